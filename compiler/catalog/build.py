@@ -1,0 +1,105 @@
+"""Make ``data/instances.json``: ``python -m compiler.catalog.build``.
+
+Reads EC2's stored answers in the PyPI package moto (a development requirement), ``data/curated.json`` (what EC2
+does not tell, by hand, each with its source) and ``data/prices.json``. Same input, same bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from compiler.catalog.catalog import DATA
+from compiler.catalog.overlay import SCHEMA
+from compiler.catalog.rows import plain_letters, row, wanted, zone_text
+
+Facts = dict[str, Any]
+
+
+def build(resources: Path, curated: Mapping[str, Any], prices: Mapping[str, Any], regions: Iterable[str]) -> Facts:
+    """The whole data file. ``resources`` is moto's ``ec2/resources``; ``regions`` are all that are known to exist."""
+    infos = _read(resources / "instance_types.json.gz")
+    offered, zones = _offerings(resources / "instance_type_offerings" / "availability-zone")
+    families = {family for group in curated["families"].values() for family in group}
+    rows = {name: row(info) for name, info in infos.items() if wanted(name, info, families)}
+    for name, text in offered.items():
+        if name in rows and text:
+            rows[name]["zones"] = text
+    for name, facts in _curated(curated, rows):
+        rows.setdefault(name, {}).update(facts)
+    for region, by_type in prices["usd_hour"].items():
+        for name in by_type.keys() & rows.keys():
+            rows[name].setdefault("usd", {})[region] = by_type[name]
+    return {
+        "schema": SCHEMA,
+        "sources": [*curated["sources"], prices["source"]],
+        "regions": {region: "".join(sorted(zones.get(region, ""))) for region in sorted({*regions, *zones})},
+        "instances": dict(sorted(rows.items())),
+    }
+
+
+def _offerings(folder: Path) -> tuple[dict[str, str], dict[str, set[str]]]:
+    """Zones by type (compact), and the zones of each region over all types."""
+    by_type: dict[str, dict[str, set[str]]] = {}
+    regions: dict[str, set[str]] = {}
+    for path in sorted(folder.glob("*.json.gz")):
+        region = path.name.removesuffix(".json.gz")
+        for item in _read(path):
+            by_type.setdefault(item["InstanceType"], {}).setdefault(region, set()).add(item["Location"])
+        regions[region] = plain_letters(region, {zone for each in by_type.values() for zone in each.get(region, ())})
+    return {name: zone_text(zones) for name, zones in by_type.items()}, regions
+
+
+def _curated(curated: Mapping[str, Any], rows: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for name in rows:
+        if name.partition(".")[0] in curated["families"]["amx"]:
+            yield name, {"amx": True}
+    for name in curated["gpudirect_rdma"]:
+        yield name, {"gpudirect_rdma": True}
+    for name, (kind, gb_s) in curated["nvlink"].items():
+        yield name, {"nvlink": kind, "nvlink_gb_s": gb_s}
+    yield from curated["types"].items()
+
+
+def dump(facts: Mapping[str, Any]) -> str:
+    """JSON with one line an entry: small, and a change shows as the lines that changed."""
+    parts = []
+    for key, value in facts.items():
+        if isinstance(value, dict):
+            lines = ",\n".join(f"  {_json(name)}: {_json(item)}" for name, item in value.items())
+            parts.append(f" {_json(key)}: {{\n{lines}\n }}")
+        elif isinstance(value, list):
+            lines = ",\n".join(f"  {_json(item)}" for item in value)
+            parts.append(f" {_json(key)}: [\n{lines}\n ]")
+        else:
+            parts.append(f" {_json(key)}: {_json(value)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _read(path: Path) -> Any:
+    return json.loads(gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes())
+
+
+def known_regions() -> list[str]:
+    """Every region of the partitions that EKS serves, from botocore's endpoint data."""
+    session = import_module("botocore.session").get_session()
+    return [region for partition in ("aws", "aws-us-gov", "aws-cn")
+            for region in session.get_available_regions("ec2", partition_name=partition)]
+
+
+def built() -> str:
+    """The text of the data file, from the installed packages and the curated files."""
+    resources = Path(str(import_module("moto").__file__)).with_name("ec2") / "resources"
+    return dump(build(resources, _read(DATA / "curated.json"), _read(DATA / "prices.json"), known_regions()))
+
+
+if __name__ == "__main__":
+    (DATA / "instances.json").write_text(built(), "utf-8", newline="\n")

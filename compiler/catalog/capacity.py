@@ -1,0 +1,106 @@
+"""What a pod can get of a machine: capacity less everything that is taken before pods are placed.
+
+Formulas: karpenter-provider-aws v1.14.1 ``pkg/providers/instancetype/types.go`` (the scheduler's view, which decides
+whether a node is created at all); the kubelet's own reservation by nodeadm in amazon-eks-ami is the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from compiler.catalog.instance import InstanceType
+
+HUGE_PAGES_MIB = 5128 * 2
+"""Memory that the EFA driver takes: 5128 huge pages of 2 MiB (EKS user guide, node-efa)."""
+
+VM_MEMORY_OVERHEAD = 0.075
+"""Default of Karpenter's ``settings.vmMemoryOverheadPercent``."""
+
+_KARPENTER = "karpenter-provider-aws v1.14.1 types.go"
+_CPU_BANDS = ((0, 1000, 60), (1000, 2000, 10), (2000, 4000, 5), (4000, 1 << 31, 2.5))
+_DEFAULT_PODS = 110
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One subtraction: what takes it, how much (milli-CPU, MiB), and the source of the fact."""
+
+    what: str
+    cpu_milli: int
+    memory_mib: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Allocatable:
+    """What is left for pods, DaemonSets included, and the steps that led there."""
+
+    cpu_milli: int
+    memory_mib: int
+    ephemeral_gib: int
+    pods: int
+    steps: tuple[Step, ...]
+
+
+def max_pods(instance: InstanceType, *, prefix_delegation: bool = False, reserved_enis: int = 0) -> int:
+    """The most pods that the VPC CNI can address: interfaces of card 0 x (addresses - 1) + 2.
+
+    With prefix delegation an address becomes a /28 of 16, capped at 110 below 30 vCPUs and at 250 above
+    (EKS user guide, cni-increase-ip-addresses). Karpenter ignores prefix delegation: ``kubelet.maxPods`` must be set.
+    A type whose interface limits are unknown gets the kubelet's default, 110.
+    """
+    if not instance.network_cards or not instance.ipv4_per_interface:
+        return _DEFAULT_PODS
+    interfaces = max(instance.network_cards[0].max_interfaces - reserved_enis, 0)
+    if not interfaces:
+        return 0
+    if prefix_delegation:
+        pods = interfaces * (instance.ipv4_per_interface - 1) * 16 + 2
+        return min(pods, 110 if instance.vcpus < 30 else 250)
+    return interfaces * (instance.ipv4_per_interface - 1) + 2
+
+
+def _kube_reserved_cpu(vcpus: int) -> int:
+    milli = vcpus * 1000
+    return int(sum((min(milli, end) - start) * rate / 1000 for start, end, rate in _CPU_BANDS if milli > start))
+
+
+def _steps(instance: InstanceType, pods: int, huge_pages: bool, vm_overhead: float) -> list[Step]:
+    memory = instance.memory_mib
+    steps = []
+    if instance.arch == "arm64":
+        steps.append(Step("contiguous memory that Graviton keeps", 0, 64, _KARPENTER))
+        memory -= 64
+    if vm_overhead:
+        taken = ceil(memory * vm_overhead)
+        steps.append(Step(f"`vmMemoryOverheadPercent` {vm_overhead:.1%}", 0, taken, _KARPENTER))
+    reserved = 11 * pods + 255
+    steps.append(Step(f"kubeReserved for {pods} pods", _kube_reserved_cpu(instance.vcpus), reserved, _KARPENTER))
+    steps.append(Step("evictionHard `memory.available`", 0, 100, _KARPENTER))
+    if huge_pages:
+        steps.append(Step("5128 huge pages of the EFA driver", 0, HUGE_PAGES_MIB, "EKS user guide, node-efa"))
+    return steps
+
+
+def allocatable(
+    instance: InstanceType, *, huge_pages: bool, prefix_delegation: bool = False, reserved_enis: int = 0,
+    storage_gib: int = 20, vm_overhead: float = VM_MEMORY_OVERHEAD,
+) -> Allocatable:
+    """What pods can request on a node of this type.
+
+    ``huge_pages``: the AMI loads the EFA driver, which takes its pages before the kubelet counts memory.
+    ``storage_gib``: the file system that holds pods: the root volume (20 GiB is Karpenter's default), or
+    all NVMe disks with ``instanceStorePolicy: RAID0``. ``vm_overhead`` 0 gives the kubelet's view of a
+    managed node group, on the nominal memory.
+    """
+    pods = max_pods(instance, prefix_delegation=prefix_delegation, reserved_enis=reserved_enis)
+    steps = tuple(_steps(instance, pods, huge_pages, vm_overhead))
+    return Allocatable(
+        cpu_milli=instance.vcpus * 1000 - sum(step.cpu_milli for step in steps),
+        memory_mib=max(instance.memory_mib - sum(step.memory_mib for step in steps), 0),
+        # kubeReserved 1Gi and evictionHard nodefs 10 %.
+        ephemeral_gib=max(storage_gib - ceil(storage_gib / 10) - 1, 0),
+        pods=pods,
+        steps=steps,
+    )

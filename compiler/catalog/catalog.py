@@ -1,0 +1,138 @@
+"""The catalog: dated facts, loaded from the committed data files and, if asked, an overlay of the user's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from compiler.catalog.instance import InstanceType, instance_from_row
+from compiler.catalog.near import near
+from compiler.catalog.overlay import merge, read_overlay
+from compiler.catalog.release import Release, release_from_data, version_key
+from compiler.catalog.xid import XidTable, xids_from_data
+from compiler.diagnostics import Diagnostic
+
+DATA = Path(__file__).with_name("data")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a set of facts comes from: its name, the package or address, the version, the date (ISO)."""
+
+    name: str
+    url_or_package: str
+    version: str
+    date: str
+
+
+class InstanceTypes(Mapping[str, InstanceType]):
+    """The instance types by name. Each is built when it is first asked for: a spec uses a handful."""
+
+    __slots__ = ("_built", "_rows")
+
+    def __init__(self, rows: Mapping[str, Mapping[str, Any]]) -> None:
+        self._rows = rows
+        self._built: dict[str, InstanceType] = {}
+
+    def __getitem__(self, name: str) -> InstanceType:
+        found = self._built.get(name)
+        if found is None:
+            found = self._built[name] = instance_from_row(name, self._rows[name])
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+class Catalog:
+    """All facts. Immutable in use; releases and Xids are read on first use.
+
+    ``regions`` maps a region to its zones. A region with () is known to exist, its zones are not. ``faults``
+    are the diagnostics of the overlay; with any, the overlay was left out.
+    """
+
+    def __init__(self, facts: Mapping[str, Any], faults: tuple[Diagnostic, ...] = ()) -> None:
+        self.faults = faults
+        self.instance_types: Mapping[str, InstanceType] = InstanceTypes(facts["instances"])
+        self.regions: Mapping[str, tuple[str, ...]] = {
+            region: tuple(region + letter for letter in letters) for region, letters in facts["regions"].items()
+        }
+        self._sources = facts["sources"]
+
+    def instance(self, name: str) -> InstanceType | None:
+        """The type of this name, or None."""
+        return self.instance_types.get(name)
+
+    def near(self, name: str) -> list[str]:
+        """Instance types with a similar name, best first."""
+        return near(name, self.instance_types)
+
+    def near_region(self, name: str) -> list[str]:
+        """Regions with a similar name, best first."""
+        return near(name, self.regions)
+
+    def near_zone(self, name: str, region: str | None = None) -> list[str]:
+        """Zones with a similar name, best first; only those of one region if it is given."""
+        regions = [region] if region is not None else list(self.regions)
+        return near(name, (zone for each in regions for zone in self.regions.get(each, ())))
+
+    def region_of(self, zone: str) -> str | None:
+        """The region that has this zone, or None if the zone is not known."""
+        region = zone[:-1]
+        return region if zone in self.regions.get(region, ()) else None
+
+    @cached_property
+    def releases(self) -> Mapping[str, Release]:
+        """The release sets by name."""
+        data = _read("releases.json")
+        return {name: release_from_data(name, item) for name, item in data["releases"].items()}
+
+    def release(self, name: str) -> Release | None:
+        """The release of this name, or None."""
+        return self.releases.get(name)
+
+    @property
+    def newest_release(self) -> Release:
+        return self.releases[max(self.releases, key=version_key)]
+
+    @cached_property
+    def xids(self) -> XidTable:
+        return xids_from_data(_read("xids.json"))
+
+    @cached_property
+    def sources(self) -> tuple[Source, ...]:
+        """Where every set of facts comes from, the overlay's included."""
+        listed = [Source(*item) for item in self._sources]
+        for release in self.releases.values():
+            listed += (Source(f"release {release.name}: {what}", where, release.versions.get(what, ""), release.date)
+                       for what, where in release.sources.items())
+        listed += (Source(f"Xids: {each.name}", each.source, each.version, each.date)
+                   for each in self.xids.lists.values())
+        return tuple(listed)
+
+
+def _read(name: str) -> Any:
+    return json.loads((DATA / name).read_bytes())
+
+
+@cache
+def load_catalog(extra: Path | None = None) -> Catalog:
+    """The built-in facts, with those of an overlay file (``catalog refresh``) laid over them.
+
+    Never raises for the overlay: what is wrong with it is in ``Catalog.faults``.
+    """
+    facts = _read("instances.json")
+    if extra is None:
+        return Catalog(facts)
+    overlay, faults = read_overlay(extra)
+    return Catalog(facts if overlay is None else merge(facts, overlay), tuple(faults))

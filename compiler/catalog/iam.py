@@ -1,0 +1,102 @@
+"""IAM: what Karpenter and the add-ons may do, from upstream's own least-privilege policies (``data/iam.json``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from string import Template
+from typing import Any
+
+from compiler.catalog.catalog import DATA
+
+POLICY_LIMIT = 6144
+"""Characters of a managed policy, white space not counted (IAM quotas)."""
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AddonRole:
+    """What an add-on's role needs: its service account, AWS managed policies (ARNs), and a policy of its own."""
+
+    namespace: str
+    service_account: str
+    managed: tuple[str, ...]
+    document: Document | None
+    source: str
+
+
+@cache
+def _data() -> dict[str, Any]:
+    data: dict[str, Any] = json.loads((DATA / "iam.json").read_bytes())
+    return data
+
+
+def _fill(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return Template(value).safe_substitute(names)
+    if isinstance(value, list):
+        return [_fill(item, names) for item in value]
+    if isinstance(value, dict):
+        return {_fill(key, names): _fill(item, names) for key, item in value.items()}
+    return value
+
+
+def karpenter_policies(
+    partition: str, region: str, account: str, cluster: str, queue: str | None, *, node_role: str | None = None,
+) -> dict[str, Document]:
+    """The controller's managed policies by name, as in Karpenter's own CloudFormation (v1.14.1).
+
+    ``queue`` is the interruption queue's name; without one its policy is left out. ``node_role`` is the name
+    of the nodes' role (``KarpenterNodeRole-<cluster>``). Arguments may themselves be CloudFormation or Terraform
+    references (``${AWS::AccountId}``): they are not looked into.
+    """
+    role = node_role or node_role_name(cluster)
+    names = {"Partition": partition, "Region": region, "AccountId": account, "ClusterName": cluster,
+             "NodeRole": role, "Queue": queue or ""}
+    policies: dict[str, Document] = _fill(_data()["karpenter"]["policies"], names)
+    return {name: body for name, body in policies.items() if queue or "Interruption" not in name}
+
+
+def karpenter_policy(partition: str, region: str, account: str, cluster: str, queue: str | None) -> list[Document]:
+    """The documents of ``karpenter_policies``, each within ``POLICY_LIMIT``."""
+    return list(karpenter_policies(partition, region, account, cluster, queue).values())
+
+
+def node_role_name(cluster: str) -> str:
+    """The name of the role that Karpenter's nodes take."""
+    return Template(_data()["karpenter"]["node_role"]["name"]).substitute(ClusterName=cluster)
+
+
+def node_role_policies(partition: str) -> list[str]:
+    """ARNs of the AWS managed policies of the nodes' role."""
+    return [f"arn:{partition}:iam::aws:policy/{name}" for name in _data()["karpenter"]["node_role"]["policies"]]
+
+
+def interruption_rules() -> dict[str, Document]:
+    """EventBridge event patterns whose events go to the interruption queue, by rule name."""
+    rules: dict[str, Document] = _data()["karpenter"]["rules"]
+    return _fill(rules, {})  # type: ignore[no-any-return]
+
+
+def interruption_queue(partition: str, region: str, account: str, queue: str) -> Document:
+    """The interruption queue: ``MessageRetentionPeriod``, ``SqsManagedSseEnabled`` and its ``policy``."""
+    names = {"Partition": partition, "Region": region, "AccountId": account, "Queue": queue}
+    return _fill(_data()["karpenter"]["queue"], names)  # type: ignore[no-any-return]
+
+
+def pod_identity_trust() -> Document:
+    """The trust policy of a role for EKS Pod Identity."""
+    return _fill(_data()["pod_identity_trust"]["document"], {})  # type: ignore[no-any-return]
+
+
+def addon_role(addon: str, partition: str) -> AddonRole | None:
+    """What this add-on's role needs, scoped where upstream gives a scoped policy; None: it needs no role."""
+    item = _data()["addons"].get(addon)
+    if item is None:
+        return None
+    document = _fill(item["document"], {"Partition": partition}) if "document" in item else None
+    managed = tuple(f"arn:{partition}:iam::aws:policy/{name}" for name in item["managed"])
+    return AddonRole(item["namespace"], item["service_account"], managed, document, item["source"])

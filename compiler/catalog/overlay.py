@@ -1,0 +1,86 @@
+"""Overlays: a user's newer facts about EC2, in the format of ``data/instances.json``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from compiler.catalog.instance import instance_from_row
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.diagnostic import error
+
+SCHEMA = "trainyard-catalog/1"
+
+Facts = Mapping[str, Any]
+
+_HELP = "write the file anew with `trainyard catalog refresh`"
+
+
+def read_overlay(path: Path) -> tuple[Facts | None, list[Diagnostic]]:
+    """The facts of an overlay file, or None and why not (``CAT001``, ``CAT002``)."""
+    try:
+        facts = json.loads(path.read_text("utf-8"))
+    except OSError as fault:
+        return None, [error("CAT001", f"catalog file `{path}` cannot be read: {fault.strerror}", help=_HELP)]
+    except ValueError as fault:
+        return None, [error("CAT002", f"catalog file `{path}` is not JSON: {fault}", help=_HELP)]
+    faults = [error("CAT002", f"catalog file `{path}`: {what}", help=_HELP) for what in _faults(facts)]
+    return (None, faults) if faults else (facts, [])
+
+
+def _faults(facts: Any) -> list[str]:
+    if not isinstance(facts, dict) or facts.get("schema") != SCHEMA:
+        return [f"`schema` is not `{SCHEMA}`"]
+    found = []
+    sources, regions = facts.get("sources"), facts.get("regions")
+    if not isinstance(sources, list) or not all(isinstance(each, list) and len(each) == 4 for each in sources):
+        found.append("`sources` is not a list of name, address, version and date")
+    if not isinstance(regions, dict) or not all(isinstance(letters, str) for letters in regions.values()):
+        found.append("`regions` does not map regions to the letters of their zones")
+    if not isinstance(facts.get("instances"), dict):
+        found.append("`instances` is not a mapping")
+    return found or [what for name, row in facts["instances"].items() for what in _row_faults(name, row)]
+
+
+def _row_faults(name: str, row: Any) -> list[str]:
+    try:
+        instance_from_row(name, row)
+    except (KeyError, TypeError, ValueError, AttributeError) as fault:
+        return [f"instance type `{name}` is malformed ({type(fault).__name__}: {fault})"]
+    return []
+
+
+def merge(base: Facts, overlay: Facts) -> Facts:
+    """The base with the overlay on top, type by type and field by field.
+
+    The overlay's ``regions`` are those whose offerings it tells in full: there, a type that it does not name is not
+    offered. Fields that EC2's API does not tell (prices, NVLink, AMX, GPUDirect) are absent in a refresh and stay.
+    """
+    told = overlay["regions"]
+    rows = overlay["instances"]
+    instances = {name: _merge_row(base["instances"].get(name, {}), rows.get(name, {}), told)
+                 for name in sorted({*base["instances"], *rows})}
+    return {
+        "schema": SCHEMA,
+        "sources": [*base["sources"], *overlay["sources"]],
+        "regions": dict(sorted({**base["regions"], **told}.items())),
+        "instances": instances,
+    }
+
+
+def _merge_row(base: Facts, row: Facts, regions: Facts) -> Facts:
+    merged = {**base, **row}
+    zones = dict(part.split(":", 1) for part in base.get("zones", "").split())
+    kept = {region: letters for region, letters in zones.items() if region not in regions}
+    kept.update(part.split(":", 1) for part in row.get("zones", "").split())
+    merged["zones"] = " ".join(f"{region}:{letters}" for region, letters in sorted(kept.items()))
+    merged["unknown"] = [field for field in base.get("unknown", ()) if field not in _told(row)]
+    return merged
+
+
+def _told(row: Facts) -> set[str]:
+    names = {"cards": ("network_cards", "efa_cards"), "efa": ("efa_interfaces",), "ipv4": ("ipv4_per_interface",),
+             "nvme": ("nvme_gb", "nvme_disks"), "placement": ("placement_strategies",), "zones": ("zones",)}
+    return {told for key in row for told in names.get(key, (key,))}

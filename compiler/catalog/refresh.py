@@ -1,0 +1,129 @@
+"""Newer facts from EC2 itself, as an overlay file for ``load_catalog(extra=…)``. Needs the extra ``aws`` (boto3).
+
+Reads DescribeInstanceTypes, DescribeInstanceTypeOfferings and DescribeAvailabilityZones in each region; all pages.
+Needs ec2:DescribeInstanceTypes, ec2:DescribeInstanceTypeOfferings, ec2:DescribeAvailabilityZones.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from compiler.catalog.build import dump
+from compiler.catalog.catalog import DATA
+from compiler.catalog.overlay import SCHEMA
+from compiler.catalog.rows import plain_letters, row, wanted, zone_text
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.diagnostic import error
+
+ClientFactory = Callable[[str], Any]
+"""From a region to a boto3 EC2 client for it."""
+
+_CREDENTIALS = "check the credentials, and that ec2:DescribeInstanceTypes, ec2:DescribeInstanceTypeOfferings and " \
+    "ec2:DescribeAvailabilityZones are allowed"
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogPatch:
+    """The overlay's text and how many types and regions it has. Regions that failed are in ``faults``, not in it."""
+
+    text: str
+    types: int
+    regions: tuple[str, ...]
+    faults: tuple[Diagnostic, ...] = ()
+
+    def write(self, path: Path) -> Diagnostic | None:
+        """Write the overlay; what went wrong, if anything (``CAT005``)."""
+        try:
+            path.write_text(self.text, "utf-8", newline="\n")
+        except OSError as fault:
+            return error("CAT005", f"catalog file `{path}` cannot be written: {fault.strerror}",
+                         help="name a writable path")
+        return None
+
+
+def boto3_clients() -> ClientFactory | Diagnostic:
+    """EC2 clients with the credentials of the environment, or ``CAT003`` where boto3 is not installed."""
+    try:
+        session = import_module("boto3").session.Session()
+    except ImportError:
+        return error("CAT003", "`catalog refresh` needs boto3, which is not installed",
+                     help="install the extra: `pip install 'trainyard[aws]'`")
+    return lambda region: session.client("ec2", region_name=region)
+
+
+def refresh(client_factory: ClientFactory, regions: Sequence[str], today: date) -> CatalogPatch:
+    """What EC2 says today about these regions. A region that cannot be read is a fault (``CAT004``), not an end."""
+    failures = import_module("botocore.exceptions")  # whoever has clients has botocore
+    families = _families()
+    infos: dict[str, Mapping[str, Any]] = {}
+    offered: dict[str, dict[str, set[str]]] = {}
+    zones: dict[str, str] = {}
+    faults: list[Diagnostic] = []
+    for region in dict.fromkeys(regions):
+        try:
+            answer = _region(client_factory(region), families)
+        except (failures.BotoCoreError, failures.ClientError) as fault:
+            faults.append(error("CAT004", f"EC2 in `{region}` did not answer: {_reason(fault)}", help=_CREDENTIALS))
+            continue
+        for name, info in answer.infos.items():
+            infos[name] = _joined(infos.get(name), info)
+        zones[region] = "".join(sorted(plain_letters(region, answer.zones)))
+        for name, zone in answer.offerings:
+            offered.setdefault(name, {}).setdefault(region, set()).add(zone)
+    rows = {name: row(info) for name, info in sorted(infos.items())}
+    for name, entry in rows.items():
+        entry["zones"] = zone_text(offered.get(name, {}))
+    return CatalogPatch(_text(rows, zones, today), len(rows), tuple(zones), tuple(faults))
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    infos: Mapping[str, Mapping[str, Any]]
+    offerings: tuple[tuple[str, str], ...]
+    zones: tuple[str, ...]
+
+
+def _region(client: Any, families: frozenset[str]) -> _Answer:
+    infos = {info["InstanceType"]: info for info in _pages(client, "describe_instance_types", "InstanceTypes")
+             if wanted(info["InstanceType"], info, families)}
+    offerings = _pages(client, "describe_instance_type_offerings", "InstanceTypeOfferings",
+                       LocationType="availability-zone")
+    zones = client.describe_availability_zones()["AvailabilityZones"]
+    return _Answer(
+        infos,
+        tuple((each["InstanceType"], each["Location"]) for each in offerings if each["InstanceType"] in infos),
+        tuple(zone["ZoneName"] for zone in zones if zone.get("ZoneType", "availability-zone") == "availability-zone"),
+    )
+
+
+def _joined(known: Mapping[str, Any] | None, info: Mapping[str, Any]) -> Mapping[str, Any]:
+    # A region tells the usage classes that it has itself: Capacity Blocks are not sold everywhere.
+    classes = {*(known or {}).get("SupportedUsageClasses", ()), *info.get("SupportedUsageClasses", ())}
+    return {**info, "SupportedUsageClasses": sorted(classes)}
+
+
+def _pages(client: Any, operation: str, key: str, **query: Any) -> Iterator[Mapping[str, Any]]:
+    for page in client.get_paginator(operation).paginate(**query):
+        yield from page[key]
+
+
+def _reason(fault: Exception) -> str:
+    return " ".join(str(fault).split()).rstrip(".") or type(fault).__name__
+
+
+def _families() -> frozenset[str]:
+    groups: Mapping[str, Iterable[str]] = json.loads((DATA / "curated.json").read_bytes())["families"]
+    return frozenset(family for group in groups.values() for family in group)
+
+
+def _text(rows: Mapping[str, Any], zones: Mapping[str, str], today: date) -> str:
+    source = [f"EC2 API in {', '.join(zones) or 'no region'}",
+              "DescribeInstanceTypes, DescribeInstanceTypeOfferings, DescribeAvailabilityZones", "live",
+              today.isoformat()]
+    return dump({"schema": SCHEMA, "sources": [source], "regions": dict(sorted(zones.items())), "instances": rows})

@@ -1,0 +1,97 @@
+"""From EC2's answers to entries of the data file. One reading for ``build`` (stored) and ``refresh`` (live)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Any
+
+Info = Mapping[str, Any]
+"""One element of DescribeInstanceTypes' ``InstanceTypes``, of the stored or of the live answer."""
+
+# A count of 0 GPUs is told all the same: a slice of a GPU is not the same as none.
+_DEFAULTS: tuple[Any, ...] = (None, False, 0, "", [], "amd64")
+_PERFORMANCE = re.compile(r"(?P<burst>Up to )?(?:(?P<cards>\d+)x )?(?P<gbps>[\d.]+) Gigabit\Z")
+
+
+def row(info: Info) -> dict[str, Any]:
+    """The entry of one type, defaults left out, without zones, prices and what EC2 does not tell."""
+    network = info["NetworkInfo"]
+    entry: dict[str, Any] = {
+        "vcpus": info["VCpuInfo"]["DefaultVCpus"],
+        "memory_mib": info["MemoryInfo"]["SizeInMiB"],
+        "arch": "arm64" if "arm64" in info["ProcessorInfo"]["SupportedArchitectures"] else "amd64",
+        "bare_metal": info.get("BareMetal", False),
+        **_gpus(info.get("GpuInfo", {}).get("Gpus", ())),
+        **_neuron(info.get("NeuronInfo", {}).get("NeuronDevices", ())),
+        "efa": network.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0),
+        "cards": _cards(network.get("NetworkCards", ())),
+        "ipv4": network.get("Ipv4AddressesPerInterface", 0),
+        **_bandwidth(network.get("NetworkPerformance", "")),
+        "nvme": _nvme(info.get("InstanceStorageInfo", {})),
+        "placement": " ".join(sorted(info.get("PlacementGroupInfo", {}).get("SupportedStrategies", ()))),
+        "usage": " ".join(sorted(info.get("SupportedUsageClasses", ()))),
+    }
+    return {key: value for key, value in entry.items() if value not in _DEFAULTS or (key == "gpus" and value == 0)}
+
+
+def wanted(name: str, info: Info, families: Iterable[str]) -> bool:
+    """Whether a type belongs in the catalog: accelerated, HPC, or of a family that is asked for."""
+    family = name.partition(".")[0]
+    nvidia = any(gpu["Manufacturer"] == "NVIDIA" for gpu in info.get("GpuInfo", {}).get("Gpus", ()))
+    return nvidia or "NeuronInfo" in info or family.startswith("hpc") or family in families
+
+
+def zone_text(zones: Mapping[str, Iterable[str]]) -> str:
+    """The compact form ``us-east-1:abf us-west-2:a``. Local and Wavelength zones have no EKS nodes of these types."""
+    letters = {region: "".join(sorted(plain_letters(region, names))) for region, names in zones.items()}
+    return " ".join(f"{region}:{text}" for region, text in sorted(letters.items()) if text)
+
+
+def plain_letters(region: str, zones: Iterable[str]) -> set[str]:
+    """The letters of a region's ordinary zones."""
+    return {zone[-1] for zone in zones if len(zone) == len(region) + 1 and zone.startswith(region)}
+
+
+def _gpus(gpus: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    for gpu in gpus:
+        if gpu["Manufacturer"] == "NVIDIA":  # the only one with a device plugin here
+            partition = gpu.get("GpuPartitionSize", 1.0)
+            return {"gpus": gpu["Count"], "accelerator": gpu["Name"],
+                    "accelerator_memory_mib": gpu.get("MemoryInfo", {}).get("SizeInMiB", 0),
+                    "gpu_partition": partition if partition != 1.0 else None}
+    return {}
+
+
+def _neuron(devices: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    for device in devices:
+        count = device["Count"]
+        return {"neuron": count, "accelerator": device["Name"],
+                "accelerator_memory_mib": device.get("MemoryInfo", {}).get("SizeInMiB", 0),
+                "neuron_cores": count * device["CoreInfo"]["Count"]}
+    return {}
+
+
+def _cards(cards: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
+    alike = groupby(
+        sorted(cards, key=lambda card: int(card["NetworkCardIndex"])),
+        lambda card: (card["MaximumNetworkInterfaces"], " ".join(card.get("InterfaceTypes", ("interface",)))),
+    )
+    runs = [(key, [card["NetworkCardIndex"] for card in group]) for key, group in alike]
+    return [[indices[0], indices[-1], count, types] for (count, types), indices in runs]
+
+
+def _bandwidth(text: str) -> dict[str, Any]:
+    # The text, not the sum over cards: the sum is wrong for p6-b200, p6-b300 and g6e.
+    found = _PERFORMANCE.match(text)
+    if found is None:
+        return {}
+    gbps = round(float(found["gbps"]) * int(found["cards"] or 1), 3)
+    return {"gbps": int(gbps) if gbps.is_integer() else gbps, "burst": bool(found["burst"])}
+
+
+def _nvme(storage: Mapping[str, Any]) -> list[int] | None:
+    if not storage.get("TotalSizeInGB"):
+        return None
+    return [storage["TotalSizeInGB"], sum(disk["Count"] for disk in storage.get("Disks", ()))]

@@ -1,0 +1,62 @@
+"""Xid codes: which faults of an NVIDIA GPU mean a sick node, and which a sick program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+IGNORE = "IGNORE"
+"""The action of a list that wants nothing done."""
+
+
+@dataclass(frozen=True, slots=True)
+class XidList:
+    """One published list: who says it, in which version, and the codes by the action it asks for."""
+
+    name: str
+    source: str
+    version: str
+    date: str
+    actions: Mapping[str, tuple[int, ...]]
+
+    @property
+    def codes(self) -> tuple[int, ...]:
+        """All codes of the list, sorted."""
+        return tuple(sorted({code for codes in self.actions.values() for code in codes}))
+
+
+@dataclass(frozen=True, slots=True)
+class XidTable:
+    """The published lists by name. They disagree, so a list is always named together with its version."""
+
+    lists: Mapping[str, XidList]
+
+    def fatal(self, source: str = "node-monitoring-agent") -> tuple[int, ...]:
+        """The codes for which a source wants something done to the node. Unknown source: ``KeyError``.
+
+        Codes of ``application`` and those that the source itself ignores are left out: the agent calls 109
+        fatal, and its user guide 13 and 31, yet a faulty program raises them on a healthy GPU.
+        """
+        ignored = {*self.application, *self.lists[source].actions.get(IGNORE, ())}
+        return tuple(code for code in self.lists[source].codes if code not in ignored)
+
+    @property
+    def application(self) -> tuple[int, ...]:
+        """Codes that the program on the GPU causes: they must never replace a node."""
+        return self.lists["application"].codes
+
+    def action(self, code: int, source: str = "nvidia") -> str | None:
+        """What a source asks for at this code (``RESET_GPU``, ``RESTART_BM``…), if it lists the code."""
+        return next((name for name, codes in self.lists[source].actions.items() if code in codes), None)
+
+
+def xids_from_data(data: Mapping[str, Any]) -> XidTable:
+    """The table from ``data/xids.json``."""
+    return XidTable({
+        name: XidList(
+            name, item["source"], item["version"], item["date"],
+            {action: tuple(codes) for action, codes in item["actions"].items()},
+        )
+        for name, item in data["lists"].items()
+    })

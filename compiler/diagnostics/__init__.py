@@ -1,0 +1,5 @@
+"""What is told to a person: a stable code, one fact, one place, one help."""
+
+from compiler.diagnostics.diagnostic import Diagnostic, Severity
+
+__all__ = ["Diagnostic", "Severity"]

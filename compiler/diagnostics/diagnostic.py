@@ -1,0 +1,64 @@
+"""The diagnostic: one finding with a stable code and the place that it is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from compiler.source import Document, Route, Span
+
+
+class Severity(IntEnum):
+    """How bad a finding is. The order is the order of ``--fail-on``."""
+
+    NOTE = 1
+    WARNING = 2
+    ERROR = 3
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One thing to tell: code, severity, a sentence of fact, the place, and what to write instead.
+
+    ``message`` states the fact, lowercase, identifiers in backticks, no full stop; only ``help`` says
+    what to do. ``at`` is symbolic (a route); ``span`` is concrete and filled in by ``locate`` or by a
+    pass that has no route (the parser). ``key`` asks for the key rather than its value to be shown.
+    ``related`` are further places, each with a label.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    at: Route | None = None
+    span: Span | None = None
+    label: str = ""
+    notes: tuple[str, ...] = ()
+    help: str = ""
+    key: bool = False
+    related: tuple[tuple[Span, str], ...] = ()
+    object: str = ""
+
+    def locate(self, document: Document) -> Diagnostic:
+        """The same diagnostic with its span looked up in the document, if it has none yet."""
+        if self.span is not None or self.at is None:
+            return self
+        return replace(self, span=document.span(self.at, key=self.key))
+
+
+def error(
+    code: str, message: str, at: Route | None = None, *, span: Span | None = None, label: str = "",
+    help: str = "", notes: tuple[str, ...] = (), key: bool = False,
+) -> Diagnostic:
+    """A diagnostic of severity error."""
+    return Diagnostic(code, Severity.ERROR, message, at, span, label, notes, help, key)
+
+
+def warning(
+    code: str, message: str, at: Route | None = None, *, span: Span | None = None, label: str = "",
+    help: str = "", notes: tuple[str, ...] = (), key: bool = False,
+) -> Diagnostic:
+    """A diagnostic of severity warning."""
+    return Diagnostic(code, Severity.WARNING, message, at, span, label, notes, help, key)

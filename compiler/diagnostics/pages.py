@@ -1,0 +1,45 @@
+"""Explanation pages of the compiler's own codes: ``codes/<AREA>.md``, one second-level heading a code."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+_HEADING = re.compile(r"^## ([A-Z]{2,4}[0-9]{3}) ([a-z0-9-]+)[ \t]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What ``trainyard explain CODE`` prints: why the code exists, what fails, what to write instead."""
+
+    code: str
+    slug: str
+    text: str
+
+    @property
+    def title(self) -> str:
+        """The first sentence of the text."""
+        return self.text.partition("\n\n")[0].replace("\n", " ").partition(". ")[0].rstrip(".")
+
+
+@cache
+def load_pages() -> dict[str, Page]:
+    """Every page by code, in the order of area and code."""
+    pages: dict[str, Page] = {}
+    folder = files("compiler.diagnostics") / "codes"
+    for area in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if area.name.endswith(".md"):
+            pages.update((page.code, page) for page in split_pages(area.read_text(encoding="utf-8")))
+    return pages
+
+
+def split_pages(text: str) -> list[Page]:
+    """The pages of one area's text."""
+    headings = list(_HEADING.finditer(text))
+    ends = [*(heading.start() for heading in headings[1:]), len(text)]
+    return [
+        Page(heading[1], heading[2], text[heading.end() : end].strip())
+        for heading, end in zip(headings, ends, strict=True)
+    ]

@@ -1,0 +1,98 @@
+"""SARIF 2.1.0 for code scanning (OASIS standard; GitHub's limits in "SARIF support for code scanning").
+
+Columns count Unicode code points. Fingerprints are made of code, file, text of the line and message, so
+that a finding keeps its identity when lines above it come and go.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+from urllib.parse import quote
+
+from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.diagnostics.pages import Page, load_pages
+from compiler.source import Span
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def render(
+    diagnostics: Sequence[Diagnostic],
+    *,
+    tool_version: str,
+    color: bool = False,
+    pages: Mapping[str, Page] | None = None,
+) -> str:
+    """One run. ``pages`` gives help texts of codes; default: the compiler's own."""
+    known = load_pages() if pages is None else pages
+    codes = sorted({item.code for item in diagnostics})
+    driver = {
+        "name": "trainyard",
+        "version": tool_version,
+        "rules": [_rule(code, known.get(code)) for code in codes],
+    }
+    seen: Counter[str] = Counter()
+    results = [_result(item, codes.index(item.code), seen) for item in diagnostics]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _rule(code: str, page: Page | None) -> dict[str, Any]:
+    if page is None:
+        return {"id": code, "shortDescription": {"text": code}}
+    return {
+        "id": code,
+        "name": "".join(word.capitalize() for word in page.slug.split("-")),
+        "shortDescription": {"text": page.title or page.slug.replace("-", " ")},
+        "help": {"text": page.text, "markdown": page.text},
+    }
+
+
+def _result(item: Diagnostic, rule: int, seen: Counter[str]) -> dict[str, Any]:
+    parts = [item.message, item.label, *item.notes, f"help: {item.help}" if item.help else ""]
+    result: dict[str, Any] = {
+        "ruleId": item.code,
+        "ruleIndex": rule,
+        "level": str(item.severity),
+        "message": {"text": "\n".join(part for part in parts if part)},
+        "partialFingerprints": {"trainyard/v1": _fingerprint(item, seen)},
+    }
+    location = _location(item)
+    if location:
+        result["locations"] = [location]
+    if item.related:
+        result["relatedLocations"] = [
+            {"id": number, "physicalLocation": _physical(span), "message": {"text": label or "related"}}
+            for number, (span, label) in enumerate(item.related, 1)
+        ]
+    return result
+
+
+def _location(item: Diagnostic) -> dict[str, Any]:
+    location: dict[str, Any] = {}
+    if item.span is not None:
+        location["physicalLocation"] = _physical(item.span)
+    if name := str(item.at or item.object):
+        location["logicalLocations"] = [{"fullyQualifiedName": name}]
+    return location
+
+
+def _physical(span: Span) -> dict[str, Any]:
+    region = {
+        "startLine": span.line, "startColumn": span.column, "endLine": span.end_line, "endColumn": span.end_column,
+    }  # fmt: skip
+    return {"artifactLocation": {"uri": quote(span.file.name, safe="/~")}, "region": region}
+
+
+def _fingerprint(item: Diagnostic, seen: Counter[str]) -> str:
+    """Hex; equal findings on equal lines are numbered in the order of the file."""
+    span = item.span
+    place = [span.file.name, " ".join(span.file.line(span.line).split())] if span is not None else ["", ""]
+    text = "\0".join([item.code, *place, item.message, item.object])
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    seen[digest] += 1
+    return f"{digest}:{seen[digest]}"

@@ -1,0 +1,132 @@
+"""Text for people, in the form of rustc: fact, place, line with a caret, notes, help.
+
+The layout follows the Rust compiler's (rustc-dev-guide, "Diagnostic structure").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from unicodedata import category, east_asian_width
+
+from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.source import Span
+
+WIDTH = 140
+"""Longest source line shown in full, in columns of a terminal; longer ones are cut around the caret."""
+
+_TAB = 4
+_STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "bold": "1", "frame": "1;34", "help": "1;32"}
+
+Paint = Callable[[str, str], str]
+
+
+def render(diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False) -> str:
+    """One block a diagnostic, an empty line between two."""
+    paint = _colored if color else _plain
+    return "\n".join("".join(f"{line}\n" for line in _block(item, paint)) for item in diagnostics)
+
+
+def _plain(text: str, style: str) -> str:
+    return text
+
+
+def _colored(text: str, style: str) -> str:
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if text else ""
+
+
+def _block(item: Diagnostic, paint: Paint) -> Iterator[str]:
+    severity = str(item.severity)
+    yield paint(f"{severity}[{item.code}]", severity) + paint(f": {printable(item.message)}", "bold")
+    places = [item.span, *(span for span, _ in item.related)]
+    gutter = max((len(str(span.line)) for span in places if span is not None), default=1)
+    if item.span is not None:
+        yield from _excerpt(item.span, item.label, gutter, "-->", "^", severity, paint)
+    elif item.at is not None or item.object:
+        where = " ".join(part for part in (item.object, str(item.at or "")) if part)
+        yield f"{' ' * gutter}{paint('-->', 'frame')} {printable(where)}"
+    for span, label in item.related:
+        yield from _excerpt(span, label, gutter, ":::", "-", "frame", paint)
+    if item.object and item.span is not None:
+        yield _tail("note", f"in {item.object}", gutter, paint)
+    for note in item.notes:
+        yield _tail("note", note, gutter, paint)
+    if item.help:
+        yield _tail("help", item.help, gutter, paint)
+
+
+def _tail(kind: str, text: str, gutter: int, paint: Paint) -> str:
+    indent = "\n" + " " * (gutter + 3 + len(kind) + 2)
+    lines = indent.join(printable(line) for line in text.split("\n"))
+    return f"{' ' * gutter} {paint('=', 'frame')} {paint(f'{kind}:', kind)} {lines}"
+
+
+def _excerpt(span: Span, label: str, gutter: int, arrow: str, mark: str, style: str, paint: Paint) -> Iterator[str]:
+    """The place, the first line of the span, and a mark under it."""
+    blank, bar = " " * gutter, paint("|", "frame")
+    yield f"{blank}{paint(arrow, 'frame')} {printable(str(span))}"
+    line = span.file.line(span.line)
+    if not line.strip():
+        if label:
+            yield f"{blank} {bar} {printable(label)}"
+        return
+    shown, start, width = _cut(*_measure(line, span))
+    under = paint(mark * width + (f" {printable(label)}" if label else ""), style)
+    yield f"{blank} {bar}"
+    yield f"{paint(str(span.line).rjust(gutter), 'frame')} {bar} {shown}"
+    yield f"{blank} {bar} {' ' * start}{under}"
+
+
+def _measure(line: str, span: Span) -> tuple[str, int, int]:
+    """The line as a terminal shows it, and the column and width of the span in it."""
+    first = min(span.column - 1, len(line))
+    last = len(line) if span.end_line > span.line else min(span.end_column - 1, len(line))
+    before, inside = expand(line[:first]), expand(line[first : max(first, last)])
+    return expand(line).rstrip(), columns(before), max(1, columns(inside))
+
+
+def _cut(line: str, start: int, width: int) -> tuple[str, int, int]:
+    """A window of ``WIDTH`` columns around the mark, with ``...`` where something was left out."""
+    if columns(line) <= WIDTH:
+        return line, start, width
+    left = max(0, min(start - WIDTH // 4, columns(line) - WIDTH))
+    shown, skipped = _window(line, left)
+    head = "..." if skipped else ""
+    tail = "..." if columns(line) > skipped + columns(shown) else ""
+    start = start - skipped + len(head)
+    return f"{head}{shown}{tail}", start, max(1, min(width, columns(shown) + len(head) - start))
+
+
+def _window(line: str, left: int) -> tuple[str, int]:
+    """The characters from column ``left`` on that fit, and the columns before them."""
+    at, skipped = 0, 0
+    while at < len(line) and skipped < left:
+        skipped += columns(line[at])
+        at += 1
+    end, used = at, 0
+    while end < len(line) and used + columns(line[end]) <= WIDTH:
+        used += columns(line[end])
+        end += 1
+    return line[at:end], skipped
+
+
+def expand(text: str) -> str:
+    """Tabs as spaces, control characters as U+FFFD: nothing that moves a terminal's cursor."""
+    return printable(text.replace("\t", " " * _TAB))
+
+
+def printable(text: str) -> str:
+    """The text with control characters, bidirectional overrides and lone surrogates replaced by U+FFFD."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join("\ufffd" if category(char) in ("Cc", "Cs", "Zl", "Zp") or char in _BIDI else char for char in text)
+
+
+_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
+
+
+def columns(text: str) -> int:
+    """Columns of a terminal: two for wide (CJK) characters, none for combining ones."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(char) in "WF" else 0 if category(char) in ("Mn", "Me", "Cf") else 1
+               for char in text)  # fmt: skip

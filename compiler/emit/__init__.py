@@ -1,0 +1,1 @@
+"""The last pass: manifests to text, text to disk."""

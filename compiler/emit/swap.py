@@ -1,0 +1,168 @@
+"""Replacing a folder as a whole: lock, staging folder, exchange, recovery.
+
+A kill at any point leaves the whole old or the whole new tree. Linux exchanges two folders in one step
+(renameat2(2), RENAME_EXCHANGE, kernel 3.15); elsewhere two renames do it, and a kill between them is
+mended by the next run.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+_AT_FDCWD = -100  # linux/fcntl.h
+_RENAME_EXCHANGE = 2  # linux/fs.h
+_NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
+_NO_LINK = (errno.EPERM, errno.EXDEV, errno.EMLINK, errno.ENOTSUP, errno.ENOSYS)
+_MAX_FSYNCS = 128  # above, one sync of the file system is quicker than so many of files
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the folder's advisory lock; ``BlockingIOError`` if another process holds it.
+
+    The lock is on the folder itself, so no file is left over, and the kernel drops it with the process.
+    """
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(handle)
+
+
+def staging(root: Path) -> tuple[Path, Path]:
+    """The hidden siblings used while ``root`` is replaced: the new tree, the old tree."""
+    return root.parent / f".{root.name}.trainyard-new", root.parent / f".{root.name}.trainyard-old"
+
+
+def recover(root: Path) -> None:
+    """Undo what a killed run left behind. Call with the lock held."""
+    new, old = staging(root)
+    if not os.path.lexists(root) and os.path.lexists(old):
+        os.rename(old, root)  # killed between two renames
+    for leftover in (new, old):
+        if os.path.lexists(leftover):
+            shutil.rmtree(leftover)
+
+
+def replace(root: Path, files: Mapping[str, bytes], keep: Iterable[str]) -> None:
+    """Make ``root`` hold ``files`` and, untouched, what is at the paths of ``keep``. Raises ``OSError``.
+
+    Call with the lock held and after ``recover``.
+    """
+    new, _ = staging(root)
+    _check_writable(root)
+    try:
+        _stage(root, new, files, keep)
+    except OSError:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    swap(root, new)
+    _sync(root.parent)
+
+
+def _check_writable(root: Path) -> None:
+    """A folder that may not be written stays as it is; without this only its parent's mode would count."""
+    for folder, _, _ in os.walk(root):
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
+
+
+def _stage(root: Path, new: Path, files: Mapping[str, bytes], keep: Iterable[str]) -> None:
+    kept = list(keep)
+    os.mkdir(new)
+    folders = {str(parent) for path in (*files, *kept) for parent in Path(path).parents} - {"."}
+    for folder in sorted(folders):
+        os.mkdir(new / folder)
+    for path in kept:
+        _link(root / path, new / path)
+    each = len(files) <= _MAX_FSYNCS
+    for path, data in files.items():
+        _write(new / path, data, sync=each)
+    for folder in sorted(folders | {"."}, reverse=True):
+        _copy_mode(root / folder, new / folder)
+        if each:
+            _sync(new / folder)
+    if not each:
+        os.sync()
+
+
+def _link(source: Path, target: Path) -> None:
+    """The same file under a second name, so that its content, mode and times stay; a copy where that cannot be."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError as fault:
+        if fault.errno not in _NO_LINK:
+            raise
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _write(path: Path, data: bytes, *, sync: bool) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(handle, rest) :]
+        if sync:
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _copy_mode(old: Path, new: Path) -> None:
+    try:
+        before = os.lstat(old)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if stat.S_ISDIR(before.st_mode):
+        os.chmod(new, stat.S_IMODE(before.st_mode))
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def swap(root: Path, new: Path) -> None:
+    """Put ``new`` in the place of ``root`` and remove the old tree."""
+    if not os.path.lexists(root):
+        os.rename(new, root)
+        return
+    if exchange(root, new):
+        shutil.rmtree(new, ignore_errors=True)  # what stays is removed by the next run
+        return
+    _, old = staging(root)
+    os.rename(root, old)
+    try:
+        os.rename(new, root)
+    except OSError:
+        os.rename(old, root)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def exchange(first: Path, second: Path) -> bool:
+    """Exchange two paths in one step; false where the system or file system cannot."""
+    import ctypes
+
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):
+        return False
+    if renameat2(_AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _RENAME_EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in _NO_EXCHANGE:
+        return False
+    raise OSError(code, os.strerror(code), str(first))

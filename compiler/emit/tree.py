@@ -1,0 +1,215 @@
+"""The output tree of one cluster: what differs, what is ours, and the write itself."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+
+from compiler.diagnostics.diagnostic import Diagnostic, Severity, error, warning
+from compiler.emit import swap
+
+MANIFEST = ".manifest.json"
+"""Lists what the last run wrote: ``{"files": {path: sha256}}``. It owns itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeDiff:
+    """How a folder differs from the files wanted in it. Paths are relative, with ``/``, and sorted.
+
+    ``foreign`` are paths that Trainyard did not write and leaves alone. With an error among the
+    diagnostics the tree cannot be written.
+    """
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def stale(self) -> bool:
+        """Whether a write would change anything."""
+        return bool(self.added or self.changed or self.removed)
+
+    @property
+    def failed(self) -> bool:
+        """Whether an error stands in the way of a write."""
+        return any(item.severity is Severity.ERROR for item in self.diagnostics)
+
+
+def diff(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
+    """Compare a folder with the files wanted in it; nothing is written. Faults of the disk are diagnostics."""
+    _check_paths(files)
+    try:
+        return _compare(root, files)
+    except OSError as fault:
+        return TreeDiff(diagnostics=(_failure(root, fault),))
+
+
+def write(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
+    """Make the folder hold the files, whole or not at all, and tell what was done.
+
+    With an error among the diagnostics nothing was written. ``files`` should hold ``.manifest.json``
+    with the sha256 of each of the others, for the next run to know what it owns. Unchanged files
+    keep their inode and times; a tree without any change is not touched.
+    """
+    _check_paths(files)
+    try:
+        os.makedirs(root.parent, exist_ok=True)
+        with swap.locked(root.parent):
+            if not root.is_symlink():
+                swap.recover(root)
+            done = _compare(root, files)
+            if done.stale and not done.failed:
+                new = {path: files[path] for path in (*done.added, *done.changed)}
+                swap.replace(root, new, [*done.unchanged, *done.foreign])
+            return done
+    except BlockingIOError:
+        return TreeDiff(diagnostics=(error("OUT004", f"another run is writing beside `{root}`",
+                                           help="wait until it has ended, then try again"),))  # fmt: skip
+    except OSError as fault:
+        return TreeDiff(diagnostics=(_failure(root, fault),))
+
+
+def _check_paths(files: Mapping[str, bytes]) -> None:
+    """Paths are made by the compiler, so a wrong one is its own fault."""
+    for path in files:
+        if not path or PurePosixPath(path).is_absolute() or str(PurePosixPath(path)) != path or ".." in path.split("/"):
+            raise ValueError(f"not a relative path: {path!r}")
+        if not files.keys().isdisjoint(map(str, PurePosixPath(path).parents)):
+            raise ValueError(f"a file and a folder at once: {path!r}")
+
+
+def _failure(root: Path, fault: OSError) -> Diagnostic:
+    if fault.errno in (errno.ENOSPC, errno.EDQUOT):
+        return error("OUT002", f"no space left to write `{root}`", help="free some space, then try again")
+    if isinstance(fault, NotADirectoryError | FileExistsError):
+        return error("OUT003", f"`{fault.filename or root}` is not a directory",
+                     help="move it away, or write elsewhere")  # fmt: skip
+    reason = (fault.strerror or str(fault)).lower()
+    return error("OUT001", f"cannot write `{fault.filename or root}`: {reason}",
+                 help="check owner and mode of the folder and of the one that holds it")  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Comparison:
+    """Work in progress of ``_compare``."""
+
+    root: Path
+    entries: dict[str, os.stat_result]
+    owned: dict[str, str]
+    found: list[Diagnostic]
+    edited: list[str] = field(default_factory=list)
+
+    def is_ours(self, path: str) -> bool:
+        """Whether we wrote what stands at a path: a plain file of the last manifest."""
+        return path in self.owned and stat.S_ISREG(self.entries[path].st_mode)
+
+    def note_edit(self, path: str, data: bytes) -> None:
+        """Remember a file of ours that someone changed since."""
+        if self.owned[path] and sha256(data).hexdigest() != self.owned[path]:
+            self.edited.append(path)
+
+
+def _compare(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
+    if root.is_symlink():
+        return TreeDiff(diagnostics=(error("OUT003", f"`{root}` is a symbolic link, not a directory",
+                                           help="write to the folder that it names"),))  # fmt: skip
+    entries = dict(_scan(root, "")) if os.path.lexists(root) else {}
+    found: list[Diagnostic] = []
+    state = _Comparison(root, entries, _owned(root, entries, found), found)
+    added, changed, unchanged = [], [], []
+    for path in sorted(files):
+        if path not in entries:
+            added.append(path)
+        elif (data := _content(state, path, files[path])) is None:
+            unchanged.append(path)
+        elif state.is_ours(path):
+            state.note_edit(path, data)
+            changed.append(path)
+    rest = [path for path in sorted(entries) if path not in files]
+    removed = [path for path in rest if state.is_ours(path)]
+    foreign = [path for path in rest if not state.is_ours(path)]
+    for path in removed:
+        state.note_edit(path, (root / path).read_bytes())
+    in_the_way = _in_the_way(state, files, {*added, *changed, *unchanged}, foreign)
+    _tell(state, in_the_way, [path for path in foreign if path not in in_the_way])
+    return TreeDiff(tuple(added), tuple(changed), tuple(removed), tuple(unchanged), tuple(foreign), tuple(found))
+
+
+def _scan(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Everything below that is not a directory. Links are entries, and not followed."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            path = prefix + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                yield from _scan(folder / entry.name, path + "/")
+            else:
+                yield path, entry.stat(follow_symlinks=False)
+
+
+def _owned(root: Path, entries: Mapping[str, os.stat_result], found: list[Diagnostic]) -> dict[str, str]:
+    """Paths and digests of the last manifest; the manifest itself has none."""
+    if MANIFEST not in entries:
+        return {}
+    owned = {MANIFEST: ""}
+    try:
+        if not stat.S_ISREG(entries[MANIFEST].st_mode):
+            raise ValueError("not a plain file")
+        files = json.loads((root / MANIFEST).read_bytes())["files"]
+        if not all(isinstance(digest, str) for digest in files.values()):
+            raise TypeError("not digests")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        found.append(warning(
+            "OUT008", f"`{root / MANIFEST}` cannot be read, so no file in `{root}` counts as written by Trainyard",
+            help="restore it from version control, or remove the folder and compile again",
+        ))  # fmt: skip
+        return owned
+    return {path: files[path] for path in files if path in entries} | owned
+
+
+def _content(state: _Comparison, path: str, wanted: bytes) -> bytes | None:
+    """What stands at a path, or ``None`` if it is what is wanted."""
+    entry = state.entries[path]
+    if not stat.S_ISREG(entry.st_mode):
+        return b""
+    if entry.st_size != len(wanted) and not state.is_ours(path):
+        return b""
+    data = (state.root / path).read_bytes()
+    return None if data == wanted else data
+
+
+def _in_the_way(state: _Comparison, files: Mapping[str, bytes], possible: set[str], foreign: list[str]) -> set[str]:
+    """Foreign entries where a file or a folder of ours must stand."""
+    conflicts = {path for path in files if path not in possible}
+    folders = {str(parent) for path in files for parent in PurePosixPath(path).parents}
+    conflicts |= folders.intersection(foreign)
+    for path in foreign:  # a folder that holds it stands where a file of ours must
+        if not files.keys().isdisjoint(map(str, PurePosixPath(path).parents)):
+            conflicts.add(path)
+    return conflicts
+
+
+def _tell(state: _Comparison, in_the_way: set[str], foreign: list[str]) -> None:
+    for path in sorted(in_the_way):
+        state.found.append(error(
+            "OUT005", f"`{state.root / path}` stands in the way and was not written by Trainyard",
+            help="move it out of the output folder, or remove it",
+        ))  # fmt: skip
+    for path in foreign:
+        state.found.append(warning(
+            "OUT006", f"`{state.root / path}` was not written by Trainyard and is left alone",
+            help="move it out of the output folder",
+        ))  # fmt: skip
+    for path in state.edited:
+        state.found.append(Diagnostic(
+            "OUT007", Severity.NOTE, f"`{state.root / path}` was edited since Trainyard wrote it; the edit is lost",
+            help="change the spec instead",
+        ))  # fmt: skip

@@ -1,0 +1,157 @@
+"""Block YAML that a YAML 1.1 and a YAML 1.2 reader read as the same object.
+
+No anchors, no wrapped lines, LF only. A string is left plain only if no reader could take it for anything
+else; a text of several lines becomes a literal block where that keeps every character, so that scripts
+stay readable.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compiler.source.scalars import BOOLEANS_1_1, WORDS
+
+_FIRST = ("apiVersion", "kind", "metadata", "spec")
+_FIRST_OF_METADATA = ("name", "namespace", "labels", "annotations")
+
+# Plain if it begins with a letter, `/` or `_` and holds nothing that means something to a reader: `: `, ` #`,
+# and no indicator that ends a plain scalar (they are only special in flow context, but readers differ).
+_CHAR = r"(?:[A-Za-z0-9_./@=+,;()<>~^$\\!?*-]|:(?=[^\s]))"
+_PLAIN = re.compile(rf"(?=[A-Za-z/_]){_CHAR}+(?: {_CHAR}+)*\Z")
+_WORDS = frozenset(WORDS) | BOOLEANS_1_1
+# Digits first are safe only with a unit or dots that no number of either version has: 30m, 10.0.0.0/16, 1.2.3.
+_UNIT = re.compile(r"[0-9]+(?:\.[0-9]+)?[A-Zac-df-wyz][A-Za-z]*\Z|[0-9]+\.[0-9]+\.[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?\Z")
+_LITERAL = re.compile("[\x20-\x7e\n\t\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]+\\Z")
+_MAX_SIMPLE_KEY = 1000  # YAML 1.2.2, section 7.4.2: a key without `?` has at most 1024 characters
+_ESCAPES = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+
+
+def dump(body: Mapping[str, Any]) -> str:
+    """One object as a YAML document.
+
+    ``apiVersion``, ``kind``, ``metadata`` (name, namespace, labels, annotations first) and ``spec`` lead;
+    other keys keep their order. Values are ``dict``, ``list``, ``tuple``, ``str``, ``bool``, ``int``, ``float``
+    or ``None``; anything else is a fault of the caller and raises ``TypeError``.
+    """
+    ordered = _ordered(body, _FIRST)
+    metadata = ordered.get("metadata")
+    if isinstance(metadata, Mapping):
+        ordered["metadata"] = _ordered(metadata, _FIRST_OF_METADATA)
+    if not ordered:
+        return "{}\n"
+    lines: list[str] = []
+    _mapping(ordered, "", lines)
+    lines.append("")
+    return "\n".join(lines)
+
+
+def _ordered(body: Mapping[str, Any], first: tuple[str, ...]) -> dict[str, Any]:
+    return {**{key: body[key] for key in first if key in body}, **body}
+
+
+def _mapping(body: Mapping[str, Any], indent: str, lines: list[str]) -> None:
+    for key, value in body.items():
+        if type(key) is not str:
+            raise TypeError(f"key {key!r} is not a string")
+        name = key if _is_plain(key) else _quoted(key)
+        if len(name) > _MAX_SIMPLE_KEY:
+            name = f"? {name}\n{indent}"
+        _entry(f"{indent}{name}:", value, indent, lines)
+
+
+def _entry(head: str, value: Any, indent: str, lines: list[str]) -> None:
+    """A key with its value, on one line or on those below."""
+    if isinstance(value, Mapping) and value:
+        lines.append(head)
+        _mapping(value, indent + "  ", lines)
+    elif isinstance(value, (list, tuple)) and value:
+        lines.append(head)
+        _sequence(value, indent, lines)
+    else:
+        lines.append(f"{head} {_scalar(value, indent + '  ')}")
+
+
+def _sequence(items: list[Any] | tuple[Any, ...], indent: str, lines: list[str]) -> None:
+    inner = indent + "  "
+    for item in items:
+        if isinstance(item, (Mapping, list, tuple)) and item:
+            at = len(lines)
+            if isinstance(item, Mapping):
+                _mapping(item, inner, lines)
+            else:
+                _sequence(item, inner, lines)
+            lines[at] = f"{indent}- {lines[at][len(inner) :]}"  # the first line moves up beside the dash
+        else:
+            lines.append(f"{indent}- {_scalar(item, inner)}")
+
+
+def _scalar(value: Any, indent: str) -> str:
+    if isinstance(value, str):
+        return _text(value, indent)
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(int(value))
+    if isinstance(value, float):
+        return _float(float(value))
+    if isinstance(value, Mapping):
+        return "{}"
+    if isinstance(value, (list, tuple)):
+        return "[]"
+    raise TypeError(f"{type(value).__name__} has no YAML form")
+
+
+def _float(value: float) -> str:
+    """YAML 1.1 wants a point and a signed exponent."""
+    if not math.isfinite(value):
+        raise TypeError(f"{value} has no place in a manifest")
+    text = repr(value)
+    mantissa, e, exponent = text.partition("e")
+    if not e:
+        return text
+    return f"{mantissa if '.' in mantissa else mantissa + '.0'}e{exponent if exponent[0] in '+-' else '+' + exponent}"
+
+
+def _is_plain(text: str) -> bool:
+    return (_PLAIN.match(text) is not None and text not in _WORDS) or _UNIT.match(text) is not None
+
+
+def _text(text: str, indent: str) -> str:
+    if _is_plain(text):
+        return text
+    if "\n" in text and _is_literal(text):
+        return "\n".join(_literal(text, indent))
+    return _quoted(text)
+
+
+def _is_literal(text: str) -> bool:
+    """Whether a literal block keeps every character, in every reader, and is easy to read."""
+    return (
+        _LITERAL.match(text) is not None
+        and text[0] not in " \t\n"
+        and text.strip("\n") != ""
+        and not any(line != line.rstrip(" \t") or line.startswith("\t") for line in text.split("\n"))
+    )
+
+
+def _literal(text: str, indent: str) -> Iterator[str]:
+    body = text.rstrip("\n")
+    ends = len(text) - len(body)
+    yield "|-" if ends == 0 else "|" if ends == 1 else "|+"
+    for line in body.split("\n"):
+        yield indent + line if line else ""
+    yield from [""] * (ends - 1)
+
+
+def _quoted(text: str) -> str:
+    """In double quotes: JSON's escapes are YAML's too; what YAML may not hold is escaped as well."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    if quoted.isascii() and "\x7f" not in quoted:
+        return quoted
+    return _ESCAPES.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)

@@ -1,0 +1,71 @@
+"""The manifest: one rendered object, and which line of the spec each of its fields came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from compiler.source import Key, Route
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRef:
+    """Identity of an object. ``namespace`` is empty for cluster-scoped ones."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+
+    @property
+    def group(self) -> str:
+        return self.api_version.rpartition("/")[0]
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.namespace}/{self.name}" if self.namespace else f"{self.kind}/{self.name}"
+
+
+def ref_of(body: Mapping[str, Any]) -> ObjectRef:
+    """The identity of a body; what is missing is empty."""
+    metadata = body.get("metadata")
+    metadata = metadata if isinstance(metadata, Mapping) else {}
+    return ObjectRef(
+        str(body.get("apiVersion") or ""),
+        str(body.get("kind") or ""),
+        str(metadata.get("namespace") or ""),
+        str(metadata.get("name") or ""),
+    )
+
+
+@dataclass(slots=True)
+class Manifest:
+    """One object: body, where it is written, and where it came from.
+
+    ``path`` is relative to the cluster's folder. ``at`` is the spec route of the plan node behind it and
+    ``origins`` maps field paths (tuples of keys into ``body``) to spec routes; a field takes the
+    origin of its nearest ancestor..
+    """
+
+    body: Body
+    path: str = ""
+    at: Route = field(default_factory=Route)
+    origins: dict[tuple[Key, ...], Route] = field(default_factory=dict)
+
+    @property
+    def ref(self) -> ObjectRef:
+        return ref_of(self.body)
+
+    @property
+    def id(self) -> str:
+        """The first key of routes into this manifest: ``@Kind/namespace/name``."""
+        return f"@{self.ref}"
+
+    def origin(self, path: tuple[Key, ...]) -> Route:
+        """The spec route that a field of the body came from."""
+        for end in range(len(path), 0, -1):
+            if (found := self.origins.get(tuple(path[:end]))) is not None:
+                return found
+        return self.at

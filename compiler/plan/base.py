@@ -1,0 +1,26 @@
+"""What every plan node has: a place, and a place for each of its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from compiler.source import Route
+
+ROOT = Route()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanNode:
+    """A thing that will exist.
+
+    ``at`` is the route of the spec node behind it (or, when lifted, of the manifest); ``origins``
+    gives the route of single fields by attribute name. Places never take part in equality.
+    """
+
+    at: Route = field(default=ROOT, compare=False, repr=False)
+    origins: Mapping[str, Route] = field(default_factory=dict, compare=False, repr=False)
+
+    def where(self, name: str) -> Route:
+        """The place of a field, or of the node where the field has none of its own."""
+        return self.origins.get(name, self.at)

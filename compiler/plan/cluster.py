@@ -1,0 +1,112 @@
+"""The cluster itself: what eksctl and the steps before it create."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from compiler.plan.base import PlanNode
+from compiler.plan.nodes import NodeGroup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subnet(PlanNode):
+    """An imported subnet."""
+
+    zone: str
+    id: str
+    public: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network(PlanNode):
+    """The VPC: a new one (``cidr`` and ``zones``) or an imported one (``vpc`` and ``subnets``)."""
+
+    cidr: str | None = None
+    zones: tuple[str, ...] = ()
+    vpc: str | None = None
+    subnets: tuple[Subnet, ...] = ()
+    public_endpoint: bool = True
+    private_endpoint: bool = True
+    public_cidrs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Addon:
+    """An EKS add-on. ``version`` ``None`` is EKS' default; ``values`` is the add-on's configuration."""
+
+    name: str
+    version: str | None = None
+    values: Mapping[str, object] = field(default_factory=dict)
+    service_account: tuple[str, str] | None = None
+    policy_arns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PodIdentity:
+    """A pod identity association: a service account, and the managed policies of its role or the role's ARN."""
+
+    namespace: str
+    service_account: str
+    policy_arns: tuple[str, ...] = ()
+    role_arn: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccessEntry:
+    """Who may enter the cluster: an IAM principal, as a node role (``EC2_LINUX``) or with an access policy."""
+
+    principal: str
+    type: str = "STANDARD"
+    policy: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster(PlanNode):
+    """eksctl.io/v1alpha5 ClusterConfig."""
+
+    name: str
+    region: str
+    kubernetes: str
+    network: Network
+    tags: Mapping[str, str] = field(default_factory=dict)
+    addons: tuple[Addon, ...] = ()
+    pod_identities: tuple[PodIdentity, ...] = ()
+    access: tuple[AccessEntry, ...] = ()
+    node_groups: tuple[NodeGroup, ...] = ()
+    auto_mode: bool | None = False
+    log_types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacementGroup(PlanNode):
+    """An EC2 placement group. Karpenter does not create it, so a step of the bootstrap does."""
+
+    name: str
+    strategy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bootstrap(PlanNode):
+    """What must exist before Flux can work, made by people or CI: IAM, queue, placement groups, cluster, Flux."""
+
+    cluster: str
+    region: str
+    partition: str
+    account: str
+    node_role: str
+    interruption_queue: str
+    controller_role: str = ""
+    controller_trust: Mapping[str, object] = field(default_factory=dict)
+    controller_policies: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    node_policies: tuple[str, ...] = ()
+    interruption_rules: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    bucket_role: str = ""
+    buckets: tuple[str, ...] = ()
+    placement_groups: tuple[PlacementGroup, ...] = ()
+    eksctl_version: str = ""
+    flux_version: str = ""
+    flux_source: str = ""
+    repository: str | None = None
+    branch: str = "main"
+    path: str = ""

@@ -1,0 +1,102 @@
+"""What surrounds jobs: namespaces, quotas, access, network policies, pod priorities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from compiler.plan.base import PlanNode
+from compiler.plan.units import Quantity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Namespace(PlanNode):
+    """A namespace, with Pod Security level and labels. ``prune`` off keeps it when it leaves git."""
+
+    name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    prune: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceQuota(PlanNode):
+    """A ResourceQuota: the ceiling of a namespace over everything in it."""
+
+    name: str
+    namespace: str
+    hard: Mapping[str, Quantity] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceAccount(PlanNode):
+    """A ServiceAccount of training pods; it mounts no token."""
+
+    name: str
+    namespace: str
+    automount: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRule:
+    """A rule of a Role or ClusterRole."""
+
+    groups: tuple[str, ...]
+    resources: tuple[str, ...]
+    verbs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whom a binding is for: a Group or ServiceAccount."""
+
+    kind: str
+    name: str
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access(PlanNode):
+    """A role and its binding of the same name; cluster-wide where ``namespace`` is empty."""
+
+    name: str
+    namespace: str
+    rules: tuple[PolicyRule, ...]
+    subjects: tuple[Subject, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A peer of a NetworkPolicy: namespaces by label and pods by label, or a CIDR with exceptions."""
+
+    namespaces: Mapping[str, str] | None = None
+    pods: Mapping[str, str] | None = None
+    cidr: str | None = None
+    excluded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkRule:
+    """Peers and ports (protocol, port) of one direction; no peers means all."""
+
+    peers: tuple[Peer, ...] = ()
+    ports: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkPolicy(PlanNode):
+    """A NetworkPolicy over all pods of a namespace. ``None`` leaves a direction alone."""
+
+    name: str
+    namespace: str
+    ingress: tuple[NetworkRule, ...] | None = None
+    egress: tuple[NetworkRule, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodPriority(PlanNode):
+    """scheduling.k8s.io/v1 PriorityClass."""
+
+    name: str
+    value: int
+    preempts: bool = True
+    description: str = ""

@@ -1,0 +1,36 @@
+"""Storage: file systems that exist, and the volumes through which pods mount them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from compiler.plan.base import PlanNode
+from compiler.plan.units import Quantity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersistentVolume(PlanNode):
+    """A PersistentVolume for a file system given by id. ``zone`` pins it by node affinity where it has one."""
+
+    name: str
+    driver: str
+    handle: str
+    size: Quantity
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    mount_options: tuple[str, ...] = ()
+    access_mode: str = "ReadWriteMany"
+    claim_namespace: str = ""
+    claim_name: str = ""
+    zone: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeClaim(PlanNode):
+    """A PersistentVolumeClaim bound to one PersistentVolume."""
+
+    name: str
+    namespace: str
+    volume: str
+    size: Quantity
+    access_mode: str = "ReadWriteMany"

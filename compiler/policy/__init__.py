@@ -1,0 +1,1 @@
+"""Policies: rules over the plan, their levels and exceptions, and users' own rules."""

@@ -1,0 +1,127 @@
+"""Rules: a generator function with a code, run over one kind of plan node."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, TypeVar, get_type_hints
+
+from compiler.diagnostics import Severity
+from compiler.source import Route
+
+NO_PARAMS: Mapping[str, Any] = MappingProxyType({})
+F = TypeVar("F", bound=Callable[..., Iterator["Finding"]])
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A rule's verdict: the fact, where, and what to write instead.
+
+    ``severity`` differs from the rule's where one fault is worse in some cases; a level that the user sets wins.
+    """
+
+    message: str
+    at: Route
+    label: str = ""
+    help: str = ""
+    notes: tuple[str, ...] = ()
+    severity: Severity | None = None
+    key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A policy.
+
+    ``subject`` is the class that ``check`` is run on: a plan node, ``Plan``, ``Work`` or ``Manifest`` (then only the
+    ``kinds`` given, as ``group/Kind`` with an empty group for core kinds; all kinds if there are none). ``doc`` is
+    the manual page; its first line tells what the rule finds, its examples are the rule's tests.
+    """
+
+    code: str
+    slug: str
+    severity: Severity
+    doc: str
+    subject: type
+    check: Callable[..., Iterator[Finding]]
+    params: Mapping[str, Any] = field(default=NO_PARAMS)
+    kinds: tuple[str, ...] = ()
+    needs_world: bool = True
+    file: str = ""
+
+    @property
+    def area(self) -> str:
+        """The letters of the code."""
+        return self.code[:-3]
+
+    @property
+    def title(self) -> str:
+        """What the rule finds, in a sentence."""
+        return self.doc.strip().partition("\n")[0].rstrip(".")
+
+    @property
+    def fails(self) -> tuple[str, ...]:
+        """The YAML examples that the rule must find fault with."""
+        return examples(self.doc, "Fails")
+
+    @property
+    def passes(self) -> tuple[str, ...]:
+        """The YAML examples that the rule must leave alone."""
+        return examples(self.doc, "Passes")
+
+
+def rule(
+    code: str, *, severity: Severity = Severity.ERROR, params: Mapping[str, Any] = NO_PARAMS,
+    kinds: tuple[str, ...] = (),
+) -> Callable[[F], F]:
+    """Make a generator function a rule; its name is the slug, its docstring the page.
+
+    The annotation of the first parameter says what it is run on; a second parameter gets the ``World``.
+    """
+
+    def mark(function: F) -> F:
+        found = Rule(
+            code=code, slug=function.__name__.replace("_", "-"), severity=severity, doc=function.__doc__ or "",
+            subject=_subject(function), check=function, params=params, kinds=kinds,
+            needs_world=function.__code__.co_argcount > 1, file=function.__code__.co_filename,
+        )
+        function.rule = found  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def _subject(function: Callable[..., Any]) -> type:
+    """The class of the first parameter. One look-up instead of ``get_type_hints``: a hundred rules are loaded."""
+    name = function.__code__.co_varnames[0]
+    annotation: Any = function.__annotations__.get(name)
+    if isinstance(annotation, str):
+        annotation = function.__globals__.get(annotation) or get_type_hints(function).get(name)
+    if not isinstance(annotation, type):
+        raise TypeError(f"the first parameter of `{function.__name__}` has no class as annotation")
+    return annotation
+
+
+_SECTION = re.compile(r"^## +(\w+)[ \t]*$", re.MULTILINE)
+
+
+def examples(doc: str, section: str) -> tuple[str, ...]:
+    """The indented blocks of a section of a docstring; text between two blocks separates them."""
+    parts = _SECTION.split(textwrap.dedent(doc if doc.startswith("\n") else f"{_indent(doc)}{doc}"))
+    bodies = [text for name, text in zip(parts[1::2], parts[2::2], strict=True) if name == section]
+    blocks: list[list[str]] = [[]]
+    for line in "\n".join(bodies).splitlines():
+        if line.startswith("    ") or (not line.strip() and blocks[-1]):
+            blocks[-1].append(line[4:])
+        elif line.strip() and blocks[-1]:
+            blocks.append([])
+    return tuple("\n".join(block).strip() + "\n" for block in blocks if block)
+
+
+def _indent(doc: str) -> str:
+    """The indentation of the lines after the first, which a docstring's first line lacks."""
+    rest = [line for line in doc.splitlines()[1:] if line.strip()]
+    return " " * min((len(line) - len(line.lstrip()) for line in rest), default=0)

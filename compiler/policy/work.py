@@ -1,0 +1,76 @@
+"""A training job together with everything that it will run by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from compiler.catalog import InstanceType
+from compiler.plan.jobs import ACCELERATORS, EFA, Container, Pod, Runtime, TrainJob
+from compiler.plan.nodes import NodePool
+from compiler.plan.queues import ClusterQueue
+from compiler.plan.units import Quantity
+from compiler.source import Route
+
+
+@dataclass(slots=True)
+class Work:
+    """A TrainJob joined with its runtime, pod, pools and queue. A value: made once, never changed.
+
+    ``pod`` and ``main`` (its container for the trainer) are ``None`` while the runtime is unknown. ``asks`` is what
+    a node of the job asks for, by resource; it is ``complete`` only with the runtime, since the rest may stand there.
+    ``pools`` are those the job may land on and ``types`` their instance types; () is unknown. ``nodes`` ``None`` is
+    unknown. ``env`` are literal variables of the main container, ``words`` its command and arguments.
+    """
+
+    job: TrainJob
+    runtime: Runtime | None
+    pod: Pod | None
+    main: Container | None
+    asks: Mapping[str, Quantity]
+    pools: tuple[NodePool, ...]
+    types: tuple[InstanceType, ...]
+    queue: ClusterQueue | None
+    nodes: int | None
+    env: Mapping[str, str | None] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.job.name
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that the pod asks for is known."""
+        return self.main is not None
+
+    @property
+    def gang(self) -> bool:
+        """Whether the job is known to have more than one node."""
+        return self.nodes is not None and self.nodes > 1
+
+    @property
+    def efa(self) -> int:
+        """EFA devices asked for a node."""
+        asked = self.asks.get(EFA)
+        return asked.value if asked else 0
+
+    @property
+    def accelerator(self) -> tuple[str, int] | None:
+        """The accelerator resource asked for and how many a node."""
+        for resource in ACCELERATORS:
+            if asked := self.asks.get(resource):
+                return resource, asked.value
+        return None
+
+    def where(self, name: str) -> Route:
+        """The place of a field of the TrainJob."""
+        return self.job.where(name)
+
+    def place(self, resource: str) -> Route:
+        """The place of what is asked of a resource: in the TrainJob, or else in the runtime."""
+        for node in (self.job, self.main):
+            for name in ("limits", "requests"):
+                if node is not None and resource in getattr(node, name):
+                    return node.where(name)
+        return self.job.where("limits")

@@ -1,0 +1,105 @@
+"""Pass 3: spec and facts to plan. Everything bound, nothing left to a default that nobody saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from compiler.catalog import Catalog
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.plan import Plan
+from compiler.plan.jobs import EnvVar, Runtime, TrainJob
+from compiler.plan.storage import PersistentVolume, VolumeClaim
+from compiler.resolve import cluster, delivery, health, jobs, nodes, platform, queues, storage
+from compiler.resolve.context import SPEC, Context, near_help
+from compiler.resolve.release import choose_release
+from compiler.spec import TrainingCluster
+
+__all__ = ["resolve"]
+
+
+def resolve(spec: TrainingCluster, catalog: Catalog) -> tuple[Plan | None, list[Diagnostic]]:
+    """The plan of a spec, or every reason why there is none."""
+    release, faults = choose_release(spec.spec, catalog)
+    if release is None:
+        return None, faults
+    context = Context(spec.metadata.name, spec.spec, catalog, release, list(faults))
+    if spec.spec.region not in catalog.regions:
+        context.fault("RES003", f"region `{spec.spec.region}` is unknown", SPEC / "region",
+                      near_help(spec.spec.region, catalog.regions, "region"))
+    plan = _plan(context)
+    if any(each.severity is Severity.ERROR for each in context.diagnostics):
+        return None, context.diagnostics
+    return plan, context.diagnostics
+
+
+def _plan(context: Context) -> Plan:
+    pools = nodes.resolve_pools(context)
+    bound = queues.resolve_queues(context, pools)
+    stored = storage.resolve_storage(context)
+    training = jobs.resolve_jobs(context, pools, bound, stored)
+    made = [jobs.train_job(context, each) for each in training]
+    routes = platform.namespace_routes(context, bound)
+    manager = queues.queue_manager(context, pools)
+    sources, releases = delivery.helm(context, pools, manager, delivery.kueue_configuration(manager))
+    found = health.detectors(context, pools)
+    mounted = _mounted(context, training, stored)
+    return Plan(
+        cluster=cluster.cluster(context, pools),
+        node_classes=tuple(nodes.node_class(context, each) for each in pools.values()),
+        node_pools=tuple(nodes.node_pool(context, each) for each in pools.values()),
+        topologies=(queues.topology(),) if any(p.spec.topology == "network" for p in pools.values()) else (),
+        flavors=tuple(queues.flavor(each) for each in pools.values()),
+        cohorts=queues.cohorts(context, bound),
+        cluster_queues=tuple(queues.cluster_queue(each, _asked(each.name, made)) for each in bound.values()),
+        local_queues=queues.local_queues(bound),
+        priorities=queues.priorities(context),
+        queue_manager=manager,
+        runtimes=_distinct(ran for _, ran in made),
+        jobs=tuple(job for job, _ in made),
+        namespaces=platform.namespaces(routes),
+        resource_quotas=platform.resource_quotas(context, bound),
+        service_accounts=platform.service_accounts(routes),
+        access=platform.access(context),
+        network_policies=platform.network_policies(routes),
+        pod_priorities=platform.pod_priorities(),
+        volumes=tuple(volume for volume, _ in mounted),
+        claims=tuple(claim for _, claim in mounted),
+        detectors=found,
+        tainters=health.tainters(context, found),
+        helm_sources=sources, releases=releases,
+        git_sources=delivery.git_sources(context),
+        stages=delivery.stages(context, jobs=bool(made)),
+        bootstrap=cluster.bootstrap(context, pools),
+        derived=tuple(context.derived),
+        external=_external(job for job, _ in made),
+        versions=tuple(sorted({**context.release.versions, **_own_versions(context)}.items())),
+        release=context.release.name,
+    )
+
+
+def _own_versions(context: Context) -> dict[str, str]:
+    return {name: version for name, version in context.spec.versions if version is not None}
+
+
+def _asked(queue: str, made: list[tuple[TrainJob, Runtime]]) -> frozenset[str]:
+    return frozenset(resource for job, _ in made if job.queue == queue for resource in job.requests)
+
+
+def _distinct(runtimes: Iterable[Runtime]) -> tuple[Runtime, ...]:
+    return tuple({each.name: each for each in reversed(list(runtimes))}.values())
+
+
+def _mounted(
+    context: Context, training: list[jobs.Job], stored: dict[str, storage.Storage]
+) -> list[tuple[PersistentVolume, VolumeClaim]]:
+    pairs = dict.fromkeys(
+        (job.namespace, mount.storage) for job in training for mount in job.spec.mounts if mount.storage in stored
+    )
+    return [storage.volumes(context, stored[name], namespace) for namespace, name in pairs]
+
+
+def _external(made: Iterable[TrainJob]) -> frozenset[tuple[str, str, str]]:
+    def secrets(job: TrainJob) -> Iterable[EnvVar]:
+        return (each for each in job.env if each.secret)
+
+    return frozenset(("Secret", job.namespace, each.secret or "") for job in made for each in secrets(job))

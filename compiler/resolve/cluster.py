@@ -1,0 +1,143 @@
+"""The cluster: eksctl's configuration and what must exist before and beside it."""
+
+from __future__ import annotations
+
+from compiler.catalog import iam
+from compiler.plan.cluster import (
+    AccessEntry,
+    Addon,
+    Bootstrap,
+    Cluster,
+    Network,
+    PlacementGroup,
+    PodIdentity,
+    Subnet,
+)
+from compiler.plan.nodes import NodeGroup
+from compiler.resolve.context import SPEC, Context
+from compiler.resolve.delivery import interruption_queue
+from compiler.resolve.nodes import Pool, network_zones, node_role, placement_group
+
+SYSTEM = "system"
+_CONTROLLER_ROLE = "KarpenterController-{}"
+_BUCKET_ROLE = "MountpointS3-{}"
+ADMIN_POLICY = "arn:{}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+_ADDONS = ("vpc-cni", "coredns", "kube-proxy", "eks-pod-identity-agent", "metrics-server")
+
+
+def cluster(context: Context, pools: dict[str, Pool]) -> Cluster:
+    """eksctl's ClusterConfig."""
+    spec = context.spec
+    network = _network(context, pools)
+    return Cluster(
+        at=SPEC, name=context.name, region=spec.region, kubernetes=context.version("kubernetes"), network=network,
+        origins={"region": SPEC / "region", "network": SPEC / "network", "name": SPEC, "access": SPEC / "admins"},
+        tags={"karpenter.sh/discovery": context.name, **spec.tags},
+        addons=_addons(context), pod_identities=_identities(context), access=_access(context),
+        node_groups=(_system(context, network),), auto_mode=False,
+        log_types=("api", "audit", "authenticator"),
+    )
+
+
+def _network(context: Context, pools: dict[str, Pool]) -> Network:
+    spec, at = context.spec.network, SPEC / "network"
+    public, private, cidrs = spec.endpoint != "private", spec.endpoint != "public", tuple(spec.public_access)
+    if spec.vpc is not None:
+        subnets = [Subnet(at=at / "vpc" / "private" / zone, zone=zone, id=id) for zone, id in spec.vpc.private.items()]
+        subnets += [Subnet(at=at / "vpc" / "public" / zone, zone=zone, id=id, public=True)
+                    for zone, id in spec.vpc.public.items()]
+        return Network(at=at, vpc=spec.vpc.id, subnets=tuple(subnets), public_endpoint=public,
+                       private_endpoint=private, public_cidrs=cidrs)
+    cidr = spec.cidr or "10.0.0.0/16"
+    if spec.cidr is None:
+        context.derive("cluster", "network.cidr", cidr, "a new VPC, cut into subnets of /19")
+    zones = tuple(spec.zones) or _zones(context, pools)
+    return Network(at=at, cidr=cidr, zones=zones, public_endpoint=public, private_endpoint=private, public_cidrs=cidrs)
+
+
+def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
+    """The pools' zones, filled up to the two that EKS asks of a control plane (EKS user guide, network-reqs)."""
+    found = dict.fromkeys(zone for pool in pools.values() for zone in pool.zones)
+    system = context.catalog.instance(context.spec.system.instance_type)
+    offered = system.zones.get(context.spec.region, ()) if system else ()
+    for zone in offered or context.catalog.regions.get(context.spec.region, ()):
+        if len(found) >= 2:
+            break
+        found.setdefault(zone)
+    context.derive("cluster", "network.zones", ", ".join(sorted(found)), "the pools' zones, and at least two for EKS")
+    return tuple(sorted(found))
+
+
+def _addons(context: Context) -> tuple[Addon, ...]:
+    found = []
+    for name in _ADDONS:
+        version = context.release.addons.get(name)
+        if name == "vpc-cni":
+            policy = f"arn:{context.partition}:iam::aws:policy/AmazonEKS_CNI_Policy"
+            found.append(Addon(name, version, {"enableNetworkPolicy": "true"}, ("kube-system", "aws-node"), (policy,)))
+        else:
+            found.append(Addon(name, version))
+    return tuple(found)
+
+
+def _identities(context: Context) -> tuple[PodIdentity, ...]:
+    role = f"arn:{context.partition}:iam::{context.spec.account}:role/"
+    found = [PodIdentity("kube-system", "karpenter", role_arn=role + _CONTROLLER_ROLE.format(context.name))]
+    if any(each.fsx_lustre for each in context.spec.storage):
+        arn = f"arn:{context.partition}:iam::aws:policy/AmazonFSxReadOnlyAccess"
+        found.append(PodIdentity("kube-system", "fsx-csi-controller-sa", (arn,)))
+    if any(each.s3 for each in context.spec.storage):
+        found.append(PodIdentity("kube-system", "s3-csi-driver-sa", role_arn=role + _BUCKET_ROLE.format(context.name)))
+    return tuple(found)
+
+
+def _access(context: Context) -> tuple[AccessEntry, ...]:
+    role = f"arn:{context.partition}:iam::{context.spec.account}:role/{node_role(context.name)}"
+    admins = [AccessEntry(arn, policy=ADMIN_POLICY.format(context.partition)) for arn in context.spec.admins]
+    return (AccessEntry(role, "EC2_LINUX"), *admins)
+
+
+def _system(context: Context, network: Network) -> NodeGroup:
+    at, system = SPEC / "system", context.spec.system
+    instance = context.catalog.instance(system.instance_type)
+    if instance is None:
+        near = context.catalog.near(system.instance_type)
+        context.fault("RES005", f"instance type `{system.instance_type}` is unknown", at / "instanceType",
+                      f"did you mean `{near[0]}`?" if near else "`trainyard catalog` lists the types that are known")
+    elif instance.accelerators:
+        context.fault("RES018", f"system nodes of `{instance.name}` have {instance.accelerators} accelerators",
+                      at / "instanceType", "take a general type, like `m7i.2xlarge`")
+    return NodeGroup(
+        at=at, name=SYSTEM, instance_types=(system.instance_type,), min_size=system.nodes, max_size=system.nodes + 1,
+        desired=system.nodes, ami_family="AmazonLinux2023", private=True, volume=100,
+        labels={"trainyard.dev/role": SYSTEM}, repair=True,
+        origins={"instance_types": at / "instanceType", "desired": at / "nodes"},
+    )
+
+
+def bootstrap(context: Context, pools: dict[str, Pool]) -> Bootstrap:
+    """What people or CI run once, before Flux."""
+    spec, flux = context.spec, context.spec.flux
+    groups = tuple(
+        PlacementGroup(at=pool.at / "placement", name=name, strategy=pool.placement)
+        for pool in pools.values() if pool.placement and (name := placement_group(context.name, pool))
+    )
+    buckets = tuple(dict.fromkeys(each.s3.bucket for each in spec.storage if each.s3))
+    return Bootstrap(
+        at=SPEC, cluster=context.name, region=spec.region, partition=context.partition, account=spec.account,
+        node_role=node_role(context.name), interruption_queue=interruption_queue(context.name),
+        controller_role=_CONTROLLER_ROLE.format(context.name), controller_trust=iam.pod_identity_trust(),
+        controller_policies=iam.karpenter_policies(
+            context.partition, spec.region, spec.account, context.name, interruption_queue(context.name),
+            node_role=node_role(context.name),
+        ),
+        node_policies=tuple(iam.node_role_policies(context.partition)),
+        interruption_rules=iam.interruption_rules(),
+        bucket_role=_BUCKET_ROLE.format(context.name) if buckets else "", buckets=buckets,
+        placement_groups=groups, eksctl_version=context.release.versions["eksctl"],
+        flux_version=context.release.versions["flux"], flux_source=flux.source, repository=flux.url,
+        branch=flux.branch, path=(flux.path or f"generated/{context.name}").strip("./"),
+    )
+
+
+__all__ = ["bootstrap", "cluster", "network_zones"]

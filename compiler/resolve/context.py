@@ -1,0 +1,77 @@
+"""What every part of the resolution needs, and where it reports."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from compiler.catalog import Catalog, Release
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.diagnostic import error
+from compiler.plan import Derived
+from compiler.source import Route
+from compiler.spec.cluster import ClusterSpec
+
+SPEC = Route(("spec",))
+T = TypeVar("T")
+
+
+@dataclass
+class Context:
+    """A spec under resolution: the spec, the facts, what was derived and what is wrong."""
+
+    name: str
+    spec: ClusterSpec
+    catalog: Catalog
+    release: Release
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    derived: list[Derived] = field(default_factory=list)
+
+    def fault(self, code: str, message: str, at: Route, help: str, *, label: str = "", key: bool = False) -> None:
+        """Report an error."""
+        self.diagnostics.append(error(code, message, at, help=help, label=label, key=key))
+
+    def derive(self, target: str, name: str, value: object, reason: str, source: str = "") -> None:
+        """Record a value that nobody wrote, for ``explain``."""
+        self.derived.append(Derived(target, name, str(value), reason, source))
+
+    def find(self, code: str, what: str, name: str, known: Mapping[str, T], at: Route) -> T | None:
+        """The thing of a name, or a fault that says which names there are."""
+        if (found := known.get(name)) is not None:
+            return found
+        self.fault(code, f"{what} `{name}` is not declared", at, near_help(name, known, what))
+        return None
+
+    def version(self, component: str) -> str:
+        """The version of an upstream component: the spec's, or the release's."""
+        own: str | None = getattr(self.spec.versions, component, None)
+        return own or (self.release.kubernetes if component == "kubernetes" else self.release.versions[component])
+
+    @property
+    def partition(self) -> str:
+        """The AWS partition of the region."""
+        region = self.spec.region
+        return "aws-cn" if region.startswith("cn-") else "aws-us-gov" if region.startswith("us-gov-") else "aws"
+
+
+def near_help(name: str, known: Iterable[str], what: str) -> str:
+    """What to write instead of a name that does not exist."""
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    if near:
+        return f"did you mean `{near[0]}`?"
+    if not names:
+        return f"declare a {what}"
+    return f"write one of {', '.join(f'`{each}`' for each in names[:12])}"
+
+
+def unique(context: Context, what: str, names: Iterable[str], at: Route) -> None:
+    """Report names that are given twice in a list of the spec."""
+    seen: dict[str, int] = {}
+    for index, name in enumerate(names):
+        if name in seen:
+            context.fault("RES009", f"{what} `{name}` is declared twice", at / index / "name",
+                          f"rename one of them: `{at / seen[name]}` has this name already")
+        seen.setdefault(name, index)

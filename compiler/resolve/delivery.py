@@ -1,0 +1,245 @@
+"""Delivery: which charts are installed with which values, and in which order Flux applies what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from compiler.plan.delivery import GitSource, HealthExpression, HelmRelease, HelmSource, Stage
+from compiler.plan.nodes import Toleration
+from compiler.plan.queues import QueueManager
+from compiler.plan.units import Duration
+from compiler.resolve.context import SPEC, Context
+from compiler.resolve.daemons import AGENT_REQUESTS, DCGM_REQUESTS, PLUGIN_REQUESTS
+from compiler.resolve.nodes import GPU_PRESENT, Pool
+from compiler.source import Route
+
+FLUX = "flux-system"
+PREFIX = "trainyard"
+
+
+def tolerations(pools: Mapping[str, Pool]) -> list[dict[str, str]]:
+    """What an agent needs to run on every pool of this compilation."""
+    found: dict[Toleration, None] = {}
+    for pool in pools.values():
+        found.update(dict.fromkeys(pool.tolerations))
+    return [
+        {"key": each.key, "operator": "Equal", "value": each.value, "effect": each.effect} if each.value
+        else {"key": each.key, "operator": "Exists", "effect": each.effect}
+        for each in found
+    ]
+
+
+def helm(
+    context: Context, pools: Mapping[str, Pool], manager: QueueManager, config: Mapping[str, Any]
+) -> tuple[tuple[HelmSource, ...], tuple[HelmRelease, ...]]:
+    """Every chart that this compilation needs: its source and its release. ``config`` is Kueue's configuration."""
+    wanted = [
+        ("karpenter-crd", SPEC / "nodePools", {}, ()),
+        ("karpenter", SPEC / "nodePools", karpenter_values(context, pools), ()),
+        ("jobset", SPEC / "jobs", {}, ()),
+        ("kueue", manager.at, kueue_values(config), ("jobset",)),
+        ("trainer", SPEC / "jobs", trainer_values(), ("jobset", "kueue")),
+    ]
+    reach = tolerations(pools)
+    if any(pool.instance.gpus for pool in pools.values()):
+        wanted.append(("nvidia-device-plugin", SPEC / "nodePools", nvidia_values(reach), ()))
+    if any(pool.efa for pool in pools.values()):
+        wanted.append(("aws-efa-k8s-device-plugin", SPEC / "nodePools", efa_values(reach), ()))
+    if context.spec.health.monitoring_agent:
+        wanted.append(("eks-node-monitoring-agent", SPEC / "health", agent_values(reach, pools), ()))
+    if any(each.fsx_lustre for each in context.spec.storage):
+        wanted.append(("aws-fsx-csi-driver", SPEC / "storage", csi_values(), ()))
+    if any(each.s3 for each in context.spec.storage):
+        wanted.append(("aws-mountpoint-s3-csi-driver", SPEC / "storage", csi_values(), ()))
+    return _sources(context, [name for name, *_ in wanted]), tuple(_release(context, *each) for each in wanted)
+
+
+def _release(
+    context: Context, component: str, at: Route, values: Mapping[str, Any], after: tuple[str, ...]
+) -> HelmRelease:
+    chart = context.release.charts[component]
+    return HelmRelease(
+        at=at, name=component, namespace=FLUX, target=chart.namespace, chart=chart.name,
+        version=_chart_version(context, component), source=_source_name(context, component),
+        oci=chart.kind == "oci", values=values, depends_on=after, crds=component != "karpenter",
+    )
+
+
+def _chart_version(context: Context, component: str) -> str:
+    owner = component.removesuffix("-crd")
+    own: str | None = getattr(context.spec.versions, owner, None)
+    return own or context.release.charts[component].version
+
+
+def _source_name(context: Context, component: str) -> str:
+    chart = context.release.charts[component]
+    return component if chart.kind == "oci" else chart.repository.split("//")[1].replace("/", "-").replace(".", "-")
+
+
+def _sources(context: Context, components: list[str]) -> tuple[HelmSource, ...]:
+    found: dict[str, HelmSource] = {}
+    for component in components:
+        chart, name = context.release.charts[component], _source_name(context, component)
+        oci = chart.kind == "oci"
+        found.setdefault(name, HelmSource(
+            at=SPEC / "release", name=name, namespace=FLUX, url=chart.repository, oci=oci,
+            version=_chart_version(context, component) if oci else "",
+        ))
+    return tuple(found.values())
+
+
+def interruption_queue(cluster: str) -> str:
+    """The SQS queue of spot interruptions, rebalances and health events."""
+    return f"Karpenter-{cluster}"
+
+
+def karpenter_values(context: Context, pools: Mapping[str, Pool]) -> dict[str, Any]:
+    """karpenter 1.14.1 chart values."""
+    static = any(pool.static for pool in pools.values())
+    return {
+        "settings": {
+            "clusterName": context.name,
+            "interruptionQueue": interruption_queue(context.name),
+            "featureGates": {
+                "nodeRepair": context.spec.health.repair, "reservedCapacity": True, "staticCapacity": static,
+            },
+        },
+        "serviceAccount": {"create": True, "name": "karpenter"},
+        "controller": {"resources": {
+            "requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "1Gi"},
+        }},
+    }
+
+
+def kueue_configuration(manager: QueueManager) -> dict[str, Any]:
+    """The manager's configuration (config.kueue.x-k8s.io/v1beta2; other fields as Kueue 0.19.2 releases them)."""
+    ready: dict[str, Any] = {}
+    if manager.pods_ready is not None:
+        ready["timeout"] = str(manager.pods_ready)
+    if manager.recovery is not None:
+        ready["recoveryTimeout"] = str(manager.recovery)
+    ready["blockAdmission"] = False
+    ready["requeuingStrategy"] = {
+        "timestamp": "Eviction",
+        **({"backoffBaseSeconds": manager.requeue_backoff.seconds} if manager.requeue_backoff else {}),
+        **({"backoffLimitCount": manager.requeue_limit} if manager.requeue_limit is not None else {}),
+    }
+    return {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": ":8081"},
+        "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
+        "webhook": {"port": 9443},
+        "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
+        "controller": {"groupKindConcurrency": {
+            "Job.batch": 5, "Pod": 5, "Workload.kueue.x-k8s.io": 10, "LocalQueue.kueue.x-k8s.io": 5,
+            "Cohort.kueue.x-k8s.io": 1, "ClusterQueue.kueue.x-k8s.io": 5, "ResourceFlavor.kueue.x-k8s.io": 1,
+        }},
+        "clientConnection": {"qps": 300, "burst": 500},
+        "waitForPodsReady": ready,
+        "integrations": {"frameworks": list(manager.frameworks)},
+    }
+
+
+def kueue_values(config: Mapping[str, Any]) -> dict[str, Any]:
+    """kueue 0.19.2 chart values; the configuration is a string there."""
+    import yaml
+
+    text = yaml.safe_dump(dict(config), sort_keys=False, default_flow_style=False)
+    return {
+        "controllerManager": {"replicas": 2},
+        "managerConfig": {"controllerManagerConfigYaml": text},
+    }
+
+
+def trainer_values() -> dict[str, Any]:
+    """kubeflow-trainer chart values: JobSet has its own release, runtimes are ours."""
+    return {"jobset": {"install": False}, "runtimes": {"defaultEnabled": False}, "dataCache": {"enabled": False}}
+
+
+def nvidia_values(reach: list[dict[str, str]]) -> dict[str, Any]:
+    """nvidia-device-plugin 0.20.0 chart values. MOFED mounts would fight the EFA plugin for /dev/infiniband."""
+    return {
+        "gfd": {"enabled": False}, "mofedEnabled": False, "tolerations": reach,
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+            {"matchExpressions": [{"key": GPU_PRESENT, "operator": "In", "values": ["true"]}]},
+        ]}}},
+        "resources": {"requests": PLUGIN_REQUESTS, "limits": {"memory": PLUGIN_REQUESTS["memory"]}},
+    }
+
+
+def efa_values(reach: list[dict[str, str]]) -> dict[str, Any]:
+    """aws-efa-k8s-device-plugin v0.5.30 chart values; its default tolerations are none."""
+    return {"tolerations": reach, "resources": {
+        "requests": PLUGIN_REQUESTS, "limits": {"memory": PLUGIN_REQUESTS["memory"]},
+    }}
+
+
+def agent_values(reach: list[dict[str, str]], pools: Mapping[str, Pool]) -> dict[str, Any]:
+    """eks-node-monitoring-agent 1.7.0 chart values.
+
+    Without tolerations there is no DCGM server on tainted nodes, the agent reports DCGMError, and Karpenter
+    deletes healthy nodes after ten minutes (aws/containers-roadmap #2567).
+    """
+    values: dict[str, Any] = {
+        "nodeAgent": {"resources": {"requests": AGENT_REQUESTS, "limits": {"memory": AGENT_REQUESTS["memory"]}}},
+        "dcgmAgent": {
+            "tolerations": reach,
+            "resources": {"requests": DCGM_REQUESTS, "limits": {"memory": DCGM_REQUESTS["memory"]}},
+        },
+    }
+    if any(pool.instance.family.startswith("p6") for pool in pools.values()):
+        # IPoIB interfaces of P6 look down to 1.7.0 (eks-node-monitoring-agent 51af549).
+        values["nodeAgent"]["monitors"] = {"networking": {"excludedInterfaceNameRegexps": ["^ibp.*"]}}
+    return values
+
+
+def csi_values() -> dict[str, Any]:
+    """FSx and Mountpoint CSI charts: their node pods must reach every tainted pool."""
+    return {"node": {"tolerateAllTaints": True}}
+
+
+_QUEUE_HEALTH = tuple(
+    HealthExpression(
+        "kueue.x-k8s.io/v1beta2", kind,
+        current="status.conditions.exists(c, c.type == 'Active' && c.status == 'True')",
+        in_progress="!has(status.conditions) || !status.conditions.exists(c, c.type == 'Active')",
+        failed="status.conditions.exists(c, c.type == 'Active' && c.status == 'False')",
+    )
+    for kind in ("ClusterQueue", "LocalQueue")
+)
+
+
+def stages(context: Context, *, jobs: bool) -> tuple[Stage, ...]:
+    """The Kustomizations, each after the one whose objects it needs."""
+    at = SPEC / "flux"
+    root = context.spec.flux.path or f"generated/{context.name}"
+
+    def stage(name: str, after: str | None, **more: Any) -> Stage:
+        return Stage(
+            at=at, name=f"{PREFIX}-{name}", namespace=FLUX, path=f"./{root.strip('./')}/{name}",
+            source=context.spec.flux.source, depends_on=(f"{PREFIX}-{after}",) if after else (), **more,
+        )
+
+    found = [
+        Stage(at=at, name=PREFIX, namespace=FLUX, path=f"./{root.strip('./')}/flux", source=context.spec.flux.source,
+              wait=False, root=True),
+        stage("crds", None, prune=False),
+        stage("controllers", "crds", timeout=Duration.minutes(15)),
+        stage("platform", "controllers"),
+        stage("queues", "platform", health=_QUEUE_HEALTH),
+    ]
+    if jobs:
+        # A job that runs for a week is healthy all the while: nothing waits for it.
+        found.append(stage("jobs", "queues", wait=False))
+    return tuple(found)
+
+
+def git_sources(context: Context) -> tuple[GitSource, ...]:
+    """The repository, where the spec names its URL; else the one that Flux was bootstrapped with."""
+    flux = context.spec.flux
+    if flux.url is None:
+        return ()
+    return (GitSource(at=SPEC / "flux", name=flux.source, namespace=FLUX, url=flux.url, branch=flux.branch,
+                      secret=FLUX if flux.url.startswith("ssh://") else None),)

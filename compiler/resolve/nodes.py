@@ -1,0 +1,344 @@
+"""Node pools: from a pool of the spec to Karpenter's NodePool and EC2NodeClass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compiler.catalog import InstanceType, allocatable
+from compiler.plan.jobs import EFA, HUGEPAGES
+from compiler.plan.nodes import (
+    CAPACITY_TYPE,
+    INSTANCE_TYPE,
+    ZONE,
+    BlockDevice,
+    Budget,
+    NetworkInterface,
+    NodeClass,
+    NodePool,
+    Requirement,
+    SelectorTerm,
+    Taint,
+    Toleration,
+)
+from compiler.plan.units import Quantity
+from compiler.resolve.context import SPEC, Context, unique
+from compiler.resolve.daemons import daemons, taken
+from compiler.source import Route
+from compiler.spec import nodes as spec_nodes
+
+RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
+BLOCK_ENDS = "trainyard.dev/capacity-block-ends"
+GPU_PRESENT = "nvidia.com/gpu.present"
+_CAPACITY = {"on-demand": "on-demand", "spot": "spot", "reserved": "reserved", "block": "reserved"}
+_ROOT_GIB = {"raid0": 100, "none": 300}
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What jobs can get of one node."""
+
+    cpu: int
+    memory: Quantity
+    accelerators: int
+    resource: str | None
+    efa: int
+    huge_pages: Quantity
+
+    def resources(self) -> dict[str, Quantity]:
+        """By resource name, whole cores and GiB."""
+        found = {"cpu": Quantity.of(self.cpu), "memory": self.memory}
+        if self.resource:
+            found[self.resource] = Quantity.of(self.accelerators)
+        if self.efa:
+            found[EFA] = Quantity.of(self.efa)
+            found[HUGEPAGES] = self.huge_pages
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A pool of the spec with everything that follows from it."""
+
+    spec: spec_nodes.NodePool
+    at: Route
+    instance: InstanceType
+    zones: tuple[str, ...]
+    efa: bool
+    local_storage: str
+    placement: str | None
+    taints: tuple[Taint, ...]
+    share: Share
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def nodes(self) -> int:
+        """Nodes at most."""
+        return self.spec.nodes.max
+
+    @property
+    def static(self) -> bool:
+        """Whether all nodes are always on."""
+        return self.spec.nodes.min == self.spec.nodes.max
+
+    @property
+    def block(self) -> bool:
+        return self.spec.capacity.type == "block"
+
+    @property
+    def tolerations(self) -> tuple[Toleration, ...]:
+        """What a pod needs to land here."""
+        return tuple(Toleration(each.key, "Equal", each.value, each.effect) for each in self.taints)
+
+
+def resolve_pools(context: Context) -> dict[str, Pool]:
+    """Every pool that could be resolved, by name."""
+    at = SPEC / "nodePools"
+    unique(context, "pool", (each.name for each in context.spec.node_pools), at)
+    pools: dict[str, Pool] = {}
+    for index, pool in enumerate(context.spec.node_pools):
+        found = _pool(context, pool, at / index)
+        if found is not None:
+            pools.setdefault(pool.name, found)
+    return pools
+
+
+def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None:
+    instance = context.catalog.instance(pool.instance_type)
+    if instance is None:
+        near = context.catalog.near(pool.instance_type)
+        context.fault(
+            "RES005", f"instance type `{pool.instance_type}` is unknown", at / "instanceType",
+            f"did you mean `{near[0]}`?" if near else "`trainyard catalog` lists the types that are known",
+        )
+        return None
+    zones = _zones(context, pool, instance, at)
+    if not zones:
+        return None
+    efa = instance.efa_interfaces > 0 if pool.efa is None else pool.efa
+    if efa and not instance.efa_interfaces:
+        context.fault("RES007", f"`{instance.name}` has no EFA", at / "efa", "remove it, or take a larger size")
+        return None
+    found = Pool(
+        spec=pool, at=at, instance=instance, zones=zones, efa=efa,
+        local_storage=pool.local_storage or ("raid0" if instance.nvme_gb else "none"),
+        placement=_placement(context, pool, instance, efa),
+        taints=_taints(pool, instance),
+        share=_share(context, pool, instance, efa=efa),
+    )
+    _explain(context, found)
+    return found
+
+
+def _zones(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route) -> tuple[str, ...]:
+    region, known = context.spec.region, context.catalog.regions.get(context.spec.region, ())
+    offered = instance.zones.get(region, ())
+    given = [pool.zone] if pool.zone else pool.zones
+    if not given:
+        candidates = [each for each in offered if each in network_zones(context)] if _has_network(context) else offered
+        if len(candidates) == 1:
+            context.derive(f"pool/{pool.name}", "zone", candidates[0],
+                           f"the only zone of {region} with {instance.name}", "EC2 DescribeInstanceTypeOfferings")
+            return tuple(candidates)
+        choices = ", ".join(f"`{each}`" for each in (candidates or known)) or f"a zone of {region}"
+        context.fault("RES006", f"pool `{pool.name}` names no zone", at, f"add `zone:` with one of {choices}", key=True)
+        return ()
+    zone_at = (lambda index: at / "zone") if pool.zone else (lambda index: at / "zones" / index)
+    bad = False
+    for index, zone in enumerate(given):
+        if known and zone not in known:
+            context.fault("RES004", f"zone `{zone}` is not in region `{region}`", zone_at(index),
+                          f"{region} has {', '.join(f'`{each}`' for each in known)}")
+            bad = True
+        elif offered and zone not in offered:
+            context.fault("RES008", f"`{instance.name}` is not offered in `{zone}`", zone_at(index),
+                          f"it is offered in {', '.join(f'`{each}`' for each in offered)}")
+            bad = True
+        elif not instance.zones.get(region) and instance.zones and known:
+            context.fault("RES008", f"`{instance.name}` is not offered in {region}", at / "instanceType",
+                          f"it is offered in {', '.join(sorted(instance.zones))}")
+            bad = True
+        elif _has_network(context) and zone not in network_zones(context):
+            context.fault("RES010", f"the network has no subnet in `{zone}`", zone_at(index),
+                          f"the network is in {', '.join(f'`{each}`' for each in network_zones(context))}")
+            bad = True
+    return () if bad else tuple(given)
+
+
+def _has_network(context: Context) -> bool:
+    return bool(context.spec.network.zones or context.spec.network.vpc)
+
+
+def network_zones(context: Context) -> tuple[str, ...]:
+    """The zones that the spec's network names; empty when they are to be derived."""
+    network = context.spec.network
+    return tuple(network.vpc.private) if network.vpc else tuple(network.zones)
+
+
+def _placement(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, efa: bool) -> str | None:
+    if pool.placement is not None:
+        return None if pool.placement == "none" else pool.placement
+    wanted = (
+        efa and instance.accelerators > 0 and pool.nodes.max > 1 and instance.cluster_placement
+        and pool.capacity.type in ("on-demand", "spot")
+    )
+    if wanted:
+        context.derive(f"pool/{pool.name}", "placement", "cluster", "ranks talk over EFA: nodes close together",
+                       "EC2 user guide, placement groups")
+        return "cluster"
+    if pool.capacity.type == "block":
+        context.derive(f"pool/{pool.name}", "placement", "none", "a Capacity Block is placed closely by itself",
+                       "EC2 user guide, Capacity Blocks")
+    return None
+
+
+def _taints(pool: spec_nodes.NodePool, instance: InstanceType) -> tuple[Taint, ...]:
+    own = tuple(Taint(each.key, each.value, each.effect) for each in pool.taints)
+    if instance.accelerator_resource:
+        # `present` is the one value that the NVIDIA chart's feature discovery tolerates (device plugin 0.20.0).
+        return (Taint(instance.accelerator_resource, "present", "NoSchedule"), *own)
+    return own or (Taint("trainyard.dev/training", "present", "NoSchedule"),)
+
+
+def _share(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, *, efa: bool) -> Share:
+    loaded = instance.efa_interfaces > 0 and bool(instance.accelerators)
+    left = allocatable(instance, huge_pages=loaded or efa)
+    running = taken(daemons(context.spec, instance, efa=efa))
+    target = f"pool/{pool.name}"
+    for step in (*left.steps, running):
+        context.derive(target, "share", f"-{step.cpu_milli}m CPU, -{step.memory_mib}Mi", step.what, step.source)
+    cpu, memory = left.cpu_milli - running.cpu_milli, left.memory_mib - running.memory_mib
+    return Share(
+        cpu=cpu // 1000,
+        memory=Quantity.gib(memory // 1024),
+        accelerators=instance.accelerators,
+        resource=instance.accelerator_resource,
+        efa=instance.efa_interfaces if efa else 0,
+        huge_pages=Quantity.mib(5120),
+    )
+
+
+def _explain(context: Context, pool: Pool) -> None:
+    target, share = f"pool/{pool.name}", pool.share
+    context.derive(target, "share", f"{share.cpu} CPU, {share.memory} memory", "what jobs can get of a node")
+    if pool.efa:
+        context.derive(target, "efa", share.efa, f"{pool.instance.name} has {share.efa} EFA devices",
+                       "EC2 DescribeInstanceTypes MaximumEfaInterfaces")
+    context.derive(target, "taints", ", ".join(map(str, pool.taints)), "only jobs may land on these nodes")
+    if pool.spec.local_storage is None and pool.local_storage == "raid0":
+        context.derive(target, "localStorage", "raid0", f"{pool.instance.nvme_gb} GB of NVMe hold images and /tmp",
+                       "karpenter.k8s.aws/v1 EC2NodeClass instanceStorePolicy")
+
+
+def node_class(context: Context, pool: Pool) -> NodeClass:
+    """The EC2NodeClass of a pool: one a pool, since interfaces and reservations are its own."""
+    spec, at = pool.spec, pool.at
+    annotations = {BLOCK_ENDS: spec.capacity.ends} if spec.capacity.ends else {}
+    return NodeClass(
+        at=at, name=pool.name,
+        origins={
+            "interfaces": at / "instanceType", "reservations": at / "capacity", "placement_group": at / "placement",
+            "block_devices": at / "rootVolume", "instance_store": at / "localStorage",
+        },
+        ami_alias=context.version("ami"),
+        role=node_role(context.name),
+        subnets=_subnets(context, pool),
+        # The cluster security group, which EKS tags so and gives self rules both ways from 1.33 on
+        # (EKS user guide, sec-group-reqs; kubernetes-versions-standard 1.33).
+        security_groups=(SelectorTerm(tags={"aws:eks:cluster-name": context.name}),),
+        reservations=tuple(SelectorTerm(id=each) for each in spec.capacity.reservations),
+        placement_group=placement_group(context.name, pool),
+        interfaces=tuple(NetworkInterface(*each) for each in pool.instance.efa_layout()) if pool.efa else (),
+        instance_store="RAID0" if pool.local_storage == "raid0" else None,
+        block_devices=(_root(context, pool),),
+        metadata_hops=1,
+        tags=dict(context.spec.tags),
+        annotations=annotations,
+    )
+
+
+def node_role(cluster: str) -> str:
+    """The name of the IAM role of Karpenter's nodes."""
+    return f"KarpenterNodeRole-{cluster}"
+
+
+def placement_group(cluster: str, pool: Pool) -> str | None:
+    """The name of a pool's placement group."""
+    return f"{cluster}-{pool.name}" if pool.placement else None
+
+
+def _subnets(context: Context, pool: Pool) -> tuple[SelectorTerm, ...]:
+    if (vpc := context.spec.network.vpc) is not None:
+        return tuple(SelectorTerm(id=vpc.private[zone]) for zone in pool.zones)
+    # eksctl tags what it makes with metadata.tags, and private subnets with the internal-elb role.
+    return (SelectorTerm(tags={"karpenter.sh/discovery": context.name, "kubernetes.io/role/internal-elb": "1"}),)
+
+
+def _root(context: Context, pool: Pool) -> BlockDevice:
+    volume = pool.spec.root_volume
+    if volume is not None:
+        return BlockDevice("/dev/xvda", volume.size, "gp3", volume.iops, volume.throughput)
+    gib = _ROOT_GIB[pool.local_storage]
+    why = "images and logs lie on NVMe" if pool.local_storage == "raid0" else "holds the system, images and logs"
+    context.derive(f"pool/{pool.name}", "rootVolume", f"{gib}Gi", why)
+    return BlockDevice("/dev/xvda", Quantity.gib(gib))
+
+
+def node_pool(context: Context, pool: Pool) -> NodePool:
+    """The NodePool of a pool."""
+    spec, at, instance = pool.spec, pool.at, pool.instance
+    requirements = [
+        Requirement(INSTANCE_TYPE, "In", (instance.name,)),
+        Requirement(ZONE, "In", pool.zones),
+        Requirement(CAPACITY_TYPE, "In", (_CAPACITY[spec.capacity.type],)),
+    ]
+    if pool.block:
+        requirements.append(Requirement(RESERVATION_TYPE, "In", ("capacity-block",)))
+    labels = dict(spec.labels)
+    if instance.gpus:
+        # What the NVIDIA chart's default affinity looks for without feature discovery (device plugin 0.20.0).
+        labels[GPU_PRESENT] = "true"
+    zone_key = "zone" if spec.zone else "zones"
+    return NodePool(
+        at=at, name=pool.name, node_class=pool.name,
+        origins={
+            "limits": at / "nodes", "replicas": at / "nodes", "taints": at / "taints", "labels": at / "labels",
+            "instance_types": at / "instanceType", "zones": at / zone_key, "capacity_types": at / "capacity",
+        },
+        labels=labels, taints=pool.taints, requirements=tuple(requirements),
+        limits=_limits(pool), replicas=pool.nodes if pool.static else None,
+        consolidation=None if pool.static else "WhenEmpty",
+        consolidate_after=_consolidate_after(context, pool),
+        budgets=_budgets(pool), expire_after="Never",
+    )
+
+
+def _limits(pool: Pool) -> dict[str, Quantity]:
+    if pool.static:
+        return {"nodes": Quantity.of(pool.nodes)}
+    if pool.instance.accelerator_resource:
+        return {pool.instance.accelerator_resource: Quantity.of(pool.nodes * pool.instance.accelerators)}
+    return {"cpu": Quantity.of(pool.nodes * pool.instance.vcpus)}
+
+
+def _consolidate_after(context: Context, pool: Pool) -> str:
+    if pool.spec.consolidate_after is not None:
+        return str(pool.spec.consolidate_after)
+    if pool.static:
+        return "0s"
+    context.derive(f"pool/{pool.name}", "consolidateAfter", "15m",
+                   "longer than a gang takes to restart, so that retries keep their nodes")
+    return "15m"
+
+
+def _budgets(pool: Pool) -> tuple[Budget, ...]:
+    # Running pods carry do-not-disrupt; the budget is for nodes between two jobs. One drifted node at a time.
+    if pool.static:
+        return (Budget("1", ("Drifted",)),)
+    return (Budget("100%", ("Empty",)), Budget("1", ("Drifted",)), Budget("0", ("Underutilized",)))
+
+
+__all__ = ["Pool", "Share", "network_zones", "node_class", "node_pool", "node_role", "placement_group",
+           "resolve_pools"]

@@ -1,0 +1,141 @@
+"""What surrounds jobs: namespaces, ceilings, access, network policies, priorities."""
+
+from __future__ import annotations
+
+from compiler.plan.jobs import GPU
+from compiler.plan.platform import (
+    Access,
+    Namespace,
+    NetworkPolicy,
+    NetworkRule,
+    Peer,
+    PodPriority,
+    PolicyRule,
+    ResourceQuota,
+    ServiceAccount,
+    Subject,
+)
+from compiler.plan.units import Quantity
+from compiler.resolve.context import SPEC, Context, unique
+from compiler.resolve.jobs import POD_PRIORITY, SERVICE_ACCOUNT
+from compiler.resolve.queues import Queue
+from compiler.source import Route
+from compiler.spec import cluster as spec_cluster
+
+IMDS = "169.254.169.254/32"
+
+
+def namespace_routes(context: Context, queues: dict[str, Queue]) -> dict[str, Route]:
+    """Every team's namespace, with the route that asks for it."""
+    at = SPEC / "namespaces"
+    unique(context, "namespace", (each.name for each in context.spec.namespaces), at)
+    found = {each.name: at / index for index, each in enumerate(context.spec.namespaces)}
+    for queue in queues.values():
+        for namespace in queue.namespaces:
+            found.setdefault(namespace, queue.at / "namespaces")
+    return found
+
+
+def namespaces(routes: dict[str, Route]) -> tuple[Namespace, ...]:
+    """The namespaces. Flux never prunes them: that would delete every job and claim in them."""
+    # Training pods need nothing that the `baseline` Pod Security Standard forbids.
+    labels = {"pod-security.kubernetes.io/enforce": "baseline"}
+    return tuple(Namespace(at=at, name=name, labels=labels, prune=False) for name, at in routes.items())
+
+
+def resource_quotas(context: Context, queues: dict[str, Queue]) -> tuple[ResourceQuota, ...]:
+    """The ceiling of each namespace: the spec's, or the GPUs that its queues could ever give it."""
+    own = {each.name: (each.quota, SPEC / "namespaces" / index) for index, each in enumerate(context.spec.namespaces)}
+    found = []
+    for name, at in namespace_routes_of(queues, own).items():
+        quota = own.get(name, (None, at))[0]
+        hard = _hard(quota) if quota is not None else _reachable(context, name, queues)
+        if hard:
+            found.append(ResourceQuota(at=at / "quota", name="training", namespace=name, hard=hard))
+    return tuple(found)
+
+
+def namespace_routes_of(
+    queues: dict[str, Queue], own: dict[str, tuple[spec_cluster.NamespaceQuota | None, Route]]
+) -> dict[str, Route]:
+    """Namespaces of the spec and of its queues, with their routes."""
+    found = {name: at for name, (_, at) in own.items()}
+    for queue in queues.values():
+        for namespace in queue.namespaces:
+            found.setdefault(namespace, queue.at)
+    return found
+
+
+def _hard(quota: spec_cluster.NamespaceQuota) -> dict[str, Quantity]:
+    hard: dict[str, Quantity] = {}
+    if quota.cpu is not None:
+        hard["requests.cpu"] = quota.cpu
+    if quota.memory is not None:
+        hard["requests.memory"] = quota.memory
+    if quota.gpus is not None:
+        hard[f"requests.{GPU}"] = Quantity.of(quota.gpus)
+    if quota.pods is not None:
+        hard["pods"] = Quantity.of(quota.pods)
+    return hard
+
+
+def _reachable(context: Context, namespace: str, queues: dict[str, Queue]) -> dict[str, Quantity]:
+    total: dict[str, int] = {}
+    for queue in queues.values():
+        if namespace not in queue.namespaces:
+            continue
+        for pool, quota, _ in queue.quota:
+            if pool.share.resource == GPU:
+                borrowed = (pool.nodes if quota.borrow is None else quota.borrow) if queue.spec.cohort else 0
+                nodes = min(quota.nodes + borrowed, pool.nodes)
+                total[pool.name] = min(total.get(pool.name, 0) + nodes * pool.share.accelerators,
+                                       pool.nodes * pool.share.accelerators)
+    gpus = sum(total.values())
+    if not gpus:
+        return {}
+    context.derive(f"namespace/{namespace}", "quota", f"{gpus} GPUs",
+                   "what its queues could ever admit: pods that go round the queue stop there too")
+    return {f"requests.{GPU}": Quantity.of(gpus)}
+
+
+def service_accounts(routes: dict[str, Route]) -> tuple[ServiceAccount, ...]:
+    """The account of training pods in each namespace."""
+    return tuple(ServiceAccount(at=at, name=SERVICE_ACCOUNT, namespace=name) for name, at in routes.items())
+
+
+def access(context: Context) -> tuple[Access, ...]:
+    """Read access to a team's own jobs and logs, for the group that its namespace names."""
+    rules = (
+        PolicyRule(("trainer.kubeflow.org",), ("trainjobs",), ("get", "list", "watch", "delete")),
+        PolicyRule(("jobset.x-k8s.io",), ("jobsets",), ("get", "list", "watch")),
+        PolicyRule(("kueue.x-k8s.io",), ("workloads", "localqueues"), ("get", "list", "watch")),
+        PolicyRule(("",), ("pods", "pods/log", "events", "configmaps"), ("get", "list", "watch")),
+        PolicyRule(("",), ("pods/exec",), ("create",)),
+    )
+    return tuple(
+        Access(at=SPEC / "namespaces" / index / "group", name="training-users", namespace=each.name, rules=rules,
+               subjects=(Subject("Group", each.group),))
+        for index, each in enumerate(context.spec.namespaces) if each.group is not None
+    )
+
+
+def network_policies(routes: dict[str, Route]) -> tuple[NetworkPolicy, ...]:
+    """Ranks reach each other and the outside, not the node's credentials; nobody else reaches them.
+
+    EFA traffic bypasses the kernel and so no NetworkPolicy applies to it.
+    """
+    return tuple(
+        NetworkPolicy(
+            at=at, name="training", namespace=name,
+            ingress=(NetworkRule(peers=(Peer(pods={}),)),),
+            egress=(NetworkRule(peers=(Peer(pods={}),)),
+                    NetworkRule(peers=(Peer(cidr="0.0.0.0/0", excluded=(IMDS,)),))),
+        )
+        for name, at in routes.items()
+    )
+
+
+def pod_priorities() -> tuple[PodPriority, ...]:
+    """Training pods never preempt on the node: Kueue decides who runs."""
+    return (PodPriority(at=SPEC / "jobs", name=POD_PRIORITY, value=1000, preempts=False,
+                        description="training pods: ahead of best-effort pods, never preempting; Kueue orders them"),)

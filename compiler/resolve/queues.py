@@ -1,0 +1,212 @@
+"""Queues: quotas in whole nodes, for every resource that a pod asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compiler.plan.nodes import NODEPOOL_LABEL
+from compiler.plan.queues import (
+    ClusterQueue,
+    Cohort,
+    Flavor,
+    FlavorQuotas,
+    LocalQueue,
+    Preemption,
+    QueueManager,
+    Quota,
+    ResourceGroup,
+    Topology,
+    WorkloadPriority,
+)
+from compiler.plan.units import Duration, Quantity
+from compiler.resolve.context import SPEC, Context, unique
+from compiler.resolve.nodes import Pool
+from compiler.source import Route
+from compiler.spec import queues as spec_queues
+
+TOPOLOGY = "ec2-network"
+NETWORK_LAYERS = tuple(f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 3))
+DEFAULT_QUEUE = "default"
+DEFAULT_NAMESPACE = "training"
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A queue with its pools bound; ``quota`` pairs each pool with its share."""
+
+    name: str
+    at: Route
+    namespaces: tuple[str, ...]
+    quota: tuple[tuple[Pool, spec_queues.PoolQuota, Route], ...]
+    spec: spec_queues.Queue
+
+
+def resolve_queues(context: Context, pools: dict[str, Pool]) -> dict[str, Queue]:
+    """Every queue, by name. Without any in the spec: one queue over all pools."""
+    if not context.spec.queues:
+        return _implicit(context, pools)
+    at = SPEC / "queues"
+    unique(context, "queue", (each.name for each in context.spec.queues), at)
+    cohorts = _cohorts(context)
+    declared = {each.name: each for each in context.spec.namespaces}
+    found: dict[str, Queue] = {}
+    for index, queue in enumerate(context.spec.queues):
+        here = at / index
+        if queue.cohort is not None and context.spec.cohorts:
+            context.find("RES014", "cohort", queue.cohort, cohorts, here / "cohort")
+        if declared:
+            for position, namespace in enumerate(queue.namespaces):
+                context.find("RES013", "namespace", namespace, declared, here / "namespaces" / position)
+        bound = [_quota(context, each, pools, here / "quota" / i) for i, each in enumerate(queue.quota)]
+        found.setdefault(queue.name, Queue(
+            queue.name, here, tuple(queue.namespaces), tuple(each for each in bound if each is not None), queue
+        ))
+    return found
+
+
+def _implicit(context: Context, pools: dict[str, Pool]) -> dict[str, Queue]:
+    namespaces = [each.name for each in context.spec.namespaces] or [DEFAULT_NAMESPACE]
+    spec = spec_queues.Queue.model_construct(
+        name=DEFAULT_QUEUE, namespaces=namespaces, cohort=None, strategy="BestEffortFIFO", quota=[],
+        preemption=spec_queues.Preemption(),
+    )
+    quota = tuple(
+        (pool, spec_queues.PoolQuota.model_construct(pool=pool.name, nodes=pool.nodes, borrow=None, lend=None), pool.at)
+        for pool in pools.values()
+    )
+    context.derive(f"queue/{DEFAULT_QUEUE}", "quota", "all nodes of all pools", "the spec declares no queues")
+    return {DEFAULT_QUEUE: Queue(DEFAULT_QUEUE, SPEC / "queues", tuple(namespaces), quota, spec)}
+
+
+def _cohorts(context: Context) -> dict[str, spec_queues.Cohort]:
+    at = SPEC / "cohorts"
+    unique(context, "cohort", (each.name for each in context.spec.cohorts), at)
+    found = {each.name: each for each in context.spec.cohorts}
+    for index, cohort in enumerate(context.spec.cohorts):
+        if cohort.parent is not None:
+            context.find("RES014", "cohort", cohort.parent, found, at / index / "parent")
+    return found
+
+
+def _quota(
+    context: Context, quota: spec_queues.PoolQuota, pools: dict[str, Pool], at: Route
+) -> tuple[Pool, spec_queues.PoolQuota, Route] | None:
+    pool = pools.get(quota.pool)
+    if pool is None:
+        # A pool that is declared but could not be resolved has its own fault already.
+        if quota.pool not in {each.name for each in context.spec.node_pools}:
+            context.find("RES011", "pool", quota.pool, pools, at / "pool")
+        return None
+    return pool, quota, at
+
+
+def flavor(pool: Pool) -> Flavor:
+    """The ResourceFlavor of a pool: its nodes by Karpenter's own label, its taints tolerated."""
+    return Flavor(
+        at=pool.at, name=pool.name, node_labels={NODEPOOL_LABEL: pool.name}, node_taints=pool.taints,
+        tolerations=pool.tolerations, topology=TOPOLOGY if pool.spec.topology == "network" else None,
+        origins={"node_labels": pool.at / "name", "topology": pool.at / "topology"},
+    )
+
+
+def topology() -> Topology:
+    """EC2's network layers, widest first, down to the host (EC2 DescribeInstanceTopology; EKS node labels)."""
+    return Topology(at=SPEC / "nodePools", name=TOPOLOGY, levels=(*NETWORK_LAYERS, "kubernetes.io/hostname"))
+
+
+def cluster_queue(queue: Queue, asked: frozenset[str]) -> ClusterQueue:
+    """The ClusterQueue of a queue. ``asked`` are resources that jobs ask beyond those of their pools."""
+    covered: dict[str, None] = {}
+    for pool, _, _ in queue.quota:
+        covered.update(dict.fromkeys(pool.share.resources()))
+    covered.update(dict.fromkeys(sorted(asked)))
+    resources = tuple(covered)
+    flavors = tuple(_flavor_quotas(pool, quota, at, resources, queue) for pool, quota, at in queue.quota)
+    spec = queue.spec
+    return ClusterQueue(
+        at=queue.at, name=queue.name, cohort=spec.cohort,
+        origins={"cohort": queue.at / "cohort", "groups": queue.at / "quota", "namespaces": queue.at / "namespaces"},
+        groups=(ResourceGroup(at=queue.at / "quota", covered=resources, flavors=flavors),) if flavors else (),
+        namespace_selector={"kubernetes.io/metadata.name": queue.namespaces},
+        strategy=spec.strategy,
+        preemption=Preemption(
+            at=queue.at / "preemption", within=spec.preemption.within_queue,
+            reclaim=spec.preemption.reclaim_from_cohort if spec.cohort else "Never",
+        ),
+    )
+
+
+def _flavor_quotas(
+    pool: Pool, quota: spec_queues.PoolQuota, at: Route, resources: tuple[str, ...], queue: Queue
+) -> FlavorQuotas:
+    share = pool.share.resources()
+    nothing = Quantity(0)
+    borrows = queue.spec.cohort is not None
+
+    def of(resource: str) -> Quota:
+        each = share.get(resource, nothing)
+        return Quota(
+            at=at, resource=resource, nominal=each * quota.nodes,
+            borrowing=each * quota.borrow if borrows and quota.borrow is not None else None,
+            lending=each * quota.lend if borrows and quota.lend is not None else None,
+            origins={"nominal": at / "nodes", "borrowing": at / "borrow", "lending": at / "lend"},
+        )
+
+    return FlavorQuotas(at=at, flavor=pool.name, quotas=tuple(of(resource) for resource in resources))
+
+
+def cohorts(context: Context, queues: dict[str, Queue]) -> tuple[Cohort, ...]:
+    """All cohorts, those that are only named by queues too."""
+    at = SPEC / "cohorts"
+    found = {
+        each.name: Cohort(at=at / index, name=each.name, parent=each.parent)
+        for index, each in enumerate(context.spec.cohorts)
+    }
+    for queue in queues.values():
+        if queue.spec.cohort is not None:
+            found.setdefault(queue.spec.cohort, Cohort(at=queue.at / "cohort", name=queue.spec.cohort))
+    return tuple(found.values())
+
+
+def local_queues(queues: dict[str, Queue]) -> tuple[LocalQueue, ...]:
+    """A LocalQueue of the queue's name in each of its namespaces."""
+    return tuple(
+        LocalQueue(at=queue.at, name=queue.name, namespace=namespace, cluster_queue=queue.name,
+                   origins={"namespace": queue.at / "namespaces"})
+        for queue in queues.values() for namespace in queue.namespaces
+    )
+
+
+def priorities(context: Context) -> tuple[WorkloadPriority, ...]:
+    """The workload priorities of the spec."""
+    at = SPEC / "priorities"
+    unique(context, "priority", (each.name for each in context.spec.priorities), at)
+    return tuple(
+        WorkloadPriority(at=at / index, name=each.name, value=each.value, description=each.description)
+        for index, each in enumerate(context.spec.priorities)
+    )
+
+
+# A node from nothing: launch, boot, driver, device plugin. Longest seen on bare-metal-sized GPU types.
+_PROVISION = Duration.minutes(15)
+# A 25 GB training image at 40 MB/s from a registry.
+_PULL = Duration.minutes(10)
+# A sick node: 10 minutes until Karpenter repairs it (RepairPolicies, v1.14.1), then as above.
+_REPAIR = Duration.minutes(10)
+
+
+def queue_manager(context: Context, pools: dict[str, Pool]) -> QueueManager:
+    """Kueue's configuration. waitForPodsReady is on by default since 0.19, with 30 minutes: always said here."""
+    at = SPEC / "kueue" / "waitForPodsReady"
+    given = context.spec.kueue.wait_for_pods_ready
+    provision = Duration(0) if all(pool.static for pool in pools.values()) else _PROVISION
+    needed = Duration(provision.seconds + _PULL.seconds)
+    ready = given or Duration(needed.seconds + 300)
+    recovery = Duration(max(ready.seconds, _REPAIR.seconds + _PROVISION.seconds + _PULL.seconds))
+    if given is None:
+        context.derive("kueue", "waitForPodsReady", ready, f"provisioning {provision}, image pull {_PULL}, 5m of slack",
+                       "config.kueue.x-k8s.io/v1beta2 Configuration waitForPodsReady.timeout")
+    return QueueManager(
+        at=at, pods_ready=ready, recovery=recovery, requeue_backoff=Duration(60), requeue_limit=10,
+        frameworks=("batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob"),
+    )

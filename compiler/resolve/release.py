@@ -1,0 +1,26 @@
+"""The release: which upstream versions a spec compiles for."""
+
+from __future__ import annotations
+
+from compiler.catalog import Catalog, Release
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.diagnostic import error
+from compiler.resolve.context import SPEC, near_help
+from compiler.spec.cluster import ClusterSpec
+
+
+def choose_release(spec: ClusterSpec, catalog: Catalog) -> tuple[Release | None, list[Diagnostic]]:
+    """The release set that a spec names (or the newest), with its overrides checked."""
+    release = catalog.newest_release if spec.release is None else catalog.release(spec.release)
+    if release is None:
+        help = near_help(str(spec.release), catalog.releases, "release")
+        return None, [error("RES001", f"release `{spec.release}` is unknown", SPEC / "release", help=help)]
+    faults = []
+    for component, version in spec.versions:
+        if version is not None and release.supported.get(component) and not release.supports(component, version):
+            known = ", ".join(f"`{each}`" for each in release.supported[component])
+            faults.append(error(
+                "RES002", f"{component} `{version}` is not supported by release {release.name}",
+                SPEC / "versions" / component, help=f"write one of {known}, or remove it to use the release's",
+            ))
+    return release, faults

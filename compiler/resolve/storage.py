@@ -1,0 +1,68 @@
+"""Storage: file systems and buckets given by id, as static volumes in each namespace that mounts them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compiler.plan.storage import PersistentVolume, VolumeClaim
+from compiler.plan.units import Quantity
+from compiler.resolve.context import SPEC, Context, unique
+from compiler.source import Route
+from compiler.spec import storage as spec_storage
+
+FSX_DRIVER = "fsx.csi.aws.com"
+S3_DRIVER = "s3.csi.aws.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """A storage of the spec."""
+
+    spec: spec_storage.Storage
+    at: Route
+
+    @property
+    def zone(self) -> str | None:
+        """The zone that it lies in, where it has one."""
+        return self.spec.fsx_lustre.zone if self.spec.fsx_lustre else None
+
+
+def resolve_storage(context: Context) -> dict[str, Storage]:
+    """Every storage, by name."""
+    at = SPEC / "storage"
+    unique(context, "storage", (each.name for each in context.spec.storage), at)
+    return {each.name: Storage(each, at / index) for index, each in enumerate(context.spec.storage)}
+
+
+def volumes(context: Context, storage: Storage, namespace: str) -> tuple[PersistentVolume, VolumeClaim]:
+    """The PersistentVolume and the claim through which a namespace's pods mount a storage."""
+    fsx, s3 = storage.spec.fsx_lustre, storage.spec.s3
+    name = f"{namespace}-{storage.spec.name}"
+    if fsx is not None:
+        size, volume = fsx.size, _fsx(context, fsx, name)
+    elif s3 is not None:
+        size, volume = Quantity.gib(1024), _s3(context, s3, name)  # Mountpoint ignores the size; the API wants one.
+    claim = VolumeClaim(at=storage.at, name=storage.spec.name, namespace=namespace, volume=name, size=size)
+    return PersistentVolume(
+        at=storage.at, name=name, driver=volume[0], handle=volume[1], attributes=volume[2], mount_options=volume[3],
+        size=size, claim_namespace=namespace, claim_name=claim.name, zone=storage.zone,
+        origins={"size": storage.at / "fsxLustre" / "size", "zone": storage.at / "fsxLustre" / "zone"},
+    ), claim
+
+
+_Source = tuple[str, str, dict[str, str], tuple[str, ...]]
+
+
+def _fsx(context: Context, fsx: spec_storage.FsxLustre, name: str) -> _Source:
+    # kubernetes-sigs/aws-fsx-csi-driver, static provisioning: volumeHandle is unique; dnsname and mountname.
+    suffix = "amazonaws.com.cn" if context.partition == "aws-cn" else "amazonaws.com"
+    attributes = {"dnsname": f"{fsx.id}.fsx.{context.spec.region}.{suffix}", "mountname": fsx.mount_name}
+    return FSX_DRIVER, f"{fsx.id}--{name}", attributes, ("flock", "noatime")
+
+
+def _s3(context: Context, bucket: spec_storage.S3, name: str) -> _Source:
+    # awslabs/mountpoint-s3-csi-driver, static provisioning: bucketName in volumeAttributes, options as flags.
+    options = [f"region {context.spec.region}", "allow-delete", "allow-other"]
+    if bucket.prefix:
+        options.append(f"prefix {bucket.prefix.rstrip('/')}/")
+    return S3_DRIVER, f"{bucket.bucket}--{name}", {"bucketName": bucket.bucket}, tuple(options)

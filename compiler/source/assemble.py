@@ -1,0 +1,213 @@
+"""Finding specs among files and folders, and putting each together into one document."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.source.extends import Extender
+from compiler.source.headers import CLUSTER, PARTS, Header, did_you_mean, first_character, read_header
+from compiler.source.merge import is_null
+from compiler.source.parse import parse
+from compiler.source.read import read
+from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class SpecSource:
+    """One cluster's spec, whole: bases merged, jobs, queues and pools of other documents spliced in.
+
+    ``document`` has the shape ``{apiVersion, kind, metadata, spec}``; every node knows its own file.
+    """
+
+    name: str
+    path: str
+    document: Document
+    files: tuple[SourceFile, ...]
+
+
+def assemble(paths: Iterable[str | os.PathLike[str]]) -> tuple[list[SpecSource], list[Diagnostic]]:
+    """The specs of files and folders (every ``*.yaml`` and ``*.yml`` below), and all faults found on the way.
+
+    The order of ``paths`` and of directory entries does not matter. Names are shown as given.
+    """
+    paths, library = list(paths), _Library()
+    found: list[Diagnostic] = []
+    headers: list[Header] = []
+    for path in _find(paths, found):
+        more, faults = library.load(path)
+        headers += more
+        found += faults
+    clusters = [header for header in headers if header.kind == CLUSTER]
+    parts = _assign([header for header in headers if header.kind in PARTS], clusters, found)
+    _check_names(clusters, found)
+    if not clusters and not found:
+        found.append(error("YML040", f"no `{CLUSTER}` in {_listed(paths)}", help="name a file or folder with a spec"))
+    return [_whole(cluster, parts.get(id(cluster), []), library, found) for cluster in clusters], found
+
+
+class _Library:
+    """Every file read and parsed once; faults are given out once."""
+
+    def __init__(self) -> None:
+        self._headers: dict[str, list[Header]] = {}
+
+    def load(self, path: str) -> tuple[list[Header], list[Diagnostic]]:
+        real = os.path.realpath(path)
+        if real in self._headers:
+            return self._headers[real], []
+        headers = self._headers[real] = []
+        file, found = read(path)
+        if file is None:
+            return [], found
+        documents, found = parse(file)
+        for document in documents:
+            header, faults = read_header(file, document)
+            found += faults
+            if header is not None:
+                headers.append(header)
+        return headers, found
+
+
+def _find(paths: Iterable[str | os.PathLike[str]], found: list[Diagnostic]) -> list[str]:
+    """Files by name, each once. Hidden files and folders are passed over."""
+    files: dict[str, str] = {}
+    for path in sorted(os.path.normpath(os.fspath(path)) for path in paths):
+        inside = list(_walk(path)) if os.path.isdir(path) else [path]
+        if not inside:
+            found.append(error("YML040", f"no YAML file in `{path}`", help="name a file or folder with a spec"))
+        for name in inside:
+            files.setdefault(os.path.realpath(name), name)
+    return sorted(files.values())
+
+
+def _walk(folder: str) -> Iterator[str]:
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if name.endswith((".yaml", ".yml")) and not name.startswith("."):
+                yield os.path.normpath(os.path.join(parent, name))
+
+
+def _listed(paths: Iterable[str | os.PathLike[str]]) -> str:
+    return ", ".join(f"`{os.fspath(path)}`" for path in paths) or "nothing"
+
+
+def _assign(parts: Sequence[Header], clusters: Sequence[Header], found: list[Diagnostic]) -> dict[int, list[Header]]:
+    """Parts by the identity of the cluster that they join."""
+    joined: dict[int, list[Header]] = {}
+    folders: dict[str, list[Header]] = {}
+    for cluster in clusters:
+        folders.setdefault(_folder(cluster), []).append(cluster)
+    for part in parts:
+        owner = _owner(part, folders)
+        if isinstance(owner, Header):
+            joined.setdefault(id(owner), []).append(part)
+        else:
+            found.append(owner)
+    return joined
+
+
+def _owner(part: Header, folders: dict[str, list[Header]]) -> Header | Diagnostic:
+    """The cluster of a part: of its own file, its folder, or the nearest folder above."""
+    near: list[Header] = []
+    for folder in _ancestors(_folder(part)):
+        near += folders.get(folder, [])
+        if near and part.cluster is None:
+            break
+    if (wanted := part.cluster) is not None:
+        return _named(part, wanted, near)
+    own = [cluster for cluster in near if cluster.file is part.file]
+    choice = own if len(own) == 1 else near
+    if len(choice) == 1:
+        return choice[0]
+    if not choice:
+        return error("YML041", f"no `{CLUSTER}` for {_title(part)}", span=part.at,
+                     help=f"name the folder that holds the `{CLUSTER}` too, or put one beside the file")  # fmt: skip
+    fact = error("YML042", f"{len(choice)} clusters could hold {_title(part)}", span=part.at,
+                 help=f"add `cluster: {choice[0].name}` to its `metadata`")  # fmt: skip
+    return replace(fact, related=tuple((cluster.at, "one cluster") for cluster in choice))
+
+
+def _named(part: Header, wanted: ScalarNode, near: Sequence[Header]) -> Header | Diagnostic:
+    match = [cluster for cluster in near if cluster.name == wanted.value]
+    if match:
+        return match[0]
+    names = sorted({cluster.name for cluster in near})
+    otherwise = f"use one of: {', '.join(f'`{name}`' for name in names)}" if names else "name the folder of the cluster"
+    return error("YML043", f"no cluster `{wanted.value}` for {_title(part)}", span=wanted.span,
+                 help=did_you_mean(str(wanted.value), names, otherwise))  # fmt: skip
+
+
+def _folder(header: Header) -> str:
+    return os.path.dirname(os.path.abspath(header.file.name))
+
+
+def _ancestors(folder: str) -> Iterator[str]:
+    yield folder
+    while (parent := os.path.dirname(folder)) != folder:
+        folder = parent
+        yield folder
+
+
+def _title(part: Header) -> str:
+    return f"{part.kind} `{part.name}`" if part.name else part.kind
+
+
+def _check_names(clusters: Sequence[Header], found: list[Diagnostic]) -> None:
+    """Two clusters of one name would be written to one folder."""
+    first: dict[str, Header] = {}
+    for cluster in clusters:
+        other = first.setdefault(cluster.name, cluster)
+        if cluster.name and other is not cluster:
+            fact = error("YML044", f"two clusters are named `{cluster.name}`", span=cluster.at, help="rename one")
+            found.append(replace(fact, related=((other.at, "first named here"),)))
+
+
+def _whole(cluster: Header, parts: Sequence[Header], library: _Library, found: list[Diagnostic]) -> SpecSource:
+    extender = Extender(library.load)
+    root = extender.flatten(cluster)
+    found += extender.found
+    root = _splice(root, parts, found)
+    files = dict.fromkeys([*extender.files, *(part.file for part in parts)])
+    stem = os.path.splitext(os.path.basename(cluster.file.name))[0]
+    return SpecSource(cluster.name or stem, cluster.file.name, Document(root), tuple(files))
+
+
+def _splice(root: MappingNode, parts: Sequence[Header], found: list[Diagnostic]) -> MappingNode:
+    """The root with each part as an item of its list. A list of the wrong type is left for the spec's own check."""
+    spec = root.child("spec")
+    if not parts or (spec is not None and not isinstance(spec, MappingNode) and not is_null(spec)):
+        return root
+    items = dict(spec.items) if isinstance(spec, MappingNode) else {}
+    for kind, key in PARTS.items():
+        items.update(_extended(items.get(key), key, [part for part in parts if part.kind == kind], root, found))
+    place = spec if spec is not None else root
+    whole = MappingNode(place.span, items, key_span=place.key_span)
+    return MappingNode(root.span, {**root.items, "spec": whole}, key_span=root.key_span)
+
+
+def _extended(
+    node: Node | None, key: str, parts: Sequence[Header], root: MappingNode, found: list[Diagnostic]
+) -> dict[str, Node]:
+    """``key`` with its list and the parts after it, or nothing if there is nothing to change."""
+    if not parts or (node is not None and not isinstance(node, SequenceNode) and not is_null(node)):
+        return {}
+    items = list(node.items) if isinstance(node, SequenceNode) else []
+    names = {name.value: name for item in items if isinstance(name := item.child("name"), ScalarNode)}
+    for part in parts:
+        spec, metadata = part.root.child("spec"), part.root.child("metadata")
+        name = metadata.child("name") if metadata is not None else None
+        if not isinstance(spec, MappingNode) or not isinstance(name, ScalarNode):
+            continue  # told by its header
+        if (first := names.setdefault(name.value, name)) is not name:
+            fact = error("YML045", f"two items of `spec.{key}` are named `{name.value}`", span=name.span,
+                         help="rename one or remove it")  # fmt: skip
+            found.append(replace(fact, related=((first.span, "first named here"),)))
+            continue
+        items.append(MappingNode(spec.span, {"name": name, **spec.items}, key_span=spec.key_span))
+    place = node if node is not None else root
+    span = place.span if node is not None else first_character(root)
+    return {key: SequenceNode(span, items, key_span=place.key_span)}

@@ -1,0 +1,247 @@
+"""Composing: parser events to nodes with spans; every fault that is not one of syntax is found here.
+
+The events come from libyaml through PyYAML (0.7 µs each, line and column included), or from PyYAML's own
+parser where the wheel has no libyaml. Meaning is given here, so both read YAML 1.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    MappingStartEvent,
+    NodeEvent,
+    ScalarEvent,
+    StreamEndEvent,
+)
+
+from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.source.scalars import Refusal, resolve
+from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile, Span
+
+MAX_DEPTH = 64
+"""Deepest nesting; Kubernetes objects stay under 30, and a stack of 64 never overflows."""
+
+MAX_ALIAS_NODES = 10_000
+"""Most nodes that aliases may add to a document; the classic bomb adds 10⁹."""
+
+
+class TooDeep(Exception):  # noqa: N818 - a signal, not an error
+    """Nesting beyond ``MAX_DEPTH``; the rest of the document is given up."""
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+
+
+def events(text: str, *, pure: bool = False) -> Callable[[], Any]:
+    """A function that gives the next event of a YAML text; it raises ``yaml.YAMLError``."""
+    if pure or not yaml.__with_libyaml__:
+        return yaml.SafeLoader(text).get_event
+    from yaml._yaml import CParser
+
+    return CParser(text).get_event
+
+
+class Composer:
+    """Builds the documents of one text; ``found`` receives the diagnostics."""
+
+    def __init__(self, file: SourceFile, next_event: Callable[[], Any], found: list[Diagnostic]) -> None:
+        self._file = file
+        self._next = next_event
+        self._found = found
+        self._values: dict[str, Any] = {}
+        self._keys: set[str] = set()
+        self._start_document()
+
+    def _start_document(self) -> None:
+        self._anchors: dict[str, tuple[Node, int] | None] = {}
+        self._count = 0
+        self._aliased = 0
+
+    def documents(self) -> Iterator[Document]:
+        """Every document that is not empty."""
+        self._next()  # the start of the stream
+        while not isinstance(self._next(), StreamEndEvent):
+            self._start_document()
+            root = self._node(self._next(), None, 0)
+            self._next()  # the end of the document
+            empty = isinstance(root, ScalarNode) and root.value is None and not root.text
+            if not empty:
+                yield Document(root)
+
+    def _span(self, event: Any) -> Span:
+        start, end = event.start_mark, event.end_mark
+        return Span(self._file, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+
+    def _error(self, code: str, message: str, span: Span, help: str, **more: Any) -> None:
+        found = error(code, message, span=span, help=help)
+        self._found.append(replace(found, **more) if more else found)
+
+    def _node(self, event: Any, key: Span | None, depth: int) -> Node:
+        """The node that begins with an event; ``key`` is the place of its key."""
+        if type(event) is AliasEvent:
+            return self._alias(event, key, depth)
+        if event.tag is not None:
+            self._tagged(event)
+        self._count += 1
+        if event.anchor is None:
+            return self._scalar(event, key) if type(event) is ScalarEvent else self._collection(event, key, depth)
+        self._anchors[event.anchor], before = None, self._count
+        node = self._scalar(event, key) if type(event) is ScalarEvent else self._collection(event, key, depth)
+        self._anchors[event.anchor] = (node, self._count - before + 1)
+        return node
+
+    def _scalar(self, event: ScalarEvent, key: Span | None) -> ScalarNode:
+        text = event.value
+        if event.style:
+            return ScalarNode(self._span(event), text, text, True, key_span=key)
+        if text in self._values:
+            value = self._values[text]
+        else:
+            value = self._values[text] = resolve(text)
+        if not text and key is not None:
+            return ScalarNode(key, value, text, key_span=key)  # nothing was written: show the key
+        span = self._span(event)
+        if type(value) is Refusal:
+            self._error(value.code, f"`{_short(text)}` {value.fact}", span, value.help)
+            value = text
+        return ScalarNode(span, value, text, key_span=key)
+
+    def _collection(self, event: CollectionStartEvent, key: Span | None, depth: int) -> Node:
+        if depth >= MAX_DEPTH:
+            self._too_deep(self._span(event))
+        return self._mapping(event, key, depth) if type(event) is MappingStartEvent else self._list(event, key, depth)
+
+    def _list(self, event: CollectionStartEvent, key: Span | None, depth: int) -> SequenceNode:
+        items: list[Node] = []
+        node, make = self._next, self._node
+        while not isinstance(item := node(), CollectionEndEvent):
+            items.append(make(item, None, depth + 1))
+        return SequenceNode(self._whole(event, item, items[-1].span if items else None), items, key_span=key)
+
+    def _mapping(self, event: CollectionStartEvent, key: Span | None, depth: int) -> MappingNode:
+        items: dict[str, Node] = {}
+        last: Span | None = None
+        node, make = self._next, self._node
+        while not isinstance(first := node(), CollectionEndEvent):
+            name, place = self._key(first, depth)
+            value = make(node(), place, depth + 1)
+            last = value.span
+            if name is None:
+                continue
+            if name in items:
+                self._duplicate(name, place, items[name])
+            else:
+                items[name] = value
+        return MappingNode(self._whole(event, first, last), items, key_span=key)
+
+    def _whole(self, start: Any, end: Any, last: Span | None) -> Span:
+        """From the first to the last character; a block's own end mark lies at the next token."""
+        span = self._span(start)
+        if start.flow_style or last is None:
+            mark = end.end_mark
+            return Span(self._file, span.line, span.column, mark.line + 1, mark.column + 1)
+        return Span(self._file, span.line, span.column, last.end_line, last.end_column)
+
+    def _key(self, event: Any, depth: int) -> tuple[str | None, Span]:
+        """The name of a key (``None``: there is none, the value is left out) and its place."""
+        span = self._span(event)
+        if type(event) is not ScalarEvent:
+            return self._complex_key(event, span, depth), span
+        name = event.value
+        if name in self._keys and not event.style:
+            return name, span
+        if event.tag is not None or event.anchor is not None:
+            self._node(event, span, depth)
+        if event.style:
+            return name, span
+        if name == "<<":
+            self._error("YML015", "the merge key `<<` is not part of YAML 1.2", span,
+                        "use `extends:` with the path of a base, or repeat the keys")  # fmt: skip
+            return None, span
+        value = resolve(name)
+        if type(value) is Refusal:
+            self._error(value.code, f"key `{_short(name)}` {value.fact}", span, f'quote the key: `"{_short(name)}"`')
+        elif type(value) is not str:
+            self._error("YML012", f"key `{name}` is not a string" if name else "a key is empty", span,
+                        f'quote the key: `"{name}"`' if name else "write a name before the colon")  # fmt: skip
+        else:
+            self._keys.add(name)
+        return name, span
+
+    def _complex_key(self, event: NodeEvent, span: Span, depth: int) -> str | None:
+        node = self._node(event, span, depth + 1)
+        if type(event) is AliasEvent and isinstance(node, ScalarNode) and isinstance(node.value, str):
+            return node.value
+        template = self._file.line(span.line)[max(0, span.column - 2) : span.column + 1]
+        help = "quote the value; template expressions are not expanded" if "{{" in template else "use a string as key"
+        self._error("YML013", "a key is a list, a mapping or an alias", span, help)
+        return None
+
+    def _alias(self, event: Any, key: Span | None, depth: int) -> Node:
+        """A copy of what the anchor names, standing at the alias."""
+        span, name = self._span(event), event.anchor
+        null = ScalarNode(span, None, "", key_span=key)
+        known = self._anchors.get(name, False)
+        if known is False:
+            self._error("YML004", f"no anchor `&{name}` before alias `*{name}`", span,
+                        f"define `&{name}` above, or quote the value if it is text")  # fmt: skip
+            return null
+        if not isinstance(known, tuple):
+            self._error("YML006", f"alias `*{name}` stands inside its own anchor", span, "write the value out")
+            return null
+        node, size = known
+        if self._bomb(size, span):
+            return null
+        if depth + _height(node) > MAX_DEPTH:
+            self._too_deep(span)
+        if isinstance(node, ScalarNode):
+            return ScalarNode(span, node.value, node.text, node.quoted, key_span=key)
+        if isinstance(node, MappingNode):
+            return MappingNode(span, node.items, key_span=key)
+        return SequenceNode(span, node.items if isinstance(node, SequenceNode) else [], key_span=key)
+
+    def _bomb(self, size: int, span: Span) -> bool:
+        """Whether this alias would pass the limit; told once a document."""
+        before = self._aliased
+        self._aliased += size
+        if self._aliased <= MAX_ALIAS_NODES:
+            self._count += size
+            return False
+        if before <= MAX_ALIAS_NODES:
+            self._error("YML005", f"aliases add more than {MAX_ALIAS_NODES:,} values", span,
+                        "write the values out, or share them with `extends:`")  # fmt: skip
+        return True
+
+    def _too_deep(self, span: Span) -> None:
+        self._error("YML007", f"nested more than {MAX_DEPTH} levels deep", span, "flatten the value")
+        raise TooDeep(span.line)
+
+    def _tagged(self, event: Any) -> None:
+        span = self._span(event)
+        tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+        self._error("YML014", f"explicit tag `{_short(tag)}`", span,
+                    "remove the tag; quote the value if it is text")  # fmt: skip
+
+    def _duplicate(self, name: str, place: Span, first: Node) -> None:
+        related = ((first.key_span, "first set here"),) if first.key_span is not None else ()
+        self._error("YML001", f"duplicate key `{_short(name)}`", place, "remove one of the two", related=related)
+
+
+def _height(node: Node) -> int:
+    """Levels of nesting at and below a node."""
+    if isinstance(node, MappingNode):
+        return 1 + max(map(_height, node.items.values()), default=0)
+    if isinstance(node, SequenceNode):
+        return 1 + max(map(_height, node.items), default=0)
+    return 0
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,111 @@
+"""Headers: what a document says about itself before its spec."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SourceFile, Span
+
+API_VERSION = "trainyard.dev/v1alpha1"
+CLUSTER = "TrainingCluster"
+BASE = "TrainingClusterBase"
+PARTS = {"TrainingJob": "jobs", "TrainingQueue": "queues", "TrainingNodePool": "nodePools"}
+"""Kinds that are one item of a list of the cluster's spec, and the list."""
+
+_KINDS = (CLUSTER, BASE, *PARTS)
+_ROOT_KEYS = ("apiVersion", "kind", "metadata", "spec")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """One document with its kind, its name (empty if it has none) and the file it stands in."""
+
+    file: SourceFile
+    root: MappingNode
+    kind: str
+    name: str
+
+    @property
+    def at(self) -> Span:
+        """The place of the name, or of the first character."""
+        metadata = self.root.child("metadata")
+        name = metadata.child("name") if metadata is not None else None
+        return name.span if name is not None else first_character(self.root)
+
+    @property
+    def cluster(self) -> ScalarNode | None:
+        """``metadata.cluster`` of a part: the name of the cluster that it joins."""
+        metadata = self.root.child("metadata")
+        node = metadata.child("cluster") if metadata is not None else None
+        return node if isinstance(node, ScalarNode) and isinstance(node.value, str) else None
+
+
+def read_header(file: SourceFile, document: Document) -> tuple[Header | None, list[Diagnostic]]:
+    """The header of a document, or why it is none of ours. A cluster's own keys are judged with its spec."""
+    root = document.root
+    if not isinstance(root, MappingNode):
+        return None, [error("YML030", "a document is not a mapping", span=first_character(root),
+                            help=f"begin with `apiVersion: {API_VERSION}` and `kind: {CLUSTER}`")]  # fmt: skip
+    found = [*_check_value(root, "apiVersion", (API_VERSION,), "YML031"), *_check_value(root, "kind", _KINDS, "YML032")]
+    if found:
+        return None, found
+    kind = str(root.items["kind"].to_python())
+    metadata = root.child("metadata")
+    name = _text(metadata.child("name") if metadata is not None else None)
+    header = Header(file, root, kind, name)
+    return header, list(_check_part(header)) if kind in PARTS else []
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """A help text with the nearest known word."""
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f"did you mean `{near[0]}`?" if near else otherwise
+
+
+def first_character(node: Node) -> Span:
+    """One character at the start of a node."""
+    span = node.span
+    return Span(span.file, span.line, span.column, span.line, span.column + 1)
+
+
+def _text(node: Node | None) -> str:
+    return node.value if isinstance(node, ScalarNode) and isinstance(node.value, str) else ""
+
+
+def _check_value(root: MappingNode, key: str, known: tuple[str, ...], code: str) -> Iterator[Diagnostic]:
+    node = root.child(key)
+    choices = " or ".join(f"`{value}`" for value in known)
+    if node is None:
+        yield error("YML030", f"no `{key}` in a document", span=first_character(root), help=f"add `{key}`: {choices}")
+    elif (value := _text(node)) not in known:
+        shown = node.text if isinstance(node, ScalarNode) else "..."
+        yield error(code, f"unknown {key} `{shown}`", span=node.span, help=did_you_mean(value, known, f"use {choices}"))
+
+
+def _check_part(header: Header) -> Iterator[Diagnostic]:
+    """A part is spliced into the cluster, so nothing outside its spec may be lost without a word."""
+    root, metadata, spec = header.root, header.root.child("metadata"), header.root.child("spec")
+    yield from _unknown(root, _ROOT_KEYS, header.kind)
+    if metadata is None or not header.name:
+        yield error("YML033", f"`{header.kind}` has no `metadata.name`", span=(metadata or root).key_span
+                    or first_character(root), help="add `metadata: {name: ...}`")  # fmt: skip
+    if isinstance(metadata, MappingNode):
+        yield from _unknown(metadata, ("name", "cluster"), "metadata")
+    if not isinstance(spec, MappingNode):
+        place = spec.span if spec is not None else first_character(root)
+        yield error("YML034", f"`{header.kind}` has no mapping under `spec`", span=place,
+                    help=f"write the fields of one item of `spec.{PARTS[header.kind]}` under `spec:`")  # fmt: skip
+    elif (name := spec.child("name")) is not None:
+        found = error("YML035", f"`{header.kind}` names itself twice", span=name.key_span, help="remove `spec.name`")
+        yield replace(found, related=((header.at, "named here"),))
+
+
+def _unknown(node: MappingNode, known: tuple[str, ...], where: str) -> Iterator[Diagnostic]:
+    for key, value in node.items.items():
+        if key not in known:
+            help = "only clusters and their bases have `extends`" if key == "extends" else did_you_mean(key, known)
+            yield error("YML036", f"unknown key `{key}` in `{where}`", span=value.key_span,
+                        help=help or "remove the key")  # fmt: skip

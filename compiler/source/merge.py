@@ -1,0 +1,52 @@
+"""Merging a spec over its base. Every node keeps its own file and span."""
+
+from __future__ import annotations
+
+from compiler.source.tree import MappingNode, Node, ScalarNode, SequenceNode
+
+
+def merge(base: Node | None, over: Node) -> Node:
+    """``over`` laid upon ``base``.
+
+    Mappings merge deeply, lists whose items all have a ``name`` merge by name, everything else is
+    replaced. An explicit null in ``over`` removes the key.
+    """
+    if isinstance(over, MappingNode) and (base is None or isinstance(base, MappingNode)):
+        return _merge_mappings(base, over)
+    if isinstance(over, SequenceNode) and isinstance(base, SequenceNode):
+        ours, theirs = _by_name(over), _by_name(base)
+        if ours and theirs:
+            return _merge_named(theirs, ours, over)
+    return over
+
+
+def is_null(node: Node) -> bool:
+    """Whether a node is an explicit or empty null."""
+    return isinstance(node, ScalarNode) and node.value is None
+
+
+def _merge_mappings(base: MappingNode | None, over: MappingNode) -> MappingNode:
+    items = dict(base.items) if base is not None else {}
+    for key, value in over.items.items():
+        if is_null(value):
+            items.pop(key, None)
+        else:
+            items[key] = merge(items.get(key), value)
+    return MappingNode(over.span, items, key_span=over.key_span)
+
+
+def _merge_named(base: dict[str, Node], over: dict[str, Node], place: SequenceNode) -> SequenceNode:
+    """Items of the base in its order, then the new ones."""
+    items = base | {name: merge(base.get(name), item) for name, item in over.items()}
+    return SequenceNode(place.span, list(items.values()), key_span=place.key_span)
+
+
+def _by_name(node: SequenceNode) -> dict[str, Node] | None:
+    """Items by name, or ``None`` if one has no name or two have the same."""
+    named: dict[str, Node] = {}
+    for item in node.items:
+        name = item.child("name")
+        if not isinstance(name, ScalarNode) or not isinstance(name.value, str) or name.value in named:
+            return None
+        named[name.value] = item
+    return named

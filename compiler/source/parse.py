@@ -1,0 +1,86 @@
+"""Pass 1: one parse gives data, the place of every key and value, and every fault of the text."""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Callable
+from typing import Any
+
+from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.source.read import decode, read
+from compiler.source.tree import Document, SourceFile, Span
+
+__all__ = ["decode", "parse", "read"]
+
+_DOCUMENT_START = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+
+
+def parse(file: SourceFile, *, pure: bool = False) -> tuple[list[Document], list[Diagnostic]]:
+    """All documents of a text (empty ones left out) and all faults of it.
+
+    A syntax error ends its document; parsing goes on at the next ``---``. A text without any document
+    is an error too. ``pure`` uses PyYAML's own parser even where libyaml is there.
+    """
+    from compiler.source.syntax import FORBIDDEN, forbidden_characters
+
+    found: list[Diagnostic] = []
+    text = file.text
+    if FORBIDDEN.search(text):
+        found.extend(forbidden_characters(file))
+        text = FORBIDDEN.sub(" ", text)  # same length: places stay true
+    documents = _without_gc(lambda: _documents(file, text, found, pure))
+    if not documents and not found:
+        found.append(error("YML019", f"`{file.name}` has no content", span=Span(file, 1, 1, 1, 1),
+                           help="begin with `apiVersion:`, `kind:`, `metadata:` and `spec:`"))  # fmt: skip
+    return documents, found
+
+
+def _documents(file: SourceFile, text: str, found: list[Diagnostic], pure: bool) -> list[Document]:
+    """Documents up to the first syntax error, then from the next ``---`` on, and so forth."""
+    from yaml import YAMLError
+    from yaml.error import MarkedYAMLError
+
+    from compiler.source.compose import Composer, TooDeep, events
+    from compiler.source.syntax import syntax_error
+
+    documents: list[Document] = []
+    rest: str | None = text
+    while rest is not None:
+        try:
+            composer = Composer(file, events(rest, pure=pure), found)
+            documents.extend(composer.documents())
+            return documents
+        except MarkedYAMLError as fault:
+            found.append(syntax_error(file, fault))
+            mark = fault.problem_mark or fault.context_mark
+            rest = _after(text, mark.line + 1 if mark is not None else 0)
+        except TooDeep as stop:
+            rest = _after(text, stop.line)
+        except YAMLError as fault:
+            found.append(error("YML002", "text that is not YAML", span=Span(file, 1, 1, 1, 1),
+                               notes=(f"the YAML parser says: {fault}",)))  # fmt: skip
+            return documents
+    return documents
+
+
+def _after(text: str, lines: int) -> str | None:
+    """The text from the first ``---`` after so many lines, with empty lines before it so that places stay true."""
+    start = 0
+    for _ in range(lines):
+        start = text.find("\n", start) + 1
+        if start == 0:
+            return None
+    match = _DOCUMENT_START.search(text, start)
+    return "\n" * text.count("\n", 0, match.start()) + text[match.start() :] if match else None
+
+
+def _without_gc(work: Callable[[], Any]) -> Any:
+    """Run with the cyclic collector off: nodes are no garbage, and scanning them doubles the time of large files."""
+    if not gc.isenabled():
+        return work()
+    gc.disable()
+    try:
+        return work()
+    finally:
+        gc.enable()

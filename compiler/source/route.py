@@ -1,0 +1,45 @@
+"""Routes: where a value stands, as the keys and indices that lead to it."""
+
+from __future__ import annotations
+
+import re
+
+Key = str | int
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
+
+
+class Route(tuple[Key, ...]):
+    """Keys (``str``) and indices (``int``) from the root of a document to one value.
+
+    A route is symbolic: it is turned into file, line and column only when something is shown
+    (``Document.span``). Plan nodes made by ``resolve`` carry routes into the spec. Plan nodes made by
+    ``lift`` carry routes whose first key is a manifest's id (``@Kind/namespace/name``).
+    """
+
+    __slots__ = ()
+
+    def __truediv__(self, key: Key | tuple[Key, ...]) -> Route:
+        return Route((*self, *key)) if isinstance(key, tuple) else Route((*self, key))
+
+    def __str__(self) -> str:
+        text = ""
+        for key in self:
+            if isinstance(key, int):
+                text += f"[{key}]"
+            elif _PLAIN.match(key) or key.startswith("@"):
+                text += f".{key}" if text else key
+            else:
+                text += f'["{key}"]'
+        return text
+
+    def __repr__(self) -> str:
+        return f"Route({str(self)!r})"
+
+    @property
+    def parent(self) -> Route:
+        """The route of the containing value; the root is its own parent."""
+        return Route(self[:-1])
+
+
+ROOT = Route()

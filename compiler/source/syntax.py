@@ -1,0 +1,127 @@
+"""Syntax errors in our words: what the YAML scanner says, translated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.source.tree import SourceFile, Span
+
+if TYPE_CHECKING:
+    from yaml.error import Mark, MarkedYAMLError
+
+_ALIGN = "align the line with the keys beside it; indent with spaces"
+_RESERVED = re.compile(r"[@`%]")
+
+# Pattern over "context / problem" (libyaml's wording and that of PyYAML's own scanner), fact, help, label of the
+# context's place. The first that matches wins.
+_WORDINGS: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
+    (re.compile(pattern), fact, help, label)
+    for pattern, fact, help, label in (
+        ("document start|invalid state", "text after the end of the document",
+         "begin a further document with `---`, or correct the indentation", ""),
+        ("mapping values are not allowed", "a second `:` on a line, or a key where none can stand",
+         "quote the value if it contains `: `, or correct the indentation", ""),
+        ("quoted scalar / found unexpected (end of stream|document)", "quoted text is never closed",
+         "add the closing quote", "opened here"),
+        ("unknown escape|escape sequence of|expected hexdecimal|did not find expected hex",
+         "unknown escape in double quotes",
+         "use single quotes, or write `\\\\` for a backslash", "opened here"),
+        ("sequence entries are not allowed", "`- ` where no list can begin",
+         "put the list on a line of its own under its key", ""),
+        ("(scanning a simple key|could not find expected ':')", "a line that is no `key: value`",
+         "write `key: value`, with a space after the colon, or correct the indentation", "starts here"),
+        ("flow sequence", "a list in `[...]` that is not closed, or lacks a comma",
+         "close the bracket; separate items by commas; quote items that contain `[]{},:`", "opened here"),
+        ("flow mapping", "a mapping in `{...}` that is not closed, or lacks a comma",
+         "close the brace; separate pairs by commas; quote values that contain `[]{},:`", "opened here"),
+        ("flow (node|context)|',' or", "a bracket that does not fit", "check brackets and commas", ""),
+        ("block mapping", "a line that does not fit the mapping around it", _ALIGN, "mapping starts here"),
+        ("block (collection|sequence)|expected '-'", "a line that does not fit the list around it",
+         "begin each item with `- ` in the same column", "list starts here"),
+        ("scanning an alias", "`*` begins an alias", "quote the value if it begins with `*`", ""),
+        ("scanning an anchor", "`&` begins an anchor", "quote the value if it begins with `&`", ""),
+        ("block scalar", "`|` or `>` must be followed by the end of the line",
+         "put the text on the next line, indented; quote the value if it begins with `|` or `>`", ""),
+        ("tag", "an invalid tag", "remove the tag; quote the value if it begins with `!`", ""),
+        ("directive|incompatible YAML", "an invalid `%` directive", "remove the line", ""),
+    )
+)  # fmt: skip
+_TAB_INDENT = re.compile(r" *\t")
+
+
+def syntax_error(file: SourceFile, fault: MarkedYAMLError) -> Diagnostic:
+    """The diagnostic of what the scanner or parser refused, with its own words as a note."""
+    span = _place(file, fault.problem_mark or fault.context_mark)
+    said = " / ".join(part for part in (fault.context, fault.problem) if part)
+    line = file.line(span.line)
+    if "tab" in (fault.problem or "") or _tab_before(line, span.column):
+        return _tab(file, span)
+    character = line[span.column - 1 : span.column]
+    if "cannot start any token" in said and _RESERVED.match(character):
+        fact, help, label = f"a plain value cannot begin with `{character}`", "quote the value", ""
+    else:
+        fact, help, label = _wording(said)
+    found = error("YML002", fact, span=span, help=help, notes=(f"the YAML parser says: {_spoken(fault)}",))
+    if label and fault.context_mark is not None:
+        start = _place(file, fault.context_mark)
+        return found if start == span else replace(found, related=((start, label),))
+    return found
+
+
+def _tab_before(line: str, column: int) -> bool:
+    """Whether a tab stands in the indentation, at or before the column where the parser stopped."""
+    match = _TAB_INDENT.match(line)
+    return match is not None and match.end() <= column
+
+
+def _wording(said: str) -> tuple[str, str, str]:
+    for pattern, fact, help, label in _WORDINGS:
+        if pattern.search(said):
+            return fact, help, label
+    return "text that is not YAML", "quote the value if it is text", ""
+
+
+def _spoken(fault: MarkedYAMLError) -> str:
+    return ", ".join(part for part in (fault.context, fault.problem) if part) or "syntax error"
+
+
+def _tab(file: SourceFile, span: Span) -> Diagnostic:
+    line = file.line(span.line)
+    column = line.find("\t") + 1 or span.column
+    more = sum(_TAB_INDENT.match(text) is not None for text in file.text.split("\n")[span.line :])
+    notes = (f"{more} later lines have tabs in their indentation too",) if more else ()
+    return error(
+        "YML003", "a tab in the indentation", notes=notes, help="indent with spaces",
+        span=Span(file, span.line, column, span.line, column + 1),
+    )  # fmt: skip
+
+
+def _place(file: SourceFile, mark: Mark | None) -> Span:
+    """One character at a mark; past the last line, the end of the last line that has text."""
+    row, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
+    lines = file.text.count("\n") + 1
+    if row >= lines and not file.line(row):
+        while row > 1 and not file.line(row).strip():
+            row -= 1
+        column = len(file.line(row)) + 1
+    return Span(file, row, column, row, column + 1)
+
+
+# YAML 1.2.2 section 5.1 (c-printable) without the breaks that only YAML 1.1 knows: U+0085, U+2028, U+2029.
+FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def forbidden_characters(file: SourceFile) -> Iterable[Diagnostic]:
+    """A diagnostic for each character that no YAML text may hold (or that only YAML 1.1 takes for a line end)."""
+    for match in FORBIDDEN.finditer(file.text):
+        line, column = file.position(match.start())
+        name = f"U+{ord(match[0]):04X}"
+        yield error(
+            "YML018", f"character {name} cannot stand in a YAML file",
+            span=Span(file, line, column, line, column + 1),
+            help=f'remove it, or write `"\\u{ord(match[0]):04x}"` in double quotes',
+        )  # fmt: skip

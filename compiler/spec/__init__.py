@@ -1,0 +1,21 @@
+"""Pass 2: the shape of a spec. Strict models; every fault in our words, at its line."""
+
+from __future__ import annotations
+
+from pydantic import ValidationError
+
+from compiler.diagnostics import Diagnostic
+from compiler.source import Document
+from compiler.spec.cluster import TrainingCluster
+from compiler.spec.errors import explain
+
+__all__ = ["TrainingCluster", "load"]
+
+
+def load(document: Document) -> tuple[TrainingCluster | None, list[Diagnostic]]:
+    """The spec in a document, or everything that is wrong with its shape."""
+    data = document.root.to_python()
+    try:
+        return TrainingCluster.model_validate(data), []
+    except ValidationError as problem:
+        return None, [explain(each, TrainingCluster, data) for each in problem.errors(include_url=False)]

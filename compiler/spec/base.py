@@ -1,0 +1,21 @@
+"""The base of all spec models."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+
+class SpecModel(BaseModel):
+    """Strict, frozen, camelCase in YAML, and no unknown keys."""
+
+    model_config = ConfigDict(
+        strict=True,
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        validate_by_name=False,
+        validate_by_alias=True,
+        arbitrary_types_allowed=True,
+        hide_input_in_errors=True,
+    )

@@ -1,0 +1,125 @@
+"""pydantic's refusals in our words: one code, one fact, one help."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails
+
+from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.source import Route
+from compiler.spec.types import kind_of
+
+_WANTED = {
+    "string_type": "text", "int_type": "a whole number", "int_from_float": "a whole number", "float_type": "a number",
+    "bool_type": "`true` or `false`", "list_type": "a list", "dict_type": "a mapping", "model_type": "a mapping",
+    "model_attributes_type": "a mapping", "mapping_type": "a mapping",
+}
+_BOUND = {
+    "greater_than": "above {gt}", "greater_than_equal": "{ge} or more", "less_than": "below {lt}",
+    "less_than_equal": "{le} or less", "too_short": "at least {min_length} of them",
+    "too_long": "at most {max_length} of them", "string_too_short": "at least {min_length} characters",
+    "string_too_long": "at most {max_length} characters",
+}
+
+
+def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnostic:
+    """The diagnostic of one pydantic error in ``data``, which was validated as ``model``."""
+    at = Route(key for key in details["loc"] if key != "[key]")
+    kind, context = details["type"], details.get("ctx") or {}
+    value = _lookup(data, at)
+    if kind == "missing":
+        return error("SPC001", f"`{at[-1]}` is missing", at.parent, help=_missing_help(model, at), key=True)
+    if kind == "extra_forbidden":
+        return _unknown(at, model)
+    if kind == "spec_value":
+        return error("SPC005", str(context["fact"]), at, help=str(context["help"]))
+    if kind in _WANTED:
+        return error("SPC003", f"`{at[-1]}` is {kind_of(value)}, not {_WANTED[kind]}", at, help=_type_help(kind, value))
+    if kind == "literal_error":
+        return _choice(at, value, str(context["expected"]))
+    if kind in _BOUND:
+        bound = _BOUND[kind].format(**context)
+        return error("SPC004", f"`{at[-1]}` is {_shown(value)}", at, help=f"write {bound}")
+    if kind == "string_pattern_mismatch":
+        return error("SPC005", f"`{at[-1]}` is `{value}`", at, help=f"write what matches `{context['pattern']}`")
+    return error("SPC005", f"`{at[-1] if at else 'the document'}`: {details['msg'].lower()}", at,
+                 help="see `trainyard schema` for the form of this field")
+
+
+def _lookup(data: Any, at: Route) -> Any:
+    for key in at:
+        if isinstance(key, int) and isinstance(data, Sequence) and key < len(data):
+            data = data[key]
+        else:
+            data = data.get(key) if isinstance(data, Mapping) else None
+    return data
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | dict | str):
+        return f"{kind_of(value)} of {len(value)}"
+    return f"`{value}`"
+
+
+def model_at(model: type[BaseModel], at: Route) -> type[BaseModel] | None:
+    """The model that stands at a route; ``None`` where no model does (a free mapping)."""
+    found: type[BaseModel] | None = model
+    for key in at:
+        if isinstance(key, int):
+            continue
+        if found is None:
+            return None
+        field = next((each for name, each in found.model_fields.items() if (each.alias or name) == key), None)
+        found = _inner(field.annotation) if field is not None else None
+    return found
+
+
+def _inner(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for each in get_args(annotation) if (found := _inner(each)) is not None), None)
+
+
+def keys_of(model: type[BaseModel]) -> list[str]:
+    """The YAML keys of a model, in order."""
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _missing_help(model: type[BaseModel], at: Route) -> str:
+    owner = model_at(model, at.parent)
+    field = next((each for name, each in owner.model_fields.items() if (each.alias or name) == at[-1]), None) if (
+        owner is not None) else None
+    what = f": {field.description}" if field is not None and field.description else ""
+    return f"add `{at[-1]}:`{what}"
+
+
+def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
+    owner = model_at(model, at.parent)
+    known = keys_of(owner) if owner is not None else []
+    near = difflib.get_close_matches(str(at[-1]), known, n=1) or [
+        each for each in known if each.lower() == str(at[-1]).replace("_", "").replace("-", "").lower()
+    ]
+    where = f"`{at.parent[-1]}`" if at.parent and isinstance(at.parent[-1], str) else "this mapping"
+    help = f"did you mean `{near[0]}`?" if near else f"{where} has: {', '.join(f'`{each}`' for each in known)}"
+    return error("SPC002", f"unknown key `{at[-1]}`", at, help=help, key=True)
+
+
+def _type_help(kind: str, value: Any) -> str:
+    if kind == "string_type" and isinstance(value, bool | int | float):
+        return f'quote it: `"{str(value).lower() if isinstance(value, bool) else value}"`'
+    if kind == "list_type" and isinstance(value, str | int):
+        return f"write a list: `[{value}]`" if len(str(value)) < 40 else "write a list: one item a line, each after `- `"
+    if kind in ("int_type", "int_from_float") and isinstance(value, str) and value.strip().isdigit():
+        return f"write `{int(value)}` without quotes"
+    return f"write {_WANTED[kind]}"
+
+
+def _choice(at: Route, value: Any, expected: str) -> Diagnostic:
+    choices = [each.strip("' ") for each in expected.replace(" or ", ", ").split(", ")]
+    near = difflib.get_close_matches(str(value), choices, n=1)
+    help = f"did you mean `{near[0]}`?" if near else f"write one of {', '.join(f'`{each}`' for each in choices)}"
+    return error("SPC004", f"`{at[-1]}` is `{value}`", at, help=help)

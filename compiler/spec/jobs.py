@@ -1,0 +1,86 @@
+"""Training jobs, as people write them: ten lines, everything else derived."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from compiler.spec.base import SpecModel
+from compiler.spec.types import Duration, EnvName, Image, JobName, LabelKey, LabelValue, Name, Path, Quantity, Size
+
+
+class Mount(SpecModel):
+    """A storage, mounted into every pod of the job."""
+
+    storage: Name
+    path: Path
+    read_only: bool = False
+
+
+class SecretEnv(SpecModel):
+    """An environment variable from a Secret that exists in the job's namespace."""
+
+    env: EnvName
+    secret: Name
+    key: str = Field(min_length=1, max_length=253, pattern=r"^[-._a-zA-Z0-9]+$")
+
+
+class Checkpoint(SpecModel):
+    """Where and how often the job saves, so that a restart can go on."""
+
+    path: Path
+    every: Duration | None = None
+
+
+class Retries(SpecModel):
+    """How often failures are retried: processes in place, then the whole gang."""
+
+    process: int = Field(3, ge=0, le=1000, description="torchrun's --max-restarts")
+    job: int = Field(10, ge=0, le=1000, description="JobSet's maxRestarts: all pods anew")
+
+
+class JobResources(SpecModel):
+    """What one node of the job asks for; each that is left out is derived from the pool."""
+
+    cpu: Quantity | None = None
+    memory: Size | None = None
+    gpus: int | None = Field(None, ge=0, description="accelerators a node")
+    efa: int | None = Field(None, ge=0, description="EFA devices a node")
+    huge_pages: Size | None = Field(None, description="2 MiB huge pages, for libfabric's EFA provider")
+    ephemeral_storage: Size | None = None
+
+
+class Model(SpecModel):
+    """The model, so that its state can be held against the memory of the accelerators."""
+
+    parameters: float | int = Field(gt=0)
+    precision: Literal["fp32", "bf16", "fp16", "fp8"] = "bf16"
+    sharding: Literal["none", "full"] = Field("none", description="`full`: state is cut over all GPUs (FSDP, ZeRO-3)")
+    optimizer_bytes: int | None = Field(None, ge=0, le=32, description="bytes of optimizer state a parameter")
+
+
+class Job(SpecModel):
+    """A training job: one pod a node, started together."""
+
+    name: JobName
+    queue: Name | None = None
+    namespace: Name | None = None
+    pool: Name | None = None
+    nodes: int = Field(1, ge=1, le=5000)
+    image: Image
+    command: list[str] = Field(min_length=1)
+    args: list[str] = []
+    env: dict[EnvName, str] = {}
+    secrets: list[SecretEnv] = []
+    mounts: list[Mount] = []
+    checkpoint: Checkpoint | None = None
+    retries: Retries = Retries()
+    resources: JobResources = JobResources()
+    processes_per_node: int | None = Field(None, ge=1, le=1024)
+    shared_memory: Size | None = Field(None, description="size of /dev/shm, inside the memory limit")
+    priority: Name | None = None
+    timeout: Duration | None = Field(None, description="from start to the end of all retries")
+    rerun: int = Field(0, ge=0, description="raise it to run a changed job again: the old run is replaced")
+    labels: dict[LabelKey, LabelValue] = {}
+    model: Model | None = None

@@ -1,0 +1,121 @@
+"""Node pools, as people write them."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from compiler.spec.base import SpecModel
+from compiler.spec.types import (
+    Duration,
+    InstanceType,
+    LabelKey,
+    LabelValue,
+    Name,
+    ReservationId,
+    Size,
+    Timestamp,
+    Zone,
+    fault,
+)
+
+
+class NodeCount(SpecModel):
+    """How many nodes a pool may have. ``min`` equal to ``max`` keeps them always on (a static pool)."""
+
+    min: int = Field(0, ge=0, description="nodes that are always on: 0, or as many as `max`")
+    max: int = Field(ge=1, le=5000, description="nodes at most")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.min > self.max:
+            raise fault(f"`min` {self.min} is above `max` {self.max}", f"write `min: {self.max}` or raise `max`")
+        if 0 < self.min < self.max:
+            # karpenter.sh/v1 NodePool: `replicas` is fixed; a dynamic pool has no minimum (v1.14.1).
+            raise fault(
+                f"a pool of {self.min} to {self.max} nodes: Karpenter keeps a fixed number or scales from 0",
+                f"write `min: 0` to scale from zero, or `min: {self.max}` to keep all nodes on",
+            )
+        return self
+
+
+class Capacity(SpecModel):
+    """How the nodes are bought: on demand, spot, from a reservation (ODCR), or from a Capacity Block."""
+
+    type: Literal["on-demand", "spot", "reserved", "block"]
+    id: ReservationId | None = Field(None, description="the reservation, `cr-…`; for `reserved` and `block`")
+    ids: list[ReservationId] = Field([], description="several reservations, instead of `id`")
+    starts: Timestamp | None = Field(None, description="when the Capacity Block starts")
+    ends: Timestamp | None = Field(None, description="when the Capacity Block ends")
+
+    @model_validator(mode="after")
+    def _bound(self) -> Self:
+        if self.id is not None and self.ids:
+            raise fault("both `id` and `ids` are given", "list every reservation under `ids`, and remove `id`")
+        reservations = self.reservations
+        if self.type in ("reserved", "block") and not reservations:
+            raise fault(
+                f"capacity `{self.type}` without a reservation: no node would ever be launched",
+                "add `id: cr-…`, the id of the capacity reservation",
+            )
+        if self.type in ("on-demand", "spot") and reservations:
+            raise fault(
+                f"capacity `{self.type}` never uses reservation `{reservations[0]}`",
+                "write `type: reserved`, or remove the reservation",
+            )
+        if self.type != "block" and (self.starts or self.ends):
+            raise fault(f"capacity `{self.type}` has no start and end", "write `type: block`, or remove them")
+        if self.starts and self.ends and self.starts >= self.ends:
+            raise fault(f"the block ends ({self.ends}) before it starts ({self.starts})", "swap `starts` and `ends`")
+        return self
+
+    @property
+    def reservations(self) -> tuple[str, ...]:
+        """All reservations, however they were given."""
+        return (self.id,) if self.id is not None else tuple(self.ids)
+
+
+class Volume(SpecModel):
+    """The root volume of a node (gp3)."""
+
+    size: Size
+    iops: int | None = Field(None, ge=3000, le=16000)
+    throughput: int | None = Field(None, ge=125, le=1000, description="MiB/s")
+
+
+class Taint(SpecModel):
+    """A taint beside the one for accelerators."""
+
+    key: LabelKey
+    value: LabelValue = ""
+    effect: Literal["NoSchedule", "NoExecute", "PreferNoSchedule"] = "NoSchedule"
+
+
+class NodePool(SpecModel):
+    """Nodes of one instance type, in one zone (or, for pools without EFA, in several)."""
+
+    name: Name
+    instance_type: InstanceType
+    zone: Zone | None = Field(None, description="derived where the type exists in one zone of the network only")
+    zones: list[Zone] = Field([], description="several zones, instead of `zone`: for jobs of a single node")
+    nodes: NodeCount
+    capacity: Capacity = Capacity(type="on-demand")
+    placement: Literal["cluster", "partition", "spread", "none"] | None = Field(
+        None, description="placement group; derived: `cluster` for EFA types, none in a Capacity Block"
+    )
+    efa: bool | None = Field(None, description="whether nodes get their EFA devices; derived: yes, if the type has any")
+    root_volume: Volume | None = None
+    local_storage: Literal["raid0", "none"] | None = Field(None, description="what to do with NVMe disks")
+    labels: dict[LabelKey, LabelValue] = {}
+    taints: list[Taint] = []
+    topology: Literal["network", "none"] = Field(
+        "none", description="`network`: Kueue places gangs by EC2 network topology (nodes must always be on)"
+    )
+    consolidate_after: Duration | None = Field(None, description="how long a node stays empty before it goes; derived")
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if self.zone is not None and self.zones:
+            raise fault("both `zone` and `zones` are given", "keep one of them; EFA needs a single zone")
+        return self

@@ -1,0 +1,42 @@
+"""Storage that exists already, as people write it."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from compiler.spec.base import SpecModel
+from compiler.spec.types import Bucket, FileSystemId, Name, Size, Zone, fault
+
+
+class FsxLustre(SpecModel):
+    """An FSx for Lustre file system, by id."""
+
+    id: FileSystemId
+    mount_name: str = Field(pattern=r"^[a-z0-9]{1,8}$", description="the file system's MountName, like `fsx` or `abcdefgh`")
+    size: Size
+    deployment: Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"] = "PERSISTENT_2"
+    throughput_per_tib: int | None = Field(None, ge=12, alias="throughputPerTiB", description="MB/s for each TiB")
+    zone: Zone | None = Field(None, description="the zone of its subnet; unset: not checked against the pools")
+
+
+class S3(SpecModel):
+    """An S3 bucket, mounted by Mountpoint for Amazon S3."""
+
+    bucket: Bucket
+    prefix: str = ""
+
+
+class Storage(SpecModel):
+    """A storage of exactly one kind."""
+
+    name: Name
+    fsx_lustre: FsxLustre | None = None
+    s3: S3 | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.fsx_lustre is None) == (self.s3 is None):
+            raise fault(f"storage `{self.name}` is not exactly one kind", "write either `fsxLustre:` or `s3:`")
+        return self

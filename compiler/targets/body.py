@@ -1,0 +1,59 @@
+"""Pieces of bodies that several targets share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from compiler.manifest import Body
+from compiler.plan.nodes import Taint, Toleration
+from compiler.plan.units import Quantity
+
+MANAGED_BY = {"app.kubernetes.io/managed-by": "trainyard"}
+NO_PRUNE = {"kustomize.toolkit.fluxcd.io/prune": "disabled"}
+NO_SUBSTITUTION = {"kustomize.toolkit.fluxcd.io/substitute": "disabled"}
+
+
+def head(
+    api_version: str, kind: str, name: str, namespace: str = "", *,
+    labels: Mapping[str, str] | None = None, annotations: Mapping[str, str] | None = None,
+) -> Body:
+    """apiVersion, kind and metadata."""
+    metadata: Body = {"name": name}
+    if namespace:
+        metadata["namespace"] = namespace
+    metadata["labels"] = {**MANAGED_BY, **labels} if labels else dict(MANAGED_BY)
+    if annotations:
+        metadata["annotations"] = dict(annotations)
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
+
+
+def given(**fields: Any) -> Body:
+    """The fields that have a value: ``None`` and empty ones are left out."""
+    return {key: value for key, value in fields.items() if value or value is False or (value == 0 and value is not None)}
+
+
+def quantities(resources: Mapping[str, Quantity]) -> dict[str, str]:
+    """Quantities as text, the way the API server writes them."""
+    return {name: str(amount) for name, amount in resources.items()}
+
+
+def taints(values: Iterable[Taint]) -> list[Body]:
+    """core/v1 Taints."""
+    return [given(key=each.key, value=each.value, effect=each.effect) for each in values]
+
+
+def tolerations(values: Iterable[Toleration]) -> list[Body]:
+    """core/v1 Tolerations."""
+    return [
+        given(key=each.key, operator=each.operator, value=each.value, effect=each.effect,
+              tolerationSeconds=each.seconds)
+        for each in values
+    ]
+
+
+def path(folder: str, body: Body, *, flat: bool = False) -> str:
+    """Where an object is written: ``folder/[namespace/]kind-name.yaml``; ``flat`` where all are of one namespace."""
+    metadata = body["metadata"]
+    namespace = None if flat else metadata.get("namespace")
+    return f"{folder}/{namespace + '/' if namespace else ''}{body['kind'].lower()}-{metadata['name']}.yaml"

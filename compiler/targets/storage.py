@@ -1,0 +1,54 @@
+"""Target: PersistentVolumes and claims for storage that exists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import Body, Manifest
+from compiler.plan import Plan
+from compiler.plan.nodes import ZONE
+from compiler.plan.storage import PersistentVolume, VolumeClaim
+from compiler.targets.body import NO_PRUNE, given, head, path
+
+FOLDER = "platform"
+
+
+def lower(plan: Plan) -> Iterator[Manifest]:
+    """A volume and a claim for each namespace that mounts a storage. Flux prunes neither."""
+    for volume in plan.volumes:
+        body = volume_body(volume)
+        yield Manifest(body, path(FOLDER, body), volume.at, {
+            ("spec", "capacity"): volume.where("size"), ("spec", "nodeAffinity"): volume.where("zone"),
+        })
+    for claim in plan.claims:
+        body = claim_body(claim)
+        yield Manifest(body, path(FOLDER, body), claim.at)
+
+
+def volume_body(volume: PersistentVolume) -> Body:
+    """PersistentVolume; an empty storage class binds it to its claim and to no provisioner."""
+    affinity = {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+        {"key": ZONE, "operator": "In", "values": [volume.zone]},
+    ]}]}} if volume.zone else None
+    return {
+        **head("v1", "PersistentVolume", volume.name, annotations=NO_PRUNE),
+        "spec": given(
+            capacity={"storage": str(volume.size)}, accessModes=[volume.access_mode],
+            persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem",
+            claimRef={"namespace": volume.claim_namespace, "name": volume.claim_name},
+            mountOptions=list(volume.mount_options),
+            csi=given(driver=volume.driver, volumeHandle=volume.handle, volumeAttributes=dict(volume.attributes)),
+            nodeAffinity=affinity,
+        ) | {"storageClassName": ""},
+    }
+
+
+def claim_body(claim: VolumeClaim) -> Body:
+    """PersistentVolumeClaim."""
+    return {
+        **head("v1", "PersistentVolumeClaim", claim.name, claim.namespace, annotations=NO_PRUNE),
+        "spec": {
+            "accessModes": [claim.access_mode], "resources": {"requests": {"storage": str(claim.size)}},
+            "storageClassName": "", "volumeName": claim.volume,
+        },
+    }

@@ -1,0 +1,84 @@
+"""One object: every layer that looks at nothing but the object itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from compiler.manifest import Body
+from compiler.verify import webhooks
+from compiler.verify.fault import NAME, SCHEMA, Fault, nearest
+from compiler.verify.schemas import BUILTIN, Schema, Schemas
+from compiler.verify.walk import walk
+
+Lookup = Callable[[str, str, str, str], Body | None]  # group, kind, namespace, name
+
+
+def nothing(group: str, kind: str, namespace: str, name: str) -> Body | None:
+    """The lookup of an object that stands alone."""
+    return None
+
+
+def validate_body(
+    body: Body,
+    *,
+    schemas: Schemas = BUILTIN,
+    old: Body | None = None,
+    cel: bool = False,
+    lookup: Lookup = nothing,
+    closed: bool = True,
+) -> list[Fault]:
+    """Faults of one object by schema, names, its kind's webhook and, if asked for, CEL rules (with ``old``, update
+    rules too).
+
+    The body is not changed. ``lookup`` finds another object of the set, for the checks that need one (a TrainJob's
+    runtime). Where several releases of a kind are known and none is pinned, the object is judged by the one that it
+    fits best. A kind without a schema is a fault if the set is ``closed``.
+    """
+    api_version, kind = body.get("apiVersion"), body.get("kind")
+    if not isinstance(api_version, str) or not isinstance(kind, str) or not api_version or not kind:
+        missing = "apiVersion" if not isinstance(api_version, str) or not api_version else "kind"
+        return [Fault(SCHEMA, "SCH003", (missing,), f"`{missing}` is missing")]
+    found = schemas.find(api_version, kind)
+    if not found:
+        return [_unknown_kind(schemas, api_version, kind)] if closed else []
+    schema, faults = _best(found, body)
+    faults += _named(schema, body)
+    if not any(fault.layer == SCHEMA for fault in faults):  # the checks below rely on the shape
+        faults += webhooks.check(body, lookup)
+        if cel:
+            from compiler.verify.cel import evaluate
+
+            faults += evaluate(schema.root, body, old)
+    return faults
+
+
+def _best(found: tuple[Schema, ...], body: Body) -> tuple[Schema, list[Fault]]:
+    schema, faults = found[0], walk(found[0].root, body)
+    for other in found[1:] if faults else ():
+        others = walk(other.root, body)
+        if len(others) < len(faults):
+            schema, faults = other, others
+    return schema, faults
+
+
+def _named(schema: Schema, body: Body) -> list[Fault]:
+    """Name and namespace: their presence by scope; their syntax is `names`' matter."""
+    from compiler.verify.names import name_faults
+
+    metadata: Any = body.get("metadata")
+    if metadata is None:
+        return [Fault(NAME, "NAM006", ("metadata",), "`metadata` is missing")]
+    if not isinstance(metadata, dict):
+        return []  # told by the schema
+    return name_faults(body, metadata, namespaced=schema.namespaced)
+
+
+def _unknown_kind(schemas: Schemas, api_version: str, kind: str) -> Fault:
+    versions = [v for v in _VERSIONS if schemas.find(f"{api_version.rpartition('/')[0]}/{v}", kind)]
+    group = api_version.rpartition("/")[0]
+    help = nearest(api_version, [f"{group}/{version}" for version in versions]) if versions else ""
+    return Fault(SCHEMA, "SCH010", ("apiVersion",), f"no schema of `{kind}` in `{api_version}` is known", help)
+
+
+_VERSIONS = ("v1", "v1beta2", "v1beta1", "v1alpha2", "v1alpha1", "v2")

@@ -1,0 +1,110 @@
+"""CEL rules of CRDs, with the optional package ``common-expression-language`` (0.10; import name ``cel``).
+
+Of the functions that Kubernetes adds to CEL, upstream rules of our kinds use ``find`` and ``split``; they are given
+here. A rule that cannot be evaluated is a fault of its own (``SCH009``): it is never taken for one that holds. A rule
+that fails while it runs (no such key) is a refusal, as it is for the API server. Rules with ``oldSelf`` are evaluated
+only where there is an old value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any
+
+from compiler.verify.defaults import defaulted
+from compiler.verify.fault import CEL, Fault, Path
+from compiler.verify.node import Node
+from compiler.verify.patterns import compile_re2
+
+_OLD = re.compile(r"\boldSelf\b")
+_ABSENT = object()
+
+
+def available() -> bool:
+    """Whether the package is installed."""
+    return find_spec("cel") is not None
+
+
+def evaluate(root: Node, body: dict[str, Any], old: dict[str, Any] | None = None) -> list[Fault]:
+    """Faults of all rules of a kind on a body, and of its update rules against the old body if there is one."""
+    if not root.ruled:
+        return []
+    if not available():
+        message = "the rules of this kind were not evaluated: `common-expression-language` is not installed"
+        return [Fault(CEL, "SCH009", (), message, "install `trainyard[cel]`", warning=True)]
+    before = _ABSENT if old is None else defaulted(root, old)
+    return list(_evaluate(root, defaulted(root, body), before, ()))
+
+
+def _evaluate(node: Node, value: Any, old: Any, path: Path) -> Iterator[Fault]:
+    for rule in node.rules:
+        transition = _OLD.search(rule) is not None
+        if not (transition and old is _ABSENT) and (fault := _rule(rule, value, old if transition else _ABSENT, path)):
+            yield fault
+    if isinstance(value, dict):
+        before = old if isinstance(old, dict) else {}
+        for key, item in value.items():
+            child = node.prop(key) or node.extra
+            if child is not None and child.ruled:
+                yield from _evaluate(child, item, before.get(key, _ABSENT), (*path, key))
+    elif isinstance(value, list) and node.items is not None and node.items.ruled:
+        olds = _by_key(node, old)
+        for index, item in enumerate(value):
+            yield from _evaluate(node.items, item, olds.get(_key(node, item), _ABSENT), (*path, index))
+
+
+def _by_key(node: Node, old: Any) -> dict[Any, Any]:
+    """Old items by their list-map keys. Items of other lists have no old value (structural-merge-diff semantics)."""
+    if node.unique != "map" or not isinstance(old, list):
+        return {}
+    return {_key(node, item): item for item in old}
+
+
+def _key(node: Node, item: Any) -> Any:
+    return tuple(str(item.get(name)) for name in node.list_keys) if isinstance(item, dict) else None
+
+
+def _rule(rule: str, value: Any, old: Any, path: Path) -> Fault | None:
+    """The fault of one rule, if it does not hold."""
+    context = _context()
+    context.add_variable("self", value)
+    context.add_variable("oldSelf", None if old is _ABSENT else old)
+    try:
+        held = _program(rule).execute(context)
+    except Exception as problem:  # the engine raises a class of its own for every kind of failure
+        if "Undefined variable or function" in str(problem) or isinstance(problem, SyntaxError):
+            return Fault(CEL, "SCH009", path, f"the rule `{_short(rule)}` cannot be evaluated here: {problem}")
+        return Fault(CEL, "SCH008", path, f"the rule `{_short(rule)}` fails here: {problem}")
+    return None if held is True else Fault(CEL, "SCH008", path, f"the rule `{_short(rule)}` does not hold")
+
+
+def _short(rule: str) -> str:
+    text = " ".join(rule.split())
+    return text if len(text) <= 160 else f"{text[:157]}…"
+
+
+@lru_cache(maxsize=1024)
+def _program(rule: str) -> Any:
+    import cel
+
+    return cel.compile(rule)
+
+
+@lru_cache(maxsize=1)
+def _context() -> Any:
+    import cel
+
+    return cel.Context(functions={"find": _find, "split": _split})
+
+
+def _find(text: str, pattern: str) -> str:
+    """The first match of a pattern, or the empty text (k8s.io/apiserver pkg/cel/library/regex.go)."""
+    found = compile_re2(pattern).search(text)
+    return found[0] if found else ""
+
+
+def _split(text: str, separator: str) -> list[str]:
+    return text.split(separator) if separator else list(text)

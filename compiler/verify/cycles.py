@@ -1,0 +1,78 @@
+"""Cycles of references that never resolve: Flux waits for ever, Kueue disables every member of a cohort cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import Manifest
+from compiler.verify.fault import REFERENCE, Fault, Path
+from compiler.verify.objects import Identity, ObjectSet, items
+from compiler.verify.objects import at as value_at
+
+_FLUX = (("kustomize.toolkit.fluxcd.io", "Kustomization"), ("helm.toolkit.fluxcd.io", "HelmRelease"))
+_COHORT = ("kueue.x-k8s.io", "Cohort")
+Edges = dict[Identity, list[tuple[Path, Identity]]]
+
+
+def cycles(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
+    """One fault a cycle, on its first member by name."""
+    for group, kind in _FLUX:
+        yield from _faults(objects, _dependencies(objects, group, kind), "dependsOn")
+    yield from _faults(objects, _parents(objects), "parentName")
+
+
+def _dependencies(objects: ObjectSet, group: str, kind: str) -> Edges:
+    edges: Edges = {}
+    for identity, manifest in objects.of_kind(group, kind):
+        edges[identity] = [
+            (
+                ("spec", "dependsOn", index, "name"),
+                (group, kind, str(item.get("namespace") or identity[2]), str(item.get("name"))),
+            )
+            for index, item in enumerate(items(manifest.body, "spec", "dependsOn"))
+        ]
+    return edges
+
+
+def _parents(objects: ObjectSet) -> Edges:
+    edges: Edges = {}
+    for identity, manifest in objects.of_kind(*_COHORT):
+        parent = value_at(manifest.body, "spec", "parentName")
+        edges[identity] = (
+            [(("spec", "parentName"), (*_COHORT, "", parent))] if isinstance(parent, str) and parent else []
+        )
+    return edges
+
+
+def _faults(objects: ObjectSet, edges: Edges, field: str) -> Iterator[tuple[Manifest, Fault]]:
+    done: set[Identity] = set()
+    for start in sorted(edges):
+        ring = _ring(start, edges)
+        if not ring or done.intersection(ring):
+            continue
+        done.update(ring)
+        path = next(path for path, target in edges[start] if target == ring[1 % len(ring)])
+        shown = " → ".join(f"`{identity[3]}`" for identity in [*ring, start])
+        yield objects.manifest(start), Fault(REFERENCE, "REF003", path, f"`{field}` goes round in a circle: {shown}")
+
+
+def _ring(start: Identity, edges: Edges) -> list[Identity]:
+    """The members of a cycle through an object, from it on; empty if there is none. Iterative: chains may be long."""
+    came: dict[Identity, Identity] = {}
+    stack = [start]
+    while stack:
+        here = stack.pop()
+        for _, target in edges[here]:
+            if target == start:
+                return _back(here, start, came)
+            if target in edges and target not in came:
+                came[target] = here
+                stack.append(target)
+    return []
+
+
+def _back(here: Identity, start: Identity, came: dict[Identity, Identity]) -> list[Identity]:
+    ring = [here]
+    while ring[-1] != start:
+        ring.append(came[ring[-1]])
+    return ring[::-1]

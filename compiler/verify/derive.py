@@ -1,0 +1,171 @@
+"""Derive the committed schemas: ``python -m compiler.verify.derive ../shared [--trainer-2.1 FOLDER]``.
+
+Reads released CRDs (``crds/PROJECT/VERSION/*.yaml``), Kubernetes' core definitions and eksctl's schema, and writes one
+JSON file a kind and version into ``compiler/verify/data``. Each file names project, release and source. Upstream prose
+is left out. Trainer 2.1's CRDs are not among them: ``git show v2.1.0:manifests/base/crds/…`` of
+github.com/kubeflow/trainer writes that folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from compiler.verify.core import CoreDefinitions, from_eksctl
+from compiler.verify.schemas import DATA, file_name
+from compiler.verify.structure import Raw, from_crd, shared
+
+# folder below crds/ -> kinds
+CRDS: dict[str, frozenset[str]] = {
+    "karpenter-provider-aws/v1.14.1": frozenset({"NodePool", "EC2NodeClass", "NodeClaim", "NodeOverlay"}),
+    "kueue/v0.19.2": frozenset(
+        {
+            "ResourceFlavor",
+            "ClusterQueue",
+            "LocalQueue",
+            "Cohort",
+            "Topology",
+            "WorkloadPriorityClass",
+            "AdmissionCheck",
+        }
+    ),
+    "jobset/v0.12.0": frozenset({"JobSet"}),
+    "kubeflow-trainer/v2.3.0": frozenset({"TrainJob", "ClusterTrainingRuntime", "TrainingRuntime"}),
+    "flux-kustomize-controller/v1.10.1": frozenset({"Kustomization"}),
+    "flux-source-controller/v1.10.1": frozenset({"GitRepository", "OCIRepository", "HelmRepository"}),
+    "flux-helm-controller/v1.6.3": frozenset({"HelmRelease"}),
+    "training-operator/v1.9.4": frozenset({"PyTorchJob", "MPIJob"}),
+    "mpi-operator/v0.8.2": frozenset({"MPIJob"}),
+}
+TRAINER_21 = (
+    "github.com/kubeflow/trainer tag v2.1.0 "
+    "(commit 73c9bece741ce17d2124abda3ec6bfcf5b5b8e87, 2025-11-07), manifests/base/crds"
+)
+CORE_SOURCE = "kubernetes-core/v1.36.0"
+# package -> its API group and kinds
+CORE: dict[str, tuple[str, tuple[str, ...]]] = {
+    "core.v1": (
+        "",
+        (
+            "Namespace",
+            "ResourceQuota",
+            "LimitRange",
+            "ServiceAccount",
+            "ConfigMap",
+            "Secret",
+            "Service",
+            "PersistentVolume",
+            "PersistentVolumeClaim",
+            "Pod",
+        ),
+    ),
+    "rbac.v1": ("rbac.authorization.k8s.io", ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")),
+    "networking.v1": ("networking.k8s.io", ("NetworkPolicy",)),
+    "scheduling.v1": ("scheduling.k8s.io", ("PriorityClass",)),
+    "apps.v1": ("apps", ("DaemonSet", "Deployment")),
+    "batch.v1": ("batch", ("Job", "CronJob")),
+    "storage.v1": ("storage.k8s.io", ("StorageClass",)),
+    "policy.v1": ("policy", ("PodDisruptionBudget",)),
+}
+CLUSTER_SCOPED = frozenset(
+    {"Namespace", "PersistentVolume", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "StorageClass"}
+)
+EKSCTL_SOURCE = "eksctl/v0.230.0"
+
+
+def load_crds(folder: Path) -> Iterator[Raw]:
+    """Every CustomResourceDefinition of a folder's YAML files."""
+    import yaml  # PyYAML's C loader: these files are megabytes of YAML 1.1 written by controller-gen
+
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    for path in sorted(folder.glob("*.yaml")):
+        for document in yaml.load_all(path.read_text(), Loader=loader):
+            if isinstance(document, dict) and document.get("kind") == "CustomResourceDefinition":
+                yield document
+
+
+def derive(shared_folder: Path, trainer_21: Path | None = None) -> Iterator[tuple[str, Raw]]:
+    """File names with derived schemas."""
+    for place, kinds in CRDS.items():
+        folder = shared_folder / "crds" / place
+        project, _, release = place.partition("/")
+        yield from _crd_files(folder, kinds, project, release, _source(folder))
+    if trainer_21 is not None:
+        kinds = CRDS["kubeflow-trainer/v2.3.0"]
+        yield from _crd_files(trainer_21, kinds, "kubeflow-trainer", "v2.1.0", TRAINER_21, variant="2.1")
+    yield from _core_files(shared_folder / "crds" / CORE_SOURCE)
+    folder = shared_folder / "aws" / EKSCTL_SOURCE
+    schema = from_eksctl(json.loads((folder / "schema.json").read_text()), "ClusterConfig")
+    yield _file(
+        {"group": "eksctl.io", "version": "v1alpha5", "kind": "ClusterConfig", "scope": "Cluster", "schema": schema},
+        "eksctl",
+        "v0.230.0",
+        _source(folder),
+    )
+
+
+def _crd_files(
+    folder: Path, kinds: frozenset[str], project: str, release: str, source: str, variant: str = ""
+) -> Iterator[tuple[str, Raw]]:
+    for crd in load_crds(folder):
+        if crd["spec"]["names"]["kind"] in kinds:
+            for derived in from_crd(crd):
+                yield _file(derived, project, release, source, variant)
+
+
+def _core_files(folder: Path) -> Iterator[tuple[str, Raw]]:
+    core = CoreDefinitions(json.loads((folder / "_definitions.json").read_text())["$defs"])
+    for package, (group, kinds) in CORE.items():
+        for kind in kinds:
+            scope = "Cluster" if kind in CLUSTER_SCOPED else "Namespaced"
+            schema = core.kind(f"io.k8s.api.{package}.{kind}")
+            derived = {"group": group, "version": "v1", "kind": kind, "scope": scope, "schema": schema}
+            yield _file(derived, "kubernetes-core", "v1.36.0", _source(folder))
+
+
+def _file(derived: Raw, project: str, release: str, source: str, variant: str = "") -> tuple[str, Raw]:
+    schema, defs = shared(derived["schema"])
+    name = file_name(derived["group"], derived["version"], derived["kind"], variant)
+    return name, {**derived, "project": project, "release": release, "source": source, "schema": schema, "defs": defs}
+
+
+def _source(folder: Path) -> str:
+    lines = (folder / "SOURCE.txt").read_text().splitlines()
+    return next(line.removeprefix("source:").strip() for line in lines if line.startswith("source:"))
+
+
+def write(files: Iterator[tuple[str, Raw]], target: Path) -> int:
+    """Write derived files, compact and in a stable order; the number written."""
+    target.mkdir(parents=True, exist_ok=True)
+    count = 0
+    for name, content in files:
+        head = {
+            key: content[key]
+            for key in ("group", "version", "kind", "scope", "project", "release", "source", "schema", "defs")
+        }
+        (target / name).write_text(json.dumps(head, separators=(",", ":"), ensure_ascii=False) + "\n")
+        count += 1
+    return count
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m compiler.verify.derive", description="derive the committed schemas"
+    )
+    parser.add_argument("shared", type=Path, help="folder with crds/ and aws/")
+    parser.add_argument(
+        "--trainer-2.1", dest="trainer", type=Path, help="folder with the CRDs of Kubeflow Trainer 2.1.0"
+    )
+    parser.add_argument("--into", type=Path, default=DATA)
+    options = parser.parse_args(arguments)
+    count = write(derive(options.shared, options.trainer), options.into)
+    sys.stdout.write(f"{count} schemas in {options.into}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

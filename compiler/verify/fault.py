@@ -1,0 +1,59 @@
+"""A fault: one thing that is wrong with one object, at a path into its body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from compiler.source import Key
+
+Path = tuple[Key, ...]
+
+UNKNOWN, SCHEMA, LIST, CEL, NAME, WEBHOOK, REFERENCE = (
+    "unknown",
+    "schema",
+    "list",
+    "cel",
+    "name",
+    "webhook",
+    "reference",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong, where, and what to write instead.
+
+    ``layer`` says who would refuse it: ``unknown`` (dropped by the API server), ``schema``, ``list`` (duplicate list
+    keys), ``cel`` (rules of the CRD), ``name``, ``webhook`` (an admission webhook or the controller), ``reference``
+    (nothing, until it runs). ``key`` asks for the key, rather than its value, to be shown. ``warning`` is a doubt
+    rather than an error.
+    """
+
+    layer: str
+    code: str
+    path: Path
+    message: str
+    help: str = ""
+    key: bool = False
+    warning: bool = False
+
+
+def refused(path: Path, message: str, help: str = "", *, key: bool = False) -> Fault:
+    """A fault that an admission webhook, the API server's own code or the controller answers with a refusal."""
+    return Fault(WEBHOOK, "SCH011", path, message, help, key)
+
+
+def never_works(path: Path, message: str, help: str = "", *, key: bool = False, warning: bool = False) -> Fault:
+    """A fault that every check of the cluster lets through, and that then does nothing, or not what is written."""
+    return Fault(WEBHOOK, "SCH012", path, message, help, key, warning)
+
+
+def nearest(word: str, names: Iterable[str]) -> str:
+    """``did you mean …`` for a misspelled name, or what there is to choose from if that is short."""
+    from compiler.catalog.near import near  # error path only
+
+    names = sorted(names)
+    if found := near(word, names, limit=1):
+        return f"did you mean `{found[0]}`?"
+    return f"known: {', '.join(f'`{name}`' for name in names)}" if 0 < len(names) <= 12 else ""

@@ -1,0 +1,91 @@
+"""Names of objects: syntax and length by kind, and names that pods get from them.
+
+Sources: pkg/apis/*/validation of k8s.io/kubernetes v1.36 (which kinds want labels and which subdomains);
+sigs.k8s.io/jobset v0.12 pkg/webhooks (Job and pod names of a JobSet are labels of at most 63 characters);
+helm.sh/helm v3 (release names of at most 53); k8s.io/api batch/v1 (CronJob names of at most 52: its Jobs get 11 more).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from compiler.manifest import Body
+from compiler.verify.fault import NAME, Fault, Path
+from compiler.verify.syntax import SYNTAXES
+
+# what `metadata.name` must be; other kinds: a DNS subdomain
+NAME_SYNTAX: dict[str, str] = {
+    **dict.fromkeys(("Namespace", "Service"), "dns-label"),
+    **dict.fromkeys(("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"), "path-segment"),
+    **dict.fromkeys(("TrainJob",), "dns-1035-label"),
+}
+# kinds whose name is also used as a label value or in names that have a limit: most characters, and why
+NAME_LIMIT: dict[str, tuple[int, str]] = {
+    "CronJob": (52, "the Jobs of a CronJob get 11 more"),
+    "Job": (63, "it is the value of a label of its pods"),
+    "NodePool": (63, "it is the value of the node label `karpenter.sh/nodepool`"),
+    "LocalQueue": (63, "it is the value of the label `kueue.x-k8s.io/queue-name`"),
+    "WorkloadPriorityClass": (63, "it is the value of the label `kueue.x-k8s.io/priority-class`"),
+}
+MOST = 63
+POD_SUFFIX = len("-abcde")
+
+
+def name_faults(body: Body, metadata: dict[str, Any], *, namespaced: bool) -> list[Fault]:
+    """Faults of an object's name and namespace."""
+    faults: list[Fault] = []
+    kind, name, namespace = body["kind"], metadata.get("name"), metadata.get("namespace")
+    if isinstance(name, str) and name:
+        faults += _name(kind, name)
+    elif (not metadata.get("generateName") and name is None) or name == "":
+        faults.append(Fault(NAME, "NAM006", ("metadata", "name"), f"a `{kind}` without a name"))
+    if isinstance(namespace, str) and namespace:
+        syntax = SYNTAXES["dns-label"]
+        if not namespaced and kind != "ClusterConfig":
+            message = f"a `{kind}` has no namespace, and `{namespace}` is given"
+            faults.append(Fault(NAME, "NAM007", ("metadata", "namespace"), message, "leave it out", key=True))
+        elif not syntax.accepts(namespace):
+            faults.append(
+                Fault(NAME, syntax.code, ("metadata", "namespace"), syntax.breach(namespace), f"use {syntax.help}")
+            )
+    return faults
+
+
+def _name(kind: str, name: str) -> Iterator[Fault]:
+    syntax = SYNTAXES[NAME_SYNTAX.get(kind, "dns-subdomain")]
+    if not syntax.accepts(name):
+        code = "NAM002" if len(name) > syntax.longest else syntax.code
+        yield Fault(NAME, code, ("metadata", "name"), syntax.breach(name), f"use {syntax.help}")
+    most, why = NAME_LIMIT.get(kind, (0, ""))
+    if most and len(name) > most:
+        yield too_long(("metadata", "name"), name, most, why)
+
+
+def too_long(path: Path, name: str, most: int, why: str) -> Fault:
+    """The fault of a name that is valid by itself and too long for what is made of it."""
+    over = len(name) - most
+    return Fault(
+        NAME, "NAM002", path, f"`{name}` has {len(name)} characters, at most {most} fit: {why}", f"leave out {over}"
+    )
+
+
+def longest_pod_name(job: str, replicas: int, pods: int) -> int:
+    """Characters that a JobSet adds to its own name for a pod: ``-node-0-3-abcde`` is 15.
+
+    A Job is named JOBSET-JOB-INDEX and its pod JOB-INDEX plus a suffix of six.
+    """
+    return len(f"-{job}-{max(replicas, 1) - 1}-{max(pods, 1) - 1}") + POD_SUFFIX
+
+
+def pod_name_faults(name: str, jobs: Iterable[tuple[str, int, int]]) -> list[Fault]:
+    """The fault of a JobSet's or TrainJob's name, by its replicated jobs (name, replicas, pods of each), if pods'
+    names are too long.
+    """
+    room = min(((MOST - longest_pod_name(*job), job) for job in jobs), default=None)
+    if room is None or len(name) <= room[0] or len(name) > MOST:  # longer is wrong by itself
+        return []
+    job, replicas, pods = room[1]
+    shown = f"`{name}-{job}-{max(replicas, 1) - 1}-{max(pods, 1) - 1}-abcde`"
+    why = f"a pod would be called {shown}, and that has at most {MOST}"
+    return [too_long(("metadata", "name"), name, max(room[0], 0), why)]

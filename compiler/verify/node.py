@@ -1,0 +1,212 @@
+"""A schema made ready for the walk: each node prepared when it is first met."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from typing import Any
+
+from compiler.verify.patterns import compile_re2
+from compiler.verify.structure import Raw, children
+from compiler.verify.syntax import SYNTAXES, Syntax
+
+Breach = tuple[str, str, str]  # code, fact, help
+Test = Callable[[Any], Breach | None]
+
+CLASSES: dict[str, frozenset[type]] = {
+    "object": frozenset({dict}),
+    "array": frozenset({list}),
+    "string": frozenset({str}),
+    "boolean": frozenset({bool}),
+    "integer": frozenset({int}),
+    "number": frozenset({int, float}),
+}
+_NOTHING: frozenset[type] = frozenset()
+_INT_RANGE = {"int32": 2**31, "int64": 2**63}
+
+
+class Node:
+    """One schema node. ``plain`` are the classes of value that it takes without a further look.
+
+    ``classes`` is empty where any type will do. ``extra`` is the schema of undeclared properties, ``open`` says that
+    they are not checked. ``strict`` is off inside allOf, anyOf, oneOf and not, whose branches do not declare the whole
+    object.
+    """
+
+    __slots__ = (
+        "_raw_extra", "_raw_items", "_raw_props", "_ruled", "_table", "branches", "classes", "default", "defaulted",
+        "has_default", "key_syntax", "list_keys", "nullable", "open", "plain", "props", "raw", "required", "rules",
+        "strict", "tests", "unique",
+    )  # fmt: skip
+
+    def __init__(self, raw: Raw, table: NodeTable, strict: bool) -> None:
+        self.raw, self._table, self.strict = raw, table, strict
+        kinds = raw.get("type", ())
+        kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+        self.classes: frozenset[type] = _NOTHING.union(*(CLASSES[kind] for kind in kinds))
+        self.nullable = bool(raw.get("nullable")) or not kinds
+        self.open = bool(raw.get("any"))
+        self.required: tuple[str, ...] = tuple(raw.get("required", ()))
+        self._raw_props: Raw = raw.get("properties", {})
+        self.props: dict[str, Node] = {}
+        self._raw_extra: Raw | None = raw.get("additionalProperties")
+        self._raw_items: Raw | None = raw.get("items")
+        self.defaulted = frozenset(name for name in self.required if "default" in self._raw_props.get(name, ()))
+        self.has_default, self.default = "default" in raw, raw.get("default")
+        self.unique: str = raw.get("list", "")
+        self.list_keys: tuple[str, ...] = tuple(raw.get("keys", ()))
+        self.key_syntax: Syntax | None = SYNTAXES.get(raw.get("keySyntax", ""))
+        self.rules: tuple[str, ...] = tuple(raw.get("rules", ()))
+        self.branches = tuple(
+            (key, tuple(table.node(branch, strict=False) for branch in ([raw[key]] if key == "not" else raw[key])))
+            for key in ("allOf", "anyOf", "oneOf", "not") if key in raw
+        )  # fmt: skip
+        self.tests = _tests(raw)
+        self._ruled: bool | None = None
+        self.plain = _NOTHING if self.tests or self.branches else self.classes - {dict, list}
+
+    def prop(self, name: str) -> Node | None:
+        """The node of a declared property."""
+        if (found := self.props.get(name)) is None and (raw := self._raw_props.get(name)) is not None:
+            found = self.props[name] = self._table.node(raw, self.strict)
+        return found
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the declared properties."""
+        return list(self._raw_props)
+
+    @property
+    def extra(self) -> Node | None:
+        """The node of properties that are not declared one by one."""
+        return None if self._raw_extra is None else self._table.node(self._raw_extra, self.strict)
+
+    @property
+    def items(self) -> Node | None:
+        """The node of a list's items."""
+        return None if self._raw_items is None else self._table.node(self._raw_items, self.strict)
+
+    @property
+    def ruled(self) -> bool:
+        """Whether this node or one below it has CEL rules."""
+        if self._ruled is None:
+            self._ruled = False
+            self._ruled = bool(self.rules) or any(self._table.node(child).ruled for child in children(self.raw))
+        return self._ruled
+
+
+class NodeTable:
+    """The nodes of one derived file; a shared definition becomes one node."""
+
+    def __init__(self, defs: list[Raw]) -> None:
+        self._defs = defs
+        self._made: dict[tuple[int, bool], Node] = {}
+
+    def node(self, raw: Raw, strict: bool = True) -> Node:
+        """The node of a subschema, through its reference if it is one."""
+        while "$ref" in raw:
+            raw = self._defs[raw["$ref"]]
+        key = (id(raw), strict)
+        if (found := self._made.get(key)) is None:
+            found = self._made[key] = Node(raw, self, strict)
+        return found
+
+
+def _tests(raw: Raw) -> tuple[Test, ...]:
+    """The tests of a node's value beyond its type, in the order in which their faults are told."""
+    made: list[Test] = []
+    if "enum" in raw:
+        made.append(_enum(raw["enum"]))
+    if (syntax := raw.get("syntax")) is not None:
+        made.append(_syntax(SYNTAXES[syntax]))
+    if "pattern" in raw:
+        made.append(_pattern(raw["pattern"]))
+    if (limit := _INT_RANGE.get(raw.get("format", ""))) is not None:
+        made.append(_number(-limit, "at least", operator.ge))
+        made.append(_number(limit - 1, "at most", operator.le))
+    made += [test(raw[key]) for key, test in _BOUND_TESTS.items() if key in raw]
+    return tuple(made)
+
+
+def _enum(values: list[Any]) -> Test:
+    allowed = frozenset(value for value in values if isinstance(value, str))
+    others = [value for value in values if not isinstance(value, str)]
+
+    def test(value: Any) -> Breach | None:
+        if value.__class__ is str:
+            if value in allowed:
+                return None
+        elif any(value == other and isinstance(value, bool) == isinstance(other, bool) for other in others):
+            return None
+        from compiler.verify.fault import nearest  # error path only
+
+        return (
+            "SCH004",
+            f"`{value}` is not one of {', '.join(f'`{one}`' for one in values)}",
+            nearest(str(value), map(str, values)),
+        )
+
+    return test
+
+
+def _syntax(syntax: Syntax) -> Test:
+    def test(value: Any) -> Breach | None:
+        if value.__class__ is not str or syntax.accepts(value):
+            return None
+        return syntax.code, syntax.breach(value), f"use {syntax.help}"
+
+    return test
+
+
+def _pattern(pattern: str) -> Test:
+    try:
+        search = compile_re2(pattern).search
+    except (re.error, IndexError, OverflowError):
+        return lambda value: ("SCH009", f"the pattern `{pattern}` cannot be evaluated here", "")
+
+    def test(value: Any) -> Breach | None:
+        if value.__class__ is not str or search(value):
+            return None
+        return "SCH006", f"`{value}` does not match `{pattern}`", ""
+
+    return test
+
+
+def _number(bound: float, words: str, holds: Callable[[Any, Any], bool]) -> Test:
+    def test(value: Any) -> Breach | None:
+        if value.__class__ not in (int, float) or holds(value, bound):
+            return None
+        return "SCH005", f"{value} is not {words} {bound}", ""
+
+    return test
+
+
+def _length(side: str, unit: str, classes: type[str] | type[list[Any]] | type[dict[str, Any]]) -> Callable[[int], Test]:
+    def make(bound: int) -> Test:
+        def test(value: Any) -> Breach | None:
+            if not isinstance(value, classes):
+                return None
+            count = len(value)
+            if count >= bound if side == "at least" else count <= bound:
+                return None
+            return "SCH005", f"{count} {unit} where {side} {bound} {'is' if bound == 1 else 'are'} allowed", ""
+
+        return test
+
+    return make
+
+
+_BOUND_TESTS: dict[str, Callable[[Any], Test]] = {
+    "minimum": lambda bound: _number(bound, "at least", operator.ge),
+    "maximum": lambda bound: _number(bound, "at most", operator.le),
+    "exclusiveMinimum": lambda bound: _number(bound, "above", operator.gt),
+    "exclusiveMaximum": lambda bound: _number(bound, "below", operator.lt),
+    "multipleOf": lambda step: _number(step, "a multiple of", lambda value, unit: value % unit == 0),
+    "minLength": _length("at least", "characters", str),
+    "maxLength": _length("at most", "characters", str),
+    "minItems": _length("at least", "items", list),
+    "maxItems": _length("at most", "items", list),
+    "minProperties": _length("at least", "keys", dict),
+    "maxProperties": _length("at most", "keys", dict),
+}

@@ -1,0 +1,68 @@
+"""The set of objects under verification, by identity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from compiler.manifest import Body, Manifest, ref_of
+
+Identity = tuple[str, str, str, str]  # API group, kind, namespace, name
+
+
+class ObjectSet:
+    """Manifests by group, kind, namespace and name. API versions of a group are one object to the server."""
+
+    def __init__(self, manifests: Sequence[Manifest]) -> None:
+        self.manifests = manifests
+        self.duplicates: list[tuple[Manifest, Manifest]] = []
+        self._by_identity: dict[Identity, Manifest] = {}
+        for manifest in manifests:
+            identity = identity_of(manifest.body)
+            if not identity[3]:
+                continue
+            first = self._by_identity.setdefault(identity, manifest)
+            if first is not manifest:
+                self.duplicates.append((first, manifest))
+
+    def __contains__(self, identity: Identity) -> bool:
+        return identity in self._by_identity
+
+    def find(self, group: str, kind: str, namespace: str, name: str) -> Body | None:
+        """The body of an object of the set."""
+        manifest = self._by_identity.get((group, kind, namespace, name))
+        return None if manifest is None else manifest.body
+
+    def manifest(self, identity: Identity) -> Manifest:
+        """The manifest of an identity that is in the set."""
+        return self._by_identity[identity]
+
+    def of_kind(self, group: str, kind: str) -> Iterator[tuple[Identity, Manifest]]:
+        """Every object of a kind."""
+        for identity, manifest in self._by_identity.items():
+            if identity[0] == group and identity[1] == kind:
+                yield identity, manifest
+
+
+def identity_of(body: Body) -> Identity:
+    """The identity of a body; what is missing is empty."""
+    ref = ref_of(body)
+    return ref.group, ref.kind, ref.namespace, ref.name
+
+
+def at(body: Any, *keys: str | int) -> Any:
+    """The value under keys, or ``None`` where the body has another shape."""
+    for key in keys:
+        if isinstance(body, dict):
+            body = body.get(key)
+        elif isinstance(body, list) and isinstance(key, int) and key < len(body):
+            body = body[key]
+        else:
+            return None
+    return body
+
+
+def items(body: Any, *keys: str | int) -> list[dict[str, Any]]:
+    """The mappings of a list under keys; empty where there is none."""
+    found = at(body, *keys)
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []

@@ -1,0 +1,251 @@
+"""The linker: what an object refers to by name must be there.
+
+One table of reference kinds. A path walks keys; ``*`` is every item of a list. Source of each: the API of the kind
+that holds it (Karpenter v1, Kueue v1beta2, Trainer v1alpha1, Flux v1/v2, core v1 of Kubernetes 1.36).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.manifest import Manifest, ObjectRef
+from compiler.verify.cycles import cycles
+from compiler.verify.fault import REFERENCE, Fault, Path, nearest
+from compiler.verify.objects import Identity, ObjectSet, at, identity_of
+
+TRAINER, KUEUE, RBAC = "trainer.kubeflow.org", "kueue.x-k8s.io", "rbac.authorization.k8s.io"
+SOURCE, KUSTOMIZE, HELM = (f"{part}.toolkit.fluxcd.io" for part in ("source", "kustomize", "helm"))
+JOBSET, STORAGE = "jobset.x-k8s.io", "storage.k8s.io"
+
+ALWAYS_THERE = frozenset({"default", "kube-system", "kube-public", "kube-node-lease", "flux-system"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A field that names another object.
+
+    ``path`` leads to a name or to a mapping with ``name`` (and, if ``typed``, its own ``kind``; ``apiGroup`` or
+    ``group``; ``namespace``). ``cluster`` is set for targets without a namespace.
+    """
+
+    path: tuple[str, ...]
+    target_group: str
+    target_kind: str = ""
+    cluster: bool = False
+    typed: bool = False
+
+
+def _to(path: str, group: str, kind: str = "", *, cluster: bool = False, typed: bool = False) -> Reference:
+    return Reference(tuple(path.split(".")), group, kind, cluster, typed)
+
+
+_QUEUED = (
+    Reference(("metadata", "labels", "kueue.x-k8s.io/queue-name"), KUEUE, "LocalQueue"),
+    Reference(("metadata", "labels", "kueue.x-k8s.io/priority-class"), KUEUE, "WorkloadPriorityClass", cluster=True),
+)
+# (API group, kind) of the object that refers -> its references
+REFERENCES: dict[tuple[str, str], tuple[Reference, ...]] = {
+    ("karpenter.sh", "NodePool"): (
+        _to("spec.template.spec.nodeClassRef", "karpenter.k8s.aws", cluster=True, typed=True),
+    ),
+    (KUEUE, "ClusterQueue"): (
+        _to("spec.resourceGroups.*.flavors.*.name", KUEUE, "ResourceFlavor", cluster=True),
+        _to("spec.cohortName", KUEUE, "Cohort", cluster=True),
+        _to("spec.admissionChecks.*", KUEUE, "AdmissionCheck", cluster=True),
+        _to("spec.admissionChecksStrategy.admissionChecks.*", KUEUE, "AdmissionCheck", cluster=True),
+    ),
+    (KUEUE, "Cohort"): (
+        _to("spec.resourceGroups.*.flavors.*.name", KUEUE, "ResourceFlavor", cluster=True),
+        _to("spec.parentName", KUEUE, "Cohort", cluster=True),
+    ),
+    (KUEUE, "LocalQueue"): (_to("spec.clusterQueue", KUEUE, "ClusterQueue", cluster=True),),
+    (KUEUE, "ResourceFlavor"): (_to("spec.topologyName", KUEUE, "Topology", cluster=True),),
+    ("", "PersistentVolumeClaim"): (
+        _to("spec.volumeName", "", "PersistentVolume", cluster=True),
+        _to("spec.storageClassName", STORAGE, "StorageClass", cluster=True),
+    ),
+    (RBAC, "RoleBinding"): (_to("roleRef", RBAC, typed=True), _to("subjects.*", "", typed=True)),
+    (RBAC, "ClusterRoleBinding"): (_to("roleRef", RBAC, typed=True, cluster=True), _to("subjects.*", "", typed=True)),
+    (KUSTOMIZE, "Kustomization"): (
+        _to("spec.sourceRef", SOURCE, typed=True),
+        _to("spec.dependsOn.*", KUSTOMIZE, "Kustomization"),
+    ),
+    (HELM, "HelmRelease"): (
+        _to("spec.chart.spec.sourceRef", SOURCE, typed=True),
+        _to("spec.chartRef", SOURCE, typed=True),
+        _to("spec.dependsOn.*", HELM, "HelmRelease"),
+        _to("spec.valuesFrom.*", "", typed=True),
+    ),
+    (TRAINER, "TrainJob"): (
+        *_QUEUED,
+        _to("spec.runtimeRef", TRAINER, "ClusterTrainingRuntime", typed=True),
+        _to("spec.trainer.env.*.valueFrom.secretKeyRef", "", "Secret"),
+        _to("spec.trainer.env.*.valueFrom.configMapKeyRef", "", "ConfigMap"),
+        _to("spec.initializer.dataset.secretRef", "", "Secret"),
+        _to("spec.initializer.model.secretRef", "", "Secret"),
+    ),
+    (JOBSET, "JobSet"): _QUEUED,
+    ("batch", "Job"): _QUEUED,
+}
+
+_POD = ("spec", "template", "spec")
+_REPLICATED = ("replicatedJobs", "*", "template", "spec", "template", "spec")
+# where a kind keeps pod specs; a cluster-wide runtime has no namespace, so what its pods use is its jobs' matter
+POD_SPECS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("", "Pod"): ("spec",),
+    ("apps", "Deployment"): _POD,
+    ("apps", "DaemonSet"): _POD,
+    ("batch", "Job"): _POD,
+    ("batch", "CronJob"): ("spec", "jobTemplate", *_POD),
+    (JOBSET, "JobSet"): ("spec", *_REPLICATED),
+    (TRAINER, "TrainingRuntime"): ("spec", "template", "spec", *_REPLICATED),
+    (TRAINER, "TrainJob"): ("spec", "runtimePatches", "*", "trainingRuntimeSpec", "template", "spec", *_REPLICATED),
+}
+POD_REFERENCES: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("volumes", "*", "persistentVolumeClaim", "claimName"), "", "PersistentVolumeClaim"),
+    (("volumes", "*", "configMap"), "", "ConfigMap"),
+    (("volumes", "*", "secret", "secretName"), "", "Secret"),
+    (("volumes", "*", "projected", "sources", "*", "configMap"), "", "ConfigMap"),
+    (("volumes", "*", "projected", "sources", "*", "secret"), "", "Secret"),
+    (("serviceAccountName",), "", "ServiceAccount"),
+    (("imagePullSecrets", "*"), "", "Secret"),
+    (("priorityClassName",), "scheduling.k8s.io", "PriorityClass"),
+    *(
+        ((part, "*", *inner), "", kind)
+        for part in ("containers", "initContainers")
+        for inner, kind in (
+            (("env", "*", "valueFrom", "secretKeyRef"), "Secret"),
+            (("env", "*", "valueFrom", "configMapKeyRef"), "ConfigMap"),
+            (("envFrom", "*", "secretRef"), "Secret"),
+            (("envFrom", "*", "configMapRef"), "ConfigMap"),
+        )
+    ),
+)
+
+# what every cluster has (k8s.io/kubernetes v1.36 bootstrap policy; EKS creates the class gp2)
+_BUILT_IN = {
+    ("scheduling.k8s.io", "PriorityClass"): frozenset({"system-node-critical", "system-cluster-critical"}),
+    ("", "ServiceAccount"): frozenset({"default"}),
+    ("", "ConfigMap"): frozenset({"kube-root-ca.crt"}),
+    (RBAC, "ClusterRole"): frozenset({"cluster-admin", "admin", "edit", "view"}),
+    (STORAGE, "StorageClass"): frozenset({"gp2"}),
+}
+_IMPLICIT = frozenset({(KUEUE, "Cohort")})  # Kueue makes a cohort of every name that a queue gives
+
+
+def link(
+    objects: ObjectSet, *, closed: bool, external: frozenset[ObjectRef] = frozenset()
+) -> list[tuple[Manifest, Fault]]:
+    """Faults of references; of an open set only cycles, which are wrong wherever the rest may live."""
+    found = list(cycles(objects))
+    if closed:
+        known = {(ref.group, ref.kind, ref.namespace, ref.name) for ref in external}
+        spaces = _namespaces(objects) | {ref.name for ref in external if ref.kind == "Namespace"}
+        for manifest in objects.manifests:
+            found.extend((manifest, fault) for fault in _unresolved(manifest, objects, known))
+            found.extend((manifest, fault) for fault in _undeclared(manifest, spaces))
+    return found
+
+
+def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
+    """Every reference of an object: where it stands and what it names."""
+    group, kind, namespace, _ = identity_of(body)
+    for reference in REFERENCES.get((group, kind), ()):
+        for path, value in follow(body, reference.path):
+            optional = isinstance(value, dict) and value.get("optional")
+            if not optional and (target := _target(reference, value, namespace)) is not None:
+                yield (*path, "name") if isinstance(value, dict) else path, target
+    if (pods := POD_SPECS.get((group, kind))) is not None:
+        for path, spec in follow(body, pods):
+            yield from _pod_references(spec, path, namespace)
+
+
+def _pod_references(spec: Any, path: Path, namespace: str) -> Iterator[tuple[Path, Identity]]:
+    for inner, target_group, target_kind in POD_REFERENCES:
+        for tail, value in follow(spec, inner):
+            optional = (isinstance(value, dict) and value.get("optional")) or _optional_secret(spec, tail)
+            name = value.get("name") if isinstance(value, dict) else value
+            if isinstance(name, str) and name and not optional:
+                space = "" if target_kind == "PriorityClass" else namespace
+                yield (
+                    (*path, *tail, *(("name",) if isinstance(value, dict) else ())),
+                    (target_group, target_kind, space, name),
+                )
+
+
+def _optional_secret(spec: Any, tail: Path) -> bool:
+    return tail[-1:] == ("secretName",) and bool(at(spec, *tail[:-1], "optional"))
+
+
+def follow(value: Any, path: tuple[str, ...], start: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """The values that a path leads to, each with its own path."""
+    for index, key in enumerate(path):
+        if key == "*":
+            if isinstance(value, list):
+                for place, item in enumerate(value):
+                    yield from follow(item, path[index + 1 :], (*start, place))
+            return
+        if not isinstance(value, dict) or (value := value.get(key)) is None:
+            return
+        start = (*start, key)
+    yield start, value
+
+
+def _target(reference: Reference, value: Any, namespace: str) -> Identity | None:
+    if isinstance(value, str):
+        return (
+            (reference.target_group, reference.target_kind, "" if reference.cluster else namespace, value)
+            if value
+            else None
+        )
+    if not isinstance(value, dict) or not isinstance(name := value.get("name"), str):
+        return None
+    kind, space = reference.target_kind, value.get("namespace") or namespace
+    if reference.typed:
+        kind = value.get("kind") or kind
+        if kind in ("User", "Group"):
+            return None
+    cluster = reference.cluster or kind in ("ClusterRole", "ClusterTrainingRuntime")
+    return reference.target_group, kind, "" if cluster else space, name
+
+
+def _unresolved(manifest: Manifest, objects: ObjectSet, known: set[Identity]) -> Iterator[Fault]:
+    for path, target in references(manifest.body):
+        group, kind, namespace, name = target
+        if target in objects or target in known or (group, kind) in _IMPLICIT or _is_built_in(group, kind, name):
+            continue
+        where = f" in namespace `{namespace}`" if namespace else ""
+        message = f"`{kind}` `{name}`{where} is not declared"
+        yield Fault(REFERENCE, "REF001", path, message, _near(objects, target))
+
+
+def _is_built_in(group: str, kind: str, name: str) -> bool:
+    return name in _BUILT_IN.get((group, kind), ()) or (kind == "ClusterRole" and name.startswith("system:"))
+
+
+def _near(objects: ObjectSet, target: Identity) -> str:
+    group, kind, namespace, name = target
+    same = {other[3]: other[2] for other, _ in objects.of_kind(group, kind)}
+    if name in same:
+        return f"it is in namespace `{same[name]}`"
+    return nearest(name, [other for other, space in same.items() if space == namespace])
+
+
+def _namespaces(objects: ObjectSet) -> set[str]:
+    """Namespaces that the set declares, or that one of its HelmReleases creates."""
+    declared = {identity[3] for identity, _ in objects.of_kind("", "Namespace")} | ALWAYS_THERE
+    for identity, manifest in objects.of_kind(HELM, "HelmRelease"):
+        if at(manifest.body, "spec", "install", "createNamespace") is True:
+            declared.add(at(manifest.body, "spec", "targetNamespace") or identity[2])
+    return declared
+
+
+def _undeclared(manifest: Manifest, declared: set[str]) -> Iterator[Fault]:
+    namespace = identity_of(manifest.body)[2]
+    if namespace and namespace not in declared:
+        message = f"namespace `{namespace}` is not declared"
+        yield Fault(
+            REFERENCE, "REF002", ("metadata", "namespace"), message, nearest(namespace, declared - ALWAYS_THERE)
+        )

@@ -1,0 +1,181 @@
+"""What the API server checks on core kinds beyond their OpenAPI definitions.
+
+The definitions carry no enums, bounds or syntaxes, since the server checks core kinds in Go. These tables add those of
+the fields that training manifests use. Source: k8s.io/kubernetes v1.36, pkg/apis/core/validation,
+pkg/apis/{apps,batch, networking,rbac,policy}/validation and the constants of k8s.io/api v0.36.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Raw = dict[str, Any]
+
+_PULL = {"enum": ["Always", "IfNotPresent", "Never"]}
+_PROTOCOL = {"enum": ["TCP", "UDP", "SCTP"]}
+_PORT = {"minimum": 1, "maximum": 65535}
+_LABEL = {"syntax": "dns-label"}
+_SUBDOMAIN = {"syntax": "dns-subdomain"}
+_NATURAL = {"minimum": 0}
+_POSITIVE = {"minimum": 1}
+_ACCESS = {"items": {"type": "string", "enum": ["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"]}}
+_VOLUME_MODE = {"enum": ["Block", "Filesystem"]}
+_LABELS = {"keySyntax": "label-key", "additionalProperties": {"type": "string", "syntax": "label-value"}}
+_NAMED: Raw = {
+    "name": _LABEL,
+    "imagePullPolicy": _PULL,
+    "terminationMessagePolicy": {"enum": ["File", "FallbackToLogsOnError"]},
+}
+_POLICY_TYPES = {"items": {"type": "string", "enum": ["Ingress", "Egress"]}}
+_RULE_PORT: Raw = {"protocol": _PROTOCOL, "endPort": _PORT}
+
+# definition name without its package -> field -> what is added
+FIELDS: dict[str, dict[str, Raw]] = {
+    "core.v1.Container": _NAMED,
+    "core.v1.EnvVar": {"name": {"syntax": "env-name"}},
+    "core.v1.ContainerPort": {
+        "containerPort": _PORT,
+        "hostPort": {"minimum": 0, "maximum": 65535},
+        "protocol": _PROTOCOL,
+        "name": {"syntax": "port-name"},
+    },
+    "core.v1.PodSpec": {
+        "restartPolicy": {"enum": ["Always", "OnFailure", "Never"]},
+        "dnsPolicy": {"enum": ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]},
+        "preemptionPolicy": {"enum": ["PreemptLowerPriority", "Never"]},
+        "terminationGracePeriodSeconds": _NATURAL,
+        "activeDeadlineSeconds": _POSITIVE,
+        "nodeSelector": _LABELS,
+        "serviceAccountName": _SUBDOMAIN,
+        "hostname": _LABEL,
+        "subdomain": _LABEL,
+    },
+    "core.v1.Volume": {"name": _LABEL},
+    "core.v1.EmptyDirVolumeSource": {"medium": {"pattern": r"^(Memory|HugePages(-[0-9]+[KMG]i)?)?$"}},
+    "core.v1.HostPathVolumeSource": {
+        "type": {
+            "enum": [
+                "",
+                "DirectoryOrCreate",
+                "Directory",
+                "FileOrCreate",
+                "File",
+                "Socket",
+                "CharDevice",
+                "BlockDevice",
+            ]
+        },
+    },
+    "core.v1.Toleration": {
+        "operator": {"enum": ["", "Exists", "Equal", "Lt", "Gt"]},
+        "effect": {"enum": ["", "NoSchedule", "PreferNoSchedule", "NoExecute"]},
+        "key": {"syntax": "toleration-key"},
+    },
+    "core.v1.Taint": {
+        "effect": {"enum": ["NoSchedule", "PreferNoSchedule", "NoExecute"]},
+        "key": {"syntax": "label-key"},
+    },
+    "core.v1.NodeSelectorRequirement": {
+        "operator": {"enum": ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]},
+        "key": {"syntax": "label-key"},
+    },
+    "meta.v1.LabelSelectorRequirement": {
+        "operator": {"enum": ["In", "NotIn", "Exists", "DoesNotExist"]},
+        "key": {"syntax": "label-key"},
+    },
+    "meta.v1.LabelSelector": {"matchLabels": _LABELS},
+    "core.v1.PreferredSchedulingTerm": {"weight": {"minimum": 1, "maximum": 100}},
+    "core.v1.WeightedPodAffinityTerm": {"weight": {"minimum": 1, "maximum": 100}},
+    "core.v1.TopologySpreadConstraint": {
+        "maxSkew": _POSITIVE,
+        "whenUnsatisfiable": {"enum": ["DoNotSchedule", "ScheduleAnyway"]},
+    },
+    "core.v1.ServicePort": {"port": _PORT, "protocol": _PROTOCOL},
+    "core.v1.ServiceSpec": {
+        "type": {"enum": ["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"]},
+        "selector": _LABELS,
+        "sessionAffinity": {"enum": ["ClientIP", "None"]},
+        "internalTrafficPolicy": {"enum": ["Cluster", "Local"]},
+        "externalTrafficPolicy": {"enum": ["Cluster", "Local"]},
+    },
+    "core.v1.PersistentVolumeSpec": {
+        "accessModes": _ACCESS,
+        "volumeMode": _VOLUME_MODE,
+        "persistentVolumeReclaimPolicy": {"enum": ["Retain", "Delete", "Recycle"]},
+    },
+    "core.v1.PersistentVolumeClaimSpec": {"accessModes": _ACCESS, "volumeMode": _VOLUME_MODE},
+    "core.v1.LimitRangeItem": {"type": {"enum": ["Pod", "Container", "PersistentVolumeClaim"]}},
+    "core.v1.ScopedResourceSelectorRequirement": {
+        "operator": {"enum": ["In", "NotIn", "Exists", "DoesNotExist"]},
+        "scopeName": {
+            "enum": [
+                "Terminating",
+                "NotTerminating",
+                "BestEffort",
+                "NotBestEffort",
+                "PriorityClass",
+                "CrossNamespacePodAffinity",
+                "VolumeAttributesClass",
+            ]
+        },
+    },
+    "core.v1.Probe": {
+        "failureThreshold": _NATURAL,
+        "successThreshold": _NATURAL,
+        "periodSeconds": _NATURAL,
+        "timeoutSeconds": _NATURAL,
+        "initialDelaySeconds": _NATURAL,
+    },
+    "core.v1.SeccompProfile": {"type": {"enum": ["Localhost", "RuntimeDefault", "Unconfined"]}},
+    "storage.v1.StorageClass": {
+        "reclaimPolicy": {"enum": ["Retain", "Delete"]},
+        "volumeBindingMode": {"enum": ["Immediate", "WaitForFirstConsumer"]},
+    },
+    "scheduling.v1.PriorityClass": {
+        "preemptionPolicy": {"enum": ["PreemptLowerPriority", "Never"]},
+        "value": {"maximum": 2000001000},
+    },
+    "networking.v1.NetworkPolicySpec": {"policyTypes": _POLICY_TYPES},
+    "networking.v1.NetworkPolicyPort": _RULE_PORT,
+    "networking.v1.IPBlock": {"cidr": {"syntax": "cidr"}},
+    "rbac.v1.RoleRef": {"apiGroup": {"enum": ["rbac.authorization.k8s.io"]}, "kind": {"enum": ["Role", "ClusterRole"]}},
+    "rbac.v1.Subject": {"kind": {"enum": ["ServiceAccount", "User", "Group"]}},
+    "rbac.v1.PolicyRule": {"verbs": {"minItems": 1}},
+    "apps.v1.DeploymentSpec": {"replicas": _NATURAL, "minReadySeconds": _NATURAL},
+    "apps.v1.DeploymentStrategy": {"type": {"enum": ["Recreate", "RollingUpdate"]}},
+    "apps.v1.DaemonSetUpdateStrategy": {"type": {"enum": ["RollingUpdate", "OnDelete"]}},
+    "batch.v1.JobSpec": {
+        "parallelism": _NATURAL,
+        "completions": _NATURAL,
+        "backoffLimit": _NATURAL,
+        "activeDeadlineSeconds": _NATURAL,
+        "ttlSecondsAfterFinished": _NATURAL,
+        "completionMode": {"enum": ["NonIndexed", "Indexed"]},
+        "podReplacementPolicy": {"enum": ["TerminatingOrFailed", "Failed"]},
+    },
+    "batch.v1.PodFailurePolicyRule": {"action": {"enum": ["FailJob", "FailIndex", "Ignore", "Count"]}},
+    "batch.v1.PodFailurePolicyOnExitCodesRequirement": {
+        "operator": {"enum": ["In", "NotIn"]},
+        "values": {"minItems": 1, "maxItems": 255},
+    },
+    "batch.v1.CronJobSpec": {
+        "concurrencyPolicy": {"enum": ["Allow", "Forbid", "Replace"]},
+        "schedule": {"syntax": "cron"},
+        "successfulJobsHistoryLimit": _NATURAL,
+        "failedJobsHistoryLimit": _NATURAL,
+    },
+    "policy.v1.PodDisruptionBudgetSpec": {"unhealthyPodEvictionPolicy": {"enum": ["IfHealthyBudget", "AlwaysAllow"]}},
+}
+
+# fields that the definitions leave optional and the server requires
+REQUIRED: dict[str, list[str]] = {
+    "core.v1.Container": ["image"],
+    "core.v1.PersistentVolumeClaimSpec": ["accessModes", "resources"],
+    "core.v1.PersistentVolumeSpec": ["accessModes", "capacity"],
+}
+
+# a port of a container is keyed by its protocol too, which defaults to TCP (core/v1 defaults.go)
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "core.v1.ContainerPort": {"protocol": "TCP"},
+    "core.v1.ServicePort": {"protocol": "TCP"},
+}

@@ -1,0 +1,212 @@
+"""Structure of an upstream schema: what can be checked, without a word of its prose.
+
+The derived form is JSON with these keywords. As in OpenAPI: ``type`` (a name, or a list of names), ``nullable``,
+``properties``, ``required``, ``additionalProperties`` (a schema), ``items``, ``enum``, ``pattern`` (Go RE2),
+``default``, ``minimum``, ``maximum``, ``exclusiveMinimum``, ``exclusiveMaximum`` (numbers), ``multipleOf``,
+``minLength``, ``maxLength``, ``minItems``, ``maxItems``, ``minProperties``, ``maxProperties``, ``format`` (int32 and
+int64 only), ``allOf``, ``anyOf``, ``oneOf``, ``not``. Our own: ``any`` (content is not checked), ``list`` (``map`` or
+``set``) with ``keys``, ``rules`` (CEL texts), ``syntax`` and ``keySyntax`` (a name of ``compiler.verify.syntax``) and
+``$ref`` (an index into the file's ``defs``).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+Raw = dict[str, Any]
+
+BOUNDS = frozenset(
+    {
+        "minimum",
+        "maximum",
+        "multipleOf",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "minProperties",
+        "maxProperties",
+    }
+)
+_COPIED = BOUNDS | {"required", "enum", "pattern", "default", "nullable", "syntax", "keySyntax", "any", "list", "keys"}
+_PROSE = frozenset({
+    "description", "title", "example", "externalDocs", "x-kubernetes-map-type", "x-kubernetes-patch-strategy",
+    "x-kubernetes-patch-merge-key", "x-kubernetes-group-version-kind", "x-kubernetes-unions", "$schema", "$id",
+    "x-intellij-html-description", "preferredOrder", "x-kubernetes-list-map-keys", "x-kubernetes-int-or-string",
+    "x-kubernetes-selectable-fields", "uniqueItems",
+})  # fmt: skip
+
+# meta/v1 ObjectMeta, kubernetes 1.36: what a person writes is checked, what the server writes is let through.
+METADATA: Raw = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "generateName": {"type": "string"},
+        "namespace": {"type": "string"},
+        "labels": {
+            "type": "object", "keySyntax": "label-key",
+            "additionalProperties": {"type": "string", "syntax": "label-value"},
+        },
+        "annotations": {"type": "object", "keySyntax": "annotation-key", "additionalProperties": {"type": "string"}},
+        "finalizers": {"type": "array", "list": "set", "items": {"type": "string"}},
+        "ownerReferences": {
+            "type": "array", "list": "map", "keys": ["uid"],
+            "items": {
+                "type": "object", "required": ["apiVersion", "kind", "name", "uid"],
+                "properties": {
+                    **{key: {"type": "string"} for key in ("apiVersion", "kind", "name", "uid")},
+                    **{key: {"type": "boolean"} for key in ("controller", "blockOwnerDeletion")},
+                },
+            },
+        },
+        **{
+            key: {"any": True}
+            for key in (
+                "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+                "deletionGracePeriodSeconds", "managedFields", "selfLink",
+            )
+        },
+    },
+}  # fmt: skip
+
+
+def structure(schema: Raw) -> Raw:
+    """The derived form of an OpenAPI schema. ``ValueError`` for a keyword that is not known: none is dropped in
+    silence.
+    """
+    out: Raw = {}
+    for keyword, value in schema.items():
+        if keyword in _COPIED:
+            out[keyword] = value
+        elif keyword not in _PROSE:
+            _convert(out, keyword, value, schema)
+    if schema.get("x-kubernetes-int-or-string"):
+        out["type"] = ["integer", "string"]
+    _numeric_exclusive_bounds(out, schema)
+    return {key: out[key] for key in sorted(out)}
+
+
+def _convert(out: Raw, keyword: str, value: Any, schema: Raw) -> None:
+    match keyword:
+        case "type":
+            out["type"] = value
+        case "properties":
+            out["properties"] = {name: structure(child) for name, child in value.items()}
+        case "items" | "not":
+            out[keyword] = structure(value)
+        case "additionalProperties":
+            _additional(out, value)
+        case "allOf" | "anyOf" | "oneOf":
+            if not schema.get("x-kubernetes-int-or-string"):
+                out[keyword] = [structure(branch) for branch in value]
+        case _:
+            _convert_extension(out, keyword, value, schema)
+
+
+def _convert_extension(out: Raw, keyword: str, value: Any, schema: Raw) -> None:
+    if keyword == "x-kubernetes-list-type" and value in ("map", "set"):
+        out["list"] = value
+        if value == "map":
+            out["keys"] = schema["x-kubernetes-list-map-keys"]
+    elif keyword == "x-kubernetes-validations":
+        out["rules"] = [rule["rule"] for rule in value]
+    elif keyword == "format":
+        out |= {"format": value} if value in ("int32", "int64") else {}
+    elif keyword.startswith("x-kubernetes-") and keyword.endswith(("preserve-unknown-fields", "embedded-resource")):
+        out |= {"any": True} if value else {}
+    elif keyword not in ("exclusiveMinimum", "exclusiveMaximum", "x-kubernetes-list-type"):
+        raise ValueError(f"schema keyword `{keyword}` is not known")
+
+
+def _additional(out: Raw, value: Any) -> None:
+    if value is True or value == {}:
+        out["any"] = True
+    elif isinstance(value, dict):
+        out["additionalProperties"] = structure(value)
+
+
+def _numeric_exclusive_bounds(out: Raw, schema: Raw) -> None:
+    """``exclusiveMinimum: true`` of draft 4 becomes a number, as in later drafts."""
+    for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if (value := schema.get(exclusive)) is True:
+            out[exclusive] = out.pop(bound)
+        elif value not in (None, False):
+            out[exclusive] = value
+
+
+def from_crd(crd: Raw) -> list[Raw]:
+    """The derived schema of each served version of a CustomResourceDefinition.
+
+    ``metadata`` gets the fixed ObjectMeta; rules that an upstream sets on it are kept. ``status`` is left unchecked
+    where it is a subresource, since a create or an apply drops it.
+    """
+    spec = crd["spec"]
+    out = []
+    for version in spec["versions"]:
+        if not version.get("served", True):
+            continue
+        root = structure(version["schema"]["openAPIV3Schema"])
+        properties = root.setdefault("properties", {})
+        rules = properties.get("metadata", {}).get("rules")
+        properties["metadata"] = {**METADATA, "rules": rules} if rules else METADATA
+        properties["apiVersion"] = properties["kind"] = {"type": "string"}
+        if "status" in (version.get("subresources") or {}):
+            properties["status"] = {"any": True}
+        out.append({
+            "group": spec["group"], "version": version["name"], "kind": spec["names"]["kind"], "scope": spec["scope"],
+            "schema": root,
+        })  # fmt: skip
+    return out
+
+
+def shared(schema: Raw, least: int = 60) -> tuple[Raw, list[Raw]]:
+    """The same schema with every subschema that occurs twice written once, in a list that ``$ref`` indexes."""
+    counts: dict[str, int] = {}
+    _count(schema, counts, least)
+    places: dict[str, int] = {}
+    defs: list[Raw] = []
+
+    def fold(node: Raw, *, top: bool = False) -> Raw:
+        text = json.dumps(node, sort_keys=True) if not top else ""
+        if counts.get(text, 0) < 2:
+            return _map_children(node, fold)
+        if text not in places:
+            folded = _map_children(node, fold)
+            places[text] = len(defs)
+            defs.append(folded)
+        return {"$ref": places[text]}
+
+    return fold(schema, top=True), defs
+
+
+def _count(node: Raw, counts: dict[str, int], least: int) -> None:
+    text = json.dumps(node, sort_keys=True)
+    if len(text) >= least:
+        counts[text] = counts.get(text, 0) + 1
+        if counts[text] > 1:
+            return
+    for child in children(node):
+        _count(child, counts, least)
+
+
+def children(node: Raw) -> list[Raw]:
+    """The direct subschemas of a schema."""
+    found = [*node.get("properties", {}).values()]
+    found += [node[key] for key in ("items", "additionalProperties", "not") if key in node]
+    for key in ("allOf", "anyOf", "oneOf"):
+        found += node.get(key, [])
+    return found
+
+
+def _map_children(node: Raw, change: Any) -> Raw:
+    out = dict(node)
+    if "properties" in node:
+        out["properties"] = {name: change(child) for name, child in node["properties"].items()}
+    for key in ("items", "additionalProperties", "not"):
+        if key in node:
+            out[key] = change(node[key])
+    for key in ("allOf", "anyOf", "oneOf"):
+        if key in node:
+            out[key] = [change(branch) for branch in node[key]]
+    return out

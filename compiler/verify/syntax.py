@@ -1,0 +1,117 @@
+"""Syntaxes of names: what Kubernetes calls a label, a subdomain, a label key and so on.
+
+Source: k8s.io/apimachinery v0.36 pkg/util/validation, pkg/api/validation; lengths in bytes of ASCII.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+_NAME = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?"
+_LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN = rf"{_LABEL}(?:\.{_LABEL})*"
+_KEPT = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """A named syntax: pattern, most characters, the code of a breach and the words for it."""
+
+    name: str
+    pattern: re.Pattern[str]
+    longest: int
+    code: str
+    help: str
+    seen: set[str] = field(default_factory=set, compare=False)
+
+    def accepts(self, text: str) -> bool:
+        """Whether a text has this syntax. Texts that passed are remembered: the same labels stand on thousands of
+        objects.
+        """
+        if text in self.seen:
+            return True
+        if len(text) > self.longest or not self._matches(text):
+            return False
+        if len(self.seen) < _KEPT:
+            self.seen.add(text)
+        return True
+
+    def _matches(self, text: str) -> bool:
+        if self.name in ("label-key", "annotation-key", "toleration-key"):
+            return (self.name == "toleration-key" and not text) or _qualified(text)
+        if self.name == "cidr":
+            return _is_cidr(text)
+        return self.pattern.fullmatch(text) is not None
+
+    def breach(self, text: str) -> str:
+        """The fact about a text that was not accepted."""
+        if len(text) > self.longest and self.name != "cidr":
+            return f"`{text}` has {len(text)} characters, a {self.name} has at most {self.longest}"
+        return f"`{text}` is not a {self.name}"
+
+
+def _qualified(text: str) -> bool:
+    """A label or annotation key: a name of 63 characters, after an optional DNS prefix of 253 and a slash."""
+    prefix, slash, name = text.rpartition("/")
+    if slash and not (len(prefix) <= 253 and re.fullmatch(_SUBDOMAIN, prefix)):
+        return False
+    return len(name) <= 63 and re.fullmatch(_NAME, name) is not None
+
+
+def _is_cidr(text: str) -> bool:
+    from ipaddress import ip_network  # rare
+
+    try:
+        ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return "/" in text
+
+
+def _syntax(name: str, pattern: str, longest: int, code: str, help: str) -> tuple[str, Syntax]:
+    return name, Syntax(name, re.compile(pattern), longest, code, help)
+
+
+_DNS = "lowercase letters, digits and `-`, a letter or digit at both ends"
+_KEY = "an optional DNS prefix and `/`, then letters, digits, `-`, `_`, `.`, a letter or digit at both ends"
+SYNTAXES: dict[str, Syntax] = dict(
+    (
+        _syntax("dns-label", _LABEL, 63, "NAM001", _DNS),
+        _syntax(
+            "dns-1035-label",
+            r"[a-z](?:[-a-z0-9]*[a-z0-9])?",
+            63,
+            "NAM001",
+            "lowercase letters, digits and `-`, a letter first",
+        ),
+        _syntax("dns-subdomain", _SUBDOMAIN, 253, "NAM001", f"{_DNS}; `.` between parts"),
+        _syntax("path-segment", r"(?!\.{1,2}\Z)[^/%]+", 253, "NAM001", "any characters but `/` and `%`"),
+        _syntax("env-name", r"[ -<>-~]+", 32768, "NAM001", "printable ASCII without `=`"),
+        _syntax(
+            "port-name",
+            r"(?=.*[a-z])(?!.*--)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?",
+            15,
+            "NAM001",
+            "at most 15 characters, one a letter",
+        ),
+        _syntax(
+            "label-value",
+            rf"(?:{_NAME})?",
+            63,
+            "NAM003",
+            "letters, digits, `-`, `_`, `.`, a letter or digit at both ends",
+        ),
+        _syntax("label-key", "", 317, "NAM003", _KEY),
+        _syntax("toleration-key", "", 317, "NAM003", _KEY),
+        _syntax("annotation-key", "", 317, "NAM004", _KEY),
+        _syntax("cidr", "", 64, "SCH006", "an address range such as `10.0.0.0/16`"),
+        _syntax(
+            "cron",
+            r"(?:@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)|@every \S+|\S+(?:\s+\S+){4})",
+            256,
+            "SCH006",
+            "five fields, or `@daily` and the like",
+        ),
+    )
+)

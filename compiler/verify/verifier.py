@@ -1,0 +1,62 @@
+"""The pass: manifests to diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.manifest import Body, Manifest, ObjectRef
+from compiler.source import Route
+from compiler.verify.body import validate_body
+from compiler.verify.fault import NAME, Fault
+from compiler.verify.objects import ObjectSet
+from compiler.verify.references import link
+from compiler.verify.schemas import BUILTIN, Schemas
+
+
+def verify(
+    manifests: Sequence[Manifest],
+    *,
+    closed: bool = True,
+    external: frozenset[ObjectRef] = frozenset(),
+    schemas: Schemas = BUILTIN,
+    cel: bool = False,
+    previous: Mapping[ObjectRef, Body] | None = None,
+) -> list[Diagnostic]:
+    """Everything that the cluster would refuse or never run, in the order of the manifests.
+
+    ``closed``: the set is all there is (our own output), so that a reference into nothing and a kind without a schema
+    are errors. A stranger's set may lean on objects that live elsewhere; of it only what is certainly wrong is told.
+    ``external`` are objects that exist outside the set; their API version need not be exact, only its group. ``cel``
+    evaluates the rules of the schemas, with ``previous`` (the objects as they were) their update rules too. Routes
+    start with the manifest's id.
+    """
+    objects = ObjectSet(manifests)
+    lookup = objects.find
+    found: list[tuple[Manifest, Fault]] = []
+    for manifest in manifests:
+        old = previous.get(manifest.ref) if previous else None
+        faults = validate_body(manifest.body, schemas=schemas, old=old, cel=cel, lookup=lookup, closed=closed)
+        found.extend((manifest, fault) for fault in faults)
+    found += [(later, _duplicate(first, later)) for first, later in objects.duplicates]
+    found += link(objects, closed=closed, external=external)
+    order = {id(manifest): place for place, manifest in enumerate(manifests)}
+    found.sort(key=lambda pair: order[id(pair[0])])
+    return [diagnostic(manifest, fault) for manifest, fault in found]
+
+
+def diagnostic(manifest: Manifest, fault: Fault) -> Diagnostic:
+    """A fault as it is told to a person."""
+    severity = Severity.WARNING if fault.warning else Severity.ERROR
+    at = Route((manifest.id, *fault.path))
+    return Diagnostic(
+        fault.code, severity, fault.message, at, help=fault.help, key=fault.key, object=str(manifest.ref),
+    )  # fmt: skip
+
+
+def _duplicate(first: Manifest, later: Manifest) -> Fault:
+    """The same object twice. Both have one id, so the places are told by their files."""
+    places = " and ".join(f"`{manifest.path or manifest.at or '?'}`" for manifest in (first, later))
+    return Fault(
+        NAME, "NAM005", ("metadata", "name"), f"`{later.ref}` is there twice: {places}", "rename or remove one of them"
+    )

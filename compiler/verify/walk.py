@@ -1,0 +1,161 @@
+"""The structural walk: types, unknown fields, required fields, bounds and list keys in one pass, without touching the
+body.
+
+As the API server does: a null where the schema is not nullable counts as absent (it is pruned), a default satisfies
+``required``. Source: k8s.io/apiextensions-apiserver v0.36 pkg/apiserver/schema/{defaulting,pruning,listtype},
+pkg/apiserver/validation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compiler.source import Key
+from compiler.verify.fault import LIST, NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
+from compiler.verify.node import Node
+
+Trail = tuple[Any, Key] | None  # (trail of the parent, key): cheap to extend, made a path only for a fault
+
+_NAMES = {dict: "a mapping", list: "a list", str: "a string", bool: "a boolean", int: "an integer", float: "a number"}
+
+
+def walk(root: Node, body: Any) -> list[Fault]:
+    """All structural faults of a body."""
+    faults: list[Fault] = []
+    _walk(root, body, None, faults)
+    return faults
+
+
+def path_of(trail: Trail) -> Path:
+    keys: list[Key] = []
+    while trail is not None:
+        trail, key = trail
+        keys.append(key)
+    return tuple(reversed(keys))
+
+
+def _walk(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
+    cls = value.__class__
+    classes = node.classes
+    if classes and cls not in classes and not _passes(node, value):
+        faults.append(_wrong_type(node, value, trail))
+        return
+    if node.tests:
+        _test(node, value, trail, faults)
+    if cls is dict:
+        _object(node, value, trail, faults)
+    elif cls is list:
+        _list(node, value, trail, faults)
+    if node.branches:
+        _branches(node, value, trail, faults)
+
+
+def _test(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
+    for code, message, help in filter(None, (test(value) for test in node.tests)):
+        layer = NAME if code.startswith("NAM") else SCHEMA
+        faults.append(Fault(layer, code, path_of(trail), message, help))
+
+
+def _passes(node: Node, value: Any) -> bool:
+    """Values of another class that are right all the same: a null that is one, and 1.0, an integer in JSON Schema."""
+    if value is None:
+        return node.nullable
+    return value.__class__ is float and int in node.classes and value.is_integer()
+
+
+def _object(node: Node, value: dict[str, Any], trail: Trail, faults: list[Fault]) -> None:
+    props, extra, key_syntax = node.props, node.extra, node.key_syntax
+    for key, item in value.items():
+        child = props.get(key) or node.prop(key) or extra
+        if key_syntax is not None and not key_syntax.accepts(key):
+            message, help = key_syntax.breach(key), f"use {key_syntax.help}"
+            faults.append(Fault(NAME, key_syntax.code, path_of((trail, key)), message, help, key=True))
+        if child is None:
+            if node.strict and not node.open and item is not None:
+                faults.append(_unknown(node, key, trail))
+        elif item.__class__ not in child.plain and (item is not None or child.nullable):
+            _walk(child, item, (trail, key), faults)
+    for key in node.required:
+        if value.get(key) is None and key not in node.defaulted and not _null_is_a_value(node, key, value):
+            faults.append(Fault(SCHEMA, "SCH003", (*path_of(trail), key), f"`{key}` is missing", _choices(node, key)))
+
+
+def _null_is_a_value(node: Node, key: str, value: dict[str, Any]) -> bool:
+    child = node.prop(key)
+    return key in value and (child is None or child.nullable)
+
+
+def _choices(node: Node, key: str) -> str:
+    child = node.prop(key)
+    values = child.raw.get("enum") if child is not None else None
+    return f"one of {', '.join(f'`{value}`' for value in values)}" if values else ""
+
+
+def _list(node: Node, value: list[Any], trail: Trail, faults: list[Fault]) -> None:
+    child = node.items
+    if child is not None:
+        plain = child.plain
+        for index, item in enumerate(value):
+            if item.__class__ not in plain:
+                _walk(child, item, (trail, index), faults)
+    if node.unique and len(value) > 1:
+        _duplicates(node, child, value, trail, faults)
+
+
+def _duplicates(node: Node, child: Node | None, value: list[Any], trail: Trail, faults: list[Fault]) -> None:
+    """Two items of a set that are equal, or two of a map with the same keys (an absent key counts with its default)."""
+    seen: dict[Any, int] = {}
+    for index, item in enumerate(value):
+        key = _identity(node, child, item)
+        first = seen.setdefault(key, index)
+        if first != index:
+            shown = (
+                ", ".join(f"`{name}: {text}`" for name, text in zip(node.list_keys, key, strict=False)) or f"`{item}`"
+            )
+            faults.append(
+                Fault(LIST, "SCH007", path_of((trail, index)), f"{shown} is already item {first} of this list")
+            )
+
+
+def _identity(node: Node, child: Node | None, item: Any) -> Any:
+    if node.unique == "set" or not isinstance(item, dict) or child is None:
+        return item if item.__hash__ is not None else repr(item)
+    out = []
+    for name in node.list_keys:
+        value = item.get(name)
+        if value is None and (prop := child.prop(name)) is not None:
+            value = prop.default
+        out.append(value if value.__hash__ is not None else repr(value))
+    return tuple(out)
+
+
+def _branches(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
+    for keyword, branches in node.branches:
+        tried: list[list[Fault]] = []
+        for branch in branches:
+            tried.append([])
+            _walk(branch, value, trail, tried[-1])
+        held = sum(not found for found in tried)
+        if keyword == "allOf":
+            faults += [fault for found in tried for fault in found]
+        elif (keyword == "not" and held) or (keyword == "anyOf" and not held) or (keyword == "oneOf" and held != 1):
+            words = {"not": "is a form that is excluded", "anyOf": "fits none of the forms allowed"}
+            message = words.get(keyword, f"fits {held or 'none'} of the forms of which one is allowed")
+            faults.append(Fault(SCHEMA, "SCH013", path_of(trail), f"this value {message}"))
+
+
+def _unknown(node: Node, key: str, trail: Trail) -> Fault:
+    where = trail[1] if trail is not None else ""
+    place = f" in `{where}`" if isinstance(where, str) and where else ""
+    return Fault(
+        UNKNOWN, "SCH001", path_of((trail, key)), f"unknown field `{key}`{place}", nearest(key, node.names), key=True
+    )
+
+
+def _wrong_type(node: Node, value: Any, trail: Trail) -> Fault:
+    wanted = " or ".join(sorted(_NAMES[cls] for cls in node.classes if not (cls is int and float in node.classes)))
+    got = "null" if value is None else _NAMES.get(value.__class__, f"a {value.__class__.__name__}")
+    help = ""
+    if str in node.classes and isinstance(value, bool | int | float):
+        help = f'write it in quotes: `"{str(value).lower() if isinstance(value, bool) else value}"`'
+    return Fault(SCHEMA, "SCH002", path_of(trail), f"{got} where {wanted} is expected", help)

@@ -1,0 +1,40 @@
+"""What no CRD can say and a webhook, the API server's own code or a controller refuses: one module a kind.
+
+A module is called like its kind in lowercase, names its API ``GROUP`` and has ``check(body, lookup)``, a generator of
+faults. It is found by its name and imported when the first object of its kind is met. The shape of the body is right
+when it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from compiler.manifest import Body
+from compiler.verify.fault import Fault
+
+Lookup = Callable[[str, str, str, str], Body | None]
+
+
+def check(body: Body, lookup: Lookup) -> list[Fault]:
+    """Faults of a body by the module of its kind, if there is one."""
+    module = _module(str(body["kind"]).lower())
+    if module is None or module[0] != str(body["apiVersion"]).rpartition("/")[0]:
+        return []
+    return list(module[1](body, lookup))
+
+
+@lru_cache(maxsize=1)
+def modules() -> frozenset[str]:
+    """Names of the modules, which are those of the kinds in lowercase."""
+    return frozenset(module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
+
+
+@lru_cache(maxsize=256)
+def _module(kind: str) -> tuple[str, Callable[[Body, Lookup], Iterator[Fault]]] | None:
+    if kind not in modules():
+        return None
+    module = import_module(f"{__name__}.{kind}")
+    return module.GROUP, module.check

@@ -1,0 +1,28 @@
+"""Durations of Flux (github.com/fluxcd/pkg/apis/meta and the CRDs' patterns: ms, s, m, h)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.verify.fault import Fault, Path, refused
+
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def seconds(text: Any) -> float | None:
+    """Seconds of a duration, or ``None`` if it is none."""
+    if not isinstance(text, str) or not re.fullmatch(rf"(?:{_PART.pattern})+", text):
+        return None
+    return sum(float(amount) * _SECONDS[unit] for amount, unit in _PART.findall(text))
+
+
+def exactly_one(path: Path, mapping: Any, fields: tuple[str, ...]) -> Iterator[Fault]:
+    """The fault of a mapping that has none, or more than one, of some fields."""
+    given = [field for field in fields if isinstance(mapping, dict) and mapping.get(field) is not None]
+    if len(given) != 1:
+        named = ", ".join(f"`{field}`" for field in fields)
+        got = " and ".join(f"`{field}`" for field in given) or "none"
+        yield refused(path, f"exactly one of {named} is wanted, there is {got}")

@@ -1,0 +1,54 @@
+"""Replicated jobs: JobSet's webhook (jobset v0.12.0, pkg/webhooks) and Kueue's topology annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.verify.fault import Fault, Path, refused
+from compiler.verify.objects import at, items
+from compiler.verify.webhooks._topology import topology
+from compiler.verify.webhooks.job import job_spec
+
+_MOST_DEPENDENCIES = 5
+
+
+def replicated_jobs(path: Path, spec: Any) -> Iterator[Fault]:
+    """Faults of the replicated jobs of a JobSet's spec at a path."""
+    earlier: list[str] = []
+    for index, job in enumerate(items(spec, "replicatedJobs")):
+        here = (*path, "replicatedJobs", index)
+        inner = at(job, "template", "spec") or {}
+        yield from job_spec((*here, "template", "spec"), inner, restart_defaulted=True)
+        pods = int(at(inner, "parallelism") or 1) * int(job.get("replicas") or 1)
+        annotations = at(inner, "template", "metadata", "annotations")
+        yield from topology((*here, "template", "spec", "template", "metadata", "annotations"), annotations, pods)
+        yield from _dependencies((*here, "dependsOn"), items(job, "dependsOn"), earlier, first=index == 0)
+        earlier.append(str(job.get("name")))
+    yield from _policy_targets(path, spec, set(earlier))
+
+
+def _dependencies(path: Path, found: list[dict[str, Any]], earlier: list[str], *, first: bool) -> Iterator[Fault]:
+    if first and found:
+        yield refused(path, "the first replicated job cannot depend on another", key=True)
+        return
+    if len(found) > _MOST_DEPENDENCIES:
+        yield refused(path, f"{len(found)} dependencies are more than {_MOST_DEPENDENCIES}")
+    for index, dependency in enumerate(found):
+        if dependency.get("name") not in earlier:
+            message = f"replicated job `{dependency.get('name')}` does not stand before this one"
+            yield refused((*path, index, "name"), message, "put it earlier in the list")
+
+
+def _policy_targets(path: Path, spec: Any, jobs: set[str]) -> Iterator[Fault]:
+    places: list[tuple[Path, Any]] = [
+        (("successPolicy", "targetReplicatedJobs"), at(spec, "successPolicy", "targetReplicatedJobs"))
+    ]
+    places += [
+        (("failurePolicy", "rules", index, "targetReplicatedJobs"), rule.get("targetReplicatedJobs"))
+        for index, rule in enumerate(items(spec, "failurePolicy", "rules"))
+    ]
+    for tail, names in places:
+        for index, name in enumerate(names or ()):
+            if name not in jobs:
+                yield refused((*path, *tail, index), f"replicated job `{name}` is not one of this JobSet")

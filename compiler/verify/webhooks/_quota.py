@@ -1,0 +1,66 @@
+"""Resource groups of ClusterQueue and Cohort (kueue v0.19.2, pkg/webhooks)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from compiler.verify.amounts import amount
+from compiler.verify.fault import Fault, Path, refused
+from compiler.verify.objects import items
+
+_MOST = 256  # flavors, and resources, of all groups together
+_MOST_PAIRS = 512  # resources × flavors of one group
+
+
+def resource_groups(groups: list[dict[str, Any]], *, in_cohort: bool) -> Iterator[Fault]:
+    """Faults of the resource groups at ``spec.resourceGroups``."""
+    owners: dict[tuple[str, str], int] = {}
+    for index, group in enumerate(groups):
+        path: Path = ("spec", "resourceGroups", index)
+        covered = list(group.get("coveredResources") or ())
+        flavors = items(group, "flavors")
+        named = [(("coveredResources", place), "resource", name) for place, name in enumerate(covered)]
+        named += [(("flavors", place), "flavor", flavor.get("name")) for place, flavor in enumerate(flavors)]
+        for tail, what, name in named:
+            if owners.setdefault((what, str(name)), index) != index:
+                yield refused((*path, *tail), f"{what} `{name}` is already in resource group {owners[what, str(name)]}")
+        if len(covered) * len(flavors) > _MOST_PAIRS:
+            message = f"{len(covered)} resources × {len(flavors)} flavors are more than {_MOST_PAIRS} in one group"
+            yield refused((*path, "flavors"), message)
+        for place, flavor in enumerate(flavors):
+            yield from _flavor((*path, "flavors", place), covered, flavor, in_cohort)
+    for what in ("resource", "flavor"):
+        if (count := sum(owner[0] == what for owner in owners)) > _MOST:
+            yield refused(("spec", "resourceGroups"), f"{count} {what}s are more than {_MOST}")
+
+
+def _flavor(path: Path, covered: list[str], flavor: dict[str, Any], in_cohort: bool) -> Iterator[Fault]:
+    resources = items(flavor, "resources")
+    for index, resource in enumerate(resources):
+        here = (*path, "resources", index)
+        if len(covered) == len(resources) and resource.get("name") != covered[index]:
+            message = (
+                f"resource {index} is `{resource.get('name')}`, and `coveredResources` has `{covered[index]}` there"
+            )
+            yield refused((*here, "name"), message, "list the resources in the order of `coveredResources`")
+        yield from _amounts(here, resource, in_cohort)
+
+
+def _amounts(path: Path, resource: dict[str, Any], in_cohort: bool) -> Iterator[Fault]:
+    amounts: dict[str, Fraction] = {}
+    for field in ("nominalQuota", "borrowingLimit", "lendingLimit"):
+        if (found := amount(resource.get(field))) is not None:
+            amounts[field] = found
+            if found < 0:
+                yield refused((*path, field), f"`{field}` is negative: {resource[field]}")
+    if "lendingLimit" not in amounts:
+        return
+    if not in_cohort:
+        yield refused(
+            (*path, "lendingLimit"), "`lendingLimit` without a cohort", "name a cohort, or leave it out", key=True
+        )
+    if "nominalQuota" in amounts and amounts["lendingLimit"] > amounts["nominalQuota"]:
+        message = f"`lendingLimit` {resource['lendingLimit']} is above `nominalQuota` {resource['nominalQuota']}"
+        yield refused((*path, "lendingLimit"), message)

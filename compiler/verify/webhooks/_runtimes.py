@@ -1,0 +1,57 @@
+"""Training runtimes (trainer v2.3.0, pkg/webhooks/trainingruntime_webhook.go, pkg/runtime/framework/plugins)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.manifest import Body
+from compiler.verify.fault import Fault, Path, never_works, refused
+from compiler.verify.objects import at, items
+from compiler.verify.webhooks._jobsets import replicated_jobs
+
+ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
+UNCHECKED = "trainer.kubeflow.org/webhook-validation"
+CONTAINER = {"trainer": "node", "dataset-initializer": "dataset-initializer", "model-initializer": "model-initializer"}
+_JOBS: Path = ("spec", "template", "spec", "replicatedJobs")
+
+
+def runtime(body: Body) -> Iterator[Fault]:
+    """Faults of a TrainingRuntime or ClusterTrainingRuntime."""
+    jobs = items(body, *_JOBS)
+    if at(body, "metadata", "labels", UNCHECKED) != "disabled":
+        for index, job in enumerate(jobs):
+            yield from _ancestor((*_JOBS, index), job)
+    if not any(_step(job) == "trainer" for job in jobs):
+        message = (
+            f"no replicated job has the label `{ANCESTOR}: trainer`: what a TrainJob says in `trainer` goes nowhere"
+        )
+        yield never_works(_JOBS, message, "put it in `template.metadata.labels` of the job that trains", warning=True)
+    if at(body, "spec", "mlPolicy", "torch") is not None and not any(job.get("name") == "node" for job in jobs):
+        message = "no replicated job is called `node`, the one that `PET_MASTER_ADDR` names"
+        yield never_works(_JOBS, message, "rename the job that trains", warning=True)
+    yield from replicated_jobs(("spec", "template", "spec"), at(body, "spec", "template", "spec"))
+
+
+def _step(job: dict[str, Any]) -> Any:
+    return at(job, "template", "metadata", "labels", ANCESTOR)
+
+
+def _ancestor(path: Path, job: dict[str, Any]) -> Iterator[Fault]:
+    step = _step(job)
+    if step is None:
+        return
+    if step not in CONTAINER:
+        label = (*path, "template", "metadata", "labels", ANCESTOR)
+        yield never_works(
+            label, f"`{step}` is no step of a TrainJob", f"one of {', '.join(f'`{name}`' for name in CONTAINER)}"
+        )
+        return
+    if (replicas := job.get("replicas")) not in (None, 1):
+        yield refused(
+            (*path, "replicas"), f"the job of step `{step}` has {replicas} replicas, not 1", "scale with `numNodes`"
+        )
+    names = [container.get("name") for container in items(job, "template", "spec", "template", "spec", "containers")]
+    if CONTAINER[step] not in names:
+        containers = (*path, "template", "spec", "template", "spec", "containers")
+        yield refused(containers, f"the job of step `{step}` has no container `{CONTAINER[step]}`")

@@ -1,0 +1,61 @@
+"""Kueue's topology annotations on pod templates (kueue v0.19.2, pkg/controller/jobframework/tas_validation.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.verify.fault import Fault, Path, refused
+from compiler.verify.syntax import SYNTAXES
+
+PREFIX = "kueue.x-k8s.io/podset-"
+_MODES = ("required-topology", "preferred-topology", "unconstrained-topology")
+_SLICE_LEVEL, _SLICE_SIZE, _GROUP = "slice-required-topology", "slice-size", "group-name"
+
+
+def topology(path: Path, annotations: Any, pods: int = 0) -> Iterator[Fault]:
+    """Faults of the annotations of a pod template; ``pods`` of it there are, 0 if not known."""
+    if not isinstance(annotations, dict):
+        return
+    given = {key.removeprefix(PREFIX): value for key, value in annotations.items() if key.startswith(PREFIX)}
+    if not given:
+        return
+    modes = [mode for mode in _MODES if mode in given]
+    if len(modes) > 1:
+        named = " and ".join(f"`{PREFIX}{mode}`" for mode in modes)
+        yield refused((*path, PREFIX + modes[1]), f"{named} exclude each other", "keep one", key=True)
+    yield from _values(path, given)
+    yield from _slices(path, given, pods)
+    yield from _group(path, given)
+
+
+def _values(path: Path, given: dict[str, Any]) -> Iterator[Fault]:
+    for mode in (*_MODES[:2], _SLICE_LEVEL):
+        if mode in given and not SYNTAXES["label-key"].accepts(str(given[mode])):
+            yield refused((*path, PREFIX + mode), f"`{given[mode]}` is not the label key of a topology level")
+    if str(given.get(_MODES[2], "true")) not in ("true", "false"):
+        yield refused((*path, PREFIX + _MODES[2]), f"`{given[_MODES[2]]}` is neither `true` nor `false`")
+
+
+def _slices(path: Path, given: dict[str, Any], pods: int) -> Iterator[Fault]:
+    if (_SLICE_LEVEL in given) != (_SLICE_SIZE in given):
+        has, lacks = (_SLICE_LEVEL, _SLICE_SIZE) if _SLICE_LEVEL in given else (_SLICE_SIZE, _SLICE_LEVEL)
+        yield refused((*path, PREFIX + has), f"`{PREFIX}{has}` needs `{PREFIX}{lacks}`", key=True)
+    if _SLICE_SIZE not in given:
+        return
+    size = str(given[_SLICE_SIZE])
+    if not size.isdigit() or int(size) < 1 or (pods and int(size) > pods):
+        most = f" to {pods}" if pods else ""
+        yield refused((*path, PREFIX + _SLICE_SIZE), f"slice size `{size}` is not a whole number from 1{most}")
+
+
+def _group(path: Path, given: dict[str, Any]) -> Iterator[Fault]:
+    if _GROUP not in given:
+        return
+    here = (*path, PREFIX + _GROUP)
+    if str(given[_GROUP]).isdigit():
+        yield refused(here, f"group name `{given[_GROUP]}` is a number", "begin it with a letter")
+    if not {_MODES[0], _MODES[1]} & set(given):
+        yield refused(here, f"`{PREFIX}{_GROUP}` needs a required or preferred topology", key=True)
+    if {_SLICE_LEVEL, _SLICE_SIZE} & set(given):
+        yield refused(here, f"`{PREFIX}{_GROUP}` and slices exclude each other", key=True)

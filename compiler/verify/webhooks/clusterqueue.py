@@ -1,0 +1,35 @@
+"""ClusterQueue: quota order and amounts, and flavors named within (kueue v0.19.2, pkg/webhooks)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import Body
+from compiler.verify.fault import Fault, nearest, never_works, refused
+from compiler.verify.objects import at, items
+from compiler.verify.webhooks import Lookup
+from compiler.verify.webhooks._quota import resource_groups
+
+GROUP = "kueue.x-k8s.io"
+
+
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+    spec = at(body, "spec") or {}
+    groups = items(spec, "resourceGroups")
+    # v1beta2 calls it cohortName, v1beta1 cohort
+    yield from resource_groups(groups, in_cohort=bool(spec.get("cohortName") or spec.get("cohort")))
+    yield from _admission_flavors(spec, groups)
+    if "namespaceSelector" not in spec or spec["namespaceSelector"] is None:
+        message = "without `namespaceSelector` no namespace may use this queue"
+        yield never_works(
+            ("spec", "namespaceSelector"), message, "write `namespaceSelector: {}` for every namespace", warning=True
+        )
+
+
+def _admission_flavors(spec: Body, groups: list[Body]) -> Iterator[Fault]:
+    flavors = {str(flavor.get("name")) for group in groups for flavor in items(group, "flavors")}
+    for index, strategy in enumerate(items(spec, "admissionChecksStrategy", "admissionChecks")):
+        for place, name in enumerate(strategy.get("onFlavors") or ()):
+            if name not in flavors:
+                path = ("spec", "admissionChecksStrategy", "admissionChecks", index, "onFlavors", place)
+                yield refused(path, f"flavor `{name}` is not one of this queue", nearest(str(name), flavors))

@@ -1,0 +1,42 @@
+"""HelmRelease (helm-controller v1.6.3, api/v2; release names: helm.sh/helm v3 pkg/chartutil)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import Body
+from compiler.verify.fault import Fault, refused
+from compiler.verify.names import too_long
+from compiler.verify.objects import at
+from compiler.verify.syntax import SYNTAXES
+from compiler.verify.webhooks import Lookup
+from compiler.verify.webhooks._flux import exactly_one, seconds
+
+GROUP = "helm.toolkit.fluxcd.io"
+MOST = 53
+
+
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+    spec = at(body, "spec") or {}
+    yield from exactly_one(("spec",), spec, ("chart", "chartRef"))
+    if seconds(spec.get("interval")) == 0:
+        yield refused(("spec", "interval"), "an interval of 0 never ends")
+    name = spec.get("releaseName")
+    if isinstance(name, str) and len(name) <= MOST and not SYNTAXES["dns-subdomain"].accepts(name):
+        yield refused(
+            ("spec", "releaseName"), f"`{name}` is not a release name", f"use {SYNTAXES['dns-subdomain'].help}"
+        )
+    if name is None:
+        yield from _derived_name(body, spec)
+
+
+def _derived_name(body: Body, spec: Body) -> Iterator[Fault]:
+    """Without a name of its own a release is called like the object, after its target namespace if that is given.
+
+    helm-controller shortens what is over the limit and appends a hash (api/v2 GetReleaseName), so that nobody finds it
+    by name.
+    """
+    own = str(at(body, "metadata", "name") or "")
+    derived = f"{spec['targetNamespace']}-{own}" if spec.get("targetNamespace") else own
+    if len(derived) > MOST:
+        yield too_long(("metadata", "name"), derived, MOST, "it is the name of the Helm release; or set `releaseName`")

@@ -1,0 +1,28 @@
+"""Job (k8s.io/kubernetes v1.36, pkg/apis/batch/validation)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.manifest import Body
+from compiler.verify.fault import Fault, Path, refused
+from compiler.verify.objects import at
+from compiler.verify.webhooks import Lookup
+from compiler.verify.webhooks._pods import template
+
+GROUP = "batch"
+
+
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+    yield from job_spec(("spec",), at(body, "spec") or {})
+
+
+def job_spec(path: Path, spec: Any, *, restart_defaulted: bool = False) -> Iterator[Fault]:
+    """Faults of a Job's spec. ``restart_defaulted``: a webhook fills in the restart policy, as JobSet's does."""
+    told = not restart_defaulted or at(spec, "template", "spec", "restartPolicy") is not None
+    yield from template((*path, "template"), at(spec, "template"), job=told)
+    if at(spec, "completionMode") == "Indexed" and restart_defaulted is False and at(spec, "completions") is None:
+        yield refused((*path, "completions"), "an Indexed Job needs `completions`")
+    if at(spec, "podFailurePolicy") and at(spec, "template", "spec", "restartPolicy") != "Never":
+        yield refused((*path, "podFailurePolicy"), "`podFailurePolicy` needs restart policy `Never`", key=True)

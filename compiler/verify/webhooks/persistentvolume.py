@@ -1,0 +1,28 @@
+"""PersistentVolume: exactly one source (k8s.io/kubernetes v1.36, pkg/apis/core/validation
+ValidatePersistentVolumeSpec).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import Body
+from compiler.verify.fault import Fault, refused
+from compiler.verify.objects import at
+from compiler.verify.webhooks import Lookup
+
+GROUP = ""
+_NOT_SOURCES = frozenset({
+    "accessModes", "capacity", "claimRef", "mountOptions", "nodeAffinity", "persistentVolumeReclaimPolicy",
+    "storageClassName", "volumeAttributesClassName", "volumeMode",
+})  # fmt: skip
+
+
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+    spec = at(body, "spec") or {}
+    sources = sorted(key for key, value in spec.items() if value is not None and key not in _NOT_SOURCES)
+    if len(sources) != 1:
+        got = " and ".join(f"`{source}`" for source in sources) or "none"
+        yield refused(("spec",), f"a volume has exactly one source, there is {got}")
+    if not at(spec, "capacity", "storage"):
+        yield refused(("spec", "capacity", "storage"), "a volume without `capacity.storage`")

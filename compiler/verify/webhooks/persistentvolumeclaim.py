@@ -1,0 +1,38 @@
+"""PersistentVolumeClaim (k8s.io/kubernetes v1.36, pkg/apis/core/validation; binding: k8s.io/component-helpers
+storage/volume).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import Body
+from compiler.verify.amounts import amount
+from compiler.verify.fault import Fault, never_works, refused
+from compiler.verify.objects import at
+from compiler.verify.webhooks import Lookup
+
+GROUP = ""
+
+
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+    spec = at(body, "spec") or {}
+    wanted = at(spec, "resources", "requests", "storage")
+    if wanted is None:
+        yield refused(("spec", "resources", "requests", "storage"), "a claim without `resources.requests.storage`")
+    volume = lookup("", "PersistentVolume", "", str(spec.get("volumeName") or ""))
+    if volume is None or wanted is None:
+        return
+    held = at(volume, "spec", "capacity", "storage")
+    size, room = amount(wanted), amount(held)
+    if size is not None and room is not None and size > room:
+        path = ("spec", "resources", "requests", "storage")
+        yield never_works(path, f"claim of {wanted} on volume `{spec['volumeName']}` of {held} never binds")
+    missing = sorted(set(spec.get("accessModes") or ()) - set(at(volume, "spec", "accessModes") or ()))
+    if missing:
+        named = ", ".join(f"`{mode}`" for mode in missing)
+        yield never_works(("spec", "accessModes"), f"volume `{spec['volumeName']}` does not offer {named}: never bound")
+    ours, theirs = spec.get("storageClassName"), at(volume, "spec", "storageClassName") or ""
+    if ours is not None and ours != theirs:
+        message = f"claim has storage class `{ours}`, volume `{spec['volumeName']}` has `{theirs}`: never bound"
+        yield never_works(("spec", "storageClassName"), message)

@@ -1,0 +1,131 @@
+"""TrainJob, by itself and against its runtime if that is in the set.
+
+Sources: trainer v2.3.0 pkg/runtime/framework/plugins/{jobset,torch,mpi}, pkg/constants; what is accepted and never
+runs was observed on Trainer 2.3.0 with Kueue 0.19.2 and JobSet 0.12.0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.manifest import Body
+from compiler.verify.fault import Fault, Path, nearest, never_works, refused
+from compiler.verify.names import pod_name_faults
+from compiler.verify.objects import at, items
+from compiler.verify.webhooks import Lookup
+from compiler.verify.webhooks._pods import resources, tolerations
+from compiler.verify.webhooks._runtimes import ANCESTOR, CONTAINER
+from compiler.verify.webhooks._topology import topology
+
+GROUP = "trainer.kubeflow.org"
+RESERVED = {
+    "torch": ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"),
+    "mpi": (
+        "OMPI_MCA_orte_default_hostfile", "OMPI_MCA_plm_rsh_args", "OMPI_MCA_orte_keep_fqdn_hostnames",
+        "OMPI_MCA_orte_set_default_slots",
+    ),
+    "xgboost": ("DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"),
+}  # fmt: skip
+_MANAGER = re.compile(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+\Z")
+_OWN_ENV = frozenset(CONTAINER.values())
+
+
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+    spec = at(body, "spec") or {}
+    found = _runtime(body, lookup)
+    jobs = {str(job.get("name")): job for job in items(found, "spec", "template", "spec", "replicatedJobs")}
+    yield from _trainer(at(spec, "trainer") or {}, found)
+    for index, patch in enumerate(items(spec, "runtimePatches")):
+        yield from _patch(("spec", "runtimePatches", index), patch, jobs)
+    yield from _names(body, found, jobs)
+
+
+def _runtime(body: Body, lookup: Lookup) -> Body | None:
+    reference = at(body, "spec", "runtimeRef") or {}
+    kind = str(reference.get("kind") or "ClusterTrainingRuntime")
+    namespace = "" if kind == "ClusterTrainingRuntime" else str(at(body, "metadata", "namespace") or "")
+    return lookup(GROUP, kind, namespace, str(reference.get("name") or ""))
+
+
+def _trainer(trainer: Body, found: Body | None) -> Iterator[Fault]:
+    policy = next(
+        (name for name in RESERVED if at(found, "spec", "mlPolicy", name) is not None), "torch" if found is None else ""
+    )
+    for index, variable in enumerate(items(trainer, "env")):
+        if variable.get("name") in RESERVED.get(policy, ()):
+            message = f"`{variable['name']}` is set by Trainer for `{policy}`"
+            yield refused(("spec", "trainer", "env", index, "name"), message, "leave it out")
+    yield from resources(("spec", "trainer", "resourcesPerNode"), trainer.get("resourcesPerNode"))
+
+
+def _patch(path: Path, patch: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
+    manager = str(patch.get("manager") or "")
+    if not _MANAGER.match(manager):
+        yield refused((*path, "manager"), f"`{manager}` is not a path with a domain", "write it as `DOMAIN/NAME`")
+    inner: Path = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
+    for index, job in enumerate(items(patch, *inner)):
+        here = (*path, *inner, index)
+        name = str(job.get("name"))
+        if jobs and name not in jobs:
+            message = f"the runtime has no replicated job `{name}`: no JobSet can be made"
+            yield never_works((*here, "name"), message, nearest(name, jobs))
+        elif job.get("template"):
+            pod: Path = ("template", "spec", "template")
+            yield from _pod((*here, *pod), at(job, *pod) or {}, at(jobs.get(name), *pod))
+
+
+def _pod(path: Path, patch: Body, template: Any) -> Iterator[Fault]:
+    """Faults of a pod patch, against the runtime's pod template if that is known."""
+    for field in ("containers", "initContainers"):
+        known = {str(container.get("name")) for container in items(template, "spec", field)}
+        for index, container in enumerate(items(patch, "spec", field)):
+            here = (*path, "spec", field, index)
+            name = str(container.get("name"))
+            if template is not None and name not in known:
+                message = f"the runtime has no `{name}` in `{field}`: a container without image would be added"
+                yield never_works((*here, "name"), message, nearest(name, known))
+            if container.get("env") and name in _OWN_ENV:
+                yield refused(
+                    (*here, "env"), f"`env` of container `{name}` cannot be patched", _env_help(name), key=True
+                )
+            yield from _mounts(here, container, patch, template)
+    yield from tolerations((*path, "spec", "tolerations"), items(patch, "spec", "tolerations"))
+    yield from topology((*path, "metadata", "annotations"), at(patch, "metadata", "annotations"))
+
+
+def _env_help(name: str) -> str:
+    return (
+        "write it in `spec.trainer.env`"
+        if name == "node"
+        else f"write it in `spec.initializer.{name.partition('-')[0]}.env`"
+    )
+
+
+def _mounts(path: Path, container: Body, patch: Body, template: Any) -> Iterator[Fault]:
+    if template is None:
+        return
+    volumes = {volume.get("name") for source in (patch, template) for volume in items(source, "spec", "volumes")}
+    for index, mount in enumerate(items(container, "volumeMounts")):
+        if mount.get("name") not in volumes:
+            message = f"neither the patch nor the runtime has a volume `{mount.get('name')}`: no pod can be made"
+            yield never_works(
+                (*path, "volumeMounts", index, "name"), message, nearest(str(mount.get("name")), map(str, volumes))
+            )
+
+
+def _names(body: Body, found: Body | None, jobs: dict[str, Body]) -> Iterator[Fault]:
+    """The pods of step `trainer` are as many as nodes; without the runtime it is taken to be called `node`, as
+    Trainer's own are.
+    """
+    nodes = at(body, "spec", "trainer", "numNodes") or at(found, "spec", "mlPolicy", "numNodes") or 1
+    shape = [
+        (
+            name,
+            1,
+            int(nodes) if at(job, "template", "metadata", "labels", ANCESTOR) == "trainer" or name == "node" else 1,
+        )
+        for name, job in jobs.items()
+    ] or [("node", 1, int(nodes))]
+    yield from pod_name_faults(str(at(body, "metadata", "name") or ""), shape)

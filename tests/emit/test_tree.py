@@ -1,0 +1,370 @@
+"""The output tree: owned, whole or untouched, and never harmful to what others wrote."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.emit import swap
+from compiler.emit.tree import MANIFEST, TreeDiff, diff, write
+
+
+def owned(**files: str) -> dict[str, bytes]:
+    """Files with the manifest that owns them; ``__`` in a name stands for a folder."""
+    data = {name.replace("__", "/"): text.encode() for name, text in files.items()}
+    digests = {path: sha256(text).hexdigest() for path, text in data.items()}
+    return data | {MANIFEST: json.dumps({"files": digests}).encode()}
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def codes(done: TreeDiff) -> list[str]:
+    assert all(item.help for item in done.diagnostics)
+    return [item.code for item in done.diagnostics]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "generated" / "seoul"
+
+
+OLD = owned(a="1", b="2", x__c="3", x__y__d="4", z__e="5")
+NEW = owned(a="1", b="changed", x__c="3", x__new="6", w__v__u="7")
+
+
+def test_a_first_write_makes_the_tree(root: Path) -> None:
+    done = write(root, OLD)
+    assert (codes(done), done.stale, done.added) == ([], True, tuple(sorted(OLD)))
+    assert tree(root) == OLD
+    assert os.listdir(root.parent) == ["seoul"]
+
+
+def test_a_second_write_changes_removes_and_keeps(root: Path) -> None:
+    write(root, OLD)
+    before = (root / "a").stat()
+    done = write(root, NEW)
+    assert (done.added, done.changed, done.removed, done.unchanged, done.diagnostics) == (
+        ("w/v/u", "x/new"), (MANIFEST, "b"), ("x/y/d", "z/e"), ("a", "x/c"), (),
+    )  # fmt: skip
+    assert tree(root) == NEW
+    assert not (root / "z").exists()
+    assert not (root / "x" / "y").exists()
+    after = (root / "a").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert os.listdir(root.parent) == ["seoul"]
+
+
+def test_an_unchanged_tree_is_not_touched(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(root, OLD)
+    before = _identities(root)
+    monkeypatch.setattr(swap, "replace", None)
+    done = write(root, OLD)
+    assert not done.stale
+    assert _identities(root) == before
+
+
+def _identities(root: Path) -> list[tuple[Path, int, int]]:
+    return [(path, path.lstat().st_ino, path.lstat().st_mtime_ns) for path in [root.parent, *root.rglob("*"), root]]
+
+
+def test_diff_tells_the_same_and_writes_nothing(root: Path) -> None:
+    assert diff(root, OLD).added == tuple(sorted(OLD))
+    assert not root.parent.exists()
+    write(root, OLD)
+    told = diff(root, NEW)
+    assert tree(root) == OLD
+    assert told == write(root, NEW)
+    assert not diff(root, NEW).stale
+
+
+def test_a_foreign_file_is_kept_and_named(root: Path) -> None:
+    write(root, OLD)
+    (root / "x" / "mine").write_text("m")
+    (root / "z" / "mine").write_text("m")
+    before = (root / "z" / "mine").stat()
+    done = write(root, NEW)
+    assert (codes(done), done.foreign) == (["OUT006", "OUT006"], ("x/mine", "z/mine"))
+    assert tree(root) == NEW | {"x/mine": b"m", "z/mine": b"m"}
+    assert (root / "z" / "mine").stat().st_ino == before.st_ino
+
+
+@pytest.mark.parametrize("make", [
+    lambda root: (root / "w").write_text("file where a folder must be"),
+    lambda root: (root / "x" / "new").write_text("other content"),
+    lambda root: ((root / "x" / "new").mkdir(), (root / "x" / "new" / "f").write_text("f")),
+    lambda root: (root / "x" / "new").symlink_to("../a"),
+    lambda root: (root / "w").symlink_to("/tmp"),
+    lambda root: os.mkfifo(root / "x" / "new"),
+])  # fmt: skip
+def test_a_foreign_entry_in_the_way_stops_the_write(root: Path, make: Callable[[Path], object]) -> None:
+    write(root, OLD)
+    make(root)
+    before = {path: path.lstat().st_ino for path in root.rglob("*")}
+    done = write(root, NEW)
+    assert "OUT005" in codes(done)
+    assert done.failed
+    assert {path: path.lstat().st_ino for path in root.rglob("*")} == before
+
+
+def test_a_foreign_file_with_the_same_content_is_adopted(root: Path) -> None:
+    write(root, OLD)
+    (root / "x" / "new").write_bytes(NEW["x/new"])
+    assert codes(write(root, NEW)) == []
+    assert codes(write(root, owned(a="1"))) == []
+    assert tree(root) == owned(a="1")
+
+
+def test_edits_of_our_files_are_overwritten_and_told(root: Path) -> None:
+    write(root, OLD)
+    (root / "b").write_text("edited")
+    (root / "x" / "y" / "d").write_text("edited, and removed now")
+    done = write(root, NEW)
+    assert codes(done) == ["OUT007", "OUT007"]
+    assert tree(root) == NEW
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"files": 1}', '{"files": {"a": 1}}', "[" * 100_000, "\xff"])
+def test_with_a_broken_manifest_nothing_is_owned(root: Path, text: str) -> None:
+    write(root, OLD)
+    (root / MANIFEST).write_bytes(text.encode("latin-1"))
+    done = write(root, NEW)
+    assert sorted(set(codes(done))) == ["OUT005", "OUT006", "OUT008"]
+    assert tree(root) == OLD | {MANIFEST: text.encode("latin-1")}
+    assert codes(write(root, OLD)) == ["OUT008"]  # the same content is adopted, the manifest made anew
+    assert tree(root) == OLD
+
+
+def test_without_a_manifest_nothing_is_owned(root: Path) -> None:
+    write(root, OLD)
+    (root / MANIFEST).unlink()
+    assert "OUT005" in codes(write(root, NEW))
+
+
+def test_a_manifest_cannot_claim_what_lies_outside(root: Path) -> None:
+    write(root, OLD)
+    (root.parent / "victim").write_text("v")
+    (root / MANIFEST).write_text(json.dumps({"files": {"../victim": "", "/etc/hostname": "", "a": ""}}))
+    write(root, owned(q="1"))
+    assert (root.parent / "victim").read_text() == "v"
+
+
+def test_links_are_kept_and_never_followed(root: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "f").write_text("f")
+    write(root, OLD)
+    (root / "b").unlink()
+    (root / "link").symlink_to(outside)
+    (root / "dangling").symlink_to("nowhere")
+    done = write(root, owned(a="1"))
+    assert set(done.foreign) == {"dangling", "link"}
+    assert os.readlink(root / "link") == str(outside)
+    assert os.readlink(root / "dangling") == "nowhere"
+    assert (outside / "f").read_text() == "f"
+
+
+def test_a_root_that_is_a_link_or_a_file_is_refused(root: Path, tmp_path: Path) -> None:
+    root.parent.mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    root.symlink_to(tmp_path / "elsewhere")
+    assert codes(write(root, OLD)) == codes(diff(root, OLD)) == ["OUT003"]
+    root.unlink()
+    root.write_text("file")
+    assert codes(write(root, OLD)) == codes(diff(root, OLD)) == ["OUT003"]
+    assert codes(write(root / "below", OLD)) == ["OUT003"]
+    assert codes(write(root / "far" / "below", OLD)) == ["OUT003"]
+    assert root.read_text() == "file"
+
+
+@pytest.mark.parametrize(
+    ("code", "want"), [(errno.ENOSPC, "OUT002"), (errno.EACCES, "OUT001"), (errno.EROFS, "OUT001")]
+)
+def test_a_fault_of_the_disk_leaves_the_old_tree(
+    root: Path, monkeypatch: pytest.MonkeyPatch, code: int, want: str
+) -> None:
+    write(root, OLD)
+
+    def fail(*_: object) -> int:
+        raise OSError(code, os.strerror(code))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", fail)
+        assert codes(write(root, NEW)) == [want]
+    assert tree(root) == OLD
+    assert os.listdir(root.parent) == ["seoul"]
+
+
+def test_a_folder_without_permission_is_left_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(root, OLD)
+    if os.geteuid() == 0:  # root passes every mode
+        monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith("x"))
+    else:
+        (root / "x").chmod(0o555)
+    done = write(root, NEW)
+    assert codes(done) == ["OUT001"]
+    assert f"`{root / 'x'}`" in done.diagnostics[0].message
+    assert tree(root) == OLD
+
+
+def test_modes_of_folders_are_kept(root: Path) -> None:
+    write(root, OLD)
+    (root / "x").chmod(0o750)
+    root.chmod(0o710)
+    write(root, NEW)
+    assert ((root / "x").stat().st_mode & 0o777, root.stat().st_mode & 0o777) == (0o750, 0o710)
+
+
+def test_a_second_run_at_the_same_time_is_refused(root: Path) -> None:
+    write(root, OLD)
+    ready, ready_end = os.pipe()
+    go, go_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with swap.locked(root.parent):
+            os.write(ready_end, b"x")
+            os.read(go, 1)
+        os._exit(0)
+    os.read(ready, 1)
+    try:
+        assert codes(write(root, NEW)) == ["OUT004"]
+        assert tree(root) == OLD
+    finally:
+        os.write(go_end, b"x")
+        os.waitpid(child, 0)
+    assert codes(write(root, NEW)) == []
+    for end in (ready, ready_end, go, go_end):
+        os.close(end)
+
+
+def test_no_links_means_copies(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(root, OLD)
+    (root / "link").symlink_to("a")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, "no links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    write(root, NEW)
+    assert tree(root) == NEW | {"link": b"1"}
+    assert (root / "link").is_symlink()
+
+
+CALLS = ["mkdir", "link", "open", "write", "fsync", "chmod", "rename", "unlink", "rmdir", "scandir"]
+
+
+def _die_at(number: int, exchange: bool) -> None:
+    """Kill this process, for real, just before its ``number``-th call that could matter; writes are torn in two."""
+    count = 0
+
+    def counted(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            nonlocal count
+            count += 1
+            if count == number:
+                if name == "write":
+                    call(args[0], args[1][: len(args[1]) // 2])
+                os.kill(os.getpid(), signal.SIGKILL)
+            return call(*args, **kwargs)
+
+        return wrapper
+
+    for name in CALLS:
+        setattr(os, name, counted(getattr(os, name), name))
+    swap.exchange = counted(swap.exchange if exchange else lambda *_: False, "exchange")
+
+
+def _write_in_child(root: Path, files: Mapping[str, bytes], number: int, exchange: bool) -> bool:
+    """Whether the child was killed."""
+    child = os.fork()
+    if child == 0:
+        try:
+            _die_at(number, exchange)
+            os._exit(0 if write(root, files).stale else 2)
+        finally:
+            os._exit(3)
+    status = os.waitpid(child, 0)[1]
+    if os.WIFSIGNALED(status):
+        return True
+    assert os.waitstatus_to_exitcode(status) == 0
+    return False
+
+
+@pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "two-renames"])
+@pytest.mark.parametrize("first", [True, False], ids=["first", "later"])
+def test_a_kill_at_any_point_leaves_the_old_or_the_new_tree(tmp_path: Path, exchange: bool, first: bool) -> None:
+    if exchange and not _can_exchange(tmp_path):
+        pytest.skip("this file system cannot exchange two folders")
+    foreign = {} if first else {"x/mine": b"m"}
+    old, new = ({} if first else OLD | foreign), NEW | foreign
+    seen: set[str] = set()
+    number = 0
+    while True:
+        number += 1
+        root = tmp_path / str(number) / "seoul"
+        root.parent.mkdir()
+        if not first:
+            write(root, OLD)
+            (root / "x" / "mine").write_bytes(b"m")
+        killed = _write_in_child(root, NEW, number, exchange)
+        missing = not first and not root.exists()
+        assert not (missing and exchange)
+        left = old if missing else tree(root)
+        assert left in (old, new), f"killed at call {number}: neither old nor new"
+        seen.add("missing" if missing else "new" if left == new else "old")
+        assert codes(write(root, NEW)) == ([] if first else ["OUT006"])
+        assert tree(root) == new
+        assert os.listdir(root.parent) == ["seoul"]  # no staging folder, no lock file
+        shutil.rmtree(root.parent)
+        if not killed:
+            break
+    assert number > 20
+    assert {"old", "new"} <= seen
+    assert ("missing" in seen) == (not exchange and not first)
+
+
+def test_a_kill_between_two_renames_is_mended_by_the_next_run(root: Path) -> None:
+    write(root, OLD)
+    new, old = swap.staging(root)
+    root.rename(old)
+    new.mkdir()
+    with swap.locked(root.parent):
+        swap.recover(root)
+    assert tree(root) == OLD
+    assert os.listdir(root.parent) == ["seoul"]
+
+
+def _can_exchange(folder: Path) -> bool:
+    (folder / "p").mkdir()
+    (folder / "q").mkdir()
+    try:
+        return swap.exchange(folder / "p", folder / "q")
+    finally:
+        (folder / "p").rmdir()
+        (folder / "q").rmdir()
+
+
+@pytest.mark.parametrize("path", ["", "/a", "../a", "a/../b", "a//b", "./a", "a/"])
+def test_a_path_that_leaves_the_tree_is_our_own_fault(root: Path, path: str) -> None:
+    with pytest.raises(ValueError, match="not a relative path"):
+        write(root, {path: b""})
+    with pytest.raises(ValueError, match="file and a folder"):
+        write(root, {"a": b"", "a/b": b""})
+
+
+def test_many_files_are_written_with_one_sync(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "sync", lambda: synced.append(1))
+    write(root, owned(**{f"f{n}": str(n) for n in range(swap._MAX_FSYNCS + 1)}))
+    assert synced == [1]
+    assert len(tree(root)) == swap._MAX_FSYNCS + 2

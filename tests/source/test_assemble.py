@@ -1,0 +1,234 @@
+"""Assembling: which documents make a spec, and that each value keeps its file and line."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from compiler.source.assemble import SpecSource, assemble
+from compiler.source.route import Route
+
+V = "apiVersion: trainyard.dev/v1alpha1\n"
+CLUSTER = V + "kind: TrainingCluster\nmetadata: {name: seoul}\nspec:\n  region: ap-northeast-2\n"
+
+
+def part(kind: str, name: str, spec: str = "{nodes: 4}", metadata: str = "") -> str:
+    return f"{V}kind: {kind}\nmetadata: {{name: {name}{metadata}}}\nspec: {spec}\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(**files: str) -> None:
+    """Writes files; ``__`` in a name stands for a folder."""
+    for name, text in files.items():
+        path = Path(name.replace("__", "/") + ".yaml")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def told(*paths: str) -> list[tuple[str, str]]:
+    return [(item.code, str(item.span) if item.span else "") for item in assemble(paths)[1]]
+
+
+def only(*paths: str) -> SpecSource:
+    specs, found = assemble(paths)
+    assert found == []
+    assert len(specs) == 1
+    return specs[0]
+
+
+def test_one_file_is_a_spec(folder: Path) -> None:
+    put(a=CLUSTER)
+    spec = only("a.yaml")
+    assert (spec.name, spec.path, [file.name for file in spec.files]) == ("seoul", "a.yaml", ["a.yaml"])
+    assert list(spec.document.root.to_python()) == ["apiVersion", "kind", "metadata", "spec"]
+
+
+def test_parts_of_a_folder_join_its_cluster_and_keep_their_places(folder: Path) -> None:
+    put(
+        s__cluster=CLUSTER + "  jobs:\n    - {name: zero}\n",
+        s__jobs__b=part("TrainingJob", "two") + "---\n" + part("TrainingQueue", "q"),
+        s__jobs__a=part("TrainingJob", "one"),
+        s__pool=part("TrainingNodePool", "p"),
+    )
+    spec = only("s")
+    assert spec.document.root.to_python()["spec"] == {
+        "region": "ap-northeast-2",
+        "jobs": [{"name": "zero"}, {"name": "one", "nodes": 4}, {"name": "two", "nodes": 4}],
+        "queues": [{"name": "q", "nodes": 4}],
+        "nodePools": [{"name": "p", "nodes": 4}],
+    }
+    assert str(spec.document.span(Route(("spec", "jobs", 1, "nodes")))) == "s/jobs/a.yaml:4:15"
+    assert str(spec.document.span(Route(("spec", "jobs", 1, "name")))) == "s/jobs/a.yaml:3:18"
+    assert str(spec.document.span(Route(("spec", "jobs", 1, "missing")))) == "s/jobs/a.yaml:4:1"
+    assert [file.name for file in spec.files] == ["s/cluster.yaml", "s/jobs/a.yaml", "s/jobs/b.yaml", "s/pool.yaml"]
+
+
+def test_the_order_and_repetition_of_paths_do_not_matter(folder: Path) -> None:
+    put(s__cluster=CLUSTER, s__a=part("TrainingJob", "one"), s__b=part("TrainingJob", "two"))
+    first = only("s").document.root.to_python()
+    assert only("s/b.yaml", "./s/a.yaml", "s/cluster.yaml", "s").document.root.to_python() == first
+
+
+def test_a_stream_holds_a_cluster_and_its_jobs(folder: Path) -> None:
+    put(a=CLUSTER + "---\n" + part("TrainingJob", "one"), b=CLUSTER.replace("seoul", "busan"))
+    specs, found = assemble(["."])
+    assert found == []
+    assert {spec.name: len(spec.document.root.to_python()["spec"].get("jobs", [])) for spec in specs} == {
+        "seoul": 1, "busan": 0,
+    }  # fmt: skip
+
+
+def test_with_several_clusters_a_part_must_name_its_own(folder: Path) -> None:
+    put(a=CLUSTER, b=CLUSTER.replace("seoul", "busan"), j=part("TrainingJob", "one"))
+    found = assemble(["."])[1]
+    assert [(item.code, str(item.span)) for item in found] == [("YML042", "j.yaml:3:18")]
+    assert [str(span) for span, _ in found[0].related] == ["a.yaml:3:18", "b.yaml:3:18"]
+    put(j=part("TrainingJob", "one", metadata=", cluster: busn"))
+    found = assemble(["."])[1]
+    assert [(item.code, item.help) for item in found] == [("YML043", "did you mean `busan`?")]
+    put(j=part("TrainingJob", "one", metadata=", cluster: busan"))
+    specs, found = assemble(["."])
+    assert found == []
+    assert ["jobs" in spec.document.root.to_python()["spec"] for spec in specs] == [False, True]
+
+
+def test_the_nearest_folder_above_wins(folder: Path) -> None:
+    put(a=CLUSTER, x__b=CLUSTER.replace("seoul", "busan"), x__y__z__j=part("TrainingJob", "one"))
+    specs, found = assemble(["."])
+    assert found == []
+    assert [spec.name for spec in specs if "jobs" in spec.document.root.to_python()["spec"]] == ["busan"]
+
+
+def test_a_part_without_a_cluster_is_told(folder: Path) -> None:
+    put(x__a=CLUSTER, y__j=part("TrainingJob", "one"))
+    assert told(".") == [("YML041", "y/j.yaml:3:18")]
+
+
+def test_two_jobs_of_one_name_show_both_places(folder: Path) -> None:
+    put(a=CLUSTER + "  jobs: [{name: one}]\n", j=part("TrainingJob", "one"))
+    found = assemble(["."])[1]
+    assert [(item.code, str(item.span), str(item.related[0][0])) for item in found] == [
+        ("YML045", "j.yaml:3:18", "a.yaml:6:17")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("- a\n", [("YML030", "f.yaml:1:1")]),
+        ("kind: TrainingCluster\n", [("YML030", "f.yaml:1:1")]),
+        ("apiVersion: trainyard.dev/v1\nkind: TrainingClutser\n", [("YML031", "f.yaml:1:13"), ("YML032", "f.yaml:2:7")]),
+        (V + "kind: [a]\n", [("YML032", "f.yaml:2:7")]),
+        (V + "kind: TrainingJob\nspec: {}\n", [("YML033", "f.yaml:1:1")]),
+        (V + "kind: TrainingJob\nmetadata: {}\nspec: {}\n", [("YML033", "f.yaml:3:1")]),
+        (V + "kind: TrainingJob\nmetadata: {name: a}\n", [("YML034", "f.yaml:1:1")]),
+        (part("TrainingJob", "a", "{name: b}"), [("YML035", "f.yaml:4:8")]),
+        (part("TrainingJob", "a") + "extends: x.yaml\n", [("YML036", "f.yaml:5:1")]),
+        (part("TrainingJob", "a", metadata=", labels: {}"), [("YML036", "f.yaml:3:21")]),
+    ],
+)
+def test_headers_are_checked(folder: Path, text: str, want: list[tuple[str, str]]) -> None:
+    put(c=CLUSTER, f=text)
+    found = assemble(["."])[1]
+    assert [(item.code, str(item.span)) for item in found] == want
+    assert all(item.help for item in found)
+
+
+def test_a_misspelt_kind_gets_the_nearest_name(folder: Path) -> None:
+    put(f=V + "kind: TrainingClutser\n")
+    assert assemble(["f.yaml"])[1][0].help == "did you mean `TrainingCluster`?"
+
+
+def test_nothing_to_compile_is_told(folder: Path) -> None:
+    os.mkdir("empty")
+    put(base=V + "kind: TrainingClusterBase\n")
+    assert told("empty") == [("YML040", "")]
+    assert told("base.yaml") == [("YML040", "")]
+    assert told("none.yaml") == [("YML020", "")]
+    assert told() == [("YML040", "")]
+
+
+def test_hidden_files_and_folders_are_passed_over(folder: Path) -> None:
+    put(a=CLUSTER, **{".git__x": "{", ".y": "{"})
+    assert only(".").name == "seoul"
+
+
+def test_two_clusters_of_one_name_are_told(folder: Path) -> None:
+    put(a=CLUSTER, b=CLUSTER)
+    assert told(".") == [("YML044", "b.yaml:3:18")]
+
+
+def test_extends_merges_maps_and_named_lists_and_null_removes(folder: Path) -> None:
+    put(
+        bases__all=V + "kind: TrainingClusterBase\nmetadata: {labels: {a: b}}\nspec:\n  region: r\n  tags: [a, b]\n"
+        "  network: {cidr: 10.0.0.0/16, zones: [x]}\n  jobs: [{name: one, nodes: 1, env: {A: 1}}, {name: two}]\n",
+        a=V + "kind: TrainingCluster\nextends: bases/all.yaml\nmetadata: {name: nn}\nspec:\n  region: ~\n  tags: [c]\n"
+        "  network: {zones: [yy]}\n  jobs: [{name: three}, {name: one, env: {B: 2}}]\n",
+    )
+    spec = only("a.yaml")
+    assert spec.document.root.to_python() == {
+        "apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingCluster", "metadata": {"name": "nn"},
+        "spec": {
+            "tags": ["c"], "network": {"cidr": "10.0.0.0/16", "zones": ["yy"]},
+            "jobs": [{"name": "one", "nodes": 1, "env": {"A": 1, "B": 2}}, {"name": "two"}, {"name": "three"}],
+        },
+    }  # fmt: skip
+    assert str(spec.document.span(Route(("spec", "network", "cidr")))) == "bases/all.yaml:7:19"
+    assert str(spec.document.span(Route(("spec", "jobs", 0, "env", "B")))) == "a.yaml:9:46"
+    assert [file.name for file in spec.files] == ["a.yaml", "bases/all.yaml"]
+
+
+def test_later_bases_win_and_bases_have_bases(folder: Path) -> None:
+    base = V + "kind: TrainingClusterBase\nspec: "
+    put(a=CLUSTER.replace("spec:", "extends: [b.yaml, c.yaml]\nspec:"), b=base + "{x: 1, yy: 1}\nextends: d/d.yaml\n",
+        c=base + "{yy: 2}\n", d__d=base + "{x: 0, z: 0}\nextends: ../e.yaml\n", e=base + "{w: 9, z: 1}\n")  # fmt: skip
+    assert only("a.yaml").document.root.to_python()["spec"] == {
+        "w": 9, "z": 0, "x": 1, "yy": 2, "region": "ap-northeast-2",
+    }  # fmt: skip
+
+
+def test_faults_of_bases_are_told_at_their_places(folder: Path) -> None:
+    base = V + "kind: TrainingClusterBase\nspec: {}\n"
+    put(a=CLUSTER + "extends: [b.yaml, none.yaml, two.yaml, {}, bad.yaml]\n", b=base + "extends: c.yaml\n",
+        c=base + "extends: b.yaml\n", two=base + "---\n" + base, bad="a: no\n")  # fmt: skip
+    assert told("a.yaml") == [
+        ("YML037", "a.yaml:6:1"),
+        ("YML038", "c.yaml:4:10"),
+        ("YML020", "a.yaml:6:19"),
+        ("YML037", "a.yaml:6:30"),
+        ("YML008", "bad.yaml:1:4"),
+        ("YML030", "bad.yaml:1:1"),
+        ("YML030", "bad.yaml:1:1"),
+    ]
+
+
+def test_a_file_may_not_extend_itself(folder: Path) -> None:
+    put(a=CLUSTER + "extends: ./a.yaml\n")
+    assert told("a.yaml") == [("YML038", "a.yaml:6:10")]
+
+
+def test_the_number_of_bases_is_bounded(folder: Path) -> None:
+    base = V + "kind: TrainingClusterBase\nspec: {}\n"
+    for n in range(40):
+        put(**{f"b{n}": base + f"extends: [b{n + 1}.yaml, b{n + 2}.yaml]\n"})
+    put(a=CLUSTER + "extends: b0.yaml\n", b40=base, b41=base)
+    assert [code for code, _ in told("a.yaml")] == ["YML039"]
+
+
+def test_a_list_of_the_wrong_type_is_left_to_the_spec(folder: Path) -> None:
+    put(a=CLUSTER + "  jobs: many\n", j=part("TrainingJob", "one"))
+    assert only(".").document.root.to_python()["spec"]["jobs"] == "many"
+    put(a=V + "kind: TrainingCluster\nmetadata: {name: nn}\nspec: text\n")
+    assert only(".").document.root.to_python()["spec"] == "text"
+
+
+def test_a_cluster_without_a_name_takes_that_of_its_file(folder: Path) -> None:
+    put(dev=V + "kind: TrainingCluster\nspec: {}\n")
+    assert only("dev.yaml").name == "dev"

@@ -1,0 +1,37 @@
+"""138 objects with the verdict that a real API server gave (1.36.3, and three CEL engines): the same layers must reject each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from compiler.verify import BUILTIN, Schemas
+from compiler.verify.cel import available, evaluate
+from compiler.verify.schemas import Schema
+from compiler.verify.walk import walk
+
+
+def layers(schema: Schema, case: dict[str, Any]) -> set[str]:
+    faults = [*walk(schema.root, case["obj"]), *evaluate(schema.root, case["obj"], case["old"])]
+    return {fault.layer for fault in faults}
+
+
+@pytest.mark.parametrize("origin", ["upstream", "committed"])
+def test_each_case_is_rejected_by_the_listed_layers(origin: str, cases: list[dict[str, Any]], full: Schemas) -> None:
+    if not available():
+        pytest.skip("common-expression-language is not installed")
+    schemas = full if origin == "upstream" else BUILTIN
+    wrong = {}
+    for case in cases:
+        schema = schemas.find(case["obj"]["apiVersion"], case["obj"]["kind"])[0]
+        if (got := layers(schema, case)) != set(case["rejected_by"]):
+            wrong[case["id"]] = (got, case["rejected_by"])
+    assert wrong == {}
+    assert len(cases) == 138
+
+
+def test_without_cel_the_other_layers_stay_the_same(cases: list[dict[str, Any]]) -> None:
+    for case in cases:
+        schema = BUILTIN.find(case["obj"]["apiVersion"], case["obj"]["kind"])[0]
+        assert {fault.layer for fault in walk(schema.root, case["obj"])} == set(case["rejected_by"]) - {"cel"}, case["id"]

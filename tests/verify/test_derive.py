@@ -1,0 +1,97 @@
+"""The committed schemas: derived from what they name, without prose, complete."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from compiler.verify import BUILTIN
+from compiler.verify.derive import derive, main, write
+from compiler.verify.patterns import compile_re2
+from compiler.verify.schemas import DATA, Schemas, file_name
+from compiler.verify.structure import children, structure
+from compiler.verify.syntax import SYNTAXES
+from verify.conftest import TRAIN_JOB, upstream
+
+FILES = sorted(DATA.glob("*.json"))
+WORDS = {
+    "type", "nullable", "properties", "required", "additionalProperties", "items", "enum", "pattern", "default", "minimum",
+    "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems", "minProperties",
+    "maxProperties", "format", "any", "list", "keys", "rules", "syntax", "keySyntax", "$ref",
+}  # fmt: skip
+
+
+def nodes(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    return [schema, *(inner for child in children(schema) for inner in nodes(child))]
+
+
+def test_the_committed_files_are_what_the_script_derives(tmp_path: Any) -> None:
+    shared = upstream("crds").parent
+    write(derive(shared), tmp_path)
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == (DATA / path.name).read_bytes(), path.name
+    assert {path.name for path in FILES} - {path.name for path in tmp_path.iterdir()} == {
+        file_name("trainer.kubeflow.org", "v1alpha1", kind, "2.1") for kind in ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")
+    }
+
+
+def test_the_script_runs_as_a_command(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(upstream("crds").parent), "--into", str(tmp_path)]) == 0
+    assert f"{len(list(tmp_path.iterdir()))} schemas" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_file_names_its_source_and_holds_structure_only(path: Any) -> None:
+    raw = json.loads(path.read_text())
+    assert raw["project"]
+    assert raw["release"].startswith("v")
+    assert raw["source"]
+    assert raw["scope"] in ("Namespaced", "Cluster")
+    for schema in (raw["schema"], *raw["defs"]):
+        for node in nodes(schema):
+            assert set(node) <= WORDS
+            assert node.get("syntax", "cidr") in SYNTAXES
+            if "pattern" in node:
+                compile_re2(node["pattern"])
+
+
+def test_the_files_are_small() -> None:
+    assert sum(path.stat().st_size for path in FILES) < 700_000
+    assert max(path.stat().st_size for path in FILES) < 40_000
+
+
+def test_an_unknown_keyword_is_not_dropped_in_silence() -> None:
+    with pytest.raises(ValueError, match="x-kubernetes-future"):
+        structure({"type": "object", "x-kubernetes-future": True})
+
+
+def test_a_folder_of_a_users_own_comes_first(tmp_path: Any) -> None:
+    own = {"group": "example.com", "version": "v1", "kind": "Thing", "scope": "Namespaced", "project": "p", "release": "v1",
+           "source": "s", "schema": {"type": "object", "properties": {"spec": {"type": "integer"}}}, "defs": []}  # fmt: skip
+    (tmp_path / file_name("example.com", "v1", "Thing")).write_text(json.dumps(own))
+    schemas = Schemas((tmp_path, DATA))
+    assert schemas.find("example.com/v1", "Thing")[0].project == "p"
+    assert schemas.find("v1", "Pod")[0].project == "kubernetes-core"
+    assert BUILTIN.find("example.com/v1", "Thing") == ()
+
+
+@pytest.mark.parametrize("name", [("../v1", "Pod"), ("v1", "../Pod"), ("a/b/v1", "Pod"), ("v1", "*"), ("", "Pod")])
+def test_odd_names_find_nothing(name: tuple[str, str]) -> None:
+    assert BUILTIN.find(*name) == ()
+
+
+def test_trainer_2_1_has_its_own_form() -> None:
+    from compiler.verify import validate_body
+
+    old = {**TRAIN_JOB, "spec": {
+        "runtimeRef": {"name": "torch"}, "trainer": {"numProcPerNode": "auto"},
+        "podTemplateOverrides": [{"targetJobs": [{"name": "node"}], "spec": {"nodeSelector": {"pool": "a100"}}}],
+    }}  # fmt: skip
+    assert validate_body(old) == []  # nothing pinned: the release that it fits
+    assert validate_body(old, schemas=Schemas(pinned={"trainer.kubeflow.org": "2.1"})) == []
+    newest = validate_body(old, schemas=Schemas(pinned={"trainer.kubeflow.org": "2.3"}))
+    assert {(fault.code, fault.path[-1]) for fault in newest} == {("SCH001", "podTemplateOverrides"), ("SCH002", "numProcPerNode")}
+    new = validate_body(TRAIN_JOB, schemas=Schemas(pinned={"trainer.kubeflow.org": "2.1"}))
+    assert {(fault.code, fault.path[-1]) for fault in new} == {("SCH001", "runtimePatches")}
