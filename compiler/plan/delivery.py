@@ -83,4 +83,4 @@ class Stage(PlanNode):
     timeout: Duration = Duration(600)
     retry: Duration = Duration(120)
     health: tuple[HealthExpression, ...] = ()
-    root: bool = False
+    root: bool = field(default=False, compare=False)

@@ -141,6 +141,7 @@ class TrainJob(PlanNode):
     """trainer.kubeflow.org/v1alpha1 TrainJob. ``requests`` and ``limits`` are per node.
 
     ``trainer`` says whether ``spec.trainer`` is there at all; without it no PET_* variable is injected.
+    ``source_name`` is the job's name in the spec, and ``rerun`` how often it asks to be run anew.
     """
 
     name: str
@@ -164,6 +165,8 @@ class TrainJob(PlanNode):
     deadline: int | None = None
     prune: bool = True
     labels: Mapping[str, str] = field(default_factory=dict)
+    source_name: str = field(default="", compare=False)
+    rerun: int = field(default=0, compare=False)
 
     def asks(self, resource: str) -> Quantity | None:
         """What a node of the job asks of a resource, by limit or else request; ``None`` if not at all."""

@@ -47,8 +47,8 @@ class Derived:
 class Plan:
     """Everything that will exist.
 
-    ``closed``: nothing else exists than what is here and in ``external`` (our own output); an open plan was
-    lifted from a stranger's files, and what is missing from it may live elsewhere. ``derived`` and
+    ``closed``: nothing else exists than what is here and in ``external`` (apiVersion, kind, namespace, name of what
+    others made; our own output); an open plan was lifted from a stranger's files, and what is missing from it may live elsewhere. ``derived`` and
     ``bootstrap`` are not carried by manifests, so they take no part in equality.
     """
 
@@ -80,7 +80,7 @@ class Plan:
     stages: tuple[Stage, ...] = ()
     bootstrap: Bootstrap | None = field(default=None, compare=False)
     derived: tuple[Derived, ...] = field(default=(), compare=False, repr=False)
-    external: frozenset[tuple[str, str, str]] = field(default=frozenset(), compare=False)
+    external: frozenset[tuple[str, str, str, str]] = field(default=frozenset(), compare=False)
     versions: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     release: str = field(default="", compare=False)
     closed: bool = field(default=True, compare=False)

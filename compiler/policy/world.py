@@ -290,16 +290,12 @@ def tolerations(values: Any) -> tuple[Toleration, ...]:
 
 def options(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
     """The long options of a command and of the shell lines in it: name (with ``-`` for ``_``) and value."""
-    for line in words:
-        parts = line.split() if " " in line or "\n" in line else [line]
-        for index, part in enumerate(parts):
-            if part.startswith("--") and len(part) > 2:
-                name, equals, given = part[2:].partition("=")
-                if equals:
-                    yield name.replace("_", "-"), given.strip("\"'")
-                else:
-                    after = parts[index + 1] if index + 1 < len(parts) else None
-                    yield name.replace("_", "-"), after if after and not after.startswith("-") else None
+    parts = [part for word in words for part in (word.split() if " " in word or "\n" in word else (word,))]
+    for index, part in enumerate(parts):
+        if part.startswith("--") and len(part) > 2:
+            name, equals, given = part[2:].partition("=")
+            after = parts[index + 1] if index + 1 < len(parts) else "-"
+            yield name.replace("_", "-"), given.strip("\"'") if equals else None if after.startswith("-") else after
 
 
 def launches(words: Sequence[str]) -> bool:

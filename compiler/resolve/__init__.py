@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from compiler.catalog import Catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.plan import Plan
-from compiler.plan.jobs import EnvVar, Runtime, TrainJob
+from compiler.plan.jobs import Runtime, TrainJob
 from compiler.plan.storage import PersistentVolume, VolumeClaim
 from compiler.resolve import cluster, delivery, health, jobs, nodes, platform, queues, storage
 from compiler.resolve.context import SPEC, Context, near_help
@@ -71,14 +71,16 @@ def _plan(context: Context) -> Plan:
         stages=delivery.stages(context, jobs=bool(made)),
         bootstrap=cluster.bootstrap(context, pools),
         derived=tuple(context.derived),
-        external=_external(job for job, _ in made),
-        versions=tuple(sorted({**context.release.versions, **_own_versions(context)}.items())),
+        external=_external(context, [job for job, _ in made]),
+        versions=_versions(context),
         release=context.release.name,
     )
 
 
-def _own_versions(context: Context) -> dict[str, str]:
-    return {name: version for name, version in context.spec.versions if version is not None}
+def _versions(context: Context) -> tuple[tuple[str, str], ...]:
+    own = {name: version for name, version in context.spec.versions if version is not None}
+    release = {"kubernetes": context.release.kubernetes, **context.release.versions}
+    return tuple(sorted({**release, **own}.items()))
 
 
 def _asked(queue: str, made: list[tuple[TrainJob, Runtime]]) -> frozenset[str]:
@@ -98,8 +100,9 @@ def _mounted(
     return [storage.volumes(context, stored[name], namespace) for namespace, name in pairs]
 
 
-def _external(made: Iterable[TrainJob]) -> frozenset[tuple[str, str, str]]:
-    def secrets(job: TrainJob) -> Iterable[EnvVar]:
-        return (each for each in job.env if each.secret)
-
-    return frozenset(("Secret", job.namespace, each.secret or "") for job in made for each in secrets(job))
+def _external(context: Context, made: list[TrainJob]) -> frozenset[tuple[str, str, str, str]]:
+    """What has to exist and is made by others: Secrets, and the repository that Flux was bootstrapped with."""
+    found = {("v1", "Secret", job.namespace, each.secret) for job in made for each in job.env if each.secret}
+    if context.spec.flux.url is None:
+        found.add(("source.toolkit.fluxcd.io/v1", "GitRepository", delivery.FLUX, context.spec.flux.source))
+    return frozenset(found)

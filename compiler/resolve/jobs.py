@@ -313,14 +313,14 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
     ran = runtime(context, job, asked, shared)
     name = f"{spec.name}-{_identity(job, asked, processes, ran)}"
     context.derive(job.target, "name", name, "carries a hash of all that would force a new run")
-    context.derive(job.target, "runtime", ran.name, "a runtime that changes under a job restarts it: a name for each content")
+    context.derive(job.target, "runtime", ran.name, "a runtime that changes under a job restarts it: named by content")
     _explain(context, job)
     return TrainJob(
         at=at, name=name, namespace=job.namespace, runtime=ran.name, queue=job.queue.name, priority=spec.priority,
         nodes=spec.nodes, processes=processes, image=spec.image, command=tuple(spec.command), args=tuple(spec.args),
         env=_env(context, job, name), requests=asked, limits=asked, patches=_patches(job), prune=False,
         deadline=spec.timeout.seconds if spec.timeout else None,
-        labels={**spec.labels, JOB_LABEL: spec.name},
+        labels={**spec.labels, JOB_LABEL: spec.name}, source_name=spec.name, rerun=spec.rerun,
         origins={
             "nodes": at / "nodes", "image": at / "image", "command": at / "command", "args": at / "args",
             "env": at / "env", "requests": at / "resources", "limits": at / "resources", "patches": at / "mounts",

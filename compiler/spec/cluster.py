@@ -59,7 +59,7 @@ class Network(SpecModel):
         if self.vpc is not None and (self.cidr is not None or self.zones):
             raise fault("an imported `vpc` has its own CIDR and zones", "remove `cidr` and `zones`, or `vpc`")
         if self.public_access and self.endpoint == "private":
-            raise fault("a private endpoint has no public access list", "remove `publicAccess`, or write `endpoint: both`")
+            raise fault("a private endpoint has no public access list", "remove `publicAccess`, or `endpoint`")
         return self
 
 

@@ -112,7 +112,7 @@ def _type_help(kind: str, value: Any) -> str:
     if kind == "string_type" and isinstance(value, bool | int | float):
         return f'quote it: `"{str(value).lower() if isinstance(value, bool) else value}"`'
     if kind == "list_type" and isinstance(value, str | int):
-        return f"write a list: `[{value}]`" if len(str(value)) < 40 else "write a list: one item a line, each after `- `"
+        return f"write a list: `[{value}]`" if len(str(value)) < 40 else "write a list, each item after `- `"
     if kind in ("int_type", "int_from_float") and isinstance(value, str) and value.strip().isdigit():
         return f"write `{int(value)}` without quotes"
     return f"write {_WANTED[kind]}"

@@ -14,7 +14,7 @@ class FsxLustre(SpecModel):
     """An FSx for Lustre file system, by id."""
 
     id: FileSystemId
-    mount_name: str = Field(pattern=r"^[a-z0-9]{1,8}$", description="the file system's MountName, like `fsx` or `abcdefgh`")
+    mount_name: str = Field(pattern=r"^[a-z0-9]{1,8}$", description="the file system's MountName, like `abcdefgh`")
     size: Size
     deployment: Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"] = "PERSISTENT_2"
     throughput_per_tib: int | None = Field(None, ge=12, alias="throughputPerTiB", description="MB/s for each TiB")

@@ -30,7 +30,7 @@ def head(
 
 def given(**fields: Any) -> Body:
     """The fields that have a value: ``None`` and empty ones are left out."""
-    return {key: value for key, value in fields.items() if value or value is False or (value == 0 and value is not None)}
+    return {key: value for key, value in fields.items() if value or value is False or value == 0}
 
 
 def quantities(resources: Mapping[str, Quantity]) -> dict[str, str]:

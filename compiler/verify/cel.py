@@ -69,13 +69,17 @@ def _key(node: Node, item: Any) -> Any:
 
 def _rule(rule: str, value: Any, old: Any, path: Path) -> Fault | None:
     """The fault of one rule, if it does not hold."""
+    try:
+        program = _program(rule)
+    except Exception as problem:  # a text that is no CEL, or none that this engine reads
+        return Fault(CEL, "SCH009", path, f"the rule `{_short(rule)}` cannot be compiled here: {problem}")
     context = _context()
     context.add_variable("self", value)
     context.add_variable("oldSelf", None if old is _ABSENT else old)
     try:
-        held = _program(rule).execute(context)
+        held = program.execute(context)
     except Exception as problem:  # the engine raises a class of its own for every kind of failure
-        if "Undefined variable or function" in str(problem) or isinstance(problem, SyntaxError):
+        if "Undefined variable or function" in str(problem):
             return Fault(CEL, "SCH009", path, f"the rule `{_short(rule)}` cannot be evaluated here: {problem}")
         return Fault(CEL, "SCH008", path, f"the rule `{_short(rule)}` fails here: {problem}")
     return None if held is True else Fault(CEL, "SCH008", path, f"the rule `{_short(rule)}` does not hold")

@@ -74,16 +74,12 @@ class CoreDefinitions:
     @staticmethod
     def _add(name: str, node: Raw) -> Raw:
         for field, extra in FIELDS.get(name, {}).items():
-            node["properties"][field] = {**node["properties"][field], **_structured(extra)}
+            node["properties"][field] = {**node["properties"][field], **extra}
         for field, default in DEFAULTS.get(name, {}).items():
             node["properties"][field] = {**node["properties"][field], "default": default}
         if name in REQUIRED:
             node["required"] = sorted({*node.get("required", ()), *REQUIRED[name]})
         return node
-
-
-def _structured(extra: Raw) -> Raw:
-    return dict(extra)
 
 
 def from_eksctl(document: dict[str, Any], kind: str) -> Raw:
@@ -101,7 +97,7 @@ def from_eksctl(document: dict[str, Any], kind: str) -> Raw:
         for key in ("items", "additionalProperties"):
             if isinstance(schema.get(key), dict) and schema[key]:
                 out[key] = node(schema[key])
-        if not out.get("type"):
+        if not out.get("type") and "properties" not in out:
             out["x-kubernetes-preserve-unknown-fields"] = True
         return out
 

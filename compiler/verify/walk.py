@@ -12,7 +12,7 @@ from typing import Any
 
 from compiler.source import Key
 from compiler.verify.fault import LIST, NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
-from compiler.verify.node import Node
+from compiler.verify.node import Breach, Node
 
 Trail = tuple[Any, Key] | None  # (trail of the parent, key): cheap to extend, made a path only for a fault
 
@@ -51,9 +51,13 @@ def _walk(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
 
 
 def _test(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
-    for code, message, help in filter(None, (test(value) for test in node.tests)):
-        layer = NAME if code.startswith("NAM") else SCHEMA
-        faults.append(Fault(layer, code, path_of(trail), message, help))
+    for breach in filter(None, [test(value) for test in node.tests]):
+        faults.append(_breach(breach, trail))  # noqa: PERF401  nearly always none
+
+
+def _breach(breach: Breach, trail: Trail) -> Fault:
+    code, message, help = breach
+    return Fault(NAME if code.startswith("NAM") else SCHEMA, code, path_of(trail), message, help)
 
 
 def _passes(node: Node, value: Any) -> bool:
@@ -77,7 +81,11 @@ def _object(node: Node, value: dict[str, Any], trail: Trail, faults: list[Fault]
             _walk(child, item, (trail, key), faults)
     for key in node.required:
         if value.get(key) is None and key not in node.defaulted and not _null_is_a_value(node, key, value):
-            faults.append(Fault(SCHEMA, "SCH003", (*path_of(trail), key), f"`{key}` is missing", _choices(node, key)))
+            faults.append(_missing(node, key, trail))  # noqa: PERF401  nearly always none
+
+
+def _missing(node: Node, key: str, trail: Trail) -> Fault:
+    return Fault(SCHEMA, "SCH003", (*path_of(trail), key), f"`{key}` is missing", _choices(node, key))
 
 
 def _null_is_a_value(node: Node, key: str, value: dict[str, Any]) -> bool:
@@ -106,27 +114,36 @@ def _duplicates(node: Node, child: Node | None, value: list[Any], trail: Trail, 
     """Two items of a set that are equal, or two of a map with the same keys (an absent key counts with its default)."""
     seen: dict[Any, int] = {}
     for index, item in enumerate(value):
-        key = _identity(node, child, item)
-        first = seen.setdefault(key, index)
+        if node.unique == "map" and item.__class__ is not dict:
+            continue  # told as a wrong type
+        first = seen.setdefault(_identity(node, child, item), index)
         if first != index:
-            shown = (
-                ", ".join(f"`{name}: {text}`" for name, text in zip(node.list_keys, key, strict=False)) or f"`{item}`"
-            )
+            shown = _shown(node, item)
             faults.append(
                 Fault(LIST, "SCH007", path_of((trail, index)), f"{shown} is already item {first} of this list")
             )
 
 
 def _identity(node: Node, child: Node | None, item: Any) -> Any:
-    if node.unique == "set" or not isinstance(item, dict) or child is None:
-        return item if item.__hash__ is not None else repr(item)
+    if node.unique == "set":
+        return item.__class__, _hashable(item)
     out = []
     for name in node.list_keys:
         value = item.get(name)
-        if value is None and (prop := child.prop(name)) is not None:
+        if value is None and child is not None and (prop := child.prop(name)) is not None:
             value = prop.default
-        out.append(value if value.__hash__ is not None else repr(value))
+        out.append(_hashable(value))
     return tuple(out)
+
+
+def _hashable(value: Any) -> Any:
+    return value if value.__hash__ is not None else repr(value)
+
+
+def _shown(node: Node, item: Any) -> str:
+    if node.unique == "set":
+        return f"`{item}`"
+    return ", ".join(f"`{name}: {item[name]}`" for name in node.list_keys if item.get(name) is not None) or "an item"
 
 
 def _branches(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:

@@ -108,7 +108,8 @@ def test_a_long_line_is_cut_around_the_caret(at: int, filler: str) -> None:
 
 def test_a_place_on_an_empty_line_or_past_the_end_has_no_excerpt() -> None:
     for line in (2, 9):
-        item = Diagnostic("X001", Severity.ERROR, "m", span=Span(SourceFile("f", "a\n\n"), line, 1, line, 1), label="here")
+        span = Span(SourceFile("f", "a\n\n"), line, 1, line, 1)
+        item = Diagnostic("X001", Severity.ERROR, "m", span=span, label="here")
         assert show("text", item) == f"error[X001]: m\n --> f:{line}:1\n  | here\n"
 
 
@@ -140,10 +141,12 @@ def test_json_has_the_documented_shape() -> None:
 
 
 def test_github_commands_are_escaped() -> None:
-    item = replace(EFA, message="50% of\n::error::x", span=Span(SourceFile("a,b:c.yaml", "x: y"), 1, 4, 1, 5), related=())
+    span = Span(SourceFile("a,b:c.yaml", "x: y"), 1, 4, 1, 5)
+    item = replace(EFA, message="50% of\n::error::x", span=span, related=())
     assert show("github", item) == (
         "::error file=a%2Cb%3Ac.yaml,line=1,endLine=1,col=4,endColumn=4,title=EFA003::50%25 of%0A::error::x%0A"
-        "EFA traffic cannot cross a zone%0Ain NodePool/gpu%0Anote: each zone has its own network%0Ahelp: keep one zone\n"
+        "EFA traffic cannot cross a zone%0Ain NodePool/gpu%0Anote: each zone has its own network%0A"
+        "help: keep one zone\n"
     )
     assert show("github", BARE) == "::warning title=OUT004::another run is writing\n"
 
@@ -156,7 +159,8 @@ def test_junit_counts_errors_as_failures() -> None:
     assert [case.get("classname") for case in cases] == ["OUT004", "EFA003", "EFA003"]
     failures = [case.find("failure") for case in cases]
     assert failures[0] is None
-    assert {failure.get("message") for failure in failures if failure is not None} == {EFA.message, "a<b>&\"'\ufffd]]>"}
+    messages = {failure.get("message") for failure in failures if failure is not None}
+    assert messages == {EFA.message, "a<b>&\"'\ufffd]]>"}
     assert ET.fromstring(show("junit"))[0].get("failures") == "0"
 
 
@@ -164,7 +168,8 @@ def test_markdown_stays_in_its_cells() -> None:
     item = replace(EFA, message="a | <b> @team\nnext", help="")
     row = show("markdown", item).splitlines()[-1]
     assert row == (
-        "| ❌ | EFA003 | `specs/prod.yaml:3:10` | a \\| &lt;b&gt; &#64;team<br>next<br>EFA traffic cannot cross a zone |  |"
+        "| ❌ | EFA003 | `specs/prod.yaml:3:10` | "
+        "a \\| &lt;b&gt; &#64;team<br>next<br>EFA traffic cannot cross a zone |  |"
     )
     assert show("markdown") == "**Trainyard**: no findings\n"
     many = [replace(EFA, message=str(n)) for n in range(300)]
@@ -208,8 +213,8 @@ SPANS = st.builds(
     TEXTS, st.integers(1, 4), st.integers(1, 40), st.integers(0, 2), st.integers(0, 40),
 )  # fmt: skip
 ANY = st.builds(
-    Diagnostic, st.sampled_from(["YML001", "X999"]), st.sampled_from(list(Severity)), TEXTS, st.none(), SPANS | st.none(),
-    TEXTS, st.lists(TEXTS, max_size=2).map(tuple), TEXTS, st.booleans(),
+    Diagnostic, st.sampled_from(["YML001", "X999"]), st.sampled_from(list(Severity)), TEXTS, st.none(),
+    SPANS | st.none(), TEXTS, st.lists(TEXTS, max_size=2).map(tuple), TEXTS, st.booleans(),
     st.lists(st.tuples(SPANS, TEXTS), max_size=2).map(tuple), TEXTS,
 )  # fmt: skip
 

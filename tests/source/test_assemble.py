@@ -124,7 +124,8 @@ def test_two_jobs_of_one_name_show_both_places(folder: Path) -> None:
     [
         ("- a\n", [("YML030", "f.yaml:1:1")]),
         ("kind: TrainingCluster\n", [("YML030", "f.yaml:1:1")]),
-        ("apiVersion: trainyard.dev/v1\nkind: TrainingClutser\n", [("YML031", "f.yaml:1:13"), ("YML032", "f.yaml:2:7")]),
+        ("apiVersion: trainyard.dev/v1\nkind: TrainingClutser\n",
+         [("YML031", "f.yaml:1:13"), ("YML032", "f.yaml:2:7")]),
         (V + "kind: [a]\n", [("YML032", "f.yaml:2:7")]),
         (V + "kind: TrainingJob\nspec: {}\n", [("YML033", "f.yaml:1:1")]),
         (V + "kind: TrainingJob\nmetadata: {}\nspec: {}\n", [("YML033", "f.yaml:3:1")]),

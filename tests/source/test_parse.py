@@ -15,7 +15,6 @@ from compiler.source.scalars import Refusal, resolve
 from compiler.source.tree import MappingNode, Node, ScalarNode, SequenceNode, SourceFile
 
 
-
 def _found(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
     _, found = parse(SourceFile("spec.yaml", text), pure=pure)
     assert all(item.span is not None and item.help for item in found)

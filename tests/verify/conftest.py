@@ -59,7 +59,8 @@ POD: dict[str, Any] = {
         "containers": [{
             "name": "node", "image": "train:1", "ports": [{"containerPort": 29500}],
             "env": [{"name": "A", "value": "1"}], "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}],
-            "resources": {"limits": {"nvidia.com/gpu": 8, "memory": "1Ti"}, "requests": {"nvidia.com/gpu": 8, "memory": "1Ti"}},
+            "resources": {"limits": {"nvidia.com/gpu": 8, "memory": "1Ti"}, "requests": {"nvidia.com/gpu": 8,
+            "memory": "1Ti"}},
         }],
     },
 }  # fmt: skip
@@ -89,7 +90,8 @@ TRAIN_JOB: dict[str, Any] = {
             "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [{
                 "name": "node",
                 "template": {"spec": {"template": {"spec": {
-                    "nodeSelector": {"pool": "a100"}, "containers": [{"name": "node", "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]}],
+                    "nodeSelector": {"pool": "a100"}, "containers": [{"name": "node",
+                    "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]}],
                 }}}},
             }]}}},
         }],
@@ -119,11 +121,13 @@ DEPLOYMENT: dict[str, Any] = {
     },
 }  # fmt: skip
 KUSTOMIZATION: dict[str, Any] = {
-    "apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": {"name": "queues", "namespace": "flux-system"},
+    "apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": {"name": "queues",
+    "namespace": "flux-system"},
     "spec": {"interval": "10m", "prune": True, "sourceRef": {"kind": "GitRepository", "name": "fleet"}},
 }  # fmt: skip
 HELM_RELEASE: dict[str, Any] = {
-    "apiVersion": "helm.toolkit.fluxcd.io/v2", "kind": "HelmRelease", "metadata": {"name": "kueue", "namespace": "flux-system"},
+    "apiVersion": "helm.toolkit.fluxcd.io/v2", "kind": "HelmRelease", "metadata": {"name": "kueue",
+    "namespace": "flux-system"},
     "spec": {"interval": "1h", "chartRef": {"kind": "OCIRepository", "name": "kueue"}},
 }  # fmt: skip
 

@@ -17,8 +17,10 @@ from verify.conftest import TRAIN_JOB, upstream
 
 FILES = sorted(DATA.glob("*.json"))
 WORDS = {
-    "type", "nullable", "properties", "required", "additionalProperties", "items", "enum", "pattern", "default", "minimum",
-    "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems", "minProperties",
+    "type", "nullable", "properties", "required", "additionalProperties", "items", "enum", "pattern", "default",
+    "minimum",
+    "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems",
+    "minProperties",
     "maxProperties", "format", "any", "list", "keys", "rules", "syntax", "keySyntax", "$ref",
 }  # fmt: skip
 
@@ -33,7 +35,8 @@ def test_the_committed_files_are_what_the_script_derives(tmp_path: Any) -> None:
     for path in tmp_path.iterdir():
         assert path.read_bytes() == (DATA / path.name).read_bytes(), path.name
     assert {path.name for path in FILES} - {path.name for path in tmp_path.iterdir()} == {
-        file_name("trainer.kubeflow.org", "v1alpha1", kind, "2.1") for kind in ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")
+        file_name("trainer.kubeflow.org", "v1alpha1", kind, "2.1")
+        for kind in ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")
     }
 
 
@@ -68,8 +71,10 @@ def test_an_unknown_keyword_is_not_dropped_in_silence() -> None:
 
 
 def test_a_folder_of_a_users_own_comes_first(tmp_path: Any) -> None:
-    own = {"group": "example.com", "version": "v1", "kind": "Thing", "scope": "Namespaced", "project": "p", "release": "v1",
-           "source": "s", "schema": {"type": "object", "properties": {"spec": {"type": "integer"}}}, "defs": []}  # fmt: skip
+    own = {"group": "example.com", "version": "v1", "kind": "Thing", "scope": "Namespaced", "project": "p",
+        "release": "v1",
+           "source": "s", "schema": {"type": "object", "properties": {"spec": {"type": "integer"}}},
+           "defs": []}  # fmt: skip
     (tmp_path / file_name("example.com", "v1", "Thing")).write_text(json.dumps(own))
     schemas = Schemas((tmp_path, DATA))
     assert schemas.find("example.com/v1", "Thing")[0].project == "p"
@@ -92,6 +97,9 @@ def test_trainer_2_1_has_its_own_form() -> None:
     assert validate_body(old) == []  # nothing pinned: the release that it fits
     assert validate_body(old, schemas=Schemas(pinned={"trainer.kubeflow.org": "2.1"})) == []
     newest = validate_body(old, schemas=Schemas(pinned={"trainer.kubeflow.org": "2.3"}))
-    assert {(fault.code, fault.path[-1]) for fault in newest} == {("SCH001", "podTemplateOverrides"), ("SCH002", "numProcPerNode")}
+    assert {(fault.code, fault.path[-1]) for fault in newest} == {
+        ("SCH001", "podTemplateOverrides"),
+        ("SCH002", "numProcPerNode"),
+    }
     new = validate_body(TRAIN_JOB, schemas=Schemas(pinned={"trainer.kubeflow.org": "2.1"}))
     assert {(fault.code, fault.path[-1]) for fault in new} == {("SCH001", "runtimePatches")}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib import import_module
-from pkgutil import iter_modules
+from pathlib import Path
 
 from compiler.manifest import Body
 from compiler.verify.fault import Fault
@@ -29,7 +29,8 @@ def check(body: Body, lookup: Lookup) -> list[Fault]:
 @lru_cache(maxsize=1)
 def modules() -> frozenset[str]:
     """Names of the modules, which are those of the kinds in lowercase."""
-    return frozenset(module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
+    names = (path.stem for path in Path(__file__).parent.glob("*.py"))
+    return frozenset(name for name in names if not name.startswith("_"))
 
 
 @lru_cache(maxsize=256)

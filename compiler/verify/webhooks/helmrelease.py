@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from compiler.manifest import Body
 from compiler.verify.fault import Fault, refused
@@ -33,10 +34,11 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
 def _derived_name(body: Body, spec: Body) -> Iterator[Fault]:
     """Without a name of its own a release is called like the object, after its target namespace if that is given.
 
-    helm-controller shortens what is over the limit and appends a hash (api/v2 GetReleaseName), so that nobody finds it
-    by name.
+    helm-controller cuts what is over the limit and appends a hash (internal/release/name.go), so the release works,
+    under a name that nobody wrote: a warning.
     """
     own = str(at(body, "metadata", "name") or "")
     derived = f"{spec['targetNamespace']}-{own}" if spec.get("targetNamespace") else own
     if len(derived) > MOST:
-        yield too_long(("metadata", "name"), derived, MOST, "it is the name of the Helm release; or set `releaseName`")
+        fault = too_long(("metadata", "name"), derived, MOST, "the name of the Helm release is cut and gets a hash")
+        yield replace(fault, help="set `releaseName`", warning=True)

@@ -37,6 +37,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     found = _runtime(body, lookup)
     jobs = {str(job.get("name")): job for job in items(found, "spec", "template", "spec", "replicatedJobs")}
     yield from _trainer(at(spec, "trainer") or {}, found)
+    yield from _initializers(at(spec, "initializer") or {}, jobs)
     for index, patch in enumerate(items(spec, "runtimePatches")):
         yield from _patch(("spec", "runtimePatches", index), patch, jobs)
     yield from _names(body, found, jobs)
@@ -50,14 +51,30 @@ def _runtime(body: Body, lookup: Lookup) -> Body | None:
 
 
 def _trainer(trainer: Body, found: Body | None) -> Iterator[Fault]:
-    policy = next(
-        (name for name in RESERVED if at(found, "spec", "mlPolicy", name) is not None), "torch" if found is None else ""
-    )
+    policy = next((name for name in RESERVED if at(found, "spec", "mlPolicy", name) is not None), "")
     for index, variable in enumerate(items(trainer, "env")):
         if variable.get("name") in RESERVED.get(policy, ()):
             message = f"`{variable['name']}` is set by Trainer for `{policy}`"
             yield refused(("spec", "trainer", "env", index, "name"), message, "leave it out")
     yield from resources(("spec", "trainer", "resourcesPerNode"), trainer.get("resourcesPerNode"))
+
+
+def _initializers(initializer: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
+    """An initializer runs in the runtime's job and container of its name, and fills the volume `initializer`."""
+    for part in ("dataset", "model"):
+        if not initializer.get(part) or not jobs:
+            continue
+        name = f"{part}-initializer"
+        path: Path = ("spec", "initializer", part)
+        containers = {
+            str(container.get("name")): container
+            for container in items(jobs.get(name), "template", "spec", "template", "spec", "containers")
+        }
+        if name not in containers:
+            what = "container of that name in its job" if name in jobs else "replicated job"
+            yield refused(path, f"the runtime has no {what} `{name}`", "choose a runtime that has it", key=True)
+        elif not any(mount.get("name") == "initializer" for mount in items(containers[name], "volumeMounts")):
+            yield refused(path, f"container `{name}` of the runtime mounts no volume `initializer`", key=True)
 
 
 def _patch(path: Path, patch: Body, jobs: dict[str, Body]) -> Iterator[Fault]:

@@ -1,0 +1,200 @@
+"""The driver: the passes in their order, from files to a compilation. It prints nothing and decides no exit code."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+
+from compiler import __version__
+from compiler.catalog import load_catalog
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.diagnostic import error
+from compiler.emit import tree
+from compiler.emit.report import MANIFEST, object_index, report
+from compiler.emit.yaml import dump
+from compiler.lift import lift
+from compiler.manifest import Manifest, ObjectRef
+from compiler.plan import Plan
+from compiler.policy import Policies, load_policies
+from compiler.resolve import resolve
+from compiler.source import Document, Route
+from compiler.source.assemble import SpecSource, assemble
+from compiler.spec import load
+from compiler.targets import files as target_files
+from compiler.targets import lower
+from compiler.verify import verify
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a run is told beside its paths."""
+
+    policies: Path | None = None
+    catalog: Path | None = None
+    today: date = date.min
+    output: Path = Path("generated")
+    replace: bool = False
+
+
+@dataclass
+class Compilation:
+    """One spec after the passes: as far as they got, and everything there is to say about it."""
+
+    name: str
+    document: Document
+    plan: Plan | None = None
+    manifests: list[Manifest] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    exceptions: int = 0
+
+    @property
+    def failed(self) -> bool:
+        """Whether an error stands in the way of writing."""
+        return any(each.severity is Severity.ERROR for each in self.diagnostics)
+
+
+def check(paths: Iterable[str | os.PathLike[str]], options: Options) -> tuple[list[Compilation], list[Diagnostic]]:
+    """Every spec of the paths through every pass but writing; and the faults that belong to no spec."""
+    paths = list(paths)
+    sources, found = assemble(paths)
+    catalog = load_catalog(options.catalog)
+    found += catalog.faults
+    if any(each.severity is Severity.ERROR for each in found):
+        return [], found
+    policies, faults = load_policies(options.policies, today=options.today)
+    found += faults
+    return [_compile(source, policies, options) for source in sources], found
+
+
+def _compile(source: SpecSource, policies: Policies, options: Options) -> Compilation:
+    done = Compilation(source.name, source.document)
+    done.plan, manifests, faults = _passes(source.document, policies, options, done)
+    done.manifests = manifests
+    done.diagnostics = [each.locate(source.document) for each in faults]
+    return done
+
+
+def _passes(
+    document: Document, policies: Policies, options: Options, done: Compilation
+) -> tuple[Plan | None, list[Manifest], list[Diagnostic]]:
+    spec, faults = load(document)
+    if spec is None:
+        return None, [], faults
+    catalog = load_catalog(options.catalog)
+    plan, more = resolve(spec, catalog)
+    faults += more
+    if plan is None:
+        return None, [], faults
+    manifests = lower(plan)
+    external = frozenset(ObjectRef(*each) for each in plan.external)
+    faults += _traced(verify(manifests, closed=True, external=external), manifests)
+    lifted, more = lift(manifests, closed=True)
+    faults += _traced(more, manifests)
+    lifted = replace(lifted, external=plan.external, versions=plan.versions, release=plan.release)
+    judged = policies.judge(lifted, catalog, manifests)
+    done.exceptions = judged.excepted
+    return plan, manifests, faults + _traced(judged.diagnostics, manifests)
+
+
+def _traced(found: Sequence[Diagnostic], manifests: Sequence[Manifest]) -> list[Diagnostic]:
+    """Findings on rendered objects, told at the line of the spec that each field came from."""
+    if not found:
+        return []
+    by_id = {each.id: each for each in manifests}
+    return [_trace(each, by_id) for each in found]
+
+
+def _trace(item: Diagnostic, by_id: Mapping[str, Manifest]) -> Diagnostic:
+    if item.at is None or not item.at or (manifest := by_id.get(str(item.at[0]))) is None:
+        return item
+    path = tuple(item.at[1:])
+    where = f"in `{manifest.ref}`" + (f", field `{Route(path)}`" if path else "")
+    return replace(item, at=manifest.origin(path), object=str(manifest.ref), notes=(*item.notes, where))
+
+
+def render(done: Compilation, base: Path) -> dict[str, bytes]:
+    """All files of a compilation's folder, by path. ``base``: what file names in the source map are relative to."""
+    assert done.plan is not None
+    files = {each.path: dump(each.body).encode() for each in done.manifests}
+    files.update({path: text.encode() for path, text in target_files(done.plan).items()})
+    files["report.md"] = report(done.plan, done.manifests, done.diagnostics).encode()
+    digests = {path: hashlib.sha256(data).hexdigest() for path, data in sorted(files.items())}
+    index = object_index(done.manifests, done.document, base)
+    head = {
+        "trainyard": __version__, "cluster": done.name, "release": done.plan.release,
+        "facts": {each.name: each.date for each in load_catalog().sources[:4]},
+        "jobs": _jobs(done.plan), "files": digests, "objects": index,
+    }
+    files[MANIFEST] = (json.dumps(head, indent=1, ensure_ascii=False) + "\n").encode()
+    return files
+
+
+def _jobs(plan: Plan) -> dict[str, dict[str, object]]:
+    """The object that each job of the spec was submitted as."""
+    return {f"{each.namespace}/{each.source_name}": {"object": each.name, "rerun": each.rerun} for each in plan.jobs}
+
+
+def compare(done: Compilation, options: Options) -> tree.TreeDiff:
+    """What writing would change; nothing is written."""
+    return tree.diff(options.output / done.name, render(done, _base(options)))
+
+
+def write(done: Compilation, options: Options) -> tree.TreeDiff:
+    """Write a compilation's folder. Objects that change are made by cdk8s; without any, Node is not started."""
+    files = render(done, _base(options))
+    root = options.output / done.name
+    changes = tree.diff(root, files)
+    if changes.failed or not changes.stale:
+        return changes
+    stale = {*changes.added, *changes.changed}
+    fault = _through_cdk8s([each for each in done.manifests if each.path in stale], files)
+    if fault is not None:
+        return replace(changes, diagnostics=(*changes.diagnostics, fault))
+    return tree.write(root, files)
+
+
+def _base(options: Options) -> Path:
+    return options.output.absolute().parent
+
+
+def _through_cdk8s(manifests: Sequence[Manifest], files: dict[str, bytes]) -> Diagnostic | None:
+    from compiler.targets.chart import through_cdk8s
+
+    for manifest, body in zip(manifests, through_cdk8s(manifests), strict=True):
+        if body != manifest.body:
+            return error("INT001", f"cdk8s made another object of `{manifest.ref}`", manifest.at,
+                         help="this is a fault of Trainyard: please report it with the spec")
+        files[manifest.path] = dump(body).encode()
+    return None
+
+
+def reruns(done: Compilation, options: Options) -> list[Diagnostic]:
+    """Jobs that were submitted before and would be submitted again, without the spec saying so.
+
+    A TrainJob is immutable: a change makes a second one, beside the first.
+    """
+    if done.plan is None or options.replace:
+        return []
+    try:
+        old = json.loads((options.output / done.name / MANIFEST).read_bytes()).get("jobs", {})
+    except (OSError, ValueError, AttributeError):
+        return []
+    found = []
+    for job in done.plan.jobs:
+        before = old.get(f"{job.namespace}/{job.source_name}")
+        if not isinstance(before, dict) or before.get("object") == job.name:
+            continue
+        if job.rerun > int(before.get("rerun", 0)):
+            continue
+        found.append(error(
+            "RES030", f"job `{job.source_name}` was submitted as `{before.get('object')}` and would run a second time",
+            job.at, label="what has changed cannot be changed in a TrainJob that exists",
+            help=f"add `rerun: {int(before.get('rerun', 0)) + 1}` to run it anew, or undo the change; "
+                 "`--replace` if it was never pushed", key=True,
+        ).locate(done.document))
+    return found

@@ -1,0 +1,75 @@
+"""Manifests, ours or a stranger's, read back into the typed plan.
+
+Each module here reads some kinds: ``KINDS`` maps ``group/Kind`` to a function from a ``Reader`` to plan nodes. It
+shares nothing with the renderer. What is absent or unreadable is left out: unknown is never guessed, and ``verify``
+has told of what is malformed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from compiler.diagnostics import Diagnostic
+from compiler.lift.reader import Reader, reader
+from compiler.manifest import Manifest
+from compiler.plan import Plan
+from compiler.plan.base import PlanNode
+
+__all__ = ["kinds", "lift"]
+
+Lift = Callable[[Reader], Iterable[PlanNode]]
+_PARTS = ("__init__", "reader", "pods")
+
+
+@cache
+def _modules() -> tuple[Any, ...]:
+    names = sorted(each.stem for each in Path(__file__).parent.glob("*.py") if each.stem not in _PARTS)
+    return tuple(import_module(f"{__name__}.{name}") for name in names)
+
+
+@cache
+def kinds() -> dict[str, Lift]:
+    """Who reads which ``group/Kind``."""
+    return {kind: read for module in _modules() for kind, read in module.KINDS.items()}
+
+
+@cache
+def _fields() -> dict[str, str]:
+    """The plan's field for each node class, by the class' name."""
+    found = {}
+    for each in fields(Plan):
+        text = str(each.type)
+        if text.startswith("tuple["):
+            found[text[6:].split(",")[0]] = each.name
+    return found
+
+
+def lift(manifests: Sequence[Manifest], *, closed: bool) -> tuple[Plan, list[Diagnostic]]:
+    """The plan that the manifests carry. ``closed``: nothing exists beside them."""
+    found: dict[str, Any] = {}
+    table, names = kinds(), _fields()
+    nodes = [node for each in manifests if (read := table.get(_kind(each))) for node in read(reader(each))]
+    for module in _modules():
+        nodes = module.join(nodes) if hasattr(module, "join") else nodes
+    for node in nodes:
+        name = type(node).__name__
+        if name in names:
+            found.setdefault(names[name], []).append(node)
+        elif name == "Cluster":
+            found["cluster"] = node
+        elif name == "QueueManager":
+            found["queue_manager"] = node
+    done: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in found.items()}
+    return Plan(**done, closed=closed), []
+
+
+def _kind(manifest: Manifest) -> str:
+    body = manifest.body
+    api_version = body.get("apiVersion")
+    group = api_version.rpartition("/")[0] if isinstance(api_version, str) else ""
+    return f"{group}/{body.get('kind')}"

@@ -1,0 +1,94 @@
+"""Lift: eksctl's ClusterConfig."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.lift.pods import taints
+from compiler.lift.reader import Reader, name_of
+from compiler.plan.base import PlanNode
+from compiler.plan.cluster import AccessEntry, Addon, Cluster, Network, PodIdentity, Subnet
+from compiler.plan.nodes import NodeGroup
+
+
+def cluster_config(body: Reader) -> Iterator[PlanNode]:
+    """ClusterConfig."""
+    metadata = body / "metadata"
+    yield Cluster(
+        at=body.at, name=name_of(body), region=(metadata / "region").word(), kubernetes=(metadata / "version").word(),
+        network=_network(body), tags=(metadata / "tags").strings(),
+        addons=tuple(_addon(each) for each in (body / "addons").items()),
+        pod_identities=tuple(_identity(each) for each in body.follow("iam", "podIdentityAssociations").items()),
+        access=tuple(_entry(each) for each in body.follow("accessConfig", "accessEntries").items()),
+        node_groups=tuple(_group(each) for each in (body / "managedNodeGroups").items()),
+        auto_mode=body.follow("autoModeConfig", "enabled").flag(),
+        log_types=body.follow("cloudWatch", "clusterLogging", "enableTypes").texts(),
+        origins={"region": (metadata / "region").at, "kubernetes": (metadata / "version").at,
+                 "addons": (body / "addons").at, "auto_mode": (body / "autoModeConfig").at},
+    )
+
+
+def _network(body: Reader) -> Network:
+    vpc = body / "vpc"
+    endpoints, subnets = vpc / "clusterEndpoints", []
+    for kind in ("private", "public"):
+        for zone, each in vpc.follow("subnets", kind).entries():
+            subnets.append(Subnet(at=each.at, zone=(each / "az").text() or zone, id=(each / "id").word(),
+                                  public=kind == "public"))
+    return Network(
+        at=vpc.at, cidr=(vpc / "cidr").text(), zones=(body / "availabilityZones").texts(), vpc=(vpc / "id").text(),
+        subnets=tuple(subnets), public_endpoint=(endpoints / "publicAccess").flag() is not False,
+        private_endpoint=bool((endpoints / "privateAccess").flag()), public_cidrs=(vpc / "publicAccessCIDRs").texts(),
+    )
+
+
+def _addon(body: Reader) -> Addon:
+    identity = body.follow("podIdentityAssociations", 0)
+    account = ((identity / "namespace").word(), (identity / "serviceAccountName").word()) if identity else None
+    return Addon((body / "name").word(), (body / "version").text(), _values(body / "configurationValues"), account,
+                 (identity / "permissionPolicyARNs").texts())
+
+
+def _values(body: Reader) -> dict[str, Any]:
+    try:
+        found = json.loads(body.word()) if body.word() else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _identity(body: Reader) -> PodIdentity:
+    return PodIdentity((body / "namespace").word(), (body / "serviceAccountName").word(),
+                       (body / "permissionPolicyARNs").texts(), (body / "roleARN").text())
+
+
+def _entry(body: Reader) -> AccessEntry:
+    return AccessEntry((body / "principalARN").word(), (body / "type").text() or "STANDARD",
+                       body.follow("accessPolicies", 0, "policyARN").text())
+
+
+def _group(body: Reader) -> NodeGroup:
+    single = (body / "instanceType").text()
+    target = body.follow("capacityReservation", "capacityReservationTarget", "capacityReservationID")
+    return NodeGroup(
+        at=body.at, name=(body / "name").word(),
+        instance_types=(single,) if single else (body / "instanceTypes").texts(),
+        zones=(body / "availabilityZones").texts(), min_size=(body / "minSize").integer(),
+        max_size=(body / "maxSize").integer(), desired=(body / "desiredCapacity").integer(),
+        ami_family=(body / "amiFamily").text(), private=(body / "privateNetworking").flag(),
+        volume=(body / "volumeSize").integer(), labels=(body / "labels").strings(), taints=taints(body / "taints"),
+        efa=bool((body / "efaEnabled").flag()), placement_group=body.follow("placement", "groupName").text(),
+        reservation=target.text(),
+        capacity_block=body.follow("instanceMarketOptions", "marketType").value == "capacity-block",
+        repair=body.follow("nodeRepairConfig", "enabled").flag(),
+        origins={
+            "instance_types": (body / ("instanceType" if single else "instanceTypes")).at,
+            "efa": (body / "efaEnabled").at, "zones": (body / "availabilityZones").at, "placement_group": (body / "placement").at,
+            "repair": (body / "nodeRepairConfig").at, "reservation": target.at,
+        },
+    )
+
+
+KINDS = {"eksctl.io/ClusterConfig": cluster_config}

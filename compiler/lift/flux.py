@@ -1,0 +1,107 @@
+"""Lift: Flux sources, HelmReleases (and Kueue's configuration in one) and Kustomizations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from compiler.lift import kueue
+from compiler.lift.reader import Reader, name_of, namespace_of
+from compiler.plan.base import PlanNode
+from compiler.plan.delivery import GitSource, HealthExpression, HelmRelease, HelmSource, Stage
+from compiler.plan.units import Duration
+
+_HOUR = Duration(3600)
+
+
+def oci_repository(body: Reader) -> Iterator[PlanNode]:
+    """OCIRepository."""
+    spec = body / "spec"
+    yield HelmSource(at=body.at, name=name_of(body), namespace=namespace_of(body), url=(spec / "url").word(), oci=True,
+                     version=spec.follow("ref", "tag").word(), interval=(spec / "interval").duration() or _HOUR,
+                     origins={"version": (spec / "ref").at})
+
+
+def helm_repository(body: Reader) -> Iterator[PlanNode]:
+    """HelmRepository."""
+    spec = body / "spec"
+    yield HelmSource(at=body.at, name=name_of(body), namespace=namespace_of(body), url=(spec / "url").word(),
+                     oci=(spec / "type").value == "oci", interval=(spec / "interval").duration() or _HOUR)
+
+
+def helm_release(body: Reader) -> Iterator[PlanNode]:
+    """HelmRelease; where it installs Kueue, the manager's configuration too."""
+    spec = body / "spec"
+    chart, ref = spec.follow("chart", "spec"), spec / "chartRef"
+    source = ref or chart / "sourceRef"
+    name = name_of(body)
+    yield HelmRelease(
+        at=body.at, name=name, namespace=namespace_of(body), target=(spec / "targetNamespace").word(),
+        chart=(chart / "chart").word(), version=(chart / "version").word(), source=(source / "name").word(),
+        oci=bool(ref), values=(spec / "values").mapping(),
+        depends_on=tuple((each / "name").word() for each in (spec / "dependsOn").items()),
+        crds=spec.follow("install", "crds").value != "Skip", timeout=(spec / "timeout").duration() or Duration(300),
+        origins={"values": (spec / "values").at, "version": (chart / "version").at, "chart": (chart / "chart").at},
+    )
+    config = spec.follow("values", "managerConfig", "controllerManagerConfigYaml")
+    if config.text():
+        parsed = _yaml(config.word())
+        if isinstance(parsed, dict):
+            yield from kueue.configuration(Reader(parsed, config.at))
+
+
+def _yaml(text: str) -> Any:
+    import yaml
+
+    try:
+        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - a safe loader
+    except yaml.YAMLError:
+        return None
+
+
+def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
+    """Each release with the chart and version that its OCIRepository pins."""
+    sources = {(each.namespace, each.name): each for each in nodes if isinstance(each, HelmSource) and each.oci}
+    if not sources:
+        return list(nodes)
+    return [
+        replace(each, chart=source.url.rpartition("/")[2], version=source.version)
+        if isinstance(each, HelmRelease) and each.oci and (source := sources.get((each.namespace, each.source))) else each
+        for each in nodes
+    ]
+
+
+def git_repository(body: Reader) -> Iterator[PlanNode]:
+    """GitRepository."""
+    spec = body / "spec"
+    yield GitSource(at=body.at, name=name_of(body), namespace=namespace_of(body), url=(spec / "url").word(),
+                    branch=spec.follow("ref", "branch").word(), interval=(spec / "interval").duration() or _HOUR,
+                    secret=spec.follow("secretRef", "name").text())
+
+
+def kustomization(body: Reader) -> Iterator[PlanNode]:
+    """Kustomization."""
+    spec = body / "spec"
+    interval = (spec / "interval").duration() or _HOUR
+    yield Stage(
+        at=body.at, name=name_of(body), namespace=namespace_of(body), path=(spec / "path").word(),
+        source=spec.follow("sourceRef", "name").word(),
+        depends_on=tuple((each / "name").word() for each in (spec / "dependsOn").items()),
+        prune=bool((spec / "prune").flag()), wait=bool((spec / "wait").flag()), interval=interval,
+        timeout=(spec / "timeout").duration() or interval, retry=(spec / "retryInterval").duration() or interval,
+        health=tuple(
+            HealthExpression((each / "apiVersion").word(), (each / "kind").word(), (each / "current").word(),
+                             (each / "failed").word(), (each / "inProgress").word())
+            for each in (spec / "healthCheckExprs").items()
+        ),
+        origins={"prune": (spec / "prune").at, "depends_on": (spec / "dependsOn").at},
+    )
+
+
+_SOURCE = "source.toolkit.fluxcd.io"
+KINDS = {
+    f"{_SOURCE}/OCIRepository": oci_repository, f"{_SOURCE}/HelmRepository": helm_repository,
+    f"{_SOURCE}/GitRepository": git_repository, "helm.toolkit.fluxcd.io/HelmRelease": helm_release,
+    "kustomize.toolkit.fluxcd.io/Kustomization": kustomization,
+}

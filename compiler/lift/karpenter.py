@@ -1,0 +1,112 @@
+"""Lift: EC2NodeClass and NodePool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.lift.pods import taints
+from compiler.lift.reader import Reader, annotations_of, name_of
+from compiler.plan.base import PlanNode
+from compiler.plan.nodes import (
+    CAPACITY_TYPE,
+    INSTANCE_TYPE,
+    ZONE,
+    BlockDevice,
+    Budget,
+    NetworkInterface,
+    NodeClass,
+    NodePool,
+    Requirement,
+    SelectorTerm,
+)
+from compiler.source import Route
+
+
+def node_class(body: Reader) -> Iterator[PlanNode]:
+    """EC2NodeClass."""
+    spec = body / "spec"
+    alias = next((text for each in (spec / "amiSelectorTerms").items() if (text := (each / "alias").text())), None)
+    selector = spec / "placementGroupSelector"
+    yield NodeClass(
+        at=body.at, name=name_of(body), ami_alias=alias, role=(spec / "role").text(),
+        origins={
+            "interfaces": (spec / "networkInterfaces").at, "placement_group": selector.at,
+            "reservations": (spec / "capacityReservationSelectorTerms").at,
+            "block_devices": (spec / "blockDeviceMappings").at, "instance_store": (spec / "instanceStorePolicy").at,
+            "ami_alias": (spec / "amiSelectorTerms").at, "subnets": (spec / "subnetSelectorTerms").at,
+            "security_groups": (spec / "securityGroupSelectorTerms").at, "role": (spec / "role").at,
+        },
+        subnets=_terms(spec / "subnetSelectorTerms"), security_groups=_terms(spec / "securityGroupSelectorTerms"),
+        reservations=_terms(spec / "capacityReservationSelectorTerms"),
+        placement_group=(selector / "name").text() or (selector / "id").text(),
+        interfaces=tuple(_interfaces(spec / "networkInterfaces")),
+        instance_store=(spec / "instanceStorePolicy").text(),
+        block_devices=tuple(_devices(spec / "blockDeviceMappings")),
+        metadata_hops=spec.follow("metadataOptions", "httpPutResponseHopLimit").integer(),
+        tags=(spec / "tags").strings(), annotations=annotations_of(body),
+    )
+
+
+def _terms(terms: Reader) -> tuple[SelectorTerm, ...]:
+    return tuple(SelectorTerm(id=(each / "id").word(), tags=(each / "tags").strings()) for each in terms.items())
+
+
+def _interfaces(interfaces: Reader) -> Iterator[NetworkInterface]:
+    for each in interfaces.items():
+        card, device = (each / "networkCardIndex").integer(), (each / "deviceIndex").integer()
+        if card is not None and device is not None:
+            yield NetworkInterface(card, device, (each / "interfaceType").word())
+
+
+def _devices(devices: Reader) -> Iterator[BlockDevice]:
+    for each in devices.items():
+        ebs = each / "ebs"
+        size = (ebs / "volumeSize").quantity()
+        if size is not None:
+            yield BlockDevice(
+                (each / "deviceName").word(), size, (ebs / "volumeType").word(), (ebs / "iops").integer(),
+                (ebs / "throughput").integer(), (ebs / "encrypted").flag() or False,
+            )
+
+
+def node_pool(body: Reader) -> Iterator[PlanNode]:
+    """NodePool."""
+    spec = body / "spec"
+    template, disruption = spec.follow("template", "spec"), spec / "disruption"
+    requirements = template / "requirements"
+    yield NodePool(
+        at=body.at, name=name_of(body), node_class=template.follow("nodeClassRef", "name").word(),
+        origins={
+            "limits": (spec / "limits").at, "replicas": (spec / "replicas").at, "taints": (template / "taints").at,
+            "labels": spec.follow("template", "metadata", "labels").at, "requirements": requirements.at,
+            "node_class": template.follow("nodeClassRef", "name").at, "expire_after": (template / "expireAfter").at,
+            "consolidation": (disruption / "consolidationPolicy").at, "budgets": (disruption / "budgets").at,
+            "termination_grace": (template / "terminationGracePeriod").at,
+            "instance_types": _place(requirements, INSTANCE_TYPE), "zones": _place(requirements, ZONE),
+            "capacity_types": _place(requirements, CAPACITY_TYPE),
+        },
+        labels=spec.follow("template", "metadata", "labels").strings(),
+        taints=taints(template / "taints"), startup_taints=taints(template / "startupTaints"),
+        requirements=tuple(
+            Requirement((each / "key").word(), (each / "operator").word(), (each / "values").texts())
+            for each in requirements.items()
+        ),
+        limits=(spec / "limits").quantities(), replicas=(spec / "replicas").integer(),
+        consolidation=(disruption / "consolidationPolicy").text(),
+        consolidate_after=(disruption / "consolidateAfter").text(),
+        budgets=tuple(Budget((each / "nodes").word(), (each / "reasons").texts())
+                      for each in (disruption / "budgets").items()),
+        expire_after=(template / "expireAfter").text(),
+        termination_grace=(template / "terminationGracePeriod").text(),
+    )
+
+
+def _place(requirements: Reader, key: str) -> Route:
+    """Where a key's values stand; the requirements where it has none."""
+    for each in requirements.items():
+        if (each / "key").value == key:
+            return (each / "values").at
+    return requirements.at
+
+
+KINDS = {"karpenter.k8s.aws/EC2NodeClass": node_class, "karpenter.sh/NodePool": node_pool}

@@ -1,0 +1,140 @@
+"""Reading bodies that may be anything: what is absent or of another type is absent, never an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.manifest import Manifest
+from compiler.plan.units import Duration, Quantity
+from compiler.source import Key, Route
+
+
+class Reader:
+    """A value in a manifest and its route, whose first key is the manifest's id."""
+
+    __slots__ = ("at", "value")
+
+    def __init__(self, value: Any, at: Route) -> None:
+        self.value = value
+        self.at = at
+
+    def __truediv__(self, key: Key) -> Reader:
+        value = self.value
+        if isinstance(value, dict):
+            return Reader(value.get(key), self.at / key)
+        if isinstance(value, list) and isinstance(key, int) and key < len(value):
+            return Reader(value[key], self.at / key)
+        return Reader(None, self.at / key)
+
+    def __bool__(self) -> bool:
+        return self.value is not None
+
+    def follow(self, *keys: Key) -> Reader:
+        """Several keys down."""
+        value, at = self.value, Route((*self.at, *keys))
+        for key in keys:
+            if isinstance(value, dict):
+                value = value.get(key)
+            elif isinstance(value, list) and isinstance(key, int) and key < len(value):
+                value = value[key]
+            else:
+                return Reader(None, at)
+        return Reader(value, at)
+
+    def text(self) -> str | None:
+        """The string."""
+        return self.value if isinstance(self.value, str) else None
+
+    def word(self) -> str:
+        """The string, or an empty one."""
+        return self.value if isinstance(self.value, str) else ""
+
+    def integer(self) -> int | None:
+        """The whole number."""
+        return self.value if isinstance(self.value, int) and not isinstance(self.value, bool) else None
+
+    def flag(self) -> bool | None:
+        """The boolean."""
+        return self.value if isinstance(self.value, bool) else None
+
+    def items(self) -> list[Reader]:
+        """The items of a list."""
+        if not isinstance(self.value, list):
+            return []
+        return [Reader(item, self.at / index) for index, item in enumerate(self.value)]
+
+    def texts(self) -> tuple[str, ...]:
+        """The strings of a list."""
+        return tuple(item for item in self.value if isinstance(item, str)) if isinstance(self.value, list) else ()
+
+    def entries(self) -> Iterator[tuple[str, Reader]]:
+        """The entries of a mapping."""
+        if isinstance(self.value, dict):
+            for key, value in self.value.items():
+                if isinstance(key, str):
+                    yield key, Reader(value, self.at / key)
+
+    def strings(self) -> dict[str, str]:
+        """The string values of a mapping."""
+        if not isinstance(self.value, dict):
+            return {}
+        return {key: value for key, value in self.value.items() if isinstance(key, str) and isinstance(value, str)}
+
+    def mapping(self) -> dict[str, Any]:
+        """The mapping as it is, or an empty one."""
+        return self.value if isinstance(self.value, dict) else {}
+
+    def quantity(self) -> Quantity | None:
+        """The quantity, if it is one."""
+        if isinstance(self.value, bool) or not isinstance(self.value, str | int):
+            return None
+        try:
+            return Quantity.parse(self.value)
+        except ValueError:
+            return None
+
+    def quantities(self) -> dict[str, Quantity]:
+        """The quantities of a mapping."""
+        found = {key: entry.quantity() for key, entry in self.entries()}
+        return {key: amount for key, amount in found.items() if amount is not None}
+
+    def duration(self) -> Duration | None:
+        """The duration, if it is one."""
+        try:
+            return Duration.parse(self.word()) if self.word() else None
+        except ValueError:
+            return None
+
+
+def reader(manifest: Manifest) -> Reader:
+    """The reader of a manifest's body."""
+    return Reader(manifest.body, Route((manifest.id,)))
+
+
+def name_of(body: Reader) -> str:
+    """metadata.name."""
+    return body.follow("metadata", "name").word()
+
+
+def namespace_of(body: Reader) -> str:
+    """metadata.namespace."""
+    return body.follow("metadata", "namespace").word()
+
+
+def labels_of(body: Reader) -> dict[str, str]:
+    """metadata.labels, less the one that says who writes the object."""
+    found = body.follow("metadata", "labels").strings()
+    found.pop("app.kubernetes.io/managed-by", None)
+    return found
+
+
+def annotations_of(body: Reader) -> dict[str, str]:
+    """metadata.annotations, less Flux' own."""
+    found = body.follow("metadata", "annotations").strings()
+    return {key: value for key, value in found.items() if not key.startswith("kustomize.toolkit.fluxcd.io/")}
+
+
+def pruned(body: Reader) -> bool:
+    """Whether Flux deletes the object when it leaves git."""
+    return body.follow("metadata", "annotations", "kustomize.toolkit.fluxcd.io/prune").text() != "disabled"

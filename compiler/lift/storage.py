@@ -1,0 +1,46 @@
+"""Lift: PersistentVolumes of CSI drivers, and claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.lift.reader import Reader, name_of, namespace_of
+from compiler.plan.base import PlanNode
+from compiler.plan.nodes import ZONE
+from compiler.plan.storage import PersistentVolume, VolumeClaim
+
+
+def volume(body: Reader) -> Iterator[PlanNode]:
+    """PersistentVolume with a CSI source."""
+    spec = body / "spec"
+    csi, claim, size = spec / "csi", spec / "claimRef", spec.follow("capacity", "storage").quantity()
+    if csi and size is not None:
+        yield PersistentVolume(
+            at=body.at, name=name_of(body), driver=(csi / "driver").word(), handle=(csi / "volumeHandle").word(),
+            size=size, attributes=(csi / "volumeAttributes").strings(), mount_options=(spec / "mountOptions").texts(),
+            access_mode=next(iter((spec / "accessModes").texts()), ""), claim_namespace=(claim / "namespace").word(),
+            claim_name=(claim / "name").word(), zone=_zone(spec),
+            origins={"size": spec.follow("capacity", "storage").at, "zone": (spec / "nodeAffinity").at},
+        )
+
+
+def _zone(spec: Reader) -> str | None:
+    for term in spec.follow("nodeAffinity", "required", "nodeSelectorTerms").items():
+        for each in (term / "matchExpressions").items():
+            if (each / "key").value == ZONE and len((each / "values").texts()) == 1:
+                return (each / "values").texts()[0]
+    return None
+
+
+def claim(body: Reader) -> Iterator[PlanNode]:
+    """PersistentVolumeClaim that names its volume."""
+    spec = body / "spec"
+    size = spec.follow("resources", "requests", "storage").quantity()
+    if size is not None:
+        yield VolumeClaim(
+            at=body.at, name=name_of(body), namespace=namespace_of(body), volume=(spec / "volumeName").word(),
+            size=size, access_mode=next(iter((spec / "accessModes").texts()), ""),
+        )
+
+
+KINDS = {"/PersistentVolume": volume, "/PersistentVolumeClaim": claim}

@@ -1,0 +1,102 @@
+"""Lift: training runtimes and TrainJobs of Trainer 2.1 to 2.3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.lift.pods import env, pod
+from compiler.lift.reader import Reader, labels_of, name_of, namespace_of, pruned
+from compiler.plan.base import PlanNode
+from compiler.plan.jobs import Patch, ReplicatedJob, Runtime, TrainJob
+
+STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
+FRAMEWORK = "trainer.kubeflow.org/framework"
+QUEUE = "kueue.x-k8s.io/queue-name"
+PRIORITY = "kueue.x-k8s.io/priority-class"
+_FRAMEWORKS = ("torch", "mpi", "jax", "xgboost", "flux")
+
+
+def runtime(body: Reader) -> Iterator[PlanNode]:
+    """ClusterTrainingRuntime and TrainingRuntime."""
+    spec = body / "spec"
+    policy, jobset = spec / "mlPolicy", spec.follow("template", "spec")
+    failure = jobset / "failurePolicy"
+    yield Runtime(
+        at=body.at, name=name_of(body), namespace=namespace_of(body),
+        origins={"max_restarts": (failure / "maxRestarts").at if failure else jobset.at, "framework": policy.at,
+                 "jobs": (jobset / "replicatedJobs").at, "nodes": (policy / "numNodes").at,
+                 "restart_strategy": (failure / "restartStrategy").at},
+        jobs=tuple(_replicated(each) for each in (jobset / "replicatedJobs").items()),
+        framework=next((each for each in _FRAMEWORKS if (policy / each)), None),
+        nodes=(policy / "numNodes").integer(),
+        # JobSet's default is no restart at all; with a failurePolicy maxRestarts is 0 unless it says so.
+        max_restarts=((failure / "maxRestarts").integer() or 0) if failure else None,
+        restart_strategy=(failure / "restartStrategy").text(), prune=pruned(body),
+    )
+
+
+def _replicated(body: Reader) -> ReplicatedJob:
+    template = body / "template"
+    job = template / "spec"
+    replicas = (body / "replicas").integer()
+    return ReplicatedJob(
+        at=body.at, name=(body / "name").word(), step=template.follow("metadata", "labels", STEP).text(),
+        origins={"step": template.follow("metadata", "labels").at, "backoff_limit": (job / "backoffLimit").at,
+                 "replicas": (body / "replicas").at},
+        pod=pod(job / "template"), replicas=1 if replicas is None else replicas,
+        backoff_limit=(job / "backoffLimit").integer(),
+        depends_on=tuple((each / "name").word() for each in (body / "dependsOn").items()),
+    )
+
+
+def train_job(body: Reader) -> Iterator[PlanNode]:
+    """TrainJob."""
+    spec = body / "spec"
+    trainer, ref = spec / "trainer", spec / "runtimeRef"
+    resources, labels = trainer / "resourcesPerNode", labels_of(body)
+    place = body.follow("metadata", "labels")
+    processes = trainer / "numProcPerNode"
+    yield TrainJob(
+        at=body.at, name=name_of(body), namespace=namespace_of(body), runtime=(ref / "name").word(),
+        origins={
+            "nodes": (trainer / "numNodes").at, "image": (trainer / "image").at, "command": (trainer / "command").at,
+            "args": (trainer / "args").at, "env": (trainer / "env").at, "requests": (resources / "requests").at,
+            "limits": (resources / "limits").at, "queue": (place / QUEUE).at, "priority": (place / PRIORITY).at,
+            "runtime": (ref / "name").at, "suspend": (spec / "suspend").at, "managed_by": (spec / "managedBy").at,
+            "patches": (spec / "runtimePatches").at, "processes": processes.at,
+            "deadline": (spec / "activeDeadlineSeconds").at, "name": body.follow("metadata", "name").at,
+            "trainer": trainer.at, "namespace": body.follow("metadata", "namespace").at,
+        },
+        runtime_kind=(ref / "kind").text() or "ClusterTrainingRuntime",
+        queue=labels.pop(QUEUE, None), priority=labels.pop(PRIORITY, None), trainer=bool(trainer),
+        nodes=(trainer / "numNodes").integer(),
+        processes=processes.integer() if processes.integer() is not None else processes.text(),
+        image=(trainer / "image").text(), command=(trainer / "command").texts(), args=(trainer / "args").texts(),
+        env=env(trainer / "env"), requests=(resources / "requests").quantities(),
+        limits=(resources / "limits").quantities(), patches=(*_patches(spec), *_overrides(spec)),
+        suspend=(spec / "suspend").flag(), managed_by=(spec / "managedBy").text(),
+        deadline=(spec / "activeDeadlineSeconds").integer(), prune=pruned(body), labels=labels,
+    )
+
+
+def _patches(spec: Reader) -> Iterator[Patch]:
+    """runtimePatches, Trainer 2.2 on."""
+    for each in (spec / "runtimePatches").items():
+        manager = (each / "manager").word()
+        for job in each.follow("trainingRuntimeSpec", "template", "spec", "replicatedJobs").items():
+            template = job.follow("template", "spec", "template")
+            yield Patch(at=job.at, job=(job / "name").word(), pod=pod(template), manager=manager,
+                        origins={"job": (job / "name").at, "manager": (each / "manager").at})
+
+
+def _overrides(spec: Reader) -> Iterator[Patch]:
+    """podTemplateOverrides, Trainer 2.1; they have no manager."""
+    for each in (spec / "podTemplateOverrides").items():
+        for target in (each / "targetJobs").items():
+            yield Patch(at=each.at, job=(target / "name").word(), pod=pod(each), origins={"job": (target / "name").at})
+
+
+_GROUP = "trainer.kubeflow.org"
+KINDS = {
+    f"{_GROUP}/ClusterTrainingRuntime": runtime, f"{_GROUP}/TrainingRuntime": runtime, f"{_GROUP}/TrainJob": train_job,
+}

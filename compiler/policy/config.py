@@ -1,0 +1,245 @@
+"""What belongs to the user: levels and parameters of rules (policy.yaml), and exceptions (exceptions.yaml)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.diagnostic import error, warning
+from compiler.policy.load import FIXED_AREAS
+from compiler.policy.rule import Rule
+from compiler.source import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
+
+_LEVELS: Mapping[str, Severity | None] = {
+    "error": Severity.ERROR, "warning": Severity.WARNING, "note": Severity.NOTE, "off": None,
+}
+_KINDS = {int: "a whole number", float: "a number", str: "text", bool: "`true` or `false`", list: "a list"}
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyException:
+    """A finding that is allowed: of which rule, on which object (``Kind/namespace/name``) or at which place (a spec
+    route, ``file`` or ``file:line``), why, and until when (that day included). Globs with ``*``."""
+
+    code: str
+    object: str
+    place: str
+    reason: str
+    until: date
+    span: Span
+
+    def covers(self, found: Diagnostic) -> bool:
+        """Whether a finding is the one that is allowed."""
+        return found.code == self.code and (
+            not self.object or fnmatchcase(_object(found), self.object)
+        ) and (not self.place or any(fnmatchcase(each, self.place) for each in _places(found)))
+
+
+def _object(found: Diagnostic) -> str:
+    if found.object:
+        return found.object.removeprefix("@")
+    first = found.at[0] if found.at else ""
+    return first[1:] if isinstance(first, str) and first.startswith("@") else ""
+
+
+def _places(found: Diagnostic) -> list[str]:
+    places = [str(found.at)] if found.at is not None else []
+    if found.span is not None:
+        places += [found.span.file.name, f"{found.span.file.name}:{found.span.line}"]
+    return places
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Levels (``None`` is off) and parameters by rule code, and the exceptions. ``today`` decides what is expired."""
+
+    levels: Mapping[str, Severity | None] = field(default_factory=dict)
+    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    exceptions: tuple[PolicyException, ...] = ()
+    today: date = date.min
+
+    def excuse(self, found: Sequence[Diagnostic]) -> tuple[list[Diagnostic], list[Diagnostic]]:
+        """The findings that remain, with what is wrong with exceptions; and the findings that were excused."""
+        if not self.exceptions:
+            return list(found), []
+        kept: list[Diagnostic] = []
+        excused: list[Diagnostic] = []
+        used: set[int] = set()
+        for each in found:
+            matching = [index for index, item in enumerate(self.exceptions) if item.covers(each)]
+            used.update(matching)
+            valid = any(self.exceptions[index].until >= self.today for index in matching)
+            (excused if valid else kept).append(each)
+        return kept + [fault for index, item in enumerate(self.exceptions)
+                       if (fault := self._fault(item, index in used)) is not None], excused
+
+    def _fault(self, item: PolicyException, used: bool) -> Diagnostic | None:
+        if not used:
+            return warning("POL001", f"no finding of `{item.code}` needs this exception", span=item.span,
+                           help="remove it")
+        if item.until < self.today:
+            return error("POL002", f"the exception for `{item.code}` ended on {item.until}", span=item.span,
+                         help="mend what it excuses, or agree on a later `until`")
+        return None
+
+
+NO_CONFIG = Config()
+
+
+def load_config(folder: Path | None, rules: Sequence[Rule], today: date) -> tuple[Config, list[Diagnostic]]:
+    """The settings in a folder's ``policy.yaml`` and ``exceptions.yaml``; either may be absent."""
+    if folder is None:
+        return NO_CONFIG, []
+    reader = _Reader({each.code: each for each in rules})
+    settings, exceptions = reader.open(folder / "policy.yaml"), reader.open(folder / "exceptions.yaml")
+    if settings is not None:
+        reader.settings(settings.root)
+    if exceptions is not None:
+        reader.exceptions(exceptions.root)
+    return Config(reader.levels, reader.params, tuple(reader.allowed), today), reader.found
+
+
+class _Reader:
+    """Reads both files and collects every fault."""
+
+    def __init__(self, rules: Mapping[str, Rule]) -> None:
+        self.rules = rules
+        self.by_slug = {each.slug: each.code for each in rules.values()}
+        self.found: list[Diagnostic] = []
+        self.levels: dict[str, Severity | None] = {}
+        self.params: dict[str, Mapping[str, Any]] = {}
+        self.allowed: list[PolicyException] = []
+        self._given: list[tuple[int, tuple[str, ...], Severity | None]] = []
+
+    def fault(self, code: str, message: str, span: Span, help: str) -> None:
+        self.found.append(error(code, message, span=span, help=help))
+
+    def open(self, path: Path) -> Document | None:
+        if not path.is_file():
+            return None
+        from compiler.source.parse import parse, read
+
+        file, faults = read(path)
+        documents: list[Document] = []
+        if file is not None and file.text.strip() and any(
+            line.strip() and not line.lstrip().startswith("#") for line in file.text.splitlines()
+        ):
+            documents, more = parse(file)
+            faults = [*faults, *more]
+        self.found.extend(faults)
+        return documents[0] if documents and not faults else None
+
+    # -- policy.yaml
+
+    def settings(self, root: Node) -> None:
+        for key, node in self.entries(root, ("levels", "params")):
+            for name, child in self.entries(node):
+                self.level(name, child) if key == "levels" else self.param(name, child)
+        order = sorted(self._given, key=lambda each: each[0])
+        self.levels = {code: level for _, codes, level in order for code in codes}
+
+    def level(self, name: str, node: Node) -> None:
+        """An area is weaker than a slug or a code, whatever the order in the file."""
+        area = tuple(code for code, each in self.rules.items() if each.area == name)
+        codes = area or self.known(name, node)
+        text = "off" if isinstance(node, ScalarNode) and node.value is False else _text(node)
+        if text not in _LEVELS:
+            self.fault("POL007", f"`{text}` is no level", node.span, 'write `error`, `warning`, `note` or `"off"`')
+        elif codes:
+            self._given.append((0 if area else 1, codes, _LEVELS[text]))
+
+    def known(self, name: str, node: Node) -> tuple[str, ...]:
+        """The code of a rule given by code or slug; a fault where there is none."""
+        span = node.key_span or node.span
+        if name in self.rules or name in self.by_slug:
+            return (self.by_slug.get(name, name),)
+        if name[:3] in FIXED_AREAS and (name[3:].isdigit() or not name[3:]):
+            self.fault("POL006", f"`{name}` is the compiler's: what it reports is wrong by fact", span,
+                       "remove it; only policies have levels and exceptions")
+            return ()
+        from compiler.catalog.near import near
+
+        close = near(name, [*self.rules, *self.by_slug])
+        self.fault("POL003", f"no rule has the code or name `{name}`", span,
+                   f"did you mean `{close[0]}`?" if close else "`trainyard explain` lists the rules")
+        return ()
+
+    def param(self, name: str, node: Node) -> None:
+        for code in self.known(name, node):
+            defaults = self.rules[code].params
+            given: dict[str, Any] = dict(defaults)
+            for key, child in self.entries(node):
+                if key not in defaults:
+                    listed = ", ".join(f"`{each}`" for each in defaults)
+                    self.fault("POL008", f"rule `{code}` has no parameter `{key}`", child.key_span or child.span,
+                               f"it has {listed}" if listed else "it takes none: remove it")
+                    continue
+                value = child.to_python()
+                if type(value) is not type(defaults[key]) and not (
+                    isinstance(defaults[key], float) and type(value) is int
+                ):
+                    kind = _KINDS.get(type(defaults[key]), "a mapping")
+                    self.fault("POL008", f"parameter `{key}` of `{code}` is {kind}", child.span, f"write {kind}")
+                    continue
+                given[key] = value
+            self.params[code] = given
+
+    # -- exceptions.yaml
+
+    def exceptions(self, root: Node) -> None:
+        items = root.items if isinstance(root, SequenceNode) else []
+        if isinstance(root, MappingNode):
+            for _, node in self.entries(root, ("exceptions",)):
+                items = node.items if isinstance(node, SequenceNode) else []
+        elif not isinstance(root, SequenceNode):
+            self.fault("POL014", "the exceptions are not a list", root.span, "write one item each, after `- `")
+        for item in items:
+            self.exception(item)
+
+    def exception(self, item: Node) -> None:
+        before = len(self.found)
+        fields = dict(self.entries(item, ("code", "object", "place", "reason", "until")))
+        code = self.known(_text(fields["code"]), fields["code"]) if "code" in fields else ()
+        if "code" not in fields and isinstance(item, MappingNode):
+            self.fault("POL014", "the exception names no rule", item.span, "add `code:`")
+        if "object" not in fields and "place" not in fields:
+            self.fault("POL014", "the exception names neither object nor place", item.span,
+                       "add `object: Kind/namespace/name` or `place: spec.jobs[0]`; `*` stands for anything")
+        if not _text(fields.get("reason")).strip():
+            self.fault("POL004", "the exception has no reason", fields["reason"].span if "reason" in fields
+                       else item.span, "add `reason:`: the next reader has to judge whether it still holds")
+        until = self.until(fields.get("until"), item)
+        if len(self.found) == before and code and until is not None:
+            self.allowed.append(PolicyException(
+                code[0], _text(fields.get("object")), _text(fields.get("place")), _text(fields["reason"]), until,
+                fields["code"].span,
+            ))
+
+    def until(self, node: Node | None, item: Node) -> date | None:
+        try:
+            return date.fromisoformat(_text(node))
+        except ValueError:
+            what = f"`{_text(node)}` is no date" if node is not None else "the exception has no end"
+            self.fault("POL005", what, node.span if node is not None else item.span, "write `until: 2027-01-31`")
+            return None
+
+    def entries(self, node: Node, keys: tuple[str, ...] = ()) -> list[tuple[str, Node]]:
+        """The entries of a mapping; faults for what is none and for unknown keys."""
+        if not isinstance(node, MappingNode):
+            if not (isinstance(node, ScalarNode) and node.value is None):
+                self.fault("POL014", "this is not a mapping", node.span, "write `key: value` lines")
+            return []
+        for key, child in node.items.items():
+            if keys and key not in keys:
+                listed = ", ".join(f"`{each}`" for each in keys)
+                self.fault("POL014", f"unknown key `{key}`", child.key_span or child.span, f"write one of {listed}")
+        return [(key, child) for key, child in node.items.items() if not keys or key in keys]
+
+
+def _text(node: Node | None) -> str:
+    return str(node.value) if isinstance(node, ScalarNode) and node.value is not None else ""

@@ -1,0 +1,107 @@
+"""Running rules over a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from typing import Any
+
+from compiler.catalog import Catalog
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.manifest import Manifest, ObjectRef
+from compiler.plan import Plan, PlanNode
+from compiler.policy.config import NO_CONFIG, Config
+from compiler.policy.rule import Rule
+from compiler.policy.work import Work
+from compiler.policy.world import World
+
+
+def run(
+    plan: Plan, catalog: Catalog, rules: Sequence[Rule], config: Config = NO_CONFIG,
+    manifests: Sequence[Manifest] = (),
+) -> list[Diagnostic]:
+    """Every finding of every rule that is not off.
+
+    ``manifests`` are what the plan was lifted from (or will be lowered to), for rules over single objects; their
+    findings point into the manifest by a route that begins with its id. Exceptions are applied by
+    ``Config.excuse``, once the caller has told which object each finding is about.
+    """
+    world = World(plan, catalog, manifests)
+    subjects = Subjects(world)
+    found: list[Diagnostic] = []
+    for each in rules:
+        level = config.levels.get(each.code, each.severity)
+        if level is not None:
+            world.params = config.params.get(each.code, each.params)
+            found.extend(_run_one(each, subjects, world, level if each.code in config.levels else None))
+    return found
+
+
+def _run_one(rule: Rule, subjects: Subjects, world: World, level: Severity | None) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
+    check, append = rule.check, found.append
+    try:
+        for node in subjects.of(rule):
+            for f in check(node, world) if rule.needs_world else check(node):
+                append(Diagnostic(
+                    rule.code, level or f.severity or rule.severity, f.message, f.at, label=f.label, notes=f.notes,
+                    help=f.help, key=f.key,
+                ))
+    except Exception as problem:  # a rule is somebody's program: its fault must not hide what other rules find
+        append(Diagnostic(
+            "INT002", Severity.ERROR, f"rule `{rule.code}` failed: {type(problem).__name__}: {problem}",
+            notes=(f"in {rule.file}, line {_line(problem, rule.file)}",),
+            help=f'set `{rule.code}: "off"` in policies/policy.yaml until the rule is mended',
+        ))
+    return found
+
+
+def _line(problem: BaseException, file: str) -> int:
+    trace, line = problem.__traceback__, 0
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+class Subjects:
+    """What each rule is run on: plan nodes by class, manifests by kind."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._nodes: dict[type, list[PlanNode]] = {}
+        self._manifests: dict[str, list[Manifest]] = {}
+        for each in _nodes(world.plan):
+            self._nodes.setdefault(type(each), []).append(each)
+        for manifest in world.manifests:
+            self._manifests.setdefault(_kind(manifest), []).append(manifest)
+
+    def of(self, rule: Rule) -> Sequence[Any]:
+        """The subjects of a rule."""
+        if rule.subject is Plan:
+            return (self._world.plan,)
+        if rule.subject is Work:
+            return self._world.works
+        if rule.subject is Manifest:
+            if not rule.kinds:
+                return self._world.manifests
+            return [each for kind in rule.kinds for each in self._manifests.get(kind, ())]
+        return self._nodes.get(rule.subject, ())
+
+
+def _kind(manifest: Manifest) -> str:
+    api_version, kind = manifest.body.get("apiVersion"), manifest.body.get("kind")
+    return f"{ObjectRef(str(api_version or ''), '', '', '').group}/{kind}"
+
+
+def _nodes(plan: Plan) -> Iterator[PlanNode]:
+    """Every node that stands at the top of the plan, and the node groups of the cluster."""
+    for each in fields(plan):
+        value = getattr(plan, each.name)
+        if isinstance(value, PlanNode):
+            yield value
+        elif isinstance(value, tuple):
+            yield from (item for item in value if isinstance(item, PlanNode))
+    if plan.cluster is not None:
+        yield from plan.cluster.node_groups

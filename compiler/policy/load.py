@@ -1,0 +1,138 @@
+"""Loading rules: the built-in folder and the adopter's, Python and YAML."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.diagnostic import error
+from compiler.policy.rule import Rule
+from compiler.source import SourceFile, Span
+
+SETTINGS = ("policy.yaml", "exceptions.yaml")
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def builtin_folder() -> Path:
+    """Where the built-in rules are: inside the installed package, or ``policies/`` of the repository."""
+    inside = _PACKAGE / "_policies"
+    return inside if inside.is_dir() else _PACKAGE.parent / "policies"
+
+
+def load_rules(folder: Path | None, builtin: Path | None = None) -> tuple[tuple[Rule, ...], list[Diagnostic]]:
+    """All rules by code: the built-in ones, and those of a folder (any depth, ``*.py`` and ``*.yaml``).
+
+    ``folder`` may be the built-in folder itself, or hold unchanged copies of its files: they count once. A file
+    that cannot be loaded is a diagnostic at its line, and the other rules are loaded all the same.
+    """
+    base = builtin if builtin is not None else builtin_folder()
+    found: list[Diagnostic] = []
+    rules = {each.code: each for each in _builtin(base)}
+    if folder is not None and folder.is_dir() and folder.resolve() != base.resolve():
+        reserved = {each.area for each in rules.values()}
+        for path in _files(folder):
+            if _same(path, base / path.relative_to(folder)):
+                continue
+            for each in _load(path, found):
+                fault = _refusal(each, path, rules, reserved)
+                if fault is not None:
+                    found.append(fault)
+                else:
+                    rules[each.code] = each
+    return tuple(rules[code] for code in sorted(rules)), found
+
+
+@cache
+def _builtin(folder: Path) -> tuple[Rule, ...]:
+    """The rules of the built-in folder; a fault here is our own bug and is raised."""
+    return tuple(each for path in _files(folder) if path.suffix == ".py" for each in _rules_in(path))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for root, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        for name in sorted(names):
+            at_top = Path(root) == folder
+            if name.endswith(".py") and not name.startswith(("_", "test_")):
+                yield Path(root, name)
+            elif name.endswith((".yaml", ".yml")) and not (at_top and name in SETTINGS):
+                yield Path(root, name)
+
+
+def _same(path: Path, other: Path) -> bool:
+    return other.is_file() and path.read_bytes() == other.read_bytes()
+
+
+def _rules_in(path: Path) -> list[Rule]:
+    """The rules of a Python file. Bytecode is cached beside it, as for any import."""
+    name = f"trainyard_policies.{path.parent.name}.{path.stem}"
+    code = SourceFileLoader(name, str(path)).get_code(name)
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    sys.modules[name] = module
+    exec(code, module.__dict__)  # type: ignore[arg-type]  # noqa: S102  # the point of the exercise
+    marked = (getattr(each, "rule", None) for each in list(vars(module).values()) if callable(each))
+    return [each for each in marked if isinstance(each, Rule) and each.check.__module__ == name]
+
+
+def _load(path: Path, found: list[Diagnostic]) -> Iterable[Rule]:
+    if path.suffix != ".py":
+        from compiler.policy.schema_rule import load_schema_rules
+
+        return load_schema_rules(path, found)
+    try:
+        rules = _rules_in(path)
+    except SyntaxError as fault:
+        found.append(error("POL010", f"`{path}` is not Python: {fault.msg}", span=_line(path, fault.lineno or 1),
+                           help="correct the line"))
+        return ()
+    except Exception as fault:
+        found.append(error("POL010", f"`{path}` cannot be loaded: {type(fault).__name__}: {fault}",
+                           span=_line(path, _failing_line(fault, path)), help="correct the line"))
+        return ()
+    if not rules:
+        found.append(error("POL010", f"`{path}` has no rule", span=_line(path, 1),
+                           help="mark a generator function with `@rule`, or move the file out of the policies' folder"))
+    return rules
+
+
+def _failing_line(fault: BaseException, path: Path) -> int:
+    lines, trace = [1], fault.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            lines.append(trace.tb_lineno)
+        trace = trace.tb_next
+    return lines[-1]
+
+
+def _line(path: Path, number: int) -> Span:
+    file = SourceFile(str(path), path.read_text(encoding="utf-8", errors="replace"))
+    text = file.line(number)
+    start = len(text) - len(text.lstrip()) + 1
+    return Span(file, number, start, number, max(len(text.rstrip()) + 1, start))
+
+
+def _refusal(each: Rule, path: Path, rules: dict[str, Rule], reserved: set[str]) -> Diagnostic | None:
+    """Why a user's rule is not taken."""
+    python = path.suffix == ".py"
+    span = _line(path, each.check.__code__.co_firstlineno if python else 1)
+    if each.area in reserved or each.area in FIXED_AREAS:
+        return error("POL009", f"code `{each.code}`: area `{each.area}` belongs to the built-in rules", span=span,
+                     help="give your own rules an area of their own, like `ORG001`")
+    if each.code in rules:
+        return error("POL012", f"code `{each.code}` is taken by `{rules[each.code].slug}`", span=span,
+                     help="give each rule a code of its own")
+    if python and not (each.fails and each.passes):
+        return error("POL011", f"rule `{each.code}` has no examples", span=span,
+                     help="end its docstring with `## Fails` and `## Passes`, each with an indented YAML example")
+    return None
+
+
+FIXED_AREAS = frozenset(("YML", "SPC", "RES", "SCH", "REF", "NAM", "OUT", "LFT", "CAT", "POL", "INT"))
+"""Areas of the compiler's own codes: what they report is wrong by fact, so no level can be set for them."""

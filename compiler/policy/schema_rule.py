@@ -1,0 +1,104 @@
+"""Users' rules without code: a JSON Schema that every object of a kind must satisfy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.diagnostic import error
+from compiler.manifest import Manifest, ObjectRef
+from compiler.policy.rule import Finding, Rule
+from compiler.source import Document, Route
+
+_KEYS = {"code", "slug", "severity", "match", "schema", "message", "help", "description"}
+_SEVERITIES = {str(each): each for each in Severity}
+
+
+def load_schema_rules(path: Path, found: list[Diagnostic]) -> list[Rule]:
+    """The rules of a YAML file, one a document; faults go to ``found`` with their place."""
+    from compiler.source.parse import parse, read
+
+    file, faults = read(path)
+    documents, more = parse(file) if file is not None else ([], [])
+    found.extend((*faults, *more))
+    if faults or more:
+        return []
+    return [each for document in documents if (each := _rule(document, path, found)) is not None]
+
+
+def _rule(document: Document, path: Path, found: list[Diagnostic]) -> Rule | None:
+    data = document.root.to_python()
+    faults = [error("POL013", message, span=document.span(at, key=key), help=help)
+              for message, at, key, help in _faults(data)]
+    found.extend(faults)
+    if faults:
+        return None
+    match = data["match"]
+    group = ObjectRef(match["apiVersion"], "", "", "").group
+    return Rule(
+        code=data["code"], slug=data["slug"], severity=_SEVERITIES[data.get("severity", "error")],
+        doc=data.get("description") or data["message"], subject=Manifest,
+        check=_checker(data["schema"], match["apiVersion"], data["message"], data.get("help", "")),
+        kinds=(f"{group}/{match['kind']}",), needs_world=False, file=str(path),
+    )
+
+
+_Fault = tuple[str, Route, bool, str]
+
+
+def _faults(data: Any) -> Iterator[_Fault]:
+    if not isinstance(data, Mapping):
+        yield "the rule is not a mapping", Route(), False, "write `code`, `slug`, `match`, `schema` and `message`"
+        return
+    for key in data:
+        if key not in _KEYS:
+            yield f"unknown key `{key}`", Route((key,)), True, f"write one of {', '.join(f'`{k}`' for k in sorted(_KEYS))}"
+    if not re.fullmatch(r"[A-Z]{2,4}[0-9]{3}", str(data.get("code", ""))):
+        yield f"`{data.get('code', '')}` is no code", Route(("code",)), False, "write 2 to 4 capitals and 3 digits: `ORG001`"
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", str(data.get("slug", ""))):
+        yield f"`{data.get('slug', '')}` is no slug", Route(("slug",)), False, "write words joined by `-`"
+    if data.get("severity", "error") not in _SEVERITIES:
+        yield f"`{data['severity']}` is no severity", Route(("severity",)), False, "write `error`, `warning` or `note`"
+    match = data.get("match")
+    if not isinstance(match, Mapping) or set(match) != {"apiVersion", "kind"}:
+        yield "`match` is not an `apiVersion` and a `kind`", Route(("match",)), False, "write `match: {apiVersion: …, kind: …}`"
+    if not isinstance(data.get("message"), str):
+        yield "`message` is missing", Route(("message",)), False, "say in one sentence what is wrong"
+    yield from _schema_faults(data.get("schema"))
+
+
+def _schema_faults(schema: Any) -> Iterator[_Fault]:
+    if not isinstance(schema, Mapping):
+        yield "`schema` is missing", Route(("schema",)), False, "write a JSON Schema for the whole object"
+        return
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    try:
+        Draft202012Validator.check_schema(dict(schema))
+    except SchemaError as problem:
+        at = Route(("schema", *problem.absolute_path))
+        yield f"the schema is not JSON Schema: {problem.message}", at, False, "see json-schema.org, draft 2020-12"
+
+
+def _checker(
+    schema: Mapping[str, Any], api_version: str, message: str, help: str
+) -> Callable[..., Iterator[Finding]]:
+    validators: list[Any] = []
+
+    def check(manifest: Manifest) -> Iterator[Finding]:
+        if manifest.body.get("apiVersion") != api_version:
+            return
+        if not validators:
+            from jsonschema import Draft202012Validator
+
+            validators.append(Draft202012Validator(schema))
+        for problem in validators[0].iter_errors(manifest.body):
+            # The validator's own words quote values, and those of a Secret are never printed.
+            notes = () if manifest.body.get("kind") == "Secret" else (problem.message,)
+            yield Finding(message, Route((manifest.id, *problem.absolute_path)), help=help, notes=notes)
+
+    return check
