@@ -21,6 +21,8 @@ from compiler.lift import lift
 from compiler.manifest import Manifest, ObjectRef
 from compiler.plan import Plan
 from compiler.policy import Policies, load_policies
+from compiler.policy.config import Config
+from compiler.policy.engine import run
 from compiler.resolve import resolve
 from compiler.source import Document, Route
 from compiler.source.assemble import SpecSource, assemble
@@ -50,7 +52,6 @@ class Compilation:
     plan: Plan | None = None
     manifests: list[Manifest] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    exceptions: int = 0
 
     @property
     def failed(self) -> bool:
@@ -58,50 +59,77 @@ class Compilation:
         return any(each.severity is Severity.ERROR for each in self.diagnostics)
 
 
-def check(paths: Iterable[str | os.PathLike[str]], options: Options) -> tuple[list[Compilation], list[Diagnostic]]:
-    """Every spec of the paths through every pass but writing; and the faults that belong to no spec."""
-    paths = list(paths)
-    sources, found = assemble(paths)
-    catalog = load_catalog(options.catalog)
-    found += catalog.faults
+@dataclass
+class Outcome:
+    """A run over some paths: its compilations, what belongs to none of them, and how many findings are excused."""
+
+    compilations: list[Compilation] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    excused: int = 0
+
+    def all(self) -> list[Diagnostic]:
+        """Everything there is to say."""
+        return [*self.diagnostics, *(each for done in self.compilations for each in done.diagnostics)]
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything stands in the way of writing."""
+        return any(each.severity is Severity.ERROR for each in self.all())
+
+
+def check(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
+    """Every spec of the paths through every pass but writing."""
+    sources, found = assemble(list(paths))
+    found += load_catalog(options.catalog).faults
     if any(each.severity is Severity.ERROR for each in found):
-        return [], found
+        return Outcome([], found)
     policies, faults = load_policies(options.policies, today=options.today)
-    found += faults
-    return [_compile(source, policies, options) for source in sources], found
+    done = Outcome([_compile(source, policies, options) for source in sources], [*found, *faults])
+    _excuse(done, policies.config)
+    return done
+
+
+def _excuse(done: Outcome, config: Config) -> None:
+    """Apply the exceptions over all specs at once: one is unused only if none of them needs it."""
+    if not config.exceptions:
+        return
+    every = [each for one in done.compilations for each in one.diagnostics]
+    kept, excused = config.excuse(every)
+    known, gone = {id(each) for each in every}, {id(each) for each in excused}
+    done.diagnostics += [each for each in kept if id(each) not in known]
+    for one in done.compilations:
+        one.diagnostics = [each for each in one.diagnostics if id(each) not in gone]
+    done.excused = len(excused)
 
 
 def _compile(source: SpecSource, policies: Policies, options: Options) -> Compilation:
     done = Compilation(source.name, source.document)
-    done.plan, manifests, faults = _passes(source.document, policies, options, done)
-    done.manifests = manifests
+    faults = _passes(done, policies, options)
     done.diagnostics = [each.locate(source.document) for each in faults]
     return done
 
 
-def _passes(
-    document: Document, policies: Policies, options: Options, done: Compilation
-) -> tuple[Plan | None, list[Manifest], list[Diagnostic]]:
-    spec, faults = load(document)
+def _passes(done: Compilation, policies: Policies, options: Options) -> list[Diagnostic]:
+    spec, faults = load(done.document)
     if spec is None:
-        return None, [], faults
+        return faults
     catalog = load_catalog(options.catalog)
     plan, more = resolve(spec, catalog)
     faults += more
     if plan is None:
-        return None, [], faults
-    manifests = lower(plan)
+        return faults
+    done.plan, done.manifests = plan, lower(plan)
     external = frozenset(ObjectRef(*each) for each in plan.external)
-    faults += _traced(verify(manifests, closed=True, external=external), manifests)
-    lifted, more = lift(manifests, closed=True)
-    faults += _traced(more, manifests)
-    lifted = replace(lifted, external=plan.external, versions=plan.versions, release=plan.release)
-    judged = policies.judge(lifted, catalog, manifests)
-    done.exceptions = judged.excepted
-    return plan, manifests, faults + _traced(judged.diagnostics, manifests)
+    told = verify(done.manifests, closed=True, external=external)
+    lifted, more = lift(done.manifests, closed=True)
+    lifted = replace(lifted, bootstrap=plan.bootstrap, external=plan.external, versions=plan.versions,
+                     release=plan.release)
+    told += more
+    told += run(lifted, catalog, policies.rules, policies.config, done.manifests)
+    return faults + traced(told, done.manifests)
 
 
-def _traced(found: Sequence[Diagnostic], manifests: Sequence[Manifest]) -> list[Diagnostic]:
+def traced(found: Sequence[Diagnostic], manifests: Sequence[Manifest]) -> list[Diagnostic]:
     """Findings on rendered objects, told at the line of the spec that each field came from."""
     if not found:
         return []
@@ -113,8 +141,8 @@ def _trace(item: Diagnostic, by_id: Mapping[str, Manifest]) -> Diagnostic:
     if item.at is None or not item.at or (manifest := by_id.get(str(item.at[0]))) is None:
         return item
     path = tuple(item.at[1:])
-    where = f"in `{manifest.ref}`" + (f", field `{Route(path)}`" if path else "")
-    return replace(item, at=manifest.origin(path), object=str(manifest.ref), notes=(*item.notes, where))
+    notes = (*item.notes, f"rendered as `{Route(path)}`") if path else item.notes
+    return replace(item, at=manifest.origin(path), object=str(manifest.ref), notes=notes)
 
 
 def render(done: Compilation, base: Path) -> dict[str, bytes]:
@@ -139,37 +167,44 @@ def _jobs(plan: Plan) -> dict[str, dict[str, object]]:
     return {f"{each.namespace}/{each.source_name}": {"object": each.name, "rerun": each.rerun} for each in plan.jobs}
 
 
-def compare(done: Compilation, options: Options) -> tree.TreeDiff:
-    """What writing would change; nothing is written."""
-    return tree.diff(options.output / done.name, render(done, _base(options)))
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A compilation's folder before it is written: all of its files, and what writing them would change."""
+
+    files: dict[str, bytes]
+    changes: tree.TreeDiff
 
 
-def write(done: Compilation, options: Options) -> tree.TreeDiff:
-    """Write a compilation's folder. Objects that change are made by cdk8s; without any, Node is not started."""
+def prepare(done: Compilation, options: Options) -> Prepared:
+    """Render a compilation and hold it against its folder; nothing is written."""
     files = render(done, _base(options))
-    root = options.output / done.name
-    changes = tree.diff(root, files)
+    return Prepared(files, tree.diff(options.output / done.name, files))
+
+
+def write(done: Compilation, prepared: Prepared, options: Options) -> tree.TreeDiff:
+    """Write a compilation's folder. Objects that change are made by cdk8s; without any, Node is not started."""
+    files, changes = prepared.files, prepared.changes
     if changes.failed or not changes.stale:
         return changes
     stale = {*changes.added, *changes.changed}
-    fault = _through_cdk8s([each for each in done.manifests if each.path in stale], files)
+    fault = _through_cdk8s([each for each in done.manifests if each.path in stale])
     if fault is not None:
         return replace(changes, diagnostics=(*changes.diagnostics, fault))
-    return tree.write(root, files)
+    return tree.write(options.output / done.name, files)
 
 
 def _base(options: Options) -> Path:
     return options.output.absolute().parent
 
 
-def _through_cdk8s(manifests: Sequence[Manifest], files: dict[str, bytes]) -> Diagnostic | None:
+def _through_cdk8s(manifests: Sequence[Manifest]) -> Diagnostic | None:
+    """Have cdk8s make the objects. What was rendered stands only if cdk8s makes the very same of it."""
     from compiler.targets.chart import through_cdk8s
 
     for manifest, body in zip(manifests, through_cdk8s(manifests), strict=True):
         if body != manifest.body:
             return error("INT001", f"cdk8s made another object of `{manifest.ref}`", manifest.at,
                          help="this is a fault of Trainyard: please report it with the spec")
-        files[manifest.path] = dump(body).encode()
     return None
 
 

@@ -54,7 +54,7 @@ def _addon(body: Reader) -> Addon:
 def _values(body: Reader) -> dict[str, Any]:
     try:
         found = json.loads(body.word()) if body.word() else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
@@ -85,8 +85,9 @@ def _group(body: Reader) -> NodeGroup:
         repair=body.follow("nodeRepairConfig", "enabled").flag(),
         origins={
             "instance_types": (body / ("instanceType" if single else "instanceTypes")).at,
-            "efa": (body / "efaEnabled").at, "zones": (body / "availabilityZones").at, "placement_group": (body / "placement").at,
-            "repair": (body / "nodeRepairConfig").at, "reservation": target.at,
+            "efa": (body / "efaEnabled").at, "zones": (body / "availabilityZones").at,
+            "placement_group": (body / "placement").at, "repair": (body / "nodeRepairConfig").at,
+            "reservation": target.at,
         },
     )
 

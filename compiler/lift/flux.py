@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -56,7 +56,7 @@ def _yaml(text: str) -> Any:
 
     try:
         return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - a safe loader
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: a date like 2026-02-30
         return None
 
 
@@ -65,11 +65,12 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
     sources = {(each.namespace, each.name): each for each in nodes if isinstance(each, HelmSource) and each.oci}
     if not sources:
         return list(nodes)
-    return [
-        replace(each, chart=source.url.rpartition("/")[2], version=source.version)
-        if isinstance(each, HelmRelease) and each.oci and (source := sources.get((each.namespace, each.source))) else each
-        for each in nodes
-    ]
+    return [_pinned(each, sources) if isinstance(each, HelmRelease) and each.oci else each for each in nodes]
+
+
+def _pinned(release: HelmRelease, sources: Mapping[tuple[str, str], HelmSource]) -> HelmRelease:
+    source = sources.get((release.namespace, release.source))
+    return replace(release, chart=source.url.rpartition("/")[2], version=source.version) if source else release
 
 
 def git_repository(body: Reader) -> Iterator[PlanNode]:

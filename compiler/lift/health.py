@@ -56,7 +56,7 @@ def _monitors(data: Reader) -> tuple[ProblemMonitor, ...]:
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -56,8 +56,8 @@ def cluster_queue(body: Reader) -> Iterator[PlanNode]:
     yield ClusterQueue(
         at=body.at, name=name_of(body), cohort=member.text() or None,
         origins={"cohort": member.at, "namespaces": (spec / "namespaceSelector").at,
-                 "stopped": (spec / "stopPolicy").at, "groups": (spec / "resourceGroups").at, "preemption": preemption.at,
-                 "strategy": (spec / "queueingStrategy").at},
+                 "stopped": (spec / "stopPolicy").at, "groups": (spec / "resourceGroups").at,
+                 "preemption": preemption.at, "strategy": (spec / "queueingStrategy").at},
         groups=tuple(_group(each) for each in (spec / "resourceGroups").items()),
         namespace_selector=_selector(spec / "namespaceSelector"),
         strategy=(spec / "queueingStrategy").text() or "BestEffortFIFO",

@@ -16,6 +16,7 @@ GPU = "nvidia.com/gpu"
 NEURON = "aws.amazon.com/neuron"
 EFA = "vpc.amazonaws.com/efa"
 HUGEPAGES = "hugepages-2Mi"
+EPHEMERAL = "ephemeral-storage"
 ACCELERATORS = (GPU, NEURON)
 
 

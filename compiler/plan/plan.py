@@ -48,8 +48,8 @@ class Plan:
     """Everything that will exist.
 
     ``closed``: nothing else exists than what is here and in ``external`` (apiVersion, kind, namespace, name of what
-    others made; our own output); an open plan was lifted from a stranger's files, and what is missing from it may live elsewhere. ``derived`` and
-    ``bootstrap`` are not carried by manifests, so they take no part in equality.
+    others made; our own output); an open plan was lifted from a stranger's files, and what is missing from it may
+    live elsewhere. ``derived`` and ``bootstrap`` are not carried by manifests, so they take no part in equality.
     """
 
     cluster: Cluster | None = None

@@ -36,8 +36,13 @@ class PolicyException:
     def covers(self, found: Diagnostic) -> bool:
         """Whether a finding is the one that is allowed."""
         return found.code == self.code and (
-            not self.object or fnmatchcase(_object(found), self.object)
-        ) and (not self.place or any(fnmatchcase(each, self.place) for each in _places(found)))
+            not self.object or fnmatchcase(_object(found), _glob(self.object))
+        ) and (not self.place or any(fnmatchcase(each, _glob(self.place)) for each in _places(found)))
+
+
+def _glob(text: str) -> str:
+    """Only ``*`` and ``?`` are special: brackets are indices of a route."""
+    return text.replace("[", "[[]")
 
 
 def _object(found: Diagnostic) -> str:

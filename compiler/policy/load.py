@@ -16,6 +16,8 @@ from compiler.policy.rule import Rule
 from compiler.source import SourceFile, Span
 
 SETTINGS = ("policy.yaml", "exceptions.yaml")
+BUILTIN = ("placement", "efa", "limits", "queues", "health", "run")
+"""Folders of the built-in rules; everything else in a policies' folder is the adopter's own."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -32,12 +34,13 @@ def load_rules(folder: Path | None, builtin: Path | None = None) -> tuple[tuple[
     that cannot be loaded is a diagnostic at its line, and the other rules are loaded all the same.
     """
     base = builtin if builtin is not None else builtin_folder()
-    found: list[Diagnostic] = []
-    rules = {each.code: each for each in _builtin(base)}
-    if folder is not None and folder.is_dir() and folder.resolve() != base.resolve():
-        reserved = {each.area for each in rules.values()}
-        for path in _files(folder):
-            if _same(path, base / path.relative_to(folder)):
+    own, faults = _builtin(base)
+    found = list(faults)
+    rules = {each.code: each for each in own}
+    if folder is not None and folder.is_dir():
+        reserved = {each.area for each in own}
+        for path in _files(folder, () if folder.resolve() != base.resolve() else BUILTIN):
+            if _same(path, base / path.relative_to(folder)) and path.relative_to(folder).parts[0] in BUILTIN:
                 continue
             for each in _load(path, found):
                 fault = _refusal(each, path, rules, reserved)
@@ -49,20 +52,27 @@ def load_rules(folder: Path | None, builtin: Path | None = None) -> tuple[tuple[
 
 
 @cache
-def _builtin(folder: Path) -> tuple[Rule, ...]:
-    """The rules of the built-in folder; a fault here is our own bug and is raised."""
-    return tuple(each for path in _files(folder) if path.suffix == ".py" for each in _rules_in(path))
+def _builtin(base: Path) -> tuple[tuple[Rule, ...], tuple[Diagnostic, ...]]:
+    """The rules of the built-in areas."""
+    found: list[Diagnostic] = []
+    rules = [rule for area in BUILTIN for path in _files(base / area) for rule in _load(path, found)]
+    return tuple(rules), tuple(found)
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _files(folder: Path, without: tuple[str, ...] = ()) -> Iterator[Path]:
     for root, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        top = Path(root) == folder
+        skipped = without if top else ()
+        folders[:] = sorted(each for each in folders if not each.startswith((".", "_")) and each not in skipped)
         for name in sorted(names):
-            at_top = Path(root) == folder
-            if name.endswith(".py") and not name.startswith(("_", "test_")):
+            if _is_rule(name) and not (top and name in SETTINGS):
                 yield Path(root, name)
-            elif name.endswith((".yaml", ".yml")) and not (at_top and name in SETTINGS):
-                yield Path(root, name)
+
+
+def _is_rule(name: str) -> bool:
+    if name.endswith(".py"):
+        return not name.startswith(("_", "test_"))
+    return name.endswith((".yaml", ".yml"))
 
 
 def _same(path: Path, other: Path) -> bool:

@@ -47,7 +47,7 @@ class Rule:
     doc: str
     subject: type
     check: Callable[..., Iterator[Finding]]
-    params: Mapping[str, Any] = field(default=NO_PARAMS)
+    params: Mapping[str, Any] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
     needs_world: bool = True
     file: str = ""
@@ -109,16 +109,16 @@ _SECTION = re.compile(r"^## +(\w+)[ \t]*$", re.MULTILINE)
 
 
 def examples(doc: str, section: str) -> tuple[str, ...]:
-    """The indented blocks of a section of a docstring; text between two blocks separates them."""
+    """The indented blocks of a section of a docstring, each to its next blank line."""
     parts = _SECTION.split(textwrap.dedent(doc if doc.startswith("\n") else f"{_indent(doc)}{doc}"))
     bodies = [text for name, text in zip(parts[1::2], parts[2::2], strict=True) if name == section]
     blocks: list[list[str]] = [[]]
     for line in "\n".join(bodies).splitlines():
-        if line.startswith("    ") or (not line.strip() and blocks[-1]):
+        if line.startswith("    "):
             blocks[-1].append(line[4:])
-        elif line.strip() and blocks[-1]:
+        elif blocks[-1]:
             blocks.append([])
-    return tuple("\n".join(block).strip() + "\n" for block in blocks if block)
+    return tuple("\n".join(block) + "\n" for block in blocks if block)
 
 
 def _indent(doc: str) -> str:

@@ -55,16 +55,19 @@ def _faults(data: Any) -> Iterator[_Fault]:
         return
     for key in data:
         if key not in _KEYS:
-            yield f"unknown key `{key}`", Route((key,)), True, f"write one of {', '.join(f'`{k}`' for k in sorted(_KEYS))}"
+            known = ", ".join(f"`{each}`" for each in sorted(_KEYS))
+            yield f"unknown key `{key}`", Route((key,)), True, f"write one of {known}"
     if not re.fullmatch(r"[A-Z]{2,4}[0-9]{3}", str(data.get("code", ""))):
-        yield f"`{data.get('code', '')}` is no code", Route(("code",)), False, "write 2 to 4 capitals and 3 digits: `ORG001`"
+        what = f"`{data.get('code', '')}` is no code"
+        yield what, Route(("code",)), False, "write 2 to 4 capitals and 3 digits: `ORG001`"
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", str(data.get("slug", ""))):
         yield f"`{data.get('slug', '')}` is no slug", Route(("slug",)), False, "write words joined by `-`"
     if data.get("severity", "error") not in _SEVERITIES:
         yield f"`{data['severity']}` is no severity", Route(("severity",)), False, "write `error`, `warning` or `note`"
     match = data.get("match")
     if not isinstance(match, Mapping) or set(match) != {"apiVersion", "kind"}:
-        yield "`match` is not an `apiVersion` and a `kind`", Route(("match",)), False, "write `match: {apiVersion: …, kind: …}`"
+        what = "`match` is not an `apiVersion` and a `kind`"
+        yield what, Route(("match",)), False, "write `match: {apiVersion: …, kind: …}`"
     if not isinstance(data.get("message"), str):
         yield "`message` is missing", Route(("message",)), False, "say in one sentence what is wrong"
     yield from _schema_faults(data.get("schema"))

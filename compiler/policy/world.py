@@ -20,7 +20,7 @@ from compiler.plan.nodes import (
     NodePool,
     Toleration,
 )
-from compiler.plan.queues import ClusterQueue, Flavor
+from compiler.plan.queues import ClusterQueue, Flavor, Quota
 from compiler.policy.rule import NO_PARAMS
 from compiler.policy.work import Work
 
@@ -30,7 +30,9 @@ GPU_COUNT = "karpenter.k8s.aws/instance-gpu-count"
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
 # Label domains that kubelet, Karpenter, EKS or feature discovery write by themselves: what a pool does not say about
 # them is unknown. Every other label is on a node only if its pool sets it.
-_WRITTEN_BY_OTHERS = ("kubernetes.io", "k8s.io", "karpenter.sh", "k8s.aws", "amazonaws.com", "nvidia.com", "intel.com")
+_WRITTEN_BY_OTHERS = (
+    "kubernetes.io", "k8s.io", "karpenter.sh", "k8s.aws", "amazonaws.com", "nvidia.com", "intel.com", "eksctl.io",
+)
 
 
 class World:
@@ -44,6 +46,7 @@ class World:
         self.catalog = catalog
         self.manifests = manifests
         self.params: Mapping[str, Any] = NO_PARAMS
+        self.rooms: dict[tuple[str, bool], tuple[int, int, tuple[str, ...]]] = {}
         self._types: dict[int, tuple[InstanceType, ...]] = {}
         self._candidates: dict[object, tuple[tuple[NodePool, ...], bool]] = {}
         self._pool_types: dict[tuple[str, ...], tuple[InstanceType, ...]] = {}
@@ -264,7 +267,7 @@ class World:
         return [each for each in self.plan.releases if each.chart in charts]
 
 
-def _quota(queue: ClusterQueue, flavor: str, resource: str) -> Any:
+def _quota(queue: ClusterQueue, flavor: str, resource: str) -> Quota | None:
     for each in queue.flavors():
         if each.flavor == flavor and (found := each.of(resource)) is not None:
             return found

@@ -15,7 +15,7 @@ from compiler.plan.cluster import (
 )
 from compiler.plan.nodes import NodeGroup
 from compiler.resolve.context import SPEC, Context
-from compiler.resolve.delivery import interruption_queue
+from compiler.resolve.delivery import folder, interruption_queue
 from compiler.resolve.nodes import Pool, network_zones, node_role, placement_group
 
 SYSTEM = "system"
@@ -32,7 +32,7 @@ def cluster(context: Context, pools: dict[str, Pool]) -> Cluster:
     return Cluster(
         at=SPEC, name=context.name, region=spec.region, kubernetes=context.version("kubernetes"), network=network,
         origins={"region": SPEC / "region", "network": SPEC / "network", "name": SPEC, "access": SPEC / "admins"},
-        tags={"karpenter.sh/discovery": context.name, **spec.tags},
+        tags={**spec.tags, "karpenter.sh/discovery": context.name},
         addons=_addons(context), pod_identities=_identities(context), access=_access(context),
         node_groups=(_system(context, network),), auto_mode=False,
         log_types=("api", "audit", "authenticator"),
@@ -43,6 +43,9 @@ def _network(context: Context, pools: dict[str, Pool]) -> Network:
     spec, at = context.spec.network, SPEC / "network"
     public, private, cidrs = spec.endpoint != "private", spec.endpoint != "public", tuple(spec.public_access)
     if spec.vpc is not None:
+        for kind, zones_of in (("private", spec.vpc.private), ("public", spec.vpc.public)):
+            for zone in zones_of:
+                context.in_region(zone, at / "vpc" / kind / zone, key=True)
         subnets = [Subnet(at=at / "vpc" / "private" / zone, zone=zone, id=id) for zone, id in spec.vpc.private.items()]
         subnets += [Subnet(at=at / "vpc" / "public" / zone, zone=zone, id=id, public=True)
                     for zone, id in spec.vpc.public.items()]
@@ -51,8 +54,29 @@ def _network(context: Context, pools: dict[str, Pool]) -> Network:
     cidr = spec.cidr or "10.0.0.0/16"
     if spec.cidr is None:
         context.derive("cluster", "network.cidr", cidr, "a new VPC, cut into subnets of /19")
+    for index, zone in enumerate(spec.zones):
+        context.in_region(zone, at / "zones" / index)
     zones = tuple(spec.zones) or _zones(context, pools)
+    _fits(context, cidr, zones, pools)
     return Network(at=at, cidr=cidr, zones=zones, public_endpoint=public, private_endpoint=private, public_cidrs=cidrs)
+
+
+def _fits(context: Context, cidr: str, zones: tuple[str, ...], pools: dict[str, Pool]) -> None:
+    """Whether the new private subnets have an address for each node and its one training pod, the least there is.
+
+    eksctl cuts the block into 8 subnets (eksctl user guide, vpc-configuration), into 16 for more than four zones;
+    AWS keeps 5 addresses of each (VPC user guide, subnet sizing).
+    """
+    prefix = int(cidr.partition("/")[2]) + (3 if len(zones) <= 4 else 4)
+    usable = 2 ** (32 - prefix) - 5
+    for zone in zones:
+        there = [pool for pool in pools.values() if pool.zones == (zone,)]
+        needed = 2 * sum(pool.nodes for pool in there)
+        if needed > usable:
+            route = SPEC / "network" / "cidr" if context.spec.network.cidr else SPEC / "network"
+            context.fault("RES026", f"the private subnet in `{zone}` is a /{prefix} with {usable} addresses; "
+                          f"{needed // 2} nodes and their pods need {needed} at least", route,
+                          "write a larger block, like `10.0.0.0/16`, or import a VPC with larger subnets")
 
 
 def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
@@ -136,7 +160,7 @@ def bootstrap(context: Context, pools: dict[str, Pool]) -> Bootstrap:
         bucket_role=_BUCKET_ROLE.format(context.name) if buckets else "", buckets=buckets,
         placement_groups=groups, eksctl_version=context.release.versions["eksctl"],
         flux_version=context.release.versions["flux"], flux_source=flux.source, repository=flux.url,
-        branch=flux.branch, path=(flux.path or f"generated/{context.name}").strip("./"),
+        branch=flux.branch, path=folder(context),
     )
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from compiler.catalog import Catalog, Release
 from compiler.diagnostics import Diagnostic
-from compiler.diagnostics.diagnostic import error
+from compiler.diagnostics.diagnostic import error, warning
 from compiler.plan import Derived
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
@@ -33,6 +33,10 @@ class Context:
         """Report an error."""
         self.diagnostics.append(error(code, message, at, help=help, label=label, key=key))
 
+    def warn(self, code: str, message: str, at: Route, help: str) -> None:
+        """Report what may be meant, and will not work by itself."""
+        self.diagnostics.append(warning(code, message, at, help=help))
+
     def derive(self, target: str, name: str, value: object, reason: str, source: str = "") -> None:
         """Record a value that nobody wrote, for ``explain``."""
         self.derived.append(Derived(target, name, str(value), reason, source))
@@ -48,6 +52,15 @@ class Context:
         """The version of an upstream component: the spec's, or the release's."""
         own: str | None = getattr(self.spec.versions, component, None)
         return own or (self.release.kubernetes if component == "kubernetes" else self.release.versions[component])
+
+    def in_region(self, zone: str, at: Route, *, key: bool = False) -> bool:
+        """Whether a zone is one of the region's; a fault if it is not. True where the zones are not known."""
+        region, known = self.spec.region, self.catalog.regions.get(self.spec.region, ())
+        if not known or zone in known:
+            return True
+        self.fault("RES004", f"zone `{zone}` is not in region `{region}`", at,
+                   f"{region} has {', '.join(f'`{each}`' for each in known)}", key=key)
+        return False
 
     @property
     def partition(self) -> str:
@@ -67,11 +80,11 @@ def near_help(name: str, known: Iterable[str], what: str) -> str:
     return f"write one of {', '.join(f'`{each}`' for each in names[:12])}"
 
 
-def unique(context: Context, what: str, names: Iterable[str], at: Route) -> None:
+def unique(context: Context, what: str, names: Iterable[str], at: Route, *, key: str = "name") -> None:
     """Report names that are given twice in a list of the spec."""
     seen: dict[str, int] = {}
     for index, name in enumerate(names):
         if name in seen:
-            context.fault("RES009", f"{what} `{name}` is declared twice", at / index / "name",
-                          f"rename one of them: `{at / seen[name]}` has this name already")
+            context.fault("RES009", f"{what} `{name}` is declared twice", at / index / key,
+                          f"rename or remove one of them: `{at / seen[name]}` has it already")
         seen.setdefault(name, index)

@@ -211,19 +211,24 @@ _QUEUE_HEALTH = tuple(
 )
 
 
+def folder(context: Context) -> str:
+    """The cluster's folder in the repository."""
+    return context.spec.flux.path or f"generated/{context.name}"
+
+
 def stages(context: Context, *, jobs: bool) -> tuple[Stage, ...]:
     """The Kustomizations, each after the one whose objects it needs."""
     at = SPEC / "flux"
-    root = context.spec.flux.path or f"generated/{context.name}"
+    root = folder(context)
 
     def stage(name: str, after: str | None, **more: Any) -> Stage:
         return Stage(
-            at=at, name=f"{PREFIX}-{name}", namespace=FLUX, path=f"./{root.strip('./')}/{name}",
+            at=at, name=f"{PREFIX}-{name}", namespace=FLUX, path=f"./{root}/{name}",
             source=context.spec.flux.source, depends_on=(f"{PREFIX}-{after}",) if after else (), **more,
         )
 
     found = [
-        Stage(at=at, name=PREFIX, namespace=FLUX, path=f"./{root.strip('./')}/flux", source=context.spec.flux.source,
+        Stage(at=at, name=PREFIX, namespace=FLUX, path=f"./{root}/flux", source=context.spec.flux.source,
               wait=False, root=True),
         stage("crds", None, prune=False),
         stage("controllers", "crds", timeout=Duration.minutes(15)),

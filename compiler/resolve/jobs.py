@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from compiler.plan.jobs import (
     EFA,
+    EPHEMERAL,
     HUGEPAGES,
     Container,
     EnvVar,
@@ -24,6 +25,7 @@ from compiler.plan.jobs import (
 from compiler.plan.nodes import NODEPOOL_LABEL
 from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context, unique
+from compiler.resolve.model import check_model
 from compiler.resolve.nodes import Pool
 from compiler.resolve.queues import NETWORK_LAYERS, Queue
 from compiler.resolve.storage import Storage
@@ -39,6 +41,7 @@ PORT = 29500
 RENDEZVOUS_SECONDS = 1200
 _LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 _SHM = "dshm"
+_EFA_PAGES = Quantity.mib(5120)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ def _pool(
         if job.pool not in pools and job.pool in {each.name for each in context.spec.node_pools}:
             return None
         return context.find("RES011", "pool", job.pool, pools, at / "pool")
-    fitting = [pool for pool, _, _ in queue.quota] if queue else list(pools.values())
+    fitting = list({pool.name: pool for pool, _, _ in queue.quota}.values()) if queue else list(pools.values())
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
@@ -140,11 +143,15 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
     if own.cpu is None:
         cpu = max(share.cpu * taken // parts, 1)
         context.derive(target, "resources.cpu", cpu, _part("what jobs can get of a node", taken, parts))
-    found["cpu"] = own.cpu or Quantity.of(cpu)
+    found["cpu"] = own.cpu if own.cpu is not None else Quantity.of(cpu)
     if own.memory is None:
         memory = Quantity.gib(max(share.memory.value // 1024**3 * taken // parts, 1))
         context.derive(target, "resources.memory", memory, _part("what jobs can get of a node", taken, parts))
-    found["memory"] = own.memory or memory
+    found["memory"] = own.memory if own.memory is not None else memory
+    if gpus and not share.resource:
+        context.fault("RES025", f"job `{job.spec.name}` asks {gpus} accelerators of pool `{job.pool.name}`; "
+                      f"`{job.pool.instance.name}` has none", job.at / "resources" / "gpus",
+                      "remove it, or take a pool of accelerators")
     if share.resource and gpus:
         found[share.resource] = Quantity.of(gpus)
         if own.gpus is None:
@@ -152,14 +159,14 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
     efa = _efa(context, job)
     if efa:
         found[EFA] = Quantity.of(efa)
-        found[HUGEPAGES] = own.huge_pages or share.huge_pages
+        found[HUGEPAGES] = own.huge_pages if own.huge_pages is not None else _EFA_PAGES
         if own.huge_pages is None:
-            context.derive(target, "resources.hugePages", share.huge_pages, "libfabric's EFA provider uses huge pages",
+            context.derive(target, "resources.hugePages", _EFA_PAGES, "libfabric's EFA provider uses huge pages",
                            "EKS user guide, node-efa")
     elif own.huge_pages is not None:
         found[HUGEPAGES] = own.huge_pages
     if own.ephemeral_storage is not None:
-        found["ephemeral-storage"] = own.ephemeral_storage
+        found[EPHEMERAL] = own.ephemeral_storage
     return found
 
 
@@ -250,14 +257,15 @@ _WHY = {
 }
 
 
-def _env(context: Context, job: Job, name: str) -> tuple[EnvVar, ...]:
+def _env(context: Context, job: Job) -> tuple[EnvVar, ...]:
+    """All variables but those of the rendezvous, which carry the job's name."""
     spec = job.spec
     found = [EnvVar(key, value) for key, value in spec.env.items()]
     found += [EnvVar(each.env, secret=each.secret, key=each.key) for each in spec.secrets]
     if spec.checkpoint is not None and CHECKPOINT_ENV not in spec.env:
         context.derive(job.target, f"env.{CHECKPOINT_ENV}", spec.checkpoint.path, "where the program saves and resumes")
         found.append(EnvVar(CHECKPOINT_ENV, spec.checkpoint.path))
-    return tuple(found + _network(context, job) + _rendezvous(context, job, name))
+    return tuple(found + _network(context, job))
 
 
 def _network(context: Context, job: Job) -> list[EnvVar]:
@@ -311,16 +319,18 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
     processes = _processes(context, job, asked)
     shared = _shared_memory(context, job, asked["memory"], processes)
     ran = runtime(context, job, asked, shared)
-    name = f"{spec.name}-{_identity(job, asked, processes, ran)}"
+    check_model(context, spec, job.pool, asked, at)
+    env, patches = _env(context, job), _patches(context, job)
+    name = f"{spec.name}-{_identity(job, asked, processes, ran, env)}"
     context.derive(job.target, "name", name, "carries a hash of all that would force a new run")
     context.derive(job.target, "runtime", ran.name, "a runtime that changes under a job restarts it: named by content")
     _explain(context, job)
     return TrainJob(
         at=at, name=name, namespace=job.namespace, runtime=ran.name, queue=job.queue.name, priority=spec.priority,
         nodes=spec.nodes, processes=processes, image=spec.image, command=tuple(spec.command), args=tuple(spec.args),
-        env=_env(context, job, name), requests=asked, limits=asked, patches=_patches(job), prune=False,
+        env=(*env, *_rendezvous(context, job, name)), requests=asked, limits=asked, patches=patches, prune=False,
         deadline=spec.timeout.seconds if spec.timeout else None,
-        labels={**spec.labels, JOB_LABEL: spec.name}, source_name=spec.name, rerun=spec.rerun,
+        labels={**context.spec.labels, **spec.labels, JOB_LABEL: spec.name}, source_name=spec.name, rerun=spec.rerun,
         origins={
             "nodes": at / "nodes", "image": at / "image", "command": at / "command", "args": at / "args",
             "env": at / "env", "requests": at / "resources", "limits": at / "resources", "patches": at / "mounts",
@@ -330,15 +340,18 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
     ), ran
 
 
-def _identity(job: Job, asked: dict[str, Quantity], processes: int, ran: Runtime) -> str:
+def _identity(
+    job: Job, asked: dict[str, Quantity], processes: int, ran: Runtime, env: tuple[EnvVar, ...]
+) -> str:
     """Five hex digits over everything that cannot change in a TrainJob that exists (CEL of Trainer 2.3.0)."""
     spec = job.spec
     content = {
-        "image": spec.image, "command": spec.command, "args": spec.args, "env": spec.env, "nodes": spec.nodes,
-        "secrets": [each.model_dump() for each in spec.secrets], "mounts": [each.model_dump() for each in spec.mounts],
+        "image": spec.image, "command": spec.command, "args": spec.args, "nodes": spec.nodes,
+        "env": [(each.name, each.value, each.secret, each.key) for each in env],
+        "rendezvous": [PORT, RENDEZVOUS_SECONDS, spec.retries.process],
+        "mounts": [(each.storage, each.path, each.read_only) for each in spec.mounts],
         "asked": {key: value.milli for key, value in asked.items()}, "processes": processes, "runtime": ran.name,
         "queue": job.queue.name, "namespace": job.namespace, "priority": spec.priority, "rerun": spec.rerun,
-        "process": spec.retries.process, "checkpoint": spec.checkpoint.path if spec.checkpoint else None,
         "timeout": spec.timeout.seconds if spec.timeout else None,
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:5]
@@ -353,7 +366,7 @@ def _explain(context: Context, job: Job) -> None:
                    "which makes all pods anew", "jobset.x-k8s.io/v1alpha2 failurePolicy.maxRestarts")
 
 
-def _patches(job: Job) -> tuple[Patch, ...]:
+def _patches(context: Context, job: Job) -> tuple[Patch, ...]:
     mounts = job.spec.mounts
     if not mounts:
         return ()
@@ -366,4 +379,6 @@ def _patches(job: Job) -> tuple[Patch, ...]:
         ),),
         volumes=tuple(Volume(name, "persistentVolumeClaim", name) for name in storages),
     )
-    return (Patch(at=job.at / "mounts", job="node", pod=pod, manager=MANAGER),)
+    # podTemplateOverrides, the form before 2.2, name no manager.
+    named = context.release.has("trainer.runtimePatches", context.version("trainer"))
+    return (Patch(at=job.at / "mounts", job="node", pod=pod, manager=MANAGER if named else ""),)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compiler.catalog import InstanceType, allocatable
-from compiler.plan.jobs import EFA, HUGEPAGES
+from compiler.catalog.capacity import HUGE_PAGES_MIB
+from compiler.plan.jobs import EFA, EPHEMERAL, HUGEPAGES
 from compiler.plan.nodes import (
     CAPACITY_TYPE,
     INSTANCE_TYPE,
@@ -35,7 +36,7 @@ _ROOT_GIB = {"raid0": 100, "none": 300}
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What jobs can get of one node."""
+    """What jobs can get of one node. ``huge_pages`` and ``ephemeral`` count in quotas only where jobs ask them."""
 
     cpu: int
     memory: Quantity
@@ -43,6 +44,15 @@ class Share:
     resource: str | None
     efa: int
     huge_pages: Quantity
+    ephemeral: Quantity
+
+    def of(self, resource: str) -> Quantity:
+        """So much of a resource."""
+        if resource == EPHEMERAL:
+            return self.ephemeral
+        if resource == HUGEPAGES:
+            return self.huge_pages
+        return self.resources().get(resource, Quantity(0))
 
     def resources(self) -> dict[str, Quantity]:
         """By resource name, whole cores and GiB."""
@@ -115,21 +125,32 @@ def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None
         )
         return None
     zones = _zones(context, pool, instance, at)
-    if not zones:
+    if not _known(context, instance, at) or not zones:
         return None
     efa = instance.efa_interfaces > 0 if pool.efa is None else pool.efa
     if efa and not instance.efa_interfaces:
         context.fault("RES007", f"`{instance.name}` has no EFA", at / "efa", "remove it, or take a larger size")
         return None
+    disks = pool.local_storage or ("raid0" if instance.nvme_gb else "none")
     found = Pool(
         spec=pool, at=at, instance=instance, zones=zones, efa=efa,
-        local_storage=pool.local_storage or ("raid0" if instance.nvme_gb else "none"),
+        local_storage=disks,
         placement=_placement(context, pool, instance, efa),
-        taints=_taints(pool, instance),
-        share=_share(context, pool, instance, efa=efa),
+        taints=_taints(context, pool, instance, at),
+        share=_share(context, pool, instance, efa=efa, disks=disks),
     )
     _explain(context, found)
     return found
+
+
+def _known(context: Context, instance: InstanceType, at: Route) -> bool:
+    """Whether the facts suffice for the network layout: a guess would launch nodes without EFA, or none."""
+    missing = sorted({"network_cards", "efa_interfaces"} & instance.unknown)
+    if missing:
+        what = " and ".join(f"`{each}`" for each in missing)
+        context.fault("RES019", f"no source tells {what} of `{instance.name}`", at / "instanceType",
+                      "`trainyard catalog refresh` asks EC2 for them; give the file it writes with `--catalog`")
+    return not missing
 
 
 def _zones(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route) -> tuple[str, ...]:
@@ -138,6 +159,8 @@ def _zones(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, 
     given = [pool.zone] if pool.zone else pool.zones
     if not given:
         candidates = [each for each in offered if each in network_zones(context)] if _has_network(context) else offered
+        if region not in context.catalog.regions:
+            return ()  # the region has its own fault
         if len(candidates) == 1:
             context.derive(f"pool/{pool.name}", "zone", candidates[0],
                            f"the only zone of {region} with {instance.name}", "EC2 DescribeInstanceTypeOfferings")
@@ -148,9 +171,7 @@ def _zones(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, 
     zone_at = (lambda index: at / "zone") if pool.zone else (lambda index: at / "zones" / index)
     bad = False
     for index, zone in enumerate(given):
-        if known and zone not in known:
-            context.fault("RES004", f"zone `{zone}` is not in region `{region}`", zone_at(index),
-                          f"{region} has {', '.join(f'`{each}`' for each in known)}")
+        if not context.in_region(zone, zone_at(index)):
             bad = True
         elif offered and zone not in offered:
             context.fault("RES008", f"`{instance.name}` is not offered in `{zone}`", zone_at(index),
@@ -194,17 +215,25 @@ def _placement(context: Context, pool: spec_nodes.NodePool, instance: InstanceTy
     return None
 
 
-def _taints(pool: spec_nodes.NodePool, instance: InstanceType) -> tuple[Taint, ...]:
+def _taints(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route) -> tuple[Taint, ...]:
     own = tuple(Taint(each.key, each.value, each.effect) for each in pool.taints)
+    # core/v1 NodeSpec: taints are unique by key and effect; a node with two of them cannot register.
+    seen = {(instance.accelerator_resource, "NoSchedule")}
+    for index, taint in enumerate(own):
+        if (taint.key, taint.effect) in seen:
+            context.fault("RES020", f"taint `{taint.key}:{taint.effect}` is set twice on pool `{pool.name}`",
+                          at / "taints" / index, "remove it: pools of accelerators have the taint of their resource "
+                          "by themselves" if taint.key == instance.accelerator_resource else "remove one of them")
+        seen.add((taint.key, taint.effect))
     if instance.accelerator_resource:
         # `present` is the one value that the NVIDIA chart's feature discovery tolerates (device plugin 0.20.0).
         return (Taint(instance.accelerator_resource, "present", "NoSchedule"), *own)
     return own or (Taint("trainyard.dev/training", "present", "NoSchedule"),)
 
 
-def _share(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, *, efa: bool) -> Share:
-    loaded = instance.efa_interfaces > 0 and bool(instance.accelerators)
-    left = allocatable(instance, huge_pages=loaded or efa)
+def _share(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, *, efa: bool, disks: str) -> Share:
+    loaded = efa or (instance.efa_interfaces > 0 and bool(instance.accelerators))
+    left = allocatable(instance, huge_pages=loaded, storage_gib=_storage_gib(pool, instance, disks))
     running = taken(daemons(context.spec, instance, efa=efa))
     target = f"pool/{pool.name}"
     for step in (*left.steps, running):
@@ -216,8 +245,16 @@ def _share(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, 
         accelerators=instance.accelerators,
         resource=instance.accelerator_resource,
         efa=instance.efa_interfaces if efa else 0,
-        huge_pages=Quantity.mib(5120),
+        huge_pages=Quantity.mib(HUGE_PAGES_MIB if loaded else 0),
+        ephemeral=Quantity.gib(left.ephemeral_gib),
     )
+
+
+def _storage_gib(pool: spec_nodes.NodePool, instance: InstanceType, disks: str) -> int:
+    """The file system that holds images, logs and emptyDirs: all NVMe disks, or the root volume."""
+    if disks == "raid0":
+        return instance.nvme_gb * 10**9 // 1024**3
+    return pool.root_volume.size.value // 1024**3 if pool.root_volume else _ROOT_GIB[disks]
 
 
 def _explain(context: Context, pool: Pool) -> None:

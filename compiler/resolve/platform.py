@@ -23,6 +23,7 @@ from compiler.source import Route
 from compiler.spec import cluster as spec_cluster
 
 IMDS = "169.254.169.254/32"
+_SYSTEM = {"kube-system", "kube-public", "kube-node-lease", "flux-system"}
 
 
 def namespace_routes(context: Context, queues: dict[str, Queue]) -> dict[str, Route]:
@@ -33,6 +34,11 @@ def namespace_routes(context: Context, queues: dict[str, Queue]) -> dict[str, Ro
     for queue in queues.values():
         for namespace in queue.namespaces:
             found.setdefault(namespace, queue.at / "namespaces")
+    taken = {chart.namespace for chart in context.release.charts.values()} | _SYSTEM
+    for namespace in (each for each in found if each in taken):
+        context.fault("RES021", f"namespace `{namespace}` belongs to the system", found[namespace],
+                      "take a namespace of the team's own: training namespaces get a network policy and quotas that "
+                      "would stop what runs there")
     return found
 
 

@@ -18,7 +18,7 @@ from compiler.plan.queues import (
     Topology,
     WorkloadPriority,
 )
-from compiler.plan.units import Duration, Quantity
+from compiler.plan.units import Duration
 from compiler.resolve.context import SPEC, Context, unique
 from compiler.resolve.nodes import Pool
 from compiler.source import Route
@@ -43,11 +43,11 @@ class Queue:
 
 def resolve_queues(context: Context, pools: dict[str, Pool]) -> dict[str, Queue]:
     """Every queue, by name. Without any in the spec: one queue over all pools."""
+    cohorts = _cohorts(context)
     if not context.spec.queues:
         return _implicit(context, pools)
     at = SPEC / "queues"
     unique(context, "queue", (each.name for each in context.spec.queues), at)
-    cohorts = _cohorts(context)
     declared = {each.name: each for each in context.spec.namespaces}
     found: dict[str, Queue] = {}
     for index, queue in enumerate(context.spec.queues):
@@ -57,6 +57,8 @@ def resolve_queues(context: Context, pools: dict[str, Pool]) -> dict[str, Queue]
         if declared:
             for position, namespace in enumerate(queue.namespaces):
                 context.find("RES013", "namespace", namespace, declared, here / "namespaces" / position)
+        unique(context, f"quota of queue `{queue.name}` in pool", (each.pool for each in queue.quota), here / "quota",
+               key="pool")
         bound = [_quota(context, each, pools, here / "quota" / i) for i, each in enumerate(queue.quota)]
         found.setdefault(queue.name, Queue(
             queue.name, here, tuple(queue.namespaces), tuple(each for each in bound if each is not None), queue
@@ -139,12 +141,10 @@ def cluster_queue(queue: Queue, asked: frozenset[str]) -> ClusterQueue:
 def _flavor_quotas(
     pool: Pool, quota: spec_queues.PoolQuota, at: Route, resources: tuple[str, ...], queue: Queue
 ) -> FlavorQuotas:
-    share = pool.share.resources()
-    nothing = Quantity(0)
     borrows = queue.spec.cohort is not None
 
     def of(resource: str) -> Quota:
-        each = share.get(resource, nothing)
+        each = pool.share.of(resource)
         return Quota(
             at=at, resource=resource, nominal=each * quota.nodes,
             borrowing=each * quota.borrow if borrows and quota.borrow is not None else None,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from compiler.plan.storage import PersistentVolume, VolumeClaim
 from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context, unique
+from compiler.resolve.lustre import check_file_system
 from compiler.source import Route
 from compiler.spec import storage as spec_storage
 
@@ -31,6 +32,9 @@ def resolve_storage(context: Context) -> dict[str, Storage]:
     """Every storage, by name."""
     at = SPEC / "storage"
     unique(context, "storage", (each.name for each in context.spec.storage), at)
+    for index, each in enumerate(context.spec.storage):
+        if each.fsx_lustre is not None:
+            check_file_system(context, each.fsx_lustre, at / index / "fsxLustre")
     return {each.name: Storage(each, at / index) for index, each in enumerate(context.spec.storage)}
 
 

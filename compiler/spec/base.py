@@ -17,5 +17,6 @@ class SpecModel(BaseModel):
         validate_by_name=False,
         validate_by_alias=True,
         arbitrary_types_allowed=True,
+        defer_build=True,  # one schema for the whole tree, not one for each model too: halves the import
         hide_input_in_errors=True,
     )

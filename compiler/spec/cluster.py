@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
+from compiler.spec.checks import fault
 from compiler.spec.jobs import Job
 from compiler.spec.nodes import NodePool
 from compiler.spec.queues import Cohort, Priority, Queue
 from compiler.spec.storage import Storage
 from compiler.spec.types import (
     Account,
+    AmiAlias,
     Arn,
+    Branch,
     Cidr,
     ClusterName,
-    Duration,
+    Distinct,
     InstanceType,
-    LabelKey,
+    JobLabelKey,
+    KubernetesVersion,
     LabelValue,
     Name,
+    Period,
     Quantity,
     Region,
+    RepositoryPath,
+    RepositoryUrl,
     SubnetId,
+    TagKey,
+    TagValue,
+    Version,
     VpcCidr,
     VpcId,
     Zone,
-    fault,
 )
 
 
@@ -49,15 +58,21 @@ class Network(SpecModel):
     """A new VPC (``cidr``, ``zones``) or an imported one (``vpc``)."""
 
     cidr: VpcCidr | None = None
-    zones: list[Zone] = []
+    zones: Annotated[list[Zone], Distinct] = []
     vpc: ImportedVpc | None = None
     endpoint: Literal["public", "private", "both"] = "both"
-    public_access: list[Cidr] = Field([], description="who may reach a public endpoint; unset: everybody")
+    public_access: Annotated[list[Cidr], Distinct] = Field(
+        [], description="who may reach a public endpoint; unset: everybody"
+    )
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if self.vpc is not None and (self.cidr is not None or self.zones):
             raise fault("an imported `vpc` has its own CIDR and zones", "remove `cidr` and `zones`, or `vpc`")
+        if len(self.zones) == 1:
+            # EKS user guide, network-reqs; eksctl 0.230.0 refuses one zone too.
+            raise fault("a cluster in one zone: EKS wants subnets in two at least",
+                        f"add a second zone of the Region beside `{self.zones[0]}`; it costs nothing by itself")
         if self.public_access and self.endpoint == "private":
             raise fault("a private endpoint has no public access list", "remove `publicAccess`, or `endpoint`")
         return self
@@ -98,7 +113,7 @@ class Health(SpecModel):
 class Kueue(SpecModel):
     """Settings of the queue manager."""
 
-    wait_for_pods_ready: Duration | None = Field(
+    wait_for_pods_ready: Period | None = Field(
         None, description="how long the pods of an admitted job may take; derived from provisioning and image pull"
     )
 
@@ -106,21 +121,23 @@ class Kueue(SpecModel):
 class Flux(SpecModel):
     """The git repository that Flux reads."""
 
-    url: str | None = Field(None, pattern=r"^(https?|ssh)://.+$")
-    branch: str = "main"
-    path: str | None = Field(None, description="folder of this cluster in the repository; derived: generated/NAME")
+    url: RepositoryUrl | None = None
+    branch: Branch = "main"
+    path: RepositoryPath | None = Field(
+        None, description="folder of this cluster in the repository; derived: generated/NAME"
+    )
     source: Name = "flux-system"
 
 
 class Versions(SpecModel):
     """Single upstream versions that differ from the release's."""
 
-    kubernetes: str | None = None
-    karpenter: str | None = None
-    kueue: str | None = None
-    jobset: str | None = None
-    trainer: str | None = None
-    ami: str | None = None
+    kubernetes: KubernetesVersion | None = None
+    karpenter: Version | None = None
+    kueue: Version | None = None
+    jobset: Version | None = None
+    trainer: Version | None = None
+    ami: AmiAlias | None = None
 
 
 class ClusterSpec(SpecModel):
@@ -132,8 +149,8 @@ class ClusterSpec(SpecModel):
     release: str | None = None
     versions: Versions = Versions()
     network: Network = Network()
-    admins: list[Arn] = []
-    tags: dict[str, str] = {}
+    admins: Annotated[list[Arn], Distinct] = []
+    tags: dict[TagKey, TagValue] = {}
     system: SystemNodes = SystemNodes()
     node_pools: list[NodePool] = Field(min_length=1)
     namespaces: list[Namespace] = []
@@ -142,7 +159,7 @@ class ClusterSpec(SpecModel):
     cohorts: list[Cohort] = []
     queues: list[Queue] = []
     jobs: list[Job] = []
-    labels: dict[LabelKey, LabelValue] = {}
+    labels: dict[JobLabelKey, LabelValue] = Field({}, description="labels of every job; a job's own win")
     health: Health = Health()
     kueue: Kueue = Kueue()
     flux: Flux = Flux()

@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
 from compiler.source import Route
-from compiler.spec.types import kind_of
+from compiler.spec.checks import kind_of
 
 _WANTED = {
     "string_type": "text", "int_type": "a whole number", "int_from_float": "a whole number", "float_type": "a number",
@@ -19,16 +19,20 @@ _WANTED = {
     "model_attributes_type": "a mapping", "mapping_type": "a mapping",
 }
 _BOUND = {
-    "greater_than": "above {gt}", "greater_than_equal": "{ge} or more", "less_than": "below {lt}",
-    "less_than_equal": "{le} or less", "too_short": "at least {min_length} of them",
-    "too_long": "at most {max_length} of them", "string_too_short": "at least {min_length} characters",
-    "string_too_long": "at most {max_length} characters",
+    "greater_than": ("not above {gt}", "a number above {gt}"),
+    "greater_than_equal": ("below the minimum of {ge}", "{ge} or more"),
+    "less_than": ("not below {lt}", "a number below {lt}"),
+    "less_than_equal": ("above the maximum of {le}", "{le} or less"),
+    "too_short": ("below the minimum of {min_length}", "at least {min_length}"),
+    "too_long": ("above the maximum of {max_length}", "at most {max_length}"),
+    "string_too_short": ("below the minimum of {min_length}", "at least {min_length}"),
+    "string_too_long": ("above the maximum of {max_length}", "at most {max_length}"),
 }
 
 
 def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnostic:
     """The diagnostic of one pydantic error in ``data``, which was validated as ``model``."""
-    at = Route(key for key in details["loc"] if key != "[key]")
+    at, of_key = Route(key for key in details["loc"] if key != "[key]"), "[key]" in details["loc"]
     kind, context = details["type"], details.get("ctx") or {}
     value = _lookup(data, at)
     if kind == "missing":
@@ -36,18 +40,27 @@ def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnos
     if kind == "extra_forbidden":
         return _unknown(at, model)
     if kind == "spec_value":
-        return error("SPC005", str(context["fact"]), at, help=str(context["help"]))
+        return error("SPC005", str(context["fact"]), at, help=str(context["help"]), key=of_key)
     if kind in _WANTED:
-        return error("SPC003", f"`{at[-1]}` is {kind_of(value)}, not {_WANTED[kind]}", at, help=_type_help(kind, value))
+        help = _type_help(kind, value, model_at(model, at))
+        return error("SPC003", f"{_name(at)} is {kind_of(value)}, not {_WANTED[kind]}", at, help=help)
     if kind == "literal_error":
         return _choice(at, value, str(context["expected"]))
     if kind in _BOUND:
-        bound = _BOUND[kind].format(**context)
-        return error("SPC004", f"`{at[-1]}` is {_shown(value)}", at, help=f"write {bound}")
-    if kind == "string_pattern_mismatch":
-        return error("SPC005", f"`{at[-1]}` is `{value}`", at, help=f"write what matches `{context['pattern']}`")
-    return error("SPC005", f"`{at[-1] if at else 'the document'}`: {details['msg'].lower()}", at,
+        fact, help = (each.format(**context) for each in _BOUND[kind])
+        return error("SPC004", f"{_name(at)} {_shown(value)}, {fact}", at, help=f"write {help}")
+    return error("SPC005", f"{_name(at)}: {details['msg'].lower()}", at,
                  help="see `trainyard schema` for the form of this field")
+
+
+def _name(at: Route) -> str:
+    """What a person calls the value at a route."""
+    if not at:
+        return "the document"
+    if isinstance(at[-1], int):
+        owner = next((key for key in reversed(at) if isinstance(key, str)), "the list")
+        return f"item {at[-1] + 1} of `{owner}`"
+    return f"`{at[-1]}`"
 
 
 def _lookup(data: Any, at: Route) -> Any:
@@ -60,9 +73,11 @@ def _lookup(data: Any, at: Route) -> Any:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, list | dict | str):
-        return f"{kind_of(value)} of {len(value)}"
-    return f"`{value}`"
+    if isinstance(value, str):
+        return f"has {len(value)} characters"
+    if isinstance(value, list | dict):
+        return f"has {len(value)} {'item' if len(value) == 1 else 'items'}"
+    return f"is {value}"
 
 
 def model_at(model: type[BaseModel], at: Route) -> type[BaseModel] | None:
@@ -108,18 +123,25 @@ def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     return error("SPC002", f"unknown key `{at[-1]}`", at, help=help, key=True)
 
 
-def _type_help(kind: str, value: Any) -> str:
+def _type_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
     if kind == "string_type" and isinstance(value, bool | int | float):
         return f'quote it: `"{str(value).lower() if isinstance(value, bool) else value}"`'
+    if value is None:
+        return f"write {_WANTED[kind]}, or remove the key"
     if kind == "list_type" and isinstance(value, str | int):
         return f"write a list: `[{value}]`" if len(str(value)) < 40 else "write a list, each item after `- `"
     if kind in ("int_type", "int_from_float") and isinstance(value, str) and value.strip().isdigit():
         return f"write `{int(value)}` without quotes"
+    if kind == "model_type" and owner is not None:
+        return f"write a mapping with {', '.join(f'`{key}`' for key in keys_of(owner)[:4])}"
     return f"write {_WANTED[kind]}"
 
 
 def _choice(at: Route, value: Any, expected: str) -> Diagnostic:
     choices = [each.strip("' ") for each in expected.replace(" or ", ", ").split(", ")]
     near = difflib.get_close_matches(str(value), choices, n=1)
-    help = f"did you mean `{near[0]}`?" if near else f"write one of {', '.join(f'`{each}`' for each in choices)}"
-    return error("SPC004", f"`{at[-1]}` is `{value}`", at, help=help)
+    listed = ", ".join(f"`{each}`" for each in choices)
+    help = f"did you mean `{near[0]}`?" if near else f"write {'one of ' if len(choices) > 1 else ''}{listed}"
+    shown = f"`{value}`" if isinstance(value, str) else kind_of(value)
+    wanted = f"{'one of ' if len(choices) > 1 else ''}{listed}"
+    return error("SPC004", f"{_name(at)} is {shown}, not {wanted}", at, help=help)

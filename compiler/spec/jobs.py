@@ -7,7 +7,20 @@ from typing import Literal
 from pydantic import Field
 
 from compiler.spec.base import SpecModel
-from compiler.spec.types import Duration, EnvName, Image, JobName, LabelKey, LabelValue, Name, Path, Quantity, Size
+from compiler.spec.types import (
+    Amount,
+    Count,
+    EnvName,
+    Image,
+    JobLabelKey,
+    JobName,
+    LabelValue,
+    Name,
+    Path,
+    Period,
+    SecretKey,
+    Size,
+)
 
 
 class Mount(SpecModel):
@@ -23,14 +36,14 @@ class SecretEnv(SpecModel):
 
     env: EnvName
     secret: Name
-    key: str = Field(min_length=1, max_length=253, pattern=r"^[-._a-zA-Z0-9]+$")
+    key: SecretKey
 
 
 class Checkpoint(SpecModel):
     """Where and how often the job saves, so that a restart can go on."""
 
     path: Path
-    every: Duration | None = None
+    every: Period | None = None
 
 
 class Retries(SpecModel):
@@ -43,7 +56,7 @@ class Retries(SpecModel):
 class JobResources(SpecModel):
     """What one node of the job asks for; each that is left out is derived from the pool."""
 
-    cpu: Quantity | None = None
+    cpu: Amount | None = None
     memory: Size | None = None
     gpus: int | None = Field(None, ge=0, description="accelerators a node")
     efa: int | None = Field(None, ge=0, description="EFA devices a node")
@@ -54,7 +67,7 @@ class JobResources(SpecModel):
 class Model(SpecModel):
     """The model, so that its state can be held against the memory of the accelerators."""
 
-    parameters: float | int = Field(gt=0)
+    parameters: Count
     precision: Literal["fp32", "bf16", "fp16", "fp8"] = "bf16"
     sharding: Literal["none", "full"] = Field("none", description="`full`: state is cut over all GPUs (FSDP, ZeRO-3)")
     optimizer_bytes: int | None = Field(None, ge=0, le=32, description="bytes of optimizer state a parameter")
@@ -80,7 +93,7 @@ class Job(SpecModel):
     processes_per_node: int | None = Field(None, ge=1, le=1024)
     shared_memory: Size | None = Field(None, description="size of /dev/shm, inside the memory limit")
     priority: Name | None = None
-    timeout: Duration | None = Field(None, description="from start to the end of all retries")
+    timeout: Period | None = Field(None, description="from start to the end of all retries")
     rerun: int = Field(0, ge=0, description="raise it to run a changed job again: the old run is replaced")
-    labels: dict[LabelKey, LabelValue] = {}
+    labels: dict[JobLabelKey, LabelValue] = {}
     model: Model | None = None

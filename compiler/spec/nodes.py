@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
+from compiler.spec.checks import fault
 from compiler.spec.types import (
+    Distinct,
     Duration,
     InstanceType,
     LabelKey,
@@ -17,7 +19,6 @@ from compiler.spec.types import (
     Size,
     Timestamp,
     Zone,
-    fault,
 )
 
 
@@ -45,7 +46,7 @@ class Capacity(SpecModel):
 
     type: Literal["on-demand", "spot", "reserved", "block"]
     id: ReservationId | None = Field(None, description="the reservation, `cr-…`; for `reserved` and `block`")
-    ids: list[ReservationId] = Field([], description="several reservations, instead of `id`")
+    ids: Annotated[list[ReservationId], Distinct] = Field([], description="several reservations, instead of `id`")
     starts: Timestamp | None = Field(None, description="when the Capacity Block starts")
     ends: Timestamp | None = Field(None, description="when the Capacity Block ends")
 
@@ -98,7 +99,9 @@ class NodePool(SpecModel):
     name: Name
     instance_type: InstanceType
     zone: Zone | None = Field(None, description="derived where the type exists in one zone of the network only")
-    zones: list[Zone] = Field([], description="several zones, instead of `zone`: for jobs of a single node")
+    zones: Annotated[list[Zone], Distinct] = Field(
+        [], description="several zones, instead of `zone`: for jobs of a single node"
+    )
     nodes: NodeCount
     capacity: Capacity = Capacity(type="on-demand")
     placement: Literal["cluster", "partition", "spread", "none"] | None = Field(

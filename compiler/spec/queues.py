@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from compiler.spec.base import SpecModel
-from compiler.spec.types import Name
+from compiler.spec.types import Distinct, Name
 
 
 class PoolQuota(SpecModel):
@@ -30,7 +30,7 @@ class Queue(SpecModel):
     """A queue: who may submit, and how many nodes of which pools."""
 
     name: Name
-    namespaces: list[Name] = Field(min_length=1)
+    namespaces: Annotated[list[Name], Distinct] = Field(min_length=1)
     cohort: Name | None = None
     quota: list[PoolQuota] = Field(min_length=1)
     strategy: Literal["BestEffortFIFO", "StrictFIFO"] = "BestEffortFIFO"

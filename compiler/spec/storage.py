@@ -7,14 +7,15 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
-from compiler.spec.types import Bucket, FileSystemId, Name, Size, Zone, fault
+from compiler.spec.checks import fault
+from compiler.spec.types import Bucket, FileSystemId, MountName, Name, Size, Zone
 
 
 class FsxLustre(SpecModel):
     """An FSx for Lustre file system, by id."""
 
     id: FileSystemId
-    mount_name: str = Field(pattern=r"^[a-z0-9]{1,8}$", description="the file system's MountName, like `abcdefgh`")
+    mount_name: MountName = Field(description="the file system's MountName, like `abcdefgh`")
     size: Size
     deployment: Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"] = "PERSISTENT_2"
     throughput_per_tib: int | None = Field(None, ge=12, alias="throughputPerTiB", description="MB/s for each TiB")

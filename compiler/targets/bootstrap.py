@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
 from compiler.plan import Plan
@@ -58,7 +59,7 @@ def stack(boot: Bootstrap) -> dict[str, Any]:
             "Targets": [{"Id": "KarpenterInterruptionQueue", "Arn": {"Fn::GetAtt": ["InterruptionQueue", "Arn"]}}],
         }}
     for group in boot.placement_groups:
-        resources[f"{_logical(group.name)}PlacementGroup"] = _placement_group(group)
+        resources[_group_id(group.name)] = _placement_group(group)
     if boot.buckets:
         resources["BucketRole"] = _bucket_role(boot)
     return {"AWSTemplateFormatVersion": "2010-09-09",
@@ -67,6 +68,11 @@ def stack(boot: Bootstrap) -> dict[str, Any]:
 
 def _logical(name: str) -> str:
     return "".join(part.capitalize() if part.islower() else part for part in name.replace("_", "-").split("-"))
+
+
+def _group_id(name: str) -> str:
+    """A logical id of letters and digits. The digest tells `a-1` from `a1`, which read the same without the dash."""
+    return f"{_logical(name)}{sha256(name.encode()).hexdigest()[:6]}PlacementGroup"
 
 
 def _trust(service: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,7 @@ class Schemas:
         self._folders = tuple(folders)
         self._pinned = dict(pinned or {})
         self._known: dict[tuple[str, str], tuple[Schema, ...]] = {}
+        self._listed: dict[Path, list[str]] = {}
 
     @classmethod
     def from_crds(cls, crds: Iterable[Raw]) -> Schemas:
@@ -77,11 +79,17 @@ class Schemas:
         if not all(part.replace(".", "").replace("-", "").isalnum() for part in (version, kind, group or "core")):
             return []  # no file name can be made of it
         for folder in self._folders:
-            newest = folder / file_name(group, version, kind)
-            if newest.is_file():
-                others = sorted(folder.glob(file_name(group, version, kind, "*")))
-                return self._choose(group, [_read(newest), *map(_read, others)])
+            names, newest = self._names(folder), file_name(group, version, kind)
+            if newest in names:
+                start = file_name(group, version, kind, "*").partition("*")[0]
+                others = [name for name in names if name.startswith(start)]
+                return self._choose(group, [_read(folder / name) for name in (newest, *others)])
         return []
+
+    def _names(self, folder: Path) -> list[str]:
+        if folder not in self._listed:
+            self._listed[folder] = sorted(os.listdir(folder)) if folder.is_dir() else []
+        return self._listed[folder]
 
     def _choose(self, group: str, schemas: list[Schema]) -> list[Schema]:
         if (pin := self._pinned.get(group)) is None:

@@ -100,8 +100,9 @@ def main():
     while True:
         try:
             sweep(server, context, set(options.condition), options.taint)
-        except (OSError, ValueError) as problem:
-            print(f"sweep failed: {problem}", file=sys.stderr, flush=True)
+        # The latter three: an answer that is no list of nodes, as a proxy on the way may give.
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as problem:
+            print(f"sweep failed: {problem!r}", file=sys.stderr, flush=True)
             if options.once:
                 return 1
         if options.once:

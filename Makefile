@@ -1,0 +1,87 @@
+# All that is needed is Python 3.11 or newer and make. Everything is installed into .venv, from locks with hashes.
+
+PYTHON ?= python3
+SPECS  ?= specs
+ARGS   ?=
+SHARED ?= ../shared
+
+VENV := .venv
+BIN  := $(VENV)/bin
+RUN  := $(BIN)/python -m compiler
+PIP  := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+# --no-deps: the locks are whole, and an old pip (23.2) cannot resolve what has hashes.
+LOCKED := $(PIP) --no-deps --require-hashes
+
+# What is made here, beside .venv itself. Each is newer than what it was made from, so that a second `make` does nothing.
+ENV   := $(VENV)/pyvenv.cfg
+TOOL  := $(VENV)/requirements.stamp
+DEV   := $(VENV)/requirements-dev.stamp
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup dev compile check test lint type explain docs catalog schemas lock bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: $(TOOL) ## Make .venv with what the compiler needs
+
+dev: $(DEV) ## Make .venv with what the tests need too
+
+compile: $(TOOL) ## Compile specs/ into generated/ (SPECS=…, ARGS=--check)
+	$(RUN) compile $(ARGS) $(SPECS)
+
+check: $(TOOL) ## Check specs/ and write nothing
+	$(RUN) check $(ARGS) $(SPECS)
+
+test: $(DEV) ## Lint, check types, run every test
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(DEV) ## Lint the Python code (ruff)
+	$(BIN)/ruff check
+
+type: $(DEV) ## Check types (mypy --strict over compiler/ and policies/)
+	$(BIN)/mypy
+
+explain: $(TOOL) ## Explain a code or an object (CODE=EFA001, CODE=job/hello)
+	@$(RUN) explain $(or $(CODE),$(error say what: `make explain CODE=EFA001` or `make explain CODE=job/hello`)) --in $(SPECS)
+
+docs: $(DEV) ## Write anew what is generated in docs/
+	$(BIN)/python -m docs.generate
+
+catalog: $(DEV) ## Make the catalog anew from the data of the locked packages
+	$(BIN)/python -m compiler.catalog.build
+
+schemas: $(DEV) ## Derive the schemas anew from released CRDs (SHARED=…, TRAINER_21=…)
+	$(BIN)/python -m compiler.verify.derive $(SHARED) $(if $(TRAINER_21),--trainer-2.1 $(TRAINER_21))
+
+lock: $(ENV) ## Resolve requirements*.in into locks with hashes (UPGRADE=--upgrade)
+	$(PIP) uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url $(UPGRADE) requirements.in -o requirements.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url $(UPGRADE) -c requirements.txt requirements-dev.in -o requirements-dev.txt
+
+bench: $(DEV) ## Measure: prints times and ratios
+	$(BIN)/python benchmarks/bench.py $(ARGS)
+
+clean: ## Remove .venv and all caches; generated/ stays
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(ENV):
+	@command -v $(PYTHON) > /dev/null || { echo "trainyard needs Python 3.11 or newer, and there is no \`$(PYTHON)\`: try make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit("trainyard needs Python 3.11 or newer, and this is %d.%d: try make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(TOOL): requirements.txt | $(ENV)
+	$(LOCKED) -r requirements.txt
+	@touch $@
+
+# The project itself is linked into .venv, so that `trainyard` and its tests find it from every folder.
+$(DEV): requirements-dev.txt requirements.txt pyproject.toml | $(ENV)
+	$(LOCKED) -r requirements-dev.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $(TOOL) $@

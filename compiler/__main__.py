@@ -1,0 +1,5 @@
+"""``python -m compiler``: the command ``trainyard``."""
+
+from compiler.cli.entry import entry
+
+entry()

@@ -1,0 +1,118 @@
+"""The grammar of the command line."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TypeAlias
+
+from compiler import __version__
+
+FORMATS = ("text", "json", "sarif", "github", "junit", "markdown")
+LEVELS = ("error", "warning", "note", "never")
+SHELLS = ("bash", "zsh", "fish")
+SPECS = "specs"
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+EXIT_CODES = """exit codes:
+  0  clean
+  1  findings at or above the fail level
+  2  wrong usage, or input or output that cannot be read or written
+  3  the committed output is not what the spec compiles to (compile --check)
+  4  a fault of Trainyard itself"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole grammar. ``completion`` and the documentation are made from it."""
+    top = argparse.ArgumentParser(
+        prog="trainyard", description="Compile training cluster specs into what Flux, eksctl and EKS need.",
+        formatter_class=argparse.RawDescriptionHelpFormatter, epilog=EXIT_CODES,
+    )
+    top.add_argument("--version", action="version", version=f"trainyard {__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _compile(commands)
+    _check(commands)
+    _lint(commands)
+    _explain(commands)
+    _schema(commands)
+    _catalog(commands)
+    _completion(commands)
+    return top
+
+
+def _command(commands: Commands, name: str, help: str) -> argparse.ArgumentParser:
+    found = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
+    found.add_argument("--no-color", action="store_true", help="plain text (NO_COLOR does the same)")
+    found.add_argument("-q", "--quiet", action="store_true", help="findings only, no progress and no summary")
+    found.add_argument("-v", "--verbose", action="store_true", help="say more: every file, and where a fault arose")
+    return found
+
+
+def _judging(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--format", action="append", metavar="FORMAT[=FILE]", dest="formats",
+        help=f"{', '.join(FORMATS)}; into FILE if given; may be given several times (default: text)",
+    )
+    command.add_argument("--fail-on", choices=LEVELS, default="error", help="lowest level that fails the run")
+    command.add_argument("--policies", type=Path, metavar="DIR",
+                         help="the adopter's policies (default: `policies/` near the specs)")
+    command.add_argument("--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`")
+
+
+def _specs(command: argparse.ArgumentParser) -> None:
+    command.add_argument("paths", nargs="*", default=[SPECS], metavar="SPEC",
+                         help=f"spec files or folders (default: {SPECS}/)")
+
+
+def _compile(commands: Commands) -> None:
+    command = _command(commands, "compile", "check the specs and write what they compile to")
+    _specs(command)
+    _judging(command)
+    command.add_argument("-o", "--output", type=Path, default=Path("generated"), metavar="DIR",
+                         help="folder with one folder a cluster (default: generated/)")
+    command.add_argument("--check", action="store_true", help="write nothing; exit 3 if the output is not current")
+    command.add_argument("--replace", action="store_true",
+                         help="change jobs without `rerun:`, for jobs that were never pushed")
+
+
+def _check(commands: Commands) -> None:
+    command = _command(commands, "check", "check the specs and write nothing")
+    _specs(command)
+    _judging(command)
+
+
+def _lint(commands: Commands) -> None:
+    command = _command(commands, "lint", "judge Kubernetes and eksctl YAML that others wrote")
+    command.add_argument("paths", nargs="+", metavar="PATH", help="files or folders")
+    _judging(command)
+
+
+def _explain(commands: Commands) -> None:
+    command = _command(commands, "explain", "explain a code, or the derived values of an object")
+    command.add_argument("subject", metavar="CODE|OBJECT",
+                         help="a code (EFA003), or job/NAME, pool/NAME, queue/NAME, Kind/[namespace/]name")
+    command.add_argument("field", nargs="?", default="", metavar="FIELD", help="only this field and what is below it")
+    command.add_argument("--in", dest="paths", action="append", metavar="SPEC", help=f"specs (default: {SPECS}/)")
+    command.add_argument("--policies", type=Path, metavar="DIR", help="the adopter's policies")
+    command.add_argument("--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`")
+
+
+def _schema(commands: Commands) -> None:
+    command = _command(commands, "schema", "print the JSON Schema of the spec, for editors")
+    command.add_argument("kind", nargs="?", default="TrainingCluster", metavar="KIND",
+                         help="TrainingCluster, TrainingJob, TrainingQueue or TrainingNodePool")
+
+
+def _catalog(commands: Commands) -> None:
+    command = _command(commands, "catalog", "list the facts, or refresh them from the EC2 API")
+    command.add_argument("words", nargs="*", metavar="WORD",
+                         help="`refresh`, `sources`, or what to list: a type, an accelerator, a zone, efa, block, amx")
+    command.add_argument("--region", action="append", metavar="REGION", help="refresh: regions to ask")
+    command.add_argument("-o", "--output", type=Path, default=Path("catalog.json"), metavar="FILE",
+                         help="refresh: where to write (default: catalog.json)")
+    command.add_argument("--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`")
+
+
+def _completion(commands: Commands) -> None:
+    command = _command(commands, "completion", "print the completion script of a shell")
+    command.add_argument("shell", choices=SHELLS)

@@ -1,0 +1,230 @@
+"""The commands: each takes the parsed arguments and returns an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from datetime import date
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compiler.cli.main import CLEAN, FINDINGS, STALE, USAGE
+from compiler.cli.output import UsageError, exit_code, formats, say, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from compiler.driver import Options, Outcome
+
+
+_SHOWN = 12  # paths of changed files that are listed without --verbose
+
+
+def _usage(command: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """Wrong words are told in one line."""
+
+    @wraps(command)
+    def run(options: argparse.Namespace) -> int:
+        try:
+            return command(options)
+        except UsageError as fault:
+            sys.stderr.write(f"trainyard: {fault}\n")
+            return USAGE
+
+    return run
+
+
+def _options(options: argparse.Namespace) -> Options:
+    from compiler.driver import Options
+
+    if options.policies is not None and not options.policies.is_dir():
+        raise UsageError(f"`{options.policies}` is not a folder with policies")
+    return Options(
+        policies=options.policies or find_policies(options.paths or ["specs"]), catalog=options.catalog,
+        today=date.today(), output=getattr(options, "output", Path("generated")),
+        replace=getattr(options, "replace", False),
+    )
+
+
+def find_policies(paths: Iterable[str]) -> Path | None:
+    """The adopter's ``policies/``: beside or above the first path that has one within three levels."""
+    for path in map(Path, paths):
+        folder = path.absolute() if path.is_dir() else path.absolute().parent
+        for each in (folder, *folder.parents)[:3]:
+            if (found := each / "policies").is_dir():
+                return found
+    return None
+
+
+@_usage
+def run_check(options: argparse.Namespace) -> int:
+    """``check``: every pass but writing."""
+    from compiler.driver import check
+
+    formats(options)
+    done = check(options.paths, _options(options))
+    return _told(options, done)
+
+
+def _told(options: argparse.Namespace, done: Outcome) -> int:
+    found = done.all()
+    tell(options, found, excused=done.excused)
+    if not found:
+        names = ", ".join(each.name for each in done.compilations)
+        say(options, f"clean: {names}" if names else "clean")
+    return exit_code(options, found)
+
+
+@_usage
+def run_lint(options: argparse.Namespace) -> int:
+    """``lint``: manifests that others wrote."""
+    from compiler.linter import lint
+
+    formats(options)
+    return _told(options, lint(options.paths, _options(options)))
+
+
+@_usage
+def run_compile(options: argparse.Namespace) -> int:
+    """``compile``: check, then write every cluster's folder, or none."""
+    from compiler.driver import check, reruns
+
+    formats(options)
+    settings = _options(options)
+    done = check(options.paths, settings)
+    for each in done.compilations:
+        each.diagnostics += reruns(each, settings)
+    code = exit_code(options, done.all())
+    if done.failed or code != CLEAN:
+        tell(options, done.all(), excused=done.excused)
+        say(options, "nothing was written")
+        return code or FINDINGS
+    return _written(options, done, settings)
+
+
+def _written(options: argparse.Namespace, done: Outcome, settings: Options) -> int:
+    """Every folder is compared before the first is written, so that what one refuses keeps all from being written."""
+    from compiler.driver import prepare, write
+
+    ready = [(each, prepare(each, settings)) for each in done.compilations]
+    refused = any(prepared.changes.failed for _, prepared in ready)
+    lines, stale = [], False
+    for each, prepared in ready:
+        changes = prepared.changes if options.check or refused else write(each, prepared, settings)
+        done.diagnostics += changes.diagnostics
+        stale = stale or changes.stale
+        lines += _changes(options, settings.output / each.name, changes)
+    tell(options, done.all(), excused=done.excused)
+    for line in ["nothing was written"] if refused else lines:
+        say(options, line)
+    code = exit_code(options, done.all())
+    return code or (STALE if options.check and stale else CLEAN)
+
+
+def _changes(options: argparse.Namespace, folder: Path, changes: Any) -> list[str]:
+    if changes.failed:
+        return [f"{folder}: not written"]
+    if not changes.stale:
+        return [f"{folder}: current, {len(changes.unchanged)} files"]
+    counts = [(len(changes.added), "added"), (len(changes.changed), "changed"), (len(changes.removed), "removed")]
+    verb = "not current: " if options.check else ""
+    lines = [f"{folder}: {verb}{', '.join(f'{count} {word}' for count, word in counts if count)}"]
+    if options.verbose or options.check:
+        marks = (("+", changes.added), ("~", changes.changed), ("-", changes.removed))
+        paths = [f"  {mark} {path}" for mark, paths in marks for path in sorted(paths)]
+        shown = paths if options.verbose else paths[:_SHOWN]
+        lines += shown + [f"  and {len(paths) - len(shown)} more: `--verbose` lists them"] * (len(paths) > len(shown))
+    return lines
+
+
+@_usage
+def run_explain(options: argparse.Namespace) -> int:
+    """``explain``: a code's page, or the derived values of an object."""
+    from compiler.cli.explain import explain_code, explain_object
+
+    options.paths = options.paths or ["specs"]
+    settings = _options(options)
+    text = explain_code(options.subject, settings)
+    if text is None:
+        text = explain_object(options.subject, options.field, options.paths, settings)
+    sys.stdout.write(text)
+    return CLEAN
+
+
+@_usage
+def run_schema(options: argparse.Namespace) -> int:
+    """``schema``: the JSON Schema of a kind."""
+    from compiler.spec.schema import KINDS, schema_text
+
+    if options.kind not in KINDS:
+        raise UsageError(f"`{options.kind}` is no kind: write one of {', '.join(KINDS)}")
+    sys.stdout.write(schema_text(options.kind))
+    return CLEAN
+
+
+@_usage
+def run_catalog(options: argparse.Namespace) -> int:
+    """``catalog``: list facts, list sources, or refresh."""
+    from compiler.catalog import load_catalog
+    from compiler.catalog.show import HEADER, rows, source_rows
+
+    if options.words[:1] == ["refresh"]:
+        return _refresh(options)
+    catalog = load_catalog(options.catalog)
+    if catalog.faults:
+        _complain(catalog.faults)
+        return USAGE
+    if options.words[:1] == ["sources"]:
+        _print_table(("facts", "source", "version", "date"), source_rows(catalog))
+        return CLEAN
+    found = rows(catalog, " ".join(options.words))
+    if not found:
+        near = catalog.near(options.words[0]) if options.words else []
+        hint = f": did you mean {near[0]}?" if near else ""
+        raise UsageError(f"no type matches `{' '.join(options.words)}`{hint}")
+    _print_table(HEADER, found)
+    return CLEAN
+
+
+def _refresh(options: argparse.Namespace) -> int:
+    from compiler.catalog.refresh import boto3_clients, refresh
+    from compiler.diagnostics import Diagnostic
+
+    if not options.region:
+        raise UsageError("catalog refresh asks the EC2 API of regions: give at least one `--region`")
+    clients = boto3_clients()
+    if isinstance(clients, Diagnostic):
+        _complain([clients])
+        return USAGE
+    patch = refresh(clients, options.region, date.today())
+    fault = patch.write(options.output) if not patch.faults else None
+    _complain([*patch.faults, *([fault] if fault else [])])
+    if patch.faults or fault:
+        return USAGE
+    say(options, f"{options.output}: {patch.types} types of {patch.regions} regions; use it with `--catalog`")
+    return CLEAN
+
+
+def _complain(found: Iterable[Any]) -> None:
+    from compiler import __version__
+    from compiler.diagnostics.render import render
+
+    sys.stderr.write(render("text", list(found), tool_version=__version__))
+
+
+def _print_table(header: tuple[str, ...], found: list[Any]) -> None:
+    widths = [max(len(row[column]) for row in (header, *found)) for column in range(len(header))]
+    for row in (header, *found):
+        sys.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n")
+
+
+@_usage
+def run_completion(options: argparse.Namespace) -> int:
+    """``completion``: the script of a shell."""
+    from compiler.cli.arguments import parser
+    from compiler.cli.completion import script
+
+    sys.stdout.write(script(options.shell, parser()))
+    return CLEAN

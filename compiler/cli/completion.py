@@ -1,0 +1,81 @@
+"""Completion scripts, made from the grammar."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}
+
+
+def _flags(command: argparse.ArgumentParser) -> list[str]:
+    return [flag for action in command._actions for flag in action.option_strings if flag.startswith("--")]
+
+
+def _choices(command: argparse.ArgumentParser) -> list[str]:
+    return [str(choice) for action in command._actions if not action.option_strings and action.choices
+            for choice in action.choices]
+
+
+def script(shell: str, parser: argparse.ArgumentParser) -> str:
+    """The completion script of ``bash``, ``zsh`` or ``fish``."""
+    commands = _commands(parser)
+    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](commands)
+
+
+def _bash(commands: dict[str, argparse.ArgumentParser]) -> str:
+    cases = "\n".join(
+        f"    {name}) words=\"{' '.join(_flags(command) + _choices(command))}\" ;;"
+        for name, command in commands.items()
+    )
+    return f"""# trainyard completion bash > /etc/bash_completion.d/trainyard
+_trainyard() {{
+  local word="${{COMP_WORDS[COMP_CWORD]}}" words=""
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "{' '.join(commands)}" -- "$word"))
+    return
+  fi
+  case "${{COMP_WORDS[1]}}" in
+{cases}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word"))
+}}
+complete -o filenames -F _trainyard trainyard
+"""
+
+
+def _zsh(commands: dict[str, argparse.ArgumentParser]) -> str:
+    names = " ".join(f"'{name}:{(command.description or '').rstrip('.')}'" for name, command in commands.items())
+    cases = "\n".join(
+        f"    {name}) compadd -- {' '.join(_flags(command) + _choices(command))}; _files ;;"
+        for name, command in commands.items()
+    )
+    return f"""#compdef trainyard
+_trainyard() {{
+  local -a commands=({names})
+  if (( CURRENT == 2 )); then
+    _describe 'command' commands
+    return
+  fi
+  case "$words[2]" in
+{cases}
+  esac
+}}
+compdef _trainyard trainyard
+"""
+
+
+def _fish(commands: dict[str, argparse.ArgumentParser]) -> str:
+    lines = ["complete -c trainyard -n __fish_use_subcommand -f"]
+    for name, command in commands.items():
+        text = (command.description or "").rstrip(".").replace("'", "")
+        lines.append(f"complete -c trainyard -n __fish_use_subcommand -a {name} -d '{text}'")
+        lines += [f"complete -c trainyard -n '__fish_seen_subcommand_from {name}' -l {flag[2:]}"
+                  for flag in _flags(command)]
+        if choices := _choices(command):
+            lines.append(f"complete -c trainyard -n '__fish_seen_subcommand_from {name}' -f -a '{' '.join(choices)}'")
+    return "\n".join(lines) + "\n"

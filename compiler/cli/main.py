@@ -1,0 +1,48 @@
+"""The entry point: no traceback ever reaches a user."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from compiler.cli.arguments import parser
+
+CLEAN, FINDINGS, USAGE, STALE, INTERNAL = 0, 1, 2, 3, 4
+INTERRUPTED, BROKEN_PIPE = 130, 141  # 128 and the signal, as a shell tells of any program that SIGINT or SIGPIPE ended
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code (0 clean, 1 findings, 2 usage, 3 stale, 4 internal)."""
+    verbose = False
+    try:
+        options = parser().parse_args(arguments)
+        verbose = options.verbose
+        from compiler.cli import commands
+
+        code: int = getattr(commands, f"run_{options.command}")(options)
+        sys.stdout.flush()
+        return code
+    except SystemExit as ended:  # argparse has told what is wrong
+        return int(ended.code or 0)
+    except BrokenPipeError:
+        # The reader has gone (`| head`): nothing is left to say, not even at interpreter exit.
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as fault:  # the last line of defence
+        _tell(fault, verbose=verbose)
+        return INTERNAL
+
+
+def _tell(fault: Exception, *, verbose: bool) -> None:
+    trace, place = fault.__traceback__, ""
+    while verbose and trace is not None:
+        place = f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})"
+        trace = trace.tb_next
+    text = " ".join(str(fault).split())
+    sys.stderr.write(f"error[INT000]: {type(fault).__name__}: {text}{place}\n"
+                     "  = help: this is a fault of Trainyard: please report it with the spec"
+                     f"{'' if verbose else '; `--verbose` says where it arose'}\n")

@@ -1,0 +1,80 @@
+"""Printing: diagnostics in their formats, progress for people, and the exit code that follows."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from compiler import __version__
+from compiler.cli.arguments import FORMATS
+from compiler.cli.main import CLEAN, FINDINGS, USAGE
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.render import render, summary
+
+# Input that cannot be read, and output that cannot be written: the run could not do its work.
+_UNUSABLE = frozenset(f"YML{number:03}" for number in (16, 17, 19, 20, 21, 22, 23, 40, 46)) | frozenset(
+    f"OUT{number:03}" for number in (1, 2, 3, 4, 5)) | {"CAT001", "CAT002"}
+_FATAL = ("INT",)
+
+
+class UsageError(Exception):
+    """Wrong words on the command line; the message is for the user."""
+
+
+def formats(options: argparse.Namespace) -> list[tuple[str, Path | None]]:
+    """The formats asked for, each with its file or ``None`` for standard output."""
+    found: list[tuple[str, Path | None]] = []
+    for each in options.formats or ["text"]:
+        name, _, file = each.partition("=")
+        if name not in FORMATS:
+            raise UsageError(f"`{name}` is no format: write one of {', '.join(FORMATS)}")
+        found.append((name, Path(file) if file else None))
+    if sum(file is None for _, file in found) > 1:
+        raise UsageError("only one format can go to standard output: give the others a file, like `sarif=out.sarif`")
+    return found
+
+
+def colored(options: argparse.Namespace) -> bool:
+    """Whether to colour: at a terminal, unless ``--no-color`` or NO_COLOR (no-color.org) say otherwise."""
+    return not options.no_color and not os.environ.get("NO_COLOR") and sys.stdout.isatty()
+
+
+def tell(options: argparse.Namespace, found: Sequence[Diagnostic], *, excused: int = 0) -> None:
+    """Print diagnostics in every format asked for, and a summary line for people."""
+    for name, file in formats(options):
+        text = render(name, found, tool_version=__version__, color=file is None and colored(options))
+        if file is None:
+            sys.stdout.write(text)
+        else:
+            _save(file, text)
+    if not options.quiet and (found or excused):
+        exceptions = f", {excused} exception{'s' if excused != 1 else ''}" if excused else ""
+        say(options, f"{summary(found)}{exceptions}")
+
+
+def _save(file: Path, text: str) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    except OSError as fault:
+        raise UsageError(f"cannot write `{file}`: {(fault.strerror or str(fault)).lower()}") from None
+
+
+def say(options: argparse.Namespace, text: str) -> None:
+    """Progress and summaries go to standard error, and nowhere with ``--quiet``."""
+    if not options.quiet:
+        sys.stderr.write(f"{text}\n")
+
+
+def exit_code(options: argparse.Namespace, found: Sequence[Diagnostic]) -> int:
+    """4 for our own faults, 2 for unusable input or output, 1 for findings at the fail level, else 0."""
+    if any(each.code.startswith(_FATAL) for each in found):
+        return 4
+    if any(each.code in _UNUSABLE and each.severity is Severity.ERROR for each in found):
+        return USAGE
+    if options.fail_on == "never":
+        return CLEAN
+    return FINDINGS if any(each.severity >= Severity[options.fail_on.upper()] for each in found) else CLEAN

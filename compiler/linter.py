@@ -1,0 +1,136 @@
+"""Lint: the checks of the compiler over manifests that others wrote, told at the line of their file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from compiler.catalog import Catalog, load_catalog
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.diagnostic import error
+from compiler.driver import Options, Outcome
+from compiler.emit.tree import MANIFEST
+from compiler.lift import lift
+from compiler.manifest import Manifest
+from compiler.policy import Policies, load_policies
+from compiler.policy.engine import run
+from compiler.source import Document, MappingNode, Node, Route, SequenceNode
+from compiler.source.parse import parse
+from compiler.source.read import read
+from compiler.verify import verify
+
+_SUFFIXES = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An object in a stranger's file: the manifest, and the node that it was read from."""
+
+    manifest: Manifest
+    node: Node
+
+
+def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
+    """Judge every Kubernetes and eksctl object in files and folders.
+
+    What the set does not hold may exist elsewhere, so nothing is reported for being absent. Documents without
+    ``apiVersion`` and ``kind`` are left alone, and so are specs.
+    """
+    done = Outcome()
+    sets: dict[str, list[Found]] = {}
+    for path in _files(paths):
+        sets.setdefault(_cluster(path), []).extend(_objects(path, done.diagnostics))
+    policies, faults = load_policies(options.policies, today=options.today)
+    done.diagnostics += faults
+    catalog = load_catalog(options.catalog)
+    done.diagnostics += catalog.faults
+    found = [each for objects in sets.values() for each in _judged(objects, catalog, policies)]
+    if policies.config.exceptions:
+        found, excused = policies.config.excuse(found)
+        done.excused = len(excused)
+    done.diagnostics += found
+    if not any(sets.values()) and not any(each.severity is Severity.ERROR for each in done.diagnostics):
+        done.diagnostics.append(error("YML046", "no object with `apiVersion` and `kind` was found",
+                                      help="name files or folders with Kubernetes or eksctl YAML; "
+                                           "`trainyard check` judges specs"))
+    return done
+
+
+def _judged(objects: list[Found], catalog: Catalog, policies: Policies) -> list[Diagnostic]:
+    manifests = [each.manifest for each in objects]
+    told = verify(manifests, closed=False)
+    plan, more = lift(manifests, closed=False)
+    told += more
+    told += run(plan, catalog, policies.rules, policies.config, manifests)
+    return _located(told, objects)
+
+
+def _cluster(path: str) -> str:
+    """The folder of the cluster that Trainyard wrote a file for, or nothing: two clusters are two sets of objects."""
+    folder = os.path.dirname(os.path.abspath(path))
+    while not os.path.exists(os.path.join(folder, MANIFEST)):
+        if folder == (folder := os.path.dirname(folder)):
+            return ""
+    return folder
+
+
+def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
+    for path in (os.fspath(each) for each in paths):
+        if not os.path.isdir(path):
+            yield path
+            continue
+        names = sorted(
+            os.path.join(folder, name)
+            for folder, folders, files in os.walk(path) if _visible(folders)
+            for name in files if name.endswith(_SUFFIXES) and not name.startswith(".")
+        )
+        yield from names
+
+
+def _visible(folders: list[str]) -> bool:
+    """Leave hidden folders out of a walk."""
+    folders[:] = sorted(name for name in folders if not name.startswith("."))
+    return True
+
+
+def _objects(path: str, found: list[Diagnostic]) -> Iterator[Found]:
+    file, faults = read(path)
+    found += faults
+    if file is None:
+        return
+    documents, faults = parse(file)
+    found += faults
+    for document in documents:
+        yield from _unpacked(document.root)
+
+
+def _unpacked(node: Node) -> Iterator[Found]:
+    """The object in a node, or each item of a ``List``."""
+    if not isinstance(node, MappingNode):
+        return
+    body = node.to_python()
+    if not isinstance(body.get("apiVersion"), str) or not isinstance(body.get("kind"), str):
+        return
+    if body["apiVersion"].startswith("trainyard.dev/"):
+        return  # a spec: `check` judges it
+    items = node.items.get("items")
+    if body["kind"] == "List" and isinstance(items, SequenceNode):
+        for item in items.items:
+            yield from _unpacked(item)
+        return
+    yield Found(Manifest(body, path=node.span.file.name), node)
+
+
+def _located(told: Iterable[Diagnostic], objects: list[Found]) -> list[Diagnostic]:
+    by_id: dict[str, Found] = {}
+    for each in objects:
+        by_id.setdefault(each.manifest.id, each)
+    return [_place(each, by_id) for each in told]
+
+
+def _place(item: Diagnostic, by_id: dict[str, Found]) -> Diagnostic:
+    if item.span is not None or not item.at or (found := by_id.get(str(item.at[0]))) is None:
+        return item
+    span = Document(found.node).span(Route(item.at[1:]), key=item.key)
+    return replace(item, span=span, object=str(found.manifest.ref))

@@ -1,0 +1,97 @@
+"""Whether a job fits: into a node, a pool, a queue. Shared by rules, so that one mistake is told once.
+
+Of a job that is too large for a node, only that is told; of one too large for its pool, not that its queue (whose quota
+is the pool's) is too small as well; and so forth.
+"""
+
+from __future__ import annotations
+
+from compiler.catalog import HUGE_PAGES_MIB, InstanceType, allocatable
+from compiler.plan import Quantity
+from compiler.plan.jobs import EFA, GPU, HUGEPAGES, NEURON
+from compiler.plan.nodes import NodePool
+from compiler.plan.queues import ClusterQueue, FlavorQuotas
+from compiler.policy.work import Work
+from compiler.policy.world import World
+
+MISSPELT = {
+    "nvidia.com": GPU, "nvidia.com/gpus": GPU, "nvidia/gpu": GPU, "gpu": GPU, "vpc.amazonaws.com": EFA, "efa": EFA,
+    "vpc.amazonaws.com/efas": EFA, "aws.amazon.com/efa": EFA, "amazonaws.com/efa": EFA, "k8s.amazonaws.com/efa": EFA,
+    "aws.amazon.com": NEURON, "aws.amazon.com/neurons": NEURON,
+}
+"""Names that people write for devices, and the right ones."""
+
+Room = tuple[int, int, tuple[str, ...]]
+Lack = tuple[str, Quantity, Quantity]
+
+
+def node_room(instance: InstanceType, world: World, *, huge_pages: bool) -> Room:
+    """Milli-CPU and MiB for pods on a type, and what was taken before. Kept by type: every job asks again."""
+    found: Room | None = world.rooms.get((instance.name, huge_pages))
+    if found is None:
+        left = allocatable(instance, huge_pages=huge_pages)
+        notes = tuple(f"{each.what}: {each.cpu_milli}m CPU, {each.memory_mib}Mi" for each in left.steps)
+        found = world.rooms[instance.name, huge_pages] = left.cpu_milli, left.memory_mib, notes
+    return found
+
+
+def over_node(work: Work, world: World) -> bool:
+    """Whether a node of the job asks for more than any node of its pools has."""
+    if not work.types:
+        return False
+    rooms = [node_room(each, world, huge_pages=HUGEPAGES in work.asks) for each in work.types]
+    cpu, memory, pages = (work.asks.get(each, Quantity(0)) for each in ("cpu", "memory", HUGEPAGES))
+    asked = work.accelerator
+    devices = max(each.accelerators for each in work.types)
+    efa = max((world.efa_of(pool, each) for pool in work.pools for each in world.types(pool)), default=0)
+    return (
+        cpu.milli > max(each[0] for each in rooms) or memory > Quantity.mib(max(each[1] for each in rooms))
+        or pages > Quantity.mib(HUGE_PAGES_MIB) or work.efa > efa or (asked is not None and asked[1] > devices)
+    )
+
+
+def pool_room(work: Work, world: World) -> int | None:
+    """How many nodes of the job its pools have room for at once; ``None`` is unknown."""
+    rooms = [_room(work, pool, each, world) for pool in work.pools for each in world.types(pool)]
+    known = [each for each in rooms if each is not None]
+    return max(known) if known and len(known) == len(rooms) else None
+
+
+def _room(work: Work, pool: NodePool, instance: InstanceType, world: World) -> int | None:
+    nodes = world.most_nodes(pool, instance)
+    asked = work.accelerator
+    if nodes is None or asked is None:
+        return None
+    return nodes * (instance.accelerators // asked[1])
+
+
+def over_pool(work: Work, world: World) -> bool:
+    """Whether the job needs more nodes than its pools have room for."""
+    room = pool_room(work, world)
+    return room is not None and work.nodes is not None and work.nodes > room
+
+
+def queue_lack(work: Work, world: World) -> Lack | None:
+    """What the job's queue can never admit: the resource, what the job asks, the most there is."""
+    queue = work.queue
+    if queue is None or work.nodes is None:
+        return None
+    for group in queue.groups:
+        lacks = [_lack(work, work.nodes, queue, each, world) for each in group.flavors]
+        known = [each for each in lacks if each is not None]
+        if known and len(known) == len(lacks):
+            return min(known, key=lambda each: each[1].milli - each[2].milli)
+    return None
+
+
+def _lack(work: Work, nodes: int, queue: ClusterQueue, flavor: FlavorQuotas, world: World) -> Lack | None:
+    """What a flavor lacks for the job, devices first; ``None`` if nothing, or if that is unknown."""
+    found: Lack | None = None
+    for quota in flavor.quotas:
+        asked = work.asks.get(quota.resource)
+        if asked is None or asked.milli * nodes <= quota.nominal.milli:
+            continue
+        most = world.borrowable(queue, flavor.flavor, quota.resource)
+        if most is not None and asked.milli * nodes > most.milli and (found is None or "/" in quota.resource):
+            found = quota.resource, asked * nodes, most
+    return found

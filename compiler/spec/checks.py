@@ -1,0 +1,278 @@
+"""Checks of the spec's values. Each returns the value or refuses it, and says what to write instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from ipaddress import IPv4Network
+from typing import Any
+
+from pydantic_core import PydanticCustomError
+
+from compiler.plan.units import Duration as DurationValue
+from compiler.plan.units import Quantity as QuantityValue
+
+
+def fault(message: str, help: str) -> PydanticCustomError:
+    """A refusal with its help; braces in the text stand for themselves."""
+    return PydanticCustomError("spec_value", "{fact}", {"fact": message, "help": help})
+
+
+def as_text(value: Any, what: str, example: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise fault(f"{what} is text, not {kind_of(value)}", f"write it as text, like `{example}`")
+    return value
+
+
+def kind_of(value: Any) -> str:
+    """What a YAML value is, in words."""
+    if value is None or value == "":
+        return "empty"
+    if isinstance(value, bool):
+        return f"the boolean `{str(value).lower()}`"
+    if isinstance(value, int | float):
+        return f"the number `{value}`"
+    if isinstance(value, str):
+        return f"the text `{value if len(value) <= 32 else value[:32] + '…'}`"
+    names: dict[type, str] = {list: "a list", dict: "a mapping"}
+    return names.get(type(value)) or "something else"
+
+
+def matched(
+    pattern: str, what: str, example: str, *, longest: int = 253, empty: bool = False
+) -> Callable[[Any], str]:
+    """A check that a text is ``what``, as a pattern tells; ``example`` is shown to whoever missed it."""
+    compiled = re.compile(rf"(?:{pattern})\Z", re.ASCII)
+
+    def check(value: Any) -> str:
+        text = "" if empty and value == "" else as_text(value, what, example)
+        if len(text) > longest:
+            raise fault(f"`{text[:32]}…` has {len(text)} characters, {what} has at most {longest}", "shorten it")
+        if not compiled.match(text):
+            raise fault(f"`{text}` is not {what}", f"write it like `{example}`")
+        return text
+
+    return check
+
+
+def quantity(value: Any) -> QuantityValue:
+    """A Kubernetes quantity, not negative."""
+    if isinstance(value, float):
+        raise fault(f"a quantity is text or a whole number, not {kind_of(value)}", f'quote it: `"{value}"`')
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise fault(f"a quantity is a number with a unit, not {kind_of(value)}", "write it like `64Gi` or `90`")
+    try:
+        found = QuantityValue.parse(value)
+    except ValueError:
+        raise fault(f"`{value}` is not a Kubernetes quantity", _quantity_help(str(value))) from None
+    if found.milli < 0:
+        raise fault(f"`{value}` is negative", "write a quantity of 0 or more")
+    return found
+
+
+def _quantity_help(text: str) -> str:
+    near = re.match(r"\s*(\d+(?:\.\d+)?)\s*(k|m|g|t)i?b?\s*\Z", text, re.IGNORECASE)
+    return f"write `{near[1]}{near[2].upper()}i`" if near else "write a number with a unit, like `64Gi`, `500m` or `90`"
+
+
+def amount(value: Any) -> QuantityValue:
+    """A quantity above 0."""
+    found = quantity(value)
+    if not found:
+        raise fault(f"`{value}` is nothing", "write a quantity above 0, or remove the key to have it derived")
+    return found
+
+
+def size(value: Any) -> QuantityValue:
+    """A quantity of bytes; a number without a unit is a slip."""
+    found = quantity(value)
+    if found.value < 1024**2:
+        raise fault(f"`{value}` is {found.value} bytes", f"give the unit, like `{value}Gi`")
+    return found
+
+
+_LONGEST = 10 * 365 * 24 * 3600
+
+
+def duration(value: Any) -> DurationValue:
+    """A duration of Kubernetes and Flux."""
+    if not isinstance(value, str):
+        raise fault(f"a duration is a number with a unit, not {kind_of(value)}", "write it like `20m` or `1h30m`")
+    try:
+        found = DurationValue.parse(value)
+    except ValueError:
+        days = re.match(r"(\d+)d\Z", value)
+        help = f"write `{int(days[1]) * 24}h`: Kubernetes has no unit for days" if days else "write it like `20m`"
+        raise fault(f"`{value}` is not a duration", help) from None
+    if found.seconds > _LONGEST:
+        raise fault(f"`{value}` is more than ten years", "write a shorter duration")
+    return found
+
+
+def period(value: Any) -> DurationValue:
+    """A duration above 0."""
+    found = duration(value)
+    if not found.seconds:
+        raise fault(f"`{value}` is no time at all", "write a duration above 0, like `20m`")
+    return found
+
+
+def count(value: Any) -> float:
+    """A number of parameters: large, so written with an exponent as a rule."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        near = re.match(r"(\d+(?:\.\d+)?)\s*([mbt])\Z", value, re.IGNORECASE) if isinstance(value, str) else None
+        power = {"m": 6, "b": 9, "t": 12}[near[2].lower()] if near else 9
+        raise fault(f"a number of parameters is a number, not {kind_of(value)}",
+                    f"write `{near[1] if near else '8.03'}e{power}`")
+    if not 0 < value <= 1e15:
+        raise fault(f"a model of `{value}` parameters", "write how many there are, like `8.03e9`")
+    return float(value)
+
+
+def distinct(values: list[Any]) -> list[Any]:
+    """A list without the same item twice."""
+    seen: set[Any] = set()
+    for value in values:
+        if value in seen:
+            raise fault(f"`{value}` is listed twice", "remove one of them")
+        seen.add(value)
+    return values
+
+
+_REGION = re.compile(r"[a-z]{2}(?:-[a-z]+){1,2}-[0-9]\Z")
+_ZONE = re.compile(r"[a-z]{2}(?:-[a-z]+){1,2}-[0-9][a-z]\Z")
+
+
+def region(value: Any) -> str:
+    """An AWS Region."""
+    text = as_text(value, "a Region", "us-west-2")
+    if _ZONE.match(text):
+        raise fault(f"`{text}` is an Availability Zone, not a Region", f"write `{text[:-1]}`")
+    if not _REGION.match(text):
+        raise fault(f"`{text}` is not an AWS Region", "write it like `us-west-2`")
+    return text
+
+
+def zone(value: Any) -> str:
+    """An Availability Zone, by name."""
+    text = as_text(value, "an Availability Zone", "us-west-2a")
+    if _REGION.match(text):
+        raise fault(f"`{text}` is a Region, not an Availability Zone", f"write one of its zones, like `{text}a`")
+    if re.match(r"[a-z]+\d-az\d\Z", text):
+        raise fault(f"`{text}` is the id of a zone, not its name", "write the name in your account, like `us-west-2a`")
+    if not _ZONE.match(text):
+        raise fault(f"`{text}` is not an Availability Zone", "write it like `us-west-2a`")
+    return text
+
+
+def cidr(value: Any) -> str:
+    """An IPv4 block, in its canonical form."""
+    text = as_text(value, "a CIDR", "10.0.0.0/16")
+    try:
+        return str(IPv4Network(text))
+    except ValueError as problem:
+        raise fault(f"`{text}` is not a CIDR block: {problem}", _cidr_help(text)) from None
+
+
+def _cidr_help(text: str) -> str:
+    try:
+        return f"write `{IPv4Network(text, strict=False)}`"
+    except ValueError:
+        return "write it like `10.0.0.0/16`"
+
+
+def vpc_cidr(value: Any) -> str:
+    """The block of a new VPC."""
+    text = cidr(value)
+    length = IPv4Network(text).prefixlen
+    if not 16 <= length <= 24:
+        # VPC: /16 to /28 (EC2 CreateVpc); eksctl cuts it in eight, and EKS wants 16 addresses a subnet.
+        raise fault(f"`{text}` is a block of /{length}; the VPC of a cluster has /16 to /24",
+                    "write a block like `10.0.0.0/16`")
+    return text
+
+
+def timestamp(value: Any) -> str:
+    """A moment, in UTC."""
+    text = as_text(value, "a time", "2026-12-01T11:30:00Z")
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise fault(f"`{text}` is not a time", "write it like `2026-12-01T11:30:00Z`") from None
+    if moment.tzinfo is None:
+        raise fault(f"`{text}` has no time zone", f"write `{text if 'T' in text else text + 'T00:00:00'}Z` for UTC")
+    if not 2000 <= moment.year < 2100:
+        raise fault(f"`{text}` is not of this century", "write it like `2026-12-01T11:30:00Z`")
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# github.com/distribution/reference: optional registry and port, path, optional tag, optional digest.
+_IMAGE = re.compile(
+    r"(?P<name>(?:[a-zA-Z0-9.-]+(?::\d+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*)"
+    r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9._-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?\Z"
+)
+
+
+def image(value: Any) -> str:
+    """An image reference that means the same tomorrow."""
+    text = as_text(value, "an image", "public.ecr.aws/org/name:1.0")
+    found = _IMAGE.match(text)
+    if not found:
+        if "@sha256:" in text:
+            raise fault(f"the digest of `{text}` is not 64 hex digits", "write `name@sha256:` and 64 hex digits")
+        raise fault(f"`{text}` is not an image reference", "write it like `registry/name:tag`")
+    if not found["tag"] and not found["digest"]:
+        raise fault(f"image `{text}` has neither tag nor digest, so it means `:latest`", f"pin it, like `{text}:1.0`")
+    if found["tag"] == "latest" and not found["digest"]:
+        raise fault(f"image `{text}` is whatever is newest when a node pulls it", "pin a version or, better, a digest")
+    return text
+
+
+def repository_path(value: Any) -> str:
+    """A folder inside the repository, without `./` and `/` around it."""
+    text = as_text(value, "a folder of the repository", "clusters/seoul")
+    parts = [part for part in text.split("/") if part not in ("", ".")]
+    if text.startswith("/") or ".." in parts or not parts or not re.fullmatch(r"[A-Za-z0-9._/-]+", text):
+        raise fault(f"`{text}` is not a folder inside the repository",
+                    "write it relative to the repository's root, like `clusters/seoul`")
+    return "/".join(parts)
+
+
+def repository_url(value: Any) -> str:
+    """The URL of a git repository."""
+    text = as_text(value, "the URL of a repository", "https://github.com/org/fleet")
+    if not re.match(r"(https?|ssh)://[^/\s]+/\S+\Z", text):
+        near = re.match(r"(\w+)@([\w.-]+):(\S+)\Z", text)
+        help = f"write `ssh://{near[1]}@{near[2]}/{near[3]}`" if near else "write it like `https://github.com/org/fleet`"
+        raise fault(f"`{text}` is not the `https://` or `ssh://` URL of a repository", help)
+    return text
+
+
+label_key = matched(
+    r"([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?", "a label key", "team",
+    longest=317,
+)
+
+# Labels by which Kueue, Trainer, Flux and this compiler tell objects apart: a second value for one would be lost.
+_OWN_LABELS = re.compile(
+    r"app\.kubernetes\.io/managed-by\Z|([a-z0-9.-]+\.)?(trainyard\.dev|x-k8s\.io|kubeflow\.org|fluxcd\.io)/"
+)
+
+
+def job_label(value: Any) -> str:
+    """A label that a job may carry."""
+    text = label_key(value)
+    if _OWN_LABELS.match(text):
+        raise fault(f"label `{text}` is set by the compiler or a controller", "remove it; `queue`, `priority` and the "
+                    "like have keys of their own")
+    return text
+
+
+def tag_key(value: Any) -> str:
+    """The key of an AWS tag."""
+    text = as_text(value, "a tag's key", "cost-center")
+    # EC2 refuses `aws:`; Karpenter's EC2NodeClass refuses the others (CRD v1.14.1, spec.tags) or sets them itself.
+    if re.match(r"aws:|kubernetes\.io/cluster/|karpenter\.(sh|k8s\.aws)/|eks:", text) or len(text) > 128:
+        raise fault(f"`{text[:64]}` is no tag that you may set", "write a key of your own of at most 128 characters")
+    return text

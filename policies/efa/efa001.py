@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.jobs import EFA
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+from compiler.policy.world import World
+
+
+@rule("EFA001")
+def efa_missing(work: Work, world: World) -> Iterator[Finding]:
+    """A job of several nodes asks for no EFA on nodes that have it.
+
+    A pod sees EFA devices only if it asks for `vpc.amazonaws.com/efa`, and Karpenter attaches them only then (EFA
+    device plugin v0.5.30; karpenter-provider-aws v1.14.1): the ranks fall back to TCP, many times slower, or NCCL's
+    EFA plugin aborts the job.
+
+    ## Fails
+
+        jobs: [{name: llama, resources: {efa: 0}}]
+
+    ## Passes
+
+        jobs: [{name: llama, resources: {efa: 4}}]
+
+        jobs: [{name: llama, nodes: 1}]
+    """
+    if not (work.gang and work.complete and work.job.trainer and not work.efa and work.types):
+        return
+    if all(each.efa_interfaces and each.accelerators for each in work.types) and not _opted_out(work, world):
+        most = min(each.efa_interfaces for each in work.types)
+        yield Finding(
+            f"job `{work.name}` has {work.nodes} nodes of `{work.types[0].name}` and asks for no EFA",
+            work.where("limits"), label="the nodes talk over TCP",
+            help=f'ask for `{EFA}: "{most}"`, all that a node has',
+        )
+
+
+def _opted_out(work: Work, world: World) -> bool:
+    """A spec that says `efa: false` for the pool means it; in our own output that is a class without interfaces."""
+    classes = [world.node_class(each) for each in work.pools]
+    return world.plan.closed and all(each is not None and not each.efa for each in classes)

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.jobs import EFA
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+from compiler.policy.world import World
+
+
+@rule("EFA002")
+def efa_over_type(work: Work, world: World) -> Iterator[Finding]:
+    """A job asks for more EFA devices than a node has.
+
+    The devices of a node are those of its type, or those that `networkInterfaces` of the EC2NodeClass fixes (EC2
+    DescribeInstanceTypes MaximumEfaInterfaces; karpenter-provider-aws v1.14.1): the pods stay Pending.
+
+    ## Fails
+
+        jobs: [{name: llama, resources: {efa: 8}}]
+
+    ## Passes
+
+        jobs: [{name: llama, resources: {efa: 4}}]
+    """
+    if not work.efa or not work.types or any("efa_interfaces" in each.unknown for each in work.types):
+        return
+    has = max((world.efa_of(pool, each) for pool in work.pools for each in world.types(pool)), default=0)
+    if work.efa > has:
+        yield Finding(
+            f"job `{work.name}` asks for {work.efa} EFA devices a node, and `{work.types[0].name}` has {has}",
+            work.place(EFA), label="its pods stay Pending",
+            help=f"ask for {has}" if has else "take a type with EFA, or ask for none",
+        )

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan import Plan
+from compiler.policy.fit import MISSPELT
+from compiler.policy.rule import Finding, rule
+from compiler.source import Route
+
+
+@rule("EFA004")
+def device_key_misspelt(plan: Plan) -> Iterator[Finding]:
+    """A device is asked for, or given quota, by a resource name that no device plugin offers.
+
+    Extended resources have a domain and a name: `nvidia.com/gpu`, `aws.amazon.com/neuron`, `vpc.amazonaws.com/efa`
+    (NVIDIA device plugin 0.20.0, Neuron and EFA device plugins). Under any other name no node has any, so pods stay
+    Pending, and quota for it admits nothing. Taints and tolerations for a device have its name as key.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec: {trainer: {resourcesPerNode: {limits: {nvidia.com: 8}, requests: {nvidia.com: 8}}}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    for job in plan.jobs:
+        names = {name: job.where("limits") for name in (*job.requests, *job.limits)}
+        for name, at in names.items():
+            yield from _judge(name, at)
+    for runtime in plan.runtimes:
+        for container in (each for replicated in runtime.jobs for each in replicated.pod.containers):
+            for name in {*container.requests, *container.limits}:
+                yield from _judge(name, container.where("limits"))
+        for pod in (each.pod for each in runtime.jobs):
+            for toleration in pod.tolerations:
+                yield from _judge(toleration.key, pod.where("tolerations"))
+    for queue in plan.cluster_queues:
+        for name in sorted(queue.covered):
+            yield from _judge(name, queue.where("groups"))
+    for pool in plan.node_pools:
+        for taint in pool.taints:
+            yield from _judge(taint.key, pool.where("taints"))
+
+
+def _judge(name: str, at: Route) -> Iterator[Finding]:
+    right = MISSPELT.get(name)
+    if right is not None:
+        yield Finding(f"`{name}` is the name of no device", at, help=f"did you mean `{right}`?")

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+
+
+@rule("EFA007", severity=Severity.WARNING)
+def efa_type_unpinned(work: Work) -> Iterator[Finding]:
+    """A job of several nodes talks over EFA, and its nodes may be of several instance types.
+
+    Ranks on different types run at the pace of the slowest, and P4d, P4de and DL1 cannot talk EFA with other types
+    at all (EC2 user guide, EFA limitations); NCCL's settings are by type too (aws-ofi-nccl 1.21.1).
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [
+            {key: node.kubernetes.io/instance-type, operator: In, values: [p4d.24xlarge, p4de.24xlarge]}]}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    if not (work.gang and work.efa) or len(work.pools) != 1:
+        return
+    pool = work.pools[0]
+    names = pool.instance_types
+    if names is None or len(names) > 1:
+        what = f"{len(names)} instance types" if names else "any instance type that fits"
+        yield Finding(
+            f"pool `{pool.name}` allows {what}, and job `{work.name}` talks over EFA between {work.nodes} nodes",
+            pool.where("instance_types"), help="require one `node.kubernetes.io/instance-type`",
+        )

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+
+
+@rule("EFA011", severity=Severity.WARNING)
+def env_without_effect(work: Work) -> Iterator[Finding]:
+    """An environment variable for the network has no effect on EFA, or none any more.
+
+    Settings for InfiniBand verbs do not reach EFA, which NCCL uses through aws-ofi-nccl and libfabric; others were
+    for versions long gone, or are misspelt (NCCL documentation; aws-ofi-nccl 1.21.1; AWS distributed-training EFA
+    cheat sheet). Whoever reads them believes that they do something.
+
+    ## Fails
+
+        jobs: [{name: llama, env: {NCCL_IB_HCA: "efa0,efa1"}}]
+
+        jobs: [{name: llama, env: {FI_EFA_FORK_SAFE: "1"}}]
+
+    ## Passes
+
+        jobs: [{name: llama, env: {NCCL_DEBUG: WARN}}]
+    """
+    for name in work.env:
+        why = _WHY.get(name)
+        if why is None and name.startswith("NCCL_IB_") and work.efa:
+            why = "is for InfiniBand verbs; EFA does not read it"
+        if name == "FI_EFA_USE_DEVICE_RDMA" and work.types and not any(each.gpudirect_rdma for each in work.types):
+            continue
+        if why is not None:
+            yield Finding(f"`{name}` {why}", work.where("env"), help=f"remove `{name}`")
+
+
+_WHY = {
+    "FI_EFA_USE_DEVICE_RDMA": "is not needed since libfabric 1.18",
+    "FI_EFA_FORK_SAFE": "is not needed on kernels since 5.13",
+    "FI_EFA_ENABLE_SHM_TRANSFER": "has no effect through aws-ofi-nccl",
+    "NCCL_SOCKET_NTHREADS": "is for TCP sockets only",
+    "NCCL_NSOCKS_PERTHREAD": "is for TCP sockets only",
+    "NCCL_TREE_THRESHOLD": "was removed with NCCL 2.5; `NCCL_ALGO` came in its place",
+    "NCCL_TOPO_DUMP": "is no variable of NCCL; the one that dumps the topology is `NCCL_TOPO_DUMP_FILE`",
+}

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+
+
+@rule("EFA013", severity=Severity.WARNING)
+def visible_devices_fixed(work: Work) -> Iterator[Finding]:
+    """A job fixes which GPUs its processes see.
+
+    The device plugin gives each container its GPUs, numbered from 0; `CUDA_VISIBLE_DEVICES` then hides some of them
+    from every process of the node (NVIDIA device plugin 0.20.0; torchrun sets LOCAL_RANK, not this).
+
+    ## Fails
+
+        jobs: [{name: llama, env: {CUDA_VISIBLE_DEVICES: "0"}}]
+
+    ## Passes
+
+        jobs: [{name: llama, env: {NCCL_DEBUG: WARN}}]
+    """
+    for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "NEURON_RT_VISIBLE_CORES"):
+        if name in work.env and work.accelerator:
+            yield Finding(f"`{name}` is set in job `{work.name}`", work.where("env"),
+                          label="hides devices from every process", help="remove it: the device plugin decides")

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.plan.health import ProblemDetector
+from compiler.policy.rule import Finding, rule
+
+
+@rule("HLT008")
+def pattern_of_other_dialect(detector: ProblemDetector) -> Iterator[Finding]:
+    """A pattern of the node-problem-detector is no regular expression of Go.
+
+    The detector compiles patterns with Go's `regexp` (RE2): no look-around, no back-references. It stops at a
+    pattern that does not compile (node-problem-detector v1.36.0), and then nothing is watched.
+
+    ## Fails
+
+        # a whole cluster
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: node-problem-detector, namespace: kube-system}
+        data:
+          gpu-xid.json: |
+            {"plugin": "kmsg", "source": "gpu", "conditions": [],
+             "rules": [{"type": "temporary", "reason": "Xid", "pattern": "NVRM: Xid (?!13)"}]}
+
+    ## Passes
+
+        health: {problemDetector: true}
+    """
+    for monitor in detector.monitors:
+        for each in monitor.rules:
+            try:
+                re.compile(each.pattern)
+                why = "look-around" if re.search(r"\(\?<?[=!]", each.pattern) else (
+                    "a back-reference" if re.search(r"(?<!\\)(?:\\)*\\[1-9]", each.pattern) else "")
+            except re.error as problem:
+                why = str(problem)
+            if why:
+                yield Finding(f"pattern of rule `{each.reason}` does not compile in Go: {why}", monitor.where("rules"),
+                              label="the detector stops", help="write it without")

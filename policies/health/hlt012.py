@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan.nodes import NodePool
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("HLT012", severity=Severity.WARNING)
+def consolidation_of_training(pool: NodePool, world: World) -> Iterator[Finding]:
+    """Karpenter consolidates nodes of a training pool that are in use.
+
+    `WhenEmptyOrUnderutilized` and `Balanced` move pods to pack nodes (karpenter.sh/v1 NodePool `disruption`): a
+    rank that is moved stops the whole job.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {disruption: {consolidationPolicy: WhenEmptyOrUnderutilized}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {disruption: {consolidationPolicy: WhenEmpty}}
+    """
+    if pool.consolidation in ("WhenEmptyOrUnderutilized", "Balanced") and world.accelerated(pool):
+        yield Finding(f"pool `{pool.name}` consolidates nodes in use: `{pool.consolidation}`",
+                      pool.where("consolidation"), help="write `consolidationPolicy: WhenEmpty`")

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan.nodes import NodePool
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("HLT014", severity=Severity.WARNING)
+def drain_with_deadline(pool: NodePool, world: World) -> Iterator[Finding]:
+    """A training pool has a deadline for drains.
+
+    With `terminationGracePeriod` Karpenter may evict pods that say `do-not-disrupt`, and kills them at the deadline
+    (karpenter.sh/v1 NodePool): drift then ends running jobs.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {template: {spec: {terminationGracePeriod: 1h}}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {template: {spec: {expireAfter: Never}}}
+    """
+    if pool.termination_grace is not None and world.accelerated(pool):
+        yield Finding(f"drains of pool `{pool.name}` kill what runs after {pool.termination_grace}",
+                      pool.where("termination_grace"), help="remove `terminationGracePeriod`")

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.delivery import HelmRelease
+from compiler.plan.jobs import GPU
+from compiler.plan.nodes import Toleration, untolerated
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World, tolerations, value
+
+
+@rule("HLT019")
+def taint_of_other_value(release: HelmRelease, world: World) -> Iterator[Finding]:
+    """GPU feature discovery does not tolerate the value of the GPU taint.
+
+    The discovery worker of the NVIDIA chart tolerates just `nvidia.com/gpu=present` (nvidia-device-plugin 0.20.0,
+    `nfd` values): with another value the node is never labelled, and the plugin, which waits for the label, never
+    runs.
+
+    ## Fails
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: nvdp, namespace: flux-system}
+        spec: {chart: {spec: {chart: nvidia-device-plugin, version: 0.20.0}}, values: {gfd: {enabled: true}}}
+        ---
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {template: {spec: {taints: [{key: nvidia.com/gpu, value: "true", effect: NoSchedule}]}}}
+
+    ## Passes
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: nvdp, namespace: flux-system}
+        spec: {chart: {spec: {chart: nvidia-device-plugin, version: 0.20.0}}, values: {gfd: {enabled: true}}}
+    """
+    if release.chart != "nvidia-device-plugin" or not value(release.values, "gfd", "enabled"):
+        return
+    given = value(release.values, "nfd", "worker", "tolerations")
+    reach = tolerations(given) if given is not None else (Toleration(GPU, "Equal", "present", "NoSchedule"),)
+    for pool in world.plan.node_pools:
+        for taint in untolerated(tuple(each for each in pool.taints if each.key == GPU), reach):
+            yield Finding(f"feature discovery does not tolerate `{taint}` of pool `{pool.name}`", pool.where("taints"),
+                          label="the device plugin never runs there", help=f"write `{GPU}=present:{taint.effect}`")

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.fit import over_node, over_pool, pool_room
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+from compiler.policy.world import World
+
+
+@rule("LIM003")
+def gang_over_pool(work: Work, world: World) -> Iterator[Finding]:
+    """A job needs more nodes than its pool may have.
+
+    All nodes of a job run at once; Karpenter launches none beyond `limits` or `replicas` of the NodePool
+    (karpenter.sh/v1): some pods stay Pending, and the others wait for them at full price.
+
+    ## Fails
+
+        jobs: [{name: llama, nodes: 5}]
+
+    ## Passes
+
+        jobs: [{name: llama, nodes: 4}]
+    """
+    if not work.gang or not over_pool(work, world) or over_node(work, world):
+        return
+    most = pool_room(work, world)
+    names = ", ".join(f"`{each.name}`" for each in work.pools)
+    yield Finding(
+        f"job `{work.name}` needs {work.nodes} nodes at once, and pool {names} has room for {most}",
+        work.where("nodes"), label="it never starts",
+        help=f"lower the job to {most} nodes, or raise the limit of the pool" if most else "raise the pool's limit",
+    )

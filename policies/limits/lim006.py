@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+
+
+@rule("LIM006", severity=Severity.WARNING)
+def shared_memory_default(work: Work) -> Iterator[Finding]:
+    """A job with several GPUs a node has the default /dev/shm of 64 MiB.
+
+    NCCL and the workers of data loaders exchange data through /dev/shm; 64 MiB is the container runtime's default,
+    and they die with "Bus error" or "No space left on device" (PyTorch, torch.multiprocessing; NCCL,
+    troubleshooting).
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
+          containers: [{name: node, volumeMounts: [{name: dshm, mountPath: /scratch}]}]}}}}}]}}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    if work.main is None or work.pod is None or work.accelerator is None or work.accelerator[1] < 2:
+        return
+    volume = next((each.volume for each in work.main.mounts if each.path == "/dev/shm"), None)
+    if volume is None:
+        yield Finding(
+            f"job `{work.name}` has {work.accelerator[1]} devices a node and 64 MiB of /dev/shm",
+            work.main.where("mounts"),
+            help="mount an `emptyDir` of `medium: Memory` at `/dev/shm`",
+        )

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+
+
+@rule("LIM007")
+def shared_memory_over_limit(work: Work) -> Iterator[Finding]:
+    """The /dev/shm of a job is as large as its memory limit.
+
+    A tmpfs counts in the memory limit of the container that fills it (Kubernetes, emptyDir): before it is full, the
+    process is killed for want of memory.
+
+    ## Fails
+
+        jobs: [{name: llama, sharedMemory: 1000Gi, resources: {memory: 1000Gi}}]
+
+    ## Passes
+
+        jobs: [{name: llama, sharedMemory: 64Gi, resources: {memory: 1000Gi}}]
+    """
+    limit = work.asks.get("memory")
+    if work.main is None or work.pod is None or limit is None:
+        return
+    mounted = {each.volume for each in work.main.mounts if each.path == "/dev/shm"}
+    for volume in work.pod.volumes:
+        if volume.name in mounted and volume.medium == "Memory" and volume.size is not None and volume.size >= limit:
+            yield Finding(
+                f"/dev/shm of job `{work.name}` is {volume.size}, its memory limit {limit}", work.pod.where("volumes"),
+                label="counts in the limit", help="make it smaller, or the memory limit larger",
+            )

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan.nodes import NodePool
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("LIM009", severity=Severity.WARNING)
+def pool_without_device_limit(pool: NodePool, world: World) -> Iterator[Finding]:
+    """A pool of accelerated nodes has no limit in accelerators or nodes.
+
+    Nothing bounds what Karpenter may launch, or CPUs do: `cpu: 1000` is 10 nodes of p4d and 5 of p5, whatever the
+    quota says (karpenter.sh/v1 NodePool `limits`).
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {limits: {cpu: 1000, nvidia.com/gpu: null}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {limits: {nvidia.com/gpu: 32}}
+    """
+    if pool.replicas is not None or not world.accelerated(pool):
+        return
+    resources = {each.accelerator_resource for each in world.types(pool)}
+    if "nodes" not in pool.limits and not resources & set(pool.limits):
+        has = ", ".join(f"`{each}`" for each in pool.limits) or "none"
+        name = next(iter(sorted(each for each in resources if each)))
+        yield Finding(f"pool `{pool.name}` has no limit in `{name}`: it has {has}", pool.where("limits"),
+                      help=f"write `limits: {{{name}: …}}`, equal to the quota of its queues")

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.policy.fit import MISSPELT
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+
+
+@rule("LIM011", severity=Severity.WARNING)
+def accelerators_not_asked(work: Work) -> Iterator[Finding]:
+    """A job runs on accelerated nodes and asks for no accelerator.
+
+    A container sees only the devices that it asks for (Kubernetes, device plugins): the GPUs of the node stay idle,
+    and the program does not find them.
+
+    ## Fails
+
+        jobs: [{name: llama, nodes: 1, resources: {gpus: 0, cpu: 90, memory: 1000Gi}}]
+
+    ## Passes
+
+        jobs: [{name: llama, nodes: 1}]
+    """
+    if not work.complete or not work.job.trainer or not work.types or work.accelerator is not None:
+        return
+    if all(each.accelerator_resource for each in work.types) and not any(each in MISSPELT for each in work.asks):
+        instance = work.types[0]
+        yield Finding(
+            f"job `{work.name}` asks for none of the {instance.accelerators} accelerators of `{instance.name}`",
+            work.where("limits"),
+            help=f"ask for `{instance.accelerator_resource}`, or take a pool without accelerators",
+        )

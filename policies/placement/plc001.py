@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.plan import Plan
+from compiler.plan.nodes import ZONE
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.source import Route
+
+
+@rule("PLC001")
+def zone_is_region(plan: Plan, world: World) -> Iterator[Finding]:
+    """An Availability Zone is named that is a Region.
+
+    The label `topology.kubernetes.io/zone` of a node is a zone, like `us-west-2b`; no node has a Region there, so
+    Karpenter finds no offering and pods stay Pending (Kubernetes well-known labels; karpenter v1.14).
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2]}]}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2b]}]}}
+    """
+    for zone, at in zones_named(plan):
+        if _REGION.match(zone):
+            known = world.catalog.regions.get(zone, ())
+            yield Finding(
+                f"zone `{zone}` is a Region", at, label="no node has this zone",
+                help=f"write one of {', '.join(f'`{each}`' for each in known)}" if known else f"write `{zone}a`",
+            )
+
+
+_REGION = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d\Z")
+
+
+def zones_named(plan: Plan) -> Iterator[tuple[str, Route]]:
+    """Every zone that a pool, a flavor, a runtime or a patch asks for."""
+    for pool in plan.node_pools:
+        yield from ((zone, pool.where("zones")) for zone in pool.zones or ())
+    for flavor in plan.flavors:
+        if (zone := flavor.node_labels.get(ZONE)) is not None:
+            yield zone, flavor.where("node_labels")
+    pods = [each.pod for runtime in plan.runtimes for each in runtime.jobs]
+    pods += [each.pod for job in plan.jobs for each in job.patches]
+    for pod in pods:
+        if (zone := pod.node_selector.get(ZONE)) is not None:
+            yield zone, pod.where("node_selector")

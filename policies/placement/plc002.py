@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.nodes import NodePool
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("PLC002")
+def zone_not_in_region(pool: NodePool, world: World) -> Iterator[Finding]:
+    """A node pool names a zone that does not exist, or one of another Region than its other zones.
+
+    A cluster lies in one Region, and its subnets in that Region's zones; a zone elsewhere has no subnet, and
+    Karpenter never launches a node there (catalog: EC2 DescribeAvailabilityZones).
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2z]}]}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2a]}]}}
+    """
+    for zone in pool.zones or ():
+        region = zone[:-1]
+        known = world.catalog.regions.get(region)
+        if world.region is not None and region in world.catalog.regions and region != world.region:
+            yield Finding(f"pool `{pool.name}` is in zone `{zone}`, the cluster in region `{world.region}`",
+                          pool.where("zones"), help=f"write a zone of {world.region}")
+        elif known and zone not in known:
+            yield Finding(f"region `{region}` has no zone `{zone}`", pool.where("zones"),
+                          help=f"it has {', '.join(f'`{each}`' for each in known)}")

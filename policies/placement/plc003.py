@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.nodes import NodePool
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("PLC003")
+def efa_across_zones(pool: NodePool, world: World) -> Iterator[Finding]:
+    """A node pool with EFA spans several Availability Zones.
+
+    EFA traffic does not leave a zone (EC2 user guide, EFA limitations): ranks in two zones cannot reach each other,
+    and the job dies in its first collective ("reachable by EFA device but handshake failed", libfabric 4126).
+
+    ## Fails
+
+        nodePools: [{name: gpu, zone: null, zones: [us-west-2a, us-west-2b]}]
+
+    ## Passes
+
+        nodePools: [{name: gpu, zone: us-west-2b}]
+
+    Jobs of one node each may use all zones, without EFA.
+
+        nodePools: [{name: gpu, zone: null, zones: [us-west-2a, us-west-2b], placement: none, efa: false}]
+        jobs: [{name: llama, nodes: 1}]
+    """
+    zones = pool.zones
+    if zones is None or len(zones) < 2:
+        return
+    node_class = world.node_class(pool)
+    talking = [each for each in world.works_on(pool) if each.gang and each.efa]
+    if talking or (node_class is not None and node_class.efa):
+        why = f"job `{talking[0].name}` talks over EFA between its {talking[0].nodes} nodes" if talking else (
+            "its nodes have EFA interfaces")
+        yield Finding(
+            f"pool `{pool.name}` has EFA and spans {len(zones)} Availability Zones", pool.where("zones"),
+            label="EFA traffic cannot leave a zone", help="keep one zone, or make one pool for each zone", notes=(why,),
+        )

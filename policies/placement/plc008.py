@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.nodes import NodePool
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("PLC008")
+def placement_strategy_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
+    """The instance type does not take the strategy of its placement group.
+
+    EC2 lists the strategies by type (DescribeInstanceTypes SupportedStrategies); Karpenter leaves types out that do
+    not support the group's, so the pool has no type left (karpenter-provider-aws v1.14.1, placement groups).
+
+    ## Fails
+
+        nodePools: [{name: gpu, instanceType: t3.2xlarge, placement: cluster}]
+        jobs: [{name: llama, nodes: 1}]
+
+    ## Passes
+
+        nodePools: [{name: gpu, placement: cluster}]
+    """
+    node_class, bootstrap = world.node_class(pool), world.plan.bootstrap
+    if node_class is None or bootstrap is None:
+        return
+    group = next((each for each in bootstrap.placement_groups if each.name == node_class.placement_group), None)
+    for instance in world.types(pool) if group else ():
+        supported = instance.placement_strategies
+        if group and "placement_strategies" not in instance.unknown and group.strategy not in supported:
+            yield Finding(
+                f"`{instance.name}` does not take placement strategy `{group.strategy}`",
+                node_class.where("placement_group"),
+                help=f"write one of {', '.join(f'`{each}`' for each in supported)}" if supported else "remove it",
+            )

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.nodes import NodePool
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("PLC012")
+def spot_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
+    """Spot capacity is asked for an instance type that has none.
+
+    EC2 does not offer every type as spot (DescribeInstanceTypes SupportedUsageClasses): a pool of spot alone never
+    gets a node.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: hpc}
+        spec: {template: {spec: {requirements: [
+          {key: node.kubernetes.io/instance-type, operator: In, values: [hpc7a.96xlarge]},
+          {key: topology.kubernetes.io/zone, operator: In, values: [us-east-2b]},
+          {key: karpenter.sh/capacity-type, operator: In, values: [spot]}]}}}
+
+    ## Passes
+
+        nodePools: [{name: gpu, capacity: {type: spot}}]
+        jobs: [{name: llama, nodes: 1}]
+    """
+    types = world.types(pool) if pool.capacity_types == ("spot",) else ()
+    if types and not any(each.spot or "usage_classes" in each.unknown for each in types):
+        names = ", ".join(f"`{each.name}`" for each in types[:3])
+        yield Finding(f"{names} is not offered as spot", pool.where("capacity_types"),
+                      help="take `on-demand`, or a reservation")

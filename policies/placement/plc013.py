@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+
+
+@rule("PLC013", severity=Severity.WARNING)
+def spot_for_gang(work: Work) -> Iterator[Finding]:
+    """A job of several nodes runs on spot capacity.
+
+    One interruption of one node stops all nodes of the job, with two minutes' notice (EC2 user guide, spot
+    interruptions); accelerated types are interrupted often, and each time all of the gang's work since its last
+    checkpoint is lost.
+
+    ## Fails
+
+        nodePools: [{name: gpu, capacity: {type: spot}}]
+
+    ## Passes
+
+        nodePools: [{name: gpu, capacity: {type: spot}}]
+        jobs: [{name: llama, nodes: 1}]
+    """
+    for pool in work.pools if work.gang else ():
+        if "spot" in (pool.capacity_types or ()):
+            yield Finding(
+                f"job `{work.name}` needs {work.nodes} nodes at once, and pool `{pool.name}` may launch spot",
+                pool.where("capacity_types"), label="one interruption stops all nodes",
+                help="take `on-demand` or a reservation for jobs of several nodes",
+            )

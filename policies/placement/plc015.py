@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+from compiler.policy.world import World
+
+
+@rule("PLC015")
+def storage_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
+    """A job mounts a volume that is pinned to another zone than its pool.
+
+    A PersistentVolume with node affinity to a zone lets its pods run only there (Kubernetes, volume topology): with
+    the pool in another zone they stay Pending. A file system in another zone also costs traffic and latency.
+
+    ## Fails
+
+        storage:
+          - {name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi, zone: us-west-2a}}
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
+
+    ## Passes
+
+        storage:
+          - {name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi, zone: us-west-2b}}
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
+    """
+    if work.pod is None or not work.pools or not world.plan.volumes:
+        return
+    zones = {zone for pool in work.pools for zone in pool.zones or ()}
+    claims = {each.source for each in work.pod.volumes if each.type == "persistentVolumeClaim"}
+    for volume in world.plan.volumes:
+        bound = volume.claim_namespace == work.job.namespace and volume.claim_name in claims
+        if bound and volume.zone and zones and volume.zone not in zones:
+            yield Finding(
+                f"volume `{volume.name}` is in `{volume.zone}`, and job `{work.name}` runs in "
+                f"{', '.join(f'`{zone}`' for zone in sorted(zones))}", volume.where("zone"),
+                label="its pods stay Pending", help="put the pool and the file system into one zone",
+            )

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan.nodes import NodePool
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("PLC016", severity=Severity.WARNING, params={"instances": 64})
+def block_too_small(pool: NodePool, world: World) -> Iterator[Finding]:
+    """A pool is larger than its Capacity Blocks can be.
+
+    A Capacity Block has at most 64 instances (EC2 user guide, Capacity Blocks): a larger pool needs several, or its
+    last nodes are never launched.
+
+    ## Fails
+
+        nodePools: [{name: gpu, nodes: {max: 80}, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+
+    ## Passes
+
+        nodePools:
+          - {name: gpu, nodes: {max: 80}, capacity: {type: block, ids: [cr-0a1b2c3d4e5f60718, cr-0a1b2c3d4e5f60719]}}
+    """
+    node_class, types = world.node_class(pool), world.types(pool)
+    if node_class is None or not types or not world.block(pool):
+        return
+    ids = [each.id for each in node_class.reservations]
+    nodes = max(world.most_nodes(pool, each) or 0 for each in types)
+    most = world.param("instances") * len(ids)
+    if ids and all(ids) and nodes > most:
+        yield Finding(
+            f"pool `{pool.name}` may have {nodes} nodes, and {len(ids)} Capacity Block has at most {most}",
+            node_class.where("reservations"), help="add the ids of further blocks, or lower the number of nodes",
+        )

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.fit import MISSPELT
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+from compiler.policy.world import World
+
+
+@rule("QUE001")
+def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
+    """A job asks for a resource that its queue does not cover.
+
+    Kueue admits a workload only if some resource group covers each resource that it asks for, EFA devices and huge
+    pages included ("resource vpc.amazonaws.com/efa unavailable in ClusterQueue", kueue v0.19.2): it waits for ever.
+
+    ## Fails
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        spec:
+          resourceGroups:
+            - $patch: replace
+              coveredResources: [cpu, memory, nvidia.com/gpu, hugepages-2Mi]
+              flavors:
+                - name: gpu
+                  resources:
+                    - {name: cpu, nominalQuota: 360}
+                    - {name: memory, nominalQuota: 4000Gi}
+                    - {name: nvidia.com/gpu, nominalQuota: 32}
+                    - {name: hugepages-2Mi, nominalQuota: 20Gi}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    queue, manager = work.queue, world.plan.queue_manager
+    if queue is None or not queue.groups or (manager is not None and manager.ignore_undeclared):
+        return
+    prefixes = manager.excluded_prefixes if manager is not None else ()
+    covered = queue.covered
+    for resource, asked in work.asks.items():
+        if resource not in covered and asked and resource not in MISSPELT and not resource.startswith(prefixes):
+            yield Finding(
+                f"job `{work.name}` asks for `{resource}`, which queue `{queue.name}` does not cover",
+                queue.where("groups"), label="the job is never admitted",
+                help=f"add `{resource}` to `coveredResources`, with a quota in each flavor",
+            )

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.fit import over_node, over_pool, queue_lack
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+from compiler.policy.world import World
+
+
+@rule("QUE005")
+def gang_over_quota(work: Work, world: World) -> Iterator[Finding]:
+    """A job asks for more than its queue can ever admit.
+
+    All nodes of a job are admitted together, into one flavor (kueue v0.19.2). Beyond the nominal quota and what may
+    be borrowed from the cohort the job waits for ever; its only condition is Suspended.
+
+    ## Fails
+
+        queues: [{name: research, quota: [{pool: gpu, nodes: 3}]}]
+
+    ## Passes
+
+        queues: [{name: research, quota: [{pool: gpu, nodes: 4}]}]
+    """
+    lack = queue_lack(work, world)
+    if lack is None or work.queue is None or over_node(work, world) or over_pool(work, world):
+        return
+    resource, asked, most = lack
+    yield Finding(
+        f"job `{work.name}` asks for {asked} of `{resource}`, and queue `{work.queue.name}` can admit at most {most}",
+        work.where("nodes"), label="it waits for ever", help="make the job smaller, or the quota larger",
+    )

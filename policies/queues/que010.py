@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan.queues import QueueManager
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("QUE010", severity=Severity.WARNING, params={"minutes": 20})
+def pods_ready_too_short(manager: QueueManager, world: World) -> Iterator[Finding]:
+    """Kueue evicts jobs sooner than their nodes come up.
+
+    An accelerated node takes about 10 minutes to launch and boot, and an image of 25 GB another 10: a job whose
+    pods are not ready within `waitForPodsReady.timeout` is evicted and queued again (kueue v0.19.2), so it never
+    starts. `minutes` is the shortest that is let pass, for pools that start from nothing.
+
+    ## Fails
+
+        kueue: {waitForPodsReady: 5m}
+
+    ## Passes
+
+        kueue: {waitForPodsReady: 30m}
+    """
+    ready, least = manager.pods_ready, world.param("minutes")
+    pools = world.plan.node_pools
+    if ready is None or (pools and all(each.replicas is not None for each in pools)):
+        return
+    if ready.seconds < least * 60:
+        yield Finding(
+            f"jobs whose pods are not ready within {ready} are evicted, and a node with its image takes {least}m",
+            manager.where("pods_ready"), help=f"write at least `{least}m`",
+        )

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from compiler.plan.queues import ClusterQueue
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World, value
+
+
+@rule("QUE016")
+def borrowing_with_fair_sharing(queue: ClusterQueue, world: World) -> Iterator[Finding]:
+    """A queue preempts within its cohort by priority while fair sharing is on.
+
+    `borrowWithinCohort` belongs to classical preemption; with fair sharing it is not supported (kueue v0.19.2,
+    ClusterQueue `preemption.borrowWithinCohort`).
+
+    ## Fails
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        spec: {preemption: {reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority}}}
+        ---
+        apiVersion: config.kueue.x-k8s.io/v1beta2
+        kind: Configuration
+        waitForPodsReady: {timeout: 30m}
+        fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare]}
+
+    ## Passes
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        spec: {preemption: {reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority}}}
+    """
+    if queue.preemption.borrow_within_cohort != "Never" and _fair(world):
+        yield Finding(f"queue `{queue.name}` borrows by priority, and fair sharing is on", queue.where("preemption"),
+                      help="remove `borrowWithinCohort`, or fair sharing")
+
+
+def _fair(world: World) -> bool:
+    return any(
+        isinstance(each.body.get("fairSharing"), Mapping)
+        for each in world.manifests if each.body.get("kind") == "Configuration"
+    ) or any(
+        re.search(r"^fairSharing:", str(value(each.values, *_CONFIG)), re.MULTILINE) for each in world.releases("kueue")
+    )
+
+
+_CONFIG = ("managerConfig", "controllerManagerConfigYaml")

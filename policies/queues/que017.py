@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan.queues import Flavor
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("QUE017", severity=Severity.WARNING)
+def flavor_without_labels(flavor: Flavor, world: World) -> Iterator[Finding]:
+    """A flavor selects no nodes, though there is more than one pool.
+
+    Without `nodeLabels` Kueue counts quota in this flavor and lets the pods run anywhere (kueue v0.19.2,
+    ResourceFlavor): quota of one pool is spent on nodes of another.
+
+    ## Fails
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        spec: {nodeLabels: null}
+        ---
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: second}
+        spec: {limits: {nvidia.com/gpu: 8}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    if not flavor.node_labels and len(world.plan.node_pools) > 1 and any(
+        each.flavor == flavor.name for queue in world.plan.cluster_queues for each in queue.flavors()
+    ):
+        yield Finding(f"flavor `{flavor.name}` selects no nodes, and there are {len(world.plan.node_pools)} pools",
+                      flavor.where("node_labels"), help="add `nodeLabels: {karpenter.sh/nodepool: …}`")

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan.nodes import Taint, Toleration, untolerated
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+from compiler.policy.world import World
+
+
+@rule("RUN005", severity=Severity.WARNING)
+def patch_drops_tolerations(work: Work, world: World) -> Iterator[Finding]:
+    """A patch replaces the tolerations of the runtime and drops some.
+
+    Observed with Trainer 2.3.0: node selectors are merged, tolerations are replaced as a whole. Where the pool has
+    the taint, the pods stay Pending, except for the devices that they ask for, whose taints EKS tolerates by
+    itself.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec:
+          runtimePatches:
+            - trainingRuntimeSpec: {template: {spec: {replicatedJobs: [
+                {name: node, template: {spec: {template: {spec: {
+                  tolerations: [{key: team, operator: Exists}]}}}}}]}}}
+
+    ## Passes
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec:
+          runtimePatches:
+            - trainingRuntimeSpec: {template: {spec: {replicatedJobs: [
+                {name: node, template: {spec: {template: {spec: {tolerations: [
+                  {key: team, operator: Exists},
+                  {key: nvidia.com/gpu, operator: Equal, value: present, effect: NoSchedule}]}}}}}]}}}
+    """
+    for patch in work.job.patches if work.runtime else ():
+        replicated = work.runtime.job(patch.job) if work.runtime else None
+        if replicated is None or not patch.pod.tolerations:
+            continue
+        dropped = [Taint(each.key, each.value, each.effect) for each in replicated.pod.tolerations if each.key
+                   and not any(_covers(new, each) for new in patch.pod.tolerations)]
+        if dropped:
+            reach = patch.pod.tolerations
+            hard = work.pools and all(
+                any(each.key not in work.asks for each in untolerated(pool.taints, reach)) for pool in work.pools)
+            yield Finding(
+                f"the patch of job `{work.name}` drops the runtime's toleration of `{dropped[0]}`",
+                patch.pod.where("tolerations"), label="tolerations are replaced as a whole",
+                help="repeat the runtime's tolerations in the patch", severity=Severity.ERROR if hard else None,
+            )
+
+
+def _covers(new: Toleration, old: Toleration) -> bool:
+    return new == old or new.tolerates(Taint(old.key, old.value, old.effect or new.effect))

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+from compiler.policy.world import launches, options
+
+
+@rule("RUN009")
+def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
+    """torchrun on several nodes uses c10d without an endpoint.
+
+    With `--rdzv-backend=c10d` and no `--rdzv-endpoint` each node opens a store on its own localhost and waits there
+    for the others (PyTorch, torchrun). Trainer sets `PET_MASTER_ADDR`, which c10d does not read.
+
+    ## Fails
+
+        jobs: [{name: llama, command: [torchrun, --rdzv_backend=c10d, train.py], env: {PET_RDZV_ENDPOINT: ""}}]
+
+    ## Passes
+
+        jobs: [{name: llama, command: [torchrun, --rdzv_backend=c10d, train.py]}]
+    """
+    if not work.gang or not launches(work.words):
+        return
+    given = dict(options(work.words))
+    backend = given.get("rdzv-backend") or work.env.get("PET_RDZV_BACKEND")
+    if backend == "c10d" and not given.get("rdzv-endpoint") and not work.env.get("PET_RDZV_ENDPOINT"):
+        yield Finding(
+            f"job `{work.name}` runs torchrun on {work.nodes} nodes with c10d and no endpoint", work.where("command"),
+            label="each node waits for itself", help="add `--rdzv-endpoint=$(PET_MASTER_ADDR):$(PET_MASTER_PORT)`",
+        )

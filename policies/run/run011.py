@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan.jobs import GPU
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+from compiler.policy.world import launches, options
+
+
+@rule("RUN011", severity=Severity.WARNING)
+def processes_differ_from_devices(work: Work) -> Iterator[Finding]:
+    """A job starts another number of processes a node than it has GPUs.
+
+    With fewer, GPUs stay idle; with more, two processes share one and NCCL refuses ("Duplicate GPU detected").
+
+    ## Fails
+
+        jobs: [{name: llama, processesPerNode: 4}]
+
+    ## Passes
+
+        jobs: [{name: llama, processesPerNode: 8}]
+    """
+    asked = work.accelerator
+    if asked is None or asked[0] != GPU or not launches(work.words):
+        return
+    given = dict(options(work.words)).get("nproc-per-node")
+    told = int(given) if given is not None and given.isdigit() else None if given else work.job.processes
+    if isinstance(told, int) and told != asked[1]:
+        yield Finding(f"job `{work.name}` starts {told} processes a node and has {asked[1]} GPUs",
+                      work.where("command" if given else "processes"), help=f"write {asked[1]}, or remove it")

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+
+
+@rule("RUN013", severity=Severity.WARNING)
+def image_not_pinned(work: Work) -> Iterator[Finding]:
+    """A job runs an image that is not pinned.
+
+    `latest`, or no tag, is whatever is newest when a node pulls: a node that is replaced in the middle of a run may
+    get another program than the others (Kubernetes, images).
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec: {trainer: {image: "ghcr.io/team/train:latest"}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    image = work.main.image if work.main else work.job.image
+    if image and "@" not in image:
+        tag = image.rpartition("/")[2].partition(":")[2]
+        if tag in ("", "latest"):
+            said = "has no tag" if not tag else "is `latest`"
+            yield Finding(f"image `{image}` of job `{work.name}` {said}", work.where("image"),
+                          help="pin a version or, better, a digest")

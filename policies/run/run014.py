@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.delivery import Stage
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("RUN014")
+def stage_prunes_jobs(stage: Stage, world: World) -> Iterator[Finding]:
+    """Flux deletes running jobs when their file leaves git.
+
+    A Kustomization with `prune: true` deletes what it no longer finds (Flux kustomize-controller 1.9): renaming a
+    folder or reverting a commit stops a run of weeks. The annotation `kustomize.toolkit.fluxcd.io/prune: disabled`
+    on the job keeps it.
+
+    ## Fails
+
+        # a whole cluster
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {annotations: {kustomize.toolkit.fluxcd.io/prune: enabled}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    exposed = [each for each in world.plan.jobs if each.prune]
+    if not stage.prune or not exposed or not _carries_jobs(stage, world):
+        return
+    yield Finding(
+        f"stage `{stage.name}` prunes, and job `{exposed[0].name}` does not say `prune: disabled`", exposed[0].at,
+        label="leaving git stops the run",
+        help="annotate the job with `kustomize.toolkit.fluxcd.io/prune: disabled`",
+    )
+
+
+def _carries_jobs(stage: Stage, world: World) -> bool:
+    """The stage whose folder is called for its jobs, or the only one."""
+    return stage.path.rstrip("/").endswith("jobs") or len(world.plan.stages) == 1

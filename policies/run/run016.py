@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan.jobs import Runtime
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("RUN016", severity=Severity.NOTE)
+def runtime_not_versioned(runtime: Runtime, world: World) -> Iterator[Finding]:
+    """The name of a runtime carries no version.
+
+    Observed with Kueue 0.19.2 and Trainer 2.3.0: a runtime that is edited never reaches an existing job, but may
+    restart it: Kueue compares the job with the runtime as it is now, deletes the workload and starts the pods anew,
+    with the old content. A new name for each content avoids that.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        metadata: {name: mine}
+        spec: {mlPolicy: {numNodes: 1, torch: {}}}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec: {runtimeRef: {name: mine}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    if any(each.job.queue for each in world.works_of(runtime)) and not _VERSION.search(runtime.name):
+        yield Finding(f"the name of runtime `{runtime.name}` carries no version", runtime.at,
+                      help=f"call it `{runtime.name}-1`, and make `-2` instead of editing it")
+
+
+_VERSION = re.compile(r"-(?:v?\d[\w.]*|[0-9a-f]{5,})\Z")

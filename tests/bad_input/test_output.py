@@ -1,0 +1,233 @@
+"""Output that cannot be written: what is told, and that what was there stays, byte for byte and time for time."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import SPECS, Command, Run, contents, snapshot
+
+RERUN = "command: [torchrun, train.py, --lr=0.1], rerun: 1"
+
+
+@pytest.fixture
+def folder(trainyard: Command, tmp_path: Path) -> Path:
+    """A folder with a spec and what it compiled to; then the spec was changed."""
+    shutil.copy(SPECS / "starter.yaml", tmp_path / "spec.yaml")
+    assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
+    text = (tmp_path / "spec.yaml").read_text()
+    (tmp_path / "spec.yaml").write_text(text.replace("command: [torchrun, train.py]", RERUN))
+    return tmp_path
+
+
+def refused(done: Run, code: str, fact: str) -> None:
+    """One error with this code and fact, exit code 2, and a line that says that nothing was written."""
+    assert re.findall(r"^error\[(\w+)\]: (.*)$", done.out, re.MULTILINE) == [(code, fact)]
+    assert "= help: " in done.out
+    assert done.err.splitlines()[-1] == "nothing was written" or "not written" in done.err
+    assert done.code == 2
+
+
+def test_a_file_where_the_output_folder_should_be(folder: Path, trainyard: Command) -> None:
+    (folder / "out").write_text("mine\n")
+    before = snapshot(folder)
+    refused(trainyard("compile", "spec.yaml", "-o", "out", cwd=folder), "OUT003", "`out` is not a directory")
+    assert snapshot(folder) == before
+
+
+def test_a_file_above_the_output_folder(folder: Path, trainyard: Command) -> None:
+    (folder / "out").write_text("mine\n")
+    before = snapshot(folder)
+    done = trainyard("compile", "spec.yaml", "-o", "out/deeper", cwd=folder)
+    refused(done, "OUT003", "`out/deeper` is not a directory")
+    assert snapshot(folder) == before
+
+
+def test_a_folder_that_cannot_be_made(folder: Path, trainyard: Command) -> None:
+    """Nobody can make a folder in /proc, root neither."""
+    before = snapshot(folder)
+    done = trainyard("compile", "spec.yaml", "-o", "/proc/generated", cwd=folder)
+    refused(done, "OUT001", "cannot write `/proc/generated`: no such file or directory")
+    assert snapshot(folder) == before
+
+
+def test_a_folder_without_permission(folder: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root may write everywhere, so the answer of the system is set here."""
+    before, access = snapshot(folder), os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK | os.X_OK and access(path, mode))
+    done = trainyard("compile", "spec.yaml", cwd=folder)
+    refused(done, "OUT001", "cannot write `generated/starter`: permission denied")
+    assert snapshot(folder) == before
+
+
+def test_foreign_files_are_kept_and_named(folder: Path, trainyard: Command) -> None:
+    """A file of somebody else's is a warning, not in the way of a write."""
+    mine = folder / "generated" / "starter" / "jobs" / "mine.yaml"
+    mine.write_text("kind: ConfigMap\n")
+    times = mine.stat().st_mtime_ns
+    done = trainyard("compile", "spec.yaml", cwd=folder)
+    assert done.code == 0
+    assert "warning[OUT006]: `generated/starter/jobs/mine.yaml` was not written by Trainyard" in done.out
+    assert (mine.read_text(), mine.stat().st_mtime_ns) == ("kind: ConfigMap\n", times)
+
+
+def test_a_foreign_file_in_the_way(folder: Path, trainyard: Command) -> None:
+    """Where a file of ours must stand."""
+    output = folder / "fresh"
+    (output / "starter").mkdir(parents=True)
+    (output / "starter" / "report.md").write_text("mine\n")
+    before = snapshot(folder)
+    done = trainyard("compile", "spec.yaml", "-o", "fresh", cwd=folder)
+    refused(done, "OUT005", "`fresh/starter/report.md` stands in the way and was not written by Trainyard")
+    assert snapshot(folder) == before
+
+
+def test_what_one_cluster_refuses_keeps_all_from_being_written(trainyard: Command, tmp_path: Path) -> None:
+    """A compilation of two clusters writes both or none."""
+    for name in ("starter", "two-teams"):
+        shutil.copy(SPECS / f"{name}.yaml", tmp_path)
+    (tmp_path / "generated" / "two-teams").mkdir(parents=True)
+    (tmp_path / "generated" / "two-teams" / "report.md").write_text("mine\n")
+    before = snapshot(tmp_path)
+    done = trainyard("compile", "starter.yaml", "two-teams.yaml", cwd=tmp_path)
+    refused(done, "OUT005", "`generated/two-teams/report.md` stands in the way and was not written by Trainyard")
+    assert done.err.splitlines()[-1] == "nothing was written"
+    assert snapshot(tmp_path) == before
+
+
+def test_two_runs_at_once(folder: Path, trainyard: Command) -> None:
+    """The second is told to wait; when the first has ended, it goes through."""
+    before = snapshot(folder)
+    handle = os.open(folder / "generated", os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        done = trainyard("compile", "spec.yaml", cwd=folder)
+    finally:
+        os.close(handle)
+    refused(done, "OUT004", "another run is writing beside `generated/starter`")
+    assert snapshot(folder) == before
+    assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
+
+
+def test_a_changed_job_that_was_submitted(folder: Path, trainyard: Command) -> None:
+    """Without `rerun:` it would run a second time beside itself."""
+    spec = folder / "spec.yaml"
+    spec.write_text(spec.read_text().replace(", rerun: 1", ""))
+    before = snapshot(folder)
+    done = trainyard("compile", "spec.yaml", cwd=folder)
+    assert re.search(r"error\[RES030\]: job `hello` was submitted as `hello-\w{5}` and would run a second time\n"
+                     r" +--> spec.yaml:12:7\n", done.out)
+    assert "= help: add `rerun: 1` to run it anew" in done.out
+    assert done.code == 1
+    assert snapshot(folder) == before
+    assert trainyard("compile", "--replace", "spec.yaml", cwd=folder).code == 0
+
+
+def _kill_at(number: int) -> None:
+    """Kill this process, for real, just before its ``number``-th call that changes the disk."""
+    count = 0
+
+    def counted(call: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            nonlocal count
+            count += 1
+            if count == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return call(*args, **kwargs)
+
+        return wrapper
+
+    from compiler.emit import swap
+
+    for name in ("mkdir", "link", "write", "fsync", "rename", "unlink", "rmdir"):
+        setattr(os, name, counted(getattr(os, name)))
+    swap.exchange = counted(swap.exchange)  # type: ignore[assignment]
+
+
+def _compile_and_die(folder: Path, number: int) -> bool:
+    """Compile in a child that is killed; whether it was (else it came to its end)."""
+    from compiler import driver
+
+    options = driver.Options(output=folder / "generated", today=date(2026, 11, 21))
+    child = os.fork()
+    if child == 0:
+        try:
+            driver._through_cdk8s = lambda *_: None  # type: ignore[assignment]  # Node does not survive a fork
+            done = driver.check([folder / "spec.yaml"], options)
+            prepared = [(each, driver.prepare(each, options)) for each in done.compilations]
+            _kill_at(number)
+            os._exit(3 if any(driver.write(each, ready, options).failed for each, ready in prepared) else 0)
+        finally:
+            os._exit(4)
+    status = os.waitpid(child, 0)[1]
+    assert os.WIFSIGNALED(status) or os.waitstatus_to_exitcode(status) == 0
+    return os.WIFSIGNALED(status)
+
+
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+def test_a_kill_between_any_two_writes(folder: Path, trainyard: Command) -> None:
+    """The folder is what it was, or what it should become; and the next run mends the rest.
+
+    Every 6th point here, where a whole compilation runs; tests/emit tries each single one.
+    """
+    old = contents(folder / "generated")
+    assert trainyard("compile", "spec.yaml", "-o", str(folder / "fresh" / "generated"), cwd=folder).code == 0
+    new = {path: data for path, data in contents(folder / "fresh" / "generated").items() if not path.endswith(".json")}
+    backup, seen, number = folder / "backup", [], 1
+    shutil.copytree(folder / "generated", backup)
+    while _compile_and_die(folder, number):
+        left = {path: data for path, data in contents(folder / "generated").items() if not path.startswith(".")}
+        same = {path: data for path, data in left.items() if not path.endswith(".json")}
+        seen.append("old" if left == old else "new" if same == new else f"broken at call {number}")
+        shutil.rmtree(folder / "generated")
+        shutil.copytree(backup, folder / "generated")
+        number += 6
+    assert set(seen) <= {"old", "new"}
+    assert seen.count("old") > 8
+    assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
+    assert trainyard("compile", "--check", "spec.yaml", cwd=folder).code == 0
+    assert os.listdir(folder / "generated") == ["starter"]
+
+
+EXCEPTION = """\
+- code: PLC006
+  object: EC2NodeClass/h200
+  reason: agreed with the platform team
+  until: 2020-01-31
+"""
+
+
+def test_an_expired_exception(trainyard: Command, tmp_path: Path) -> None:
+    """The exception is told where it stands, and what it excused is told again."""
+    case = Path(__file__).parent / "cases" / "placement-group-with-block.yaml"
+    shutil.copy(case, tmp_path / "spec.yaml")
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies" / "exceptions.yaml").write_text(EXCEPTION)
+    done = trainyard("compile", "--format", "json", "spec.yaml", cwd=tmp_path)
+    found = json.loads(done.out)["diagnostics"]
+    assert [(each["code"], Path(each["place"]["file"]).name, each["place"]["line"]) for each in found] == [
+        ("POL002", "exceptions.yaml", 1), ("PLC006", "spec.yaml", 13)]
+    assert found[0]["message"] == "the exception for `PLC006` ended on 2020-01-31"
+    assert found[0]["help"] == "mend what it excuses, or agree on a later `until`"
+    assert done.code == 1
+    assert not (tmp_path / "generated").exists()
+
+
+def test_an_exception_that_holds(trainyard: Command, tmp_path: Path) -> None:
+    """The same exception with an end to come: the finding is excused, and counted."""
+    case = Path(__file__).parent / "cases" / "placement-group-with-block.yaml"
+    shutil.copy(case, tmp_path / "spec.yaml")
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies" / "exceptions.yaml").write_text(EXCEPTION.replace("2020-01-31", "2999-01-31"))
+    done = trainyard("check", "spec.yaml", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "")
+    assert "1 exception" in done.err

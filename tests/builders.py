@@ -1,0 +1,121 @@
+"""What many tests start from: a small spec with one pool and one job, and the way from a spec to its plan.
+
+``spec(...)`` gives the spec as data, with parts laid over it: ``spec(pool={"nodes": {"max": 8}}, job={"nodes": 4})``.
+A part ``None`` removes the key.
+"""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from compiler.catalog import load_catalog
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.manifest import Manifest
+from compiler.plan import Plan
+from compiler.plan.jobs import TrainJob
+from compiler.resolve import resolve
+from compiler.source import Document, SourceFile
+from compiler.source.assemble import assemble
+from compiler.source.parse import parse
+from compiler.spec import TrainingCluster, load
+from compiler.targets import lower
+
+ROOT = Path(__file__).parents[1]
+SPECS = ("jakarta", "llama3-8b", "starter", "t5-large", "two-teams")
+
+POOL: dict[str, Any] = {"name": "gpu", "instanceType": "p4d.24xlarge", "zone": "us-west-2b", "nodes": {"max": 4}}
+JOB: dict[str, Any] = {"name": "train", "nodes": 4, "image": "registry.test/train:1.0", "command": ["torchrun", "t.py"]}
+FSX: dict[str, Any] = {"id": "fs-0a1b2c3d4e5f60718", "mountName": "abcdefgh", "size": "1200Gi"}
+
+
+def _laid(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in {**copy.deepcopy(base), **over}.items() if value is not None}
+
+
+def spec(
+    *, pool: dict[str, Any] | None = None, job: dict[str, Any] | None = None, name: str = "lab", **parts: Any
+) -> dict[str, Any]:
+    """A whole spec. ``pool`` and ``job`` change the one pool and the one job; other parts are keys of ``spec``."""
+    base = {
+        "account": "111122223333", "region": "us-west-2", "nodePools": [_laid(POOL, pool or {})],
+        "jobs": [_laid(JOB, job or {})],
+    }
+    body = {key: value for key, value in {**base, **parts}.items() if value is not None}
+    return {"apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingCluster", "metadata": {"name": name}, "spec": body}
+
+
+def document(data: Any) -> Document:
+    """The document of a spec, given as data or as YAML text."""
+    text = data if isinstance(data, str) else yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
+    found, faults = parse(SourceFile("spec.yaml", text))
+    assert faults == [], faults
+    return found[0]
+
+
+def loaded(data: Any) -> TrainingCluster:
+    """The spec of data that has the right shape."""
+    model, faults = load(document(data))
+    assert model is not None, told(faults)
+    return model
+
+
+def shape_faults(data: Any) -> list[Diagnostic]:
+    """What ``load`` says of a spec."""
+    return load(document(data))[1]
+
+
+def resolved(data: Any) -> tuple[Plan | None, list[Diagnostic]]:
+    """Plan and diagnostics of a spec of the right shape."""
+    return resolve(loaded(data), load_catalog())
+
+
+def plan_of(data: Any) -> Plan:
+    """The plan of a spec without errors."""
+    plan, found = resolved(data)
+    assert plan is not None, told(found)
+    assert not [each for each in found if each.severity is Severity.ERROR]
+    return plan
+
+
+def job_of(data: Any) -> TrainJob:
+    """The only job of a spec's plan."""
+    (job,) = plan_of(data).jobs
+    return job
+
+
+def faults_of(data: Any) -> list[Diagnostic]:
+    """What ``resolve`` says of a spec of the right shape."""
+    return resolved(data)[1]
+
+
+def told(found: list[Diagnostic]) -> list[tuple[str, str, str]]:
+    """Code, route and message of each."""
+    return [(each.code, str(each.at), each.message) for each in found]
+
+
+def example(name: str) -> tuple[Document, Plan]:
+    """Document and plan of one of the project's own specs."""
+    path = ROOT / "specs" / name
+    (source,), faults = assemble([path if path.is_dir() else path.with_suffix(".yaml")])
+    assert faults == []
+    model, faults = load(source.document)
+    assert model is not None, told(faults)
+    plan, faults = resolve(model, load_catalog())
+    assert plan is not None, told(faults)
+    return source.document, plan
+
+
+def body_of(manifests: list[Manifest], kind: str, name: str = "") -> dict[str, Any]:
+    """The body of the only object of a kind (and name)."""
+    found = [each.body for each in manifests if each.body["kind"] == kind and name in ("", each.body["metadata"]["name"])]
+    assert len(found) == 1, [each["metadata"]["name"] for each in found]
+    return found[0]
+
+
+def manifests_of(data: Any) -> list[Manifest]:
+    """Everything that a spec without errors is lowered to."""
+    return lower(plan_of(data))

@@ -1,0 +1,200 @@
+"""Each command with its options: what it prints where, and its exit code."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from running import SPECS, Command, snapshot, spawn
+
+from compiler import __version__
+from compiler.cli.arguments import FORMATS
+from compiler.diagnostics.render import FORMATS as RENDERERS
+
+STARTER = SPECS / "starter.yaml"
+BAD = Path(__file__).parent.parent / "bad_input" / "cases"
+
+
+def test_every_renderer_can_be_asked_for() -> None:
+    assert sorted(FORMATS) == sorted(RENDERERS)
+
+
+def test_version(trainyard: Command) -> None:
+    assert trainyard("--version").out == f"trainyard {__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["", "compile", "check", "lint", "explain", "schema", "catalog", "completion"])
+def test_help(command: str, trainyard: Command) -> None:
+    done = trainyard(*command.split(), "--help")
+    assert done.code == 0
+    assert done.out.startswith(f"usage: trainyard {command}".rstrip())
+    assert "exit codes:" in trainyard("--help").out
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    ([], "the following arguments are required: COMMAND"),
+    (["chekc"], "invalid choice: 'chekc'"),
+    (["lint"], "the following arguments are required: PATH"),
+    (["check", "--nope"], "unrecognized arguments: --nope"),
+    (["check", "--format", "yaml"], "`yaml` is no format: write one of text, json, sarif"),
+    (["check", "--format", "text", "--format", "json"], "only one format can go to standard output"),
+    (["check", "--fail-on", "fatal"], "invalid choice: 'fatal'"),
+    (["check", "--policies", "nowhere"], "`nowhere` is not a folder with policies"),
+    (["explain"], "the following arguments are required: CODE|OBJECT"),
+    (["explain", "EFA999"], "there is no code `EFA999`"),
+    (["explain", "job/helo"], "there is no code or object `job/helo`: did you mean `job/hello`?"),
+    (["explain", "job/hello", "colour"], "nothing is known of field `colour` of `job/hello`"),
+    (["schema", "TrainingJbo"], "`TrainingJbo` is no kind: write one of TrainingCluster"),
+    (["catalog", "p9.48xlarge"], "no type matches `p9.48xlarge`"),
+    (["catalog", "refresh"], "give at least one `--region`"),
+    (["catalog", "--catalog", "nowhere"], "error[CAT001]: catalog file `nowhere` cannot be read"),
+    (["completion", "tcsh"], "invalid choice: 'tcsh'"),
+])  # fmt: skip
+def test_wrong_usage(arguments: list[str], words: str, trainyard: Command) -> None:
+    """Told on standard error, in a line; exit code 2; nothing on standard output."""
+    done = trainyard(*arguments, cwd=SPECS.parent)
+    assert words in done.err
+    assert (done.code, done.out) == (2, "")
+    assert "Traceback" not in done.err
+
+
+def test_check_of_good_specs(trainyard: Command) -> None:
+    done = trainyard("check", SPECS)
+    assert (done.code, done.out) == (0, "")
+    assert done.err == "clean: jakarta, seoul-llm, starter, t5-large, two-teams\n"
+
+
+def test_check_writes_nothing(trainyard: Command, tmp_path: Path) -> None:
+    shutil.copy(STARTER, tmp_path)
+    before = snapshot(tmp_path)
+    assert trainyard("check", "starter.yaml", cwd=tmp_path).code == 0
+    assert snapshot(tmp_path) == before
+
+
+def test_specs_is_the_default(trainyard: Command, tmp_path: Path) -> None:
+    (tmp_path / "specs").mkdir()
+    shutil.copy(STARTER, tmp_path / "specs")
+    assert trainyard("check", cwd=tmp_path).err == "clean: starter\n"
+
+
+def test_quiet_says_findings_only(trainyard: Command) -> None:
+    assert trainyard("check", "-q", STARTER).err == ""
+    done = trainyard("check", "-q", BAD / "unknown-type.yaml")
+    assert (done.code, done.err) == (1, "")
+    assert done.out.startswith("error[RES005]: instance type `p5.49xlarge` is unknown\n")
+
+
+def test_compile_check_and_compile_again(trainyard: Command, tmp_path: Path) -> None:
+    """Stale, written, current, changed by hand: each told, with its exit code."""
+    shutil.copy(STARTER, tmp_path)
+    done = trainyard("compile", "--check", "starter.yaml", cwd=tmp_path)
+    assert done.code == 3
+    assert re.match(r"generated/starter: not current: \d+ added\n  \+ .manifest.json\n", done.err)
+    assert re.search(r"^  and \d+ more: `--verbose` lists them\n\Z", done.err, re.MULTILINE)
+    assert not (tmp_path / "generated").exists()
+    assert trainyard("compile", "starter.yaml", cwd=tmp_path).code == 0
+    before = snapshot(tmp_path)
+    assert re.fullmatch(r"generated/starter: current, \d+ files\n", trainyard("compile", "starter.yaml").err)
+    assert trainyard("compile", "--check", "starter.yaml").code == 0
+    assert snapshot(tmp_path) == before
+    (tmp_path / "generated/starter/report.md").write_text("by hand\n")
+    done = trainyard("compile", "--check", "starter.yaml")
+    assert (done.code, done.err.splitlines()[-1]) == (3, "  ~ report.md")
+    assert "note[OUT007]: `generated/starter/report.md` was edited since Trainyard wrote it" in done.out
+    done = trainyard("compile", "-v", "starter.yaml")
+    assert (done.code, done.err.splitlines()[-2:]) == (0, ["generated/starter: 1 changed", "  ~ report.md"])
+    assert {path for path, _ in snapshot(tmp_path).items()} == {path for path, _ in before.items()}
+
+
+def test_compile_to_another_folder(trainyard: Command, tmp_path: Path) -> None:
+    assert trainyard("compile", STARTER, "-o", tmp_path / "a" / "b").code == 0
+    assert (tmp_path / "a" / "b" / "starter" / "report.md").is_file()
+
+
+def test_explain_a_code_by_code_and_by_slug(trainyard: Command) -> None:
+    """Of the compiler and of a policy."""
+    for code, slug in (("YML001", "duplicate-key"), ("EFA001", "efa-missing")):
+        done = trainyard("explain", code)
+        assert done.code == 0
+        assert done.out.startswith(f"{code} {slug}")
+        assert trainyard("explain", slug).out == done.out
+
+
+def test_explain_an_object(trainyard: Command) -> None:
+    """Every derived value with its reason; a field narrows; a rendered object tells its lines."""
+    done = trainyard("explain", "job/hello", "--in", STARTER)
+    assert done.code == 0
+    assert done.out.startswith("job/hello in starter\n")
+    assert re.search(r"^  resources.efa +4\n +2 nodes talk over all EFA devices of g6e.48xlarge \[EC2", done.out, re.M)
+    fields = re.findall(r"^  (\S+) ", trainyard("explain", "job/hello", "resources", "--in", STARTER).out, re.M)
+    assert fields
+    assert all(field.startswith("resources") for field in fields)
+    done = trainyard("explain", "NodePool/l40s", "spec.template", "--in", STARTER)
+    assert re.search(r"^  spec\.template\.spec\S+: .*starter\.yaml:10:\d+$", done.out, re.M)
+
+
+def test_explain_in_specs_with_faults(trainyard: Command) -> None:
+    done = trainyard("explain", "job/train", "--in", BAD / "unknown-type.yaml")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "trainyard: the specs have faults: `trainyard check` tells them\n"
+
+
+def test_catalog(trainyard: Command) -> None:
+    """All, one type, an accelerator, the sources."""
+    every = trainyard("catalog")
+    assert every.code == 0
+    assert len(every.out.splitlines()) > 100
+    head, row = trainyard("catalog", "p5.48xlarge").out.splitlines()
+    assert head.split()[:3] == ["type", "arch", "accelerators"]
+    assert row.startswith("p5.48xlarge  amd64  8 x H100")
+    assert {line.split()[0].split(".")[0] for line in trainyard("catalog", "b300").out.splitlines()[1:]} == {"p6-b300"}
+    assert "karpenter-provider-aws v1.14.1" in trainyard("catalog", "sources").out
+
+
+def test_policies_folder(trainyard: Command, tmp_path: Path) -> None:
+    """Beside the spec it is found; elsewhere it is named."""
+    shutil.copy(BAD / "placement-group-with-block.yaml", tmp_path / "spec.yaml")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "policy.yaml").write_text("levels: {PLC006: warning}\n")
+    assert trainyard("check", "spec.yaml", cwd=tmp_path).code == 1
+    done = trainyard("check", "spec.yaml", "--policies", "elsewhere")
+    assert (done.code, done.out.splitlines()[0][:16]) == (0, "warning[PLC006]:")
+    (tmp_path / "elsewhere").rename(tmp_path / "policies")
+    assert trainyard("check", "spec.yaml").code == 0
+
+
+@pytest.mark.parametrize(("level", "code"), [("error", 0), ("warning", 1), ("note", 1), ("never", 0)])
+def test_fail_on(level: str, code: int, trainyard: Command, tmp_path: Path) -> None:
+    """A warning fails a run from `warning` on; what fails is not compiled."""
+    shutil.copy(BAD / "placement-group-with-block.yaml", tmp_path / "spec.yaml")
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies" / "policy.yaml").write_text("levels: {PLC006: warning}\n")
+    assert trainyard("check", "--fail-on", level, "spec.yaml", cwd=tmp_path).code == code
+    assert trainyard("compile", "--fail-on", level, "spec.yaml").code == code
+    assert (tmp_path / "generated").exists() == (code == 0)
+
+
+def test_never_failing_writes_no_errors(trainyard: Command, tmp_path: Path) -> None:
+    """`--fail-on never` makes a check pass, but a spec with errors is not compiled."""
+    case = BAD / "quota-above-capacity.yaml"
+    assert trainyard("check", "--fail-on", "never", case).code == 0
+    done = trainyard("compile", "--fail-on", "never", case, "-o", "generated", cwd=tmp_path)
+    assert done.code == 1
+    assert not (tmp_path / "generated").exists()
+
+
+def test_a_refreshed_catalog_is_used(trainyard: Command, tmp_path: Path) -> None:
+    """A file that is no catalog is told, with exit code 2."""
+    (tmp_path / "catalog.json").write_text("[]")
+    done = trainyard("check", STARTER, "--catalog", tmp_path / "catalog.json", "--format", "json")
+    assert done.code == 2
+    assert [each["code"] for each in json.loads(done.out)["diagnostics"]] == ["CAT002"]
+
+
+def test_a_process_of_its_own() -> None:
+    """`python -m compiler` is the same command, and starts no Node for a check."""
+    done = spawn("check", "specs/starter.yaml", PATH="/nonexistent")
+    assert (done.code, done.out, done.err) == (0, "", "clean: starter\n")

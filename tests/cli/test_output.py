@@ -1,0 +1,176 @@
+"""Formats, colours, pipes, signals: how findings leave the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from running import ROOT, SPECS, Command, environment, spawn
+
+BAD = Path(__file__).parent.parent / "bad_input" / "cases" / "unknown-type.yaml"
+COMMAND = [sys.executable, "-m", "compiler"]
+
+
+def test_several_formats_in_one_run(trainyard: Command, tmp_path: Path) -> None:
+    """One to standard output, the others into files; every one tells the same finding at the same place."""
+    files = {"json": "out/a.json", "sarif": "b.sarif", "github": "c.txt", "junit": "d.xml", "markdown": "e.md"}
+    asked = [word for name, file in files.items() for word in ("--format", f"{name}={file}")]
+    done = trainyard("check", BAD, "--format", "text", *asked, cwd=tmp_path)
+    assert done.code == 1
+    assert f"--> {BAD}:8:34" in done.out
+    (found,) = json.loads((tmp_path / "out/a.json").read_text())["diagnostics"]
+    assert (found["code"], found["place"]["line"], found["place"]["column"]) == ("RES005", 8, 34)
+    (run,) = json.loads((tmp_path / "b.sarif").read_text())["runs"]
+    region = run["results"][0]["locations"][0]["physicalLocation"]["region"]
+    assert (run["results"][0]["ruleId"], region["startLine"], region["startColumn"]) == ("RES005", 8, 34)
+    assert f"::error file={BAD},line=8," in (tmp_path / "c.txt").read_text()
+    suite = ElementTree.fromstring((tmp_path / "d.xml").read_text())
+    assert [case.get("classname") for case in suite.iter("testcase")] == ["RES005"]
+    assert f"`{BAD}:8:34`" in (tmp_path / "e.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["text", "json", "sarif", "github", "junit", "markdown"])
+def test_a_clean_run_in_every_format(name: str, trainyard: Command) -> None:
+    """Programs get a whole document even without findings."""
+    done = trainyard("check", SPECS / "starter.yaml", "--format", name)
+    assert done.code == 0
+    assert (done.out == "") == (name in ("text", "github"))
+    if name in ("json", "sarif"):
+        json.loads(done.out)
+    if name == "junit":
+        ElementTree.fromstring(done.out)
+
+
+def test_a_file_that_cannot_be_written(trainyard: Command, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    done = trainyard("check", BAD, "--format", "json=taken/out.json", cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("trainyard: cannot write `taken/out.json`: ")
+
+
+def _at_a_terminal(*arguments: str, **env: str) -> str:
+    """What the command writes to a terminal of its own."""
+    pty = pytest.importorskip("pty")
+    leader, follower = pty.openpty()
+    child = subprocess.Popen(
+        [*COMMAND, "check", str(BAD), *arguments], cwd=ROOT, stdout=follower, stderr=subprocess.DEVNULL,
+        env=environment(**env),
+    )
+    os.close(follower)
+    text = b""
+    try:
+        while data := os.read(leader, 65536):
+            text += data
+    except OSError:  # Linux tells the end of a terminal as EIO
+        pass
+    os.close(leader)
+    assert child.wait(60) == 1
+    return text.decode()
+
+
+def test_colour_at_a_terminal_only(trainyard: Command) -> None:
+    """At a terminal, unless `--no-color` or NO_COLOR say otherwise; never into a pipe or a file."""
+    assert "\x1b[1;31merror[RES005]\x1b[0m" in _at_a_terminal()
+    assert "\x1b" not in _at_a_terminal("--no-color")
+    assert "\x1b" not in _at_a_terminal(NO_COLOR="1")
+    assert "\x1b" not in trainyard("check", BAD).out
+
+
+@pytest.mark.parametrize("arguments", ["catalog", "schema", f"check {BAD}", "--help"], ids=lambda each: each.split()[0])
+def test_a_reader_that_has_gone(arguments: str) -> None:
+    """`| head -1`, or a reader that reads nothing: no traceback, and the exit code of a program ended by SIGPIPE."""
+    child = subprocess.Popen(
+        [*COMMAND, *arguments.split()], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
+    )
+    assert child.stdout is not None
+    assert child.stderr is not None
+    child.stdout.close()
+    told = child.stderr.read().decode()
+    child.stderr.close()
+    assert child.wait(60) == 141
+    assert "Traceback" not in told
+    assert "Exception ignored" not in told
+    assert "INT000" not in told
+
+
+def test_interrupted(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C: silence, and the exit code that a shell expects."""
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("compiler.driver.assemble", interrupt)
+    done = trainyard("check", BAD)
+    assert (done.code, done.out, done.err) == (130, "", "")
+
+
+def test_interrupted_for_real(tmp_path: Path) -> None:
+    """A process that waits for its input and gets SIGINT."""
+    os.mkfifo(tmp_path / "spec.yaml")
+    child = subprocess.Popen([*COMMAND, "check", str(tmp_path / "spec.yaml")], cwd=ROOT, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, env=environment())
+    writer = os.open(tmp_path / "spec.yaml", os.O_WRONLY)  # returns when the command has opened its end
+    time.sleep(0.2)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    os.close(writer)
+    assert (child.returncode, out, err) == (130, b"", b"")
+
+
+def test_our_own_fault(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bug is told in two lines, with exit code 4; `--verbose` says where it is."""
+    def broken(*_: object) -> None:
+        raise ValueError("a fault\nof ours")
+
+    monkeypatch.setattr("compiler.driver.lower", broken)
+    done = trainyard("compile", SPECS / "starter.yaml")
+    assert (done.code, done.out) == (4, "")
+    assert done.err.splitlines() == [
+        "error[INT000]: ValueError: a fault of ours",
+        "  = help: this is a fault of Trainyard: please report it with the spec; `--verbose` says where it arose",
+    ]
+    assert "(test_output.py:" in trainyard("compile", "-v", SPECS / "starter.yaml").err
+
+
+def test_a_target_that_cdk8s_changes(trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What cdk8s made is held against what was judged; a difference is never written."""
+    def changed(manifests: list[object]) -> list[dict[str, object]]:
+        return [{"kind": "Other"} for _ in manifests]
+
+    monkeypatch.setattr("compiler.targets.chart.through_cdk8s", changed)
+    done = trainyard("compile", SPECS / "starter.yaml", "-o", tmp_path / "generated")
+    assert done.code == 4
+    assert "error[INT001]: cdk8s made another object of `" in done.out
+    assert not (tmp_path / "generated").exists()
+
+
+def test_a_built_in_rule_that_fails(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It hides nothing that other rules find, and the run tells of it with exit code 4."""
+    from dataclasses import replace
+
+    from compiler.policy import load
+
+    def broken(*_: object) -> None:
+        raise KeyError("zone")
+
+    rules, faults = load.load_rules(None)
+    assert not faults
+    broken_rules = tuple(replace(each, check=broken) if each.code == "EFA001" else each for each in rules)
+    monkeypatch.setattr("compiler.driver.load_rules", lambda *_: (broken_rules, []))
+    done = trainyard("check", BAD.parent / "quota-above-capacity.yaml")
+    assert done.code == 4
+    assert "error[INT002]: rule `EFA001` failed: KeyError: 'zone'" in done.out
+    assert "error[QUE004]" in done.out
+
+
+def test_one_summary_line() -> None:
+    """Findings on standard output, the summary on standard error."""
+    done = spawn("check", BAD)
+    assert done.err == "1 error\n"
+    assert "1 error" not in done.out

@@ -1,0 +1,68 @@
+"""The schemas that editors use: they take what the compiler takes, and refuse an unknown key."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from running import ROOT, SPECS, Command
+
+from compiler.source import SourceFile
+from compiler.source.parse import parse
+from compiler.spec.schema import KINDS
+
+FILES = sorted(SPECS.rglob("*.yaml"))
+
+
+def bodies(path: Path) -> list[Any]:
+    """The documents of a spec, read as YAML 1.2, as editors do."""
+    documents, faults = parse(SourceFile(path.name, path.read_text(encoding="utf-8")))
+    assert not faults
+    return [document.root.to_python() for document in documents]
+
+
+def validator(kind: str, trainyard: Command) -> Draft202012Validator:
+    done = trainyard("schema", kind)
+    assert done.code == 0
+    schema = json.loads(done.out)
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def problems(checker: Draft202012Validator, body: Any) -> list[str]:
+    return [each.message for each in checker.iter_errors(body)]
+
+
+def test_the_default_is_the_cluster(trainyard: Command) -> None:
+    assert trainyard("schema").out == trainyard("schema", "TrainingCluster").out
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_committed_schema_is_this_one(kind: str, trainyard: Command) -> None:
+    assert (ROOT / "docs" / "schema" / f"{kind.lower()}.json").read_text() == trainyard("schema", kind).out
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SPECS).as_posix())
+def test_every_spec_is_valid(path: Path, trainyard: Command) -> None:
+    for body in bodies(path):
+        checker = validator(body["kind"], trainyard)
+        assert problems(checker, body) == []
+        broken = copy.deepcopy(body)
+        broken["spec"]["nodeCuont"] = 1
+        assert problems(checker, broken) == ["Additional properties are not allowed ('nodeCuont' was unexpected)"]
+
+
+@pytest.mark.parametrize(("change", "fault"), [
+    ({"region": 5}, "5 is not of type 'string'"),
+    ({"platform": "gke"}, "'eks' was expected"),
+    ({"nodePools": []}, "[] should be non-empty"),
+    ({"jobs": [{"name": "a"}]}, "'image' is a required property"),
+])
+def test_faults_are_found(change: dict[str, Any], fault: str, trainyard: Command) -> None:
+    (body,) = bodies(SPECS / "starter.yaml")
+    body["spec"].update(change)
+    assert fault in problems(validator("TrainingCluster", trainyard), body)

@@ -1,0 +1,123 @@
+"""What the plan's nodes know of each other: taints, requirements, look-ups, the pod that Trainer makes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from builders import FSX, example, plan_of, spec
+
+from compiler.plan.jobs import Container, EnvVar, Mount, Patch, Pod, ReplicatedJob, Runtime, TrainJob, Volume, effective_pod
+from compiler.plan.nodes import NodePool, Requirement, Taint, Toleration, untolerated
+from compiler.plan.units import Quantity
+from compiler.source import Route
+
+GPU = Taint("nvidia.com/gpu", "present", "NoSchedule")
+
+
+@pytest.mark.parametrize(("toleration", "matches"), [
+    (Toleration(operator="Exists"), True),
+    (Toleration("nvidia.com/gpu", "Exists"), True),
+    (Toleration("nvidia.com/gpu", "Exists", effect="NoExecute"), False),
+    (Toleration("nvidia.com/gpu", "Equal", "present", "NoSchedule"), True),
+    (Toleration("nvidia.com/gpu", "Equal", "true", "NoSchedule"), False),
+    (Toleration("aws.amazon.com/neuron", "Exists"), False),
+    (Toleration(operator="Equal", value="present"), False),
+])  # fmt: skip
+def test_tolerations_match_as_in_core_v1(toleration: Toleration, matches: bool) -> None:
+    assert toleration.tolerates(GPU) is matches
+
+
+def test_only_hard_taints_keep_a_pod_away() -> None:
+    soft = Taint("a", "", "PreferNoSchedule")
+    assert untolerated((GPU, soft), ()) == (GPU,)
+    assert untolerated((GPU, soft), (Toleration("nvidia.com/gpu", "Exists"),)) == ()
+
+
+def test_requirements_of_one_key_leave_what_all_of_them_allow() -> None:
+    pool = NodePool(name="p", node_class="p", labels={"team": "a"}, requirements=(
+        Requirement("zone", "In", ("a", "b")), Requirement("zone", "In", ("b", "c")), Requirement("type", "NotIn", ("x",)),
+    ))
+    assert pool.values("zone") == ("b",)
+    assert pool.values("team") == ("a",)
+    assert pool.values("type") is None
+
+
+def test_places_take_no_part_in_equality_and_fields_fall_back_to_their_node() -> None:
+    here = Route(("spec", "nodePools", 0))
+    pool = NodePool(at=here, name="p", node_class="p", origins={"limits": here / "nodes"})
+    assert pool == NodePool(name="p", node_class="p")
+    assert pool.where("limits") == here / "nodes"
+    assert pool.where("taints") == here
+
+
+def test_names_are_looked_up_by_kind_and_namespace() -> None:
+    _, plan = example("two-teams")
+    job = plan.jobs[0]
+    assert plan.node_pool("h100") is plan.node_pools[0]
+    assert plan.node_class("h100") is plan.node_classes[0]
+    assert plan.flavor("h100") is plan.flavors[0]
+    assert plan.runtime(job) is not None
+    assert (found := plan.queue_of(job)) is not None
+    assert found.name == "team-a"
+    assert plan.queue_of(replace(job, queue="nope")) is None
+    assert plan.local_queue("team-b", "team-a") is None
+    assert plan.node_pool(None) is None
+    assert plan.version("kueue") == "0.19.2"
+    assert plan.version("nope") is None
+
+
+BASE = Pod(
+    containers=(Container(name="node", image="a:1", env=(EnvVar("A", "1"), EnvVar("B", "1")),
+                          limits={"cpu": Quantity.of(1), "memory": Quantity.gib(1)}, mounts=(Mount("shm", "/dev/shm"),)),),
+    tolerations=(Toleration("x"),), node_selector={"a": "1"}, volumes=(Volume("shm", "emptyDir"),), grace_seconds=60,
+)  # fmt: skip
+RUNTIME = Runtime(name="r", jobs=(ReplicatedJob(name="node", step="trainer", pod=BASE),))
+JOB = TrainJob(name="j", namespace="n", runtime="r", env=(EnvVar("B", "2"),), limits={"cpu": Quantity.of(8)})
+
+
+def test_the_trainer_overlays_the_runtime() -> None:
+    pod = effective_pod(replace(JOB, image="b:1", command=("go",)), RUNTIME)
+    assert pod is not None
+    (main,) = pod.containers
+    assert (main.image, main.command) == ("b:1", ("go",))
+    assert main.env == (EnvVar("A", "1"), EnvVar("B", "2"))
+    assert main.limits == {"cpu": Quantity.of(8), "memory": Quantity.gib(1)}
+
+
+def test_before_2_3_resources_of_the_trainer_replace_the_runtimes() -> None:
+    pod = effective_pod(JOB, RUNTIME, merge_resources=False)
+    assert pod is not None
+    assert pod.containers[0].limits == {"cpu": Quantity.of(8)}
+
+
+def test_patches_replace_tolerations_and_merge_the_rest() -> None:
+    change = Pod(
+        containers=(Container(name="node", mounts=(Mount("data", "/data"),)), Container(name="nobody")),
+        tolerations=(Toleration("y"),), node_selector={"b": "2"}, volumes=(Volume("data", "hostPath", "/d"),),
+    )  # fmt: skip
+    elsewhere = Patch(job="launcher", pod=Pod(node_selector={"c": "3"}))
+    pod = effective_pod(replace(JOB, patches=(Patch(job="node", pod=change), elsewhere)), RUNTIME)
+    assert pod is not None
+    assert pod.tolerations == (Toleration("y"),)
+    assert pod.node_selector == {"a": "1", "b": "2"}
+    assert [each.path for each in pod.containers[0].mounts] == ["/dev/shm", "/data"]
+    assert [each.name for each in pod.volumes] == ["shm", "data"]
+    assert pod.grace_seconds == 60
+
+
+def test_a_runtime_without_trainer_makes_no_pod() -> None:
+    assert effective_pod(JOB, Runtime(name="r", jobs=(ReplicatedJob(name="node", step=None, pod=BASE),))) is None
+
+
+def test_the_pod_of_a_compiled_job_is_whole() -> None:
+    data = spec(storage=[{"name": "data", "fsxLustre": FSX}], job={"mounts": [{"storage": "data", "path": "/data"}]})
+    plan = plan_of(data)
+    (job,) = plan.jobs
+    runtime = plan.runtime(job)
+    assert runtime is not None
+    pod = effective_pod(job, runtime)
+    assert pod is not None
+    assert untolerated(plan.node_pools[0].taints, pod.tolerations) == ()
+    assert {each.path for each in pod.containers[0].mounts} == {"/dev/shm", "/data"}
+    assert {each.name for each in pod.volumes} == {each.volume for each in pod.containers[0].mounts}

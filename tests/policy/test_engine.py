@@ -1,0 +1,139 @@
+"""The engine: what rules are run on, and what happens when one breaks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from compiler.catalog import load_catalog
+from compiler.diagnostics import Severity
+from compiler.manifest import Manifest
+from compiler.plan import Plan
+from compiler.plan.nodes import NodeGroup, NodePool
+from compiler.plan.queues import QueueManager
+from compiler.policy.config import Config
+from compiler.policy.engine import run
+from compiler.policy.rule import Finding, Rule, examples, rule
+from compiler.policy.work import Work
+from compiler.policy.world import World, options
+from compiler.source import Route
+from tests.policy.harness import findings_for, lifted
+
+ROOT = Route()
+
+
+def made(function: object) -> Rule:
+    found = function.rule  # type: ignore[attr-defined]
+    assert isinstance(found, Rule)
+    return found
+
+
+@rule("TST001")
+def whole_plan(plan: Plan) -> Iterator[Finding]:
+    yield Finding(f"{len(plan.jobs)} jobs", ROOT)
+
+
+@rule("TST002", severity=Severity.NOTE)
+def each_pool(pool: NodePool, world: World) -> Iterator[Finding]:
+    yield Finding(pool.name, pool.at)
+
+
+@rule("TST003", params={"word": "none"})
+def each_work(work: Work, world: World) -> Iterator[Finding]:
+    yield Finding(f"{work.name} {world.param('word')}", work.where("nodes"))
+
+
+@rule("TST004", kinds=("karpenter.sh/NodePool", "/Namespace"))
+def some_manifests(manifest: Manifest) -> Iterator[Finding]:
+    yield Finding(str(manifest.ref), Route((manifest.id,)))
+
+
+@rule("TST005")
+def single_nodes(manager: QueueManager) -> Iterator[Finding]:
+    yield Finding("manager", manager.at)
+
+
+@rule("TST006")
+def node_groups(group: NodeGroup) -> Iterator[Finding]:
+    yield Finding(group.name, group.at)
+
+
+@rule("TST007")
+def breaks(pool: NodePool) -> Iterator[Finding]:
+    yield Finding("before", pool.at)
+    raise KeyError("gone")
+
+
+def told(*functions: object, config: Config | None = None) -> list[tuple[str, str]]:
+    plan, manifests = lifted("jobs: [{name: llama}]")
+    found = run(plan, load_catalog(), [made(each) for each in functions], config or Config(), manifests)
+    return [(each.code, each.message) for each in found]
+
+
+def test_the_annotation_chooses_the_subject() -> None:
+    assert told(whole_plan) == [("TST001", "1 jobs")]
+    assert told(each_pool) == [("TST002", "gpu")]
+    assert told(single_nodes) == [("TST005", "manager")]
+    assert told(node_groups) == [("TST006", "system")]
+    assert sorted(text for _, text in told(some_manifests)) == ["Namespace/team-a", "NodePool/gpu"]
+    assert [text.partition(" ")[2] for _, text in told(each_work)] == ["none"]
+
+
+def test_parameters_reach_their_rule_only() -> None:
+    config = Config(params={"TST003": {"word": "given"}})
+    assert [text.partition(" ")[2] for _, text in told(each_pool, each_work, config=config)] == ["", "given"]
+
+
+def test_a_broken_rule_is_told_and_hides_nothing() -> None:
+    plan, manifests = lifted("jobs: [{name: llama}]")
+    found = run(plan, load_catalog(), [made(breaks), made(whole_plan)], manifests=manifests)
+    assert [each.code for each in found] == ["TST007", "INT002", "TST001"]
+    broken = found[1]
+    assert "TST007" in broken.message
+    assert "KeyError" in broken.message
+    assert __file__ in broken.notes[0]
+    assert broken.severity is Severity.ERROR
+
+
+def test_examples_of_a_page() -> None:
+    doc = """One line.
+
+    ## Fails
+
+        a: 1
+
+        b: 2
+
+    Then another:
+
+        c: 3
+
+    ## Passes
+
+        d: 4
+    """
+    assert examples(doc, "Fails") == ("a: 1\n", "b: 2\n", "c: 3\n")
+    assert examples(doc, "Passes") == ("d: 4\n",)
+    assert examples("nothing", "Fails") == ()
+
+
+def test_options() -> None:
+    words = ("bash", "-c", "torchrun --nnodes=4 --nproc_per_node 8 --standalone\n train.py --save_path='/data'")
+    assert dict(options(words)) == {
+        "nnodes": "4", "nproc-per-node": "8", "standalone": "train.py", "save-path": "/data"}
+    assert dict(options(("torchrun", "--nnodes", "2", "--verbose"))) == {"nnodes": "2", "verbose": None}
+
+
+def test_same_result_twice() -> None:
+    text = "nodePools: [{name: gpu, capacity: {type: spot}}]\njobs: [{name: llama, resources: {efa: 0}}]"
+    assert findings_for(text) == findings_for(text)
+    assert len(findings_for(text)) > 1
+
+
+def test_rules_import_what_they_may() -> None:
+    allowed = ("source", "diagnostics", "catalog", "plan", "manifest", "policy")
+    for path in (Path(__file__).parents[2] / "policies").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("compiler"):
+                assert node.module.split(".")[1] in allowed, (path, node.module)

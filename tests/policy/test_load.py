@@ -1,0 +1,158 @@
+"""Users' own rules, in Python and in YAML, beside the built-in ones."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from compiler.catalog import load_catalog
+from compiler.diagnostics import Diagnostic
+from compiler.policy.engine import run
+from compiler.policy.load import builtin_folder, load_rules
+from compiler.policy.rule import Rule
+from compiler.source import Route
+from tests.policy.harness import SET, builtin_rules, lifted
+
+PYTHON = '''
+from collections.abc import Iterator
+
+from compiler.plan.nodes import NodePool
+from compiler.policy.rule import Finding, rule
+
+
+@rule("{code}")
+def pool_called_gpu(pool: NodePool) -> Iterator[Finding]:
+    """A pool is called gpu.
+
+    ## Fails
+
+        nodePools: [{{name: gpu}}]
+
+    ## Passes
+
+        nodePools: [{{name: a100}}]
+    """
+    if pool.name == "gpu":
+        yield Finding("pool `gpu`", pool.at, help="call it otherwise")
+'''
+SCHEMA = """
+code: ORG001
+slug: job-without-cost-center
+severity: warning
+match: {apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob}
+schema: {properties: {metadata: {properties: {labels: {required: [cost-center]}}, required: [labels]}}}
+message: TrainJob has no `cost-center` label
+help: add the label
+"""
+
+
+def loaded(folder: Path, files: dict[str, str]) -> tuple[list[Rule], list[Diagnostic]]:
+    """The user's rules of a folder with these files, and the faults."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    rules, faults = load_rules(folder)
+    own = {each.code for each in builtin_rules()}
+    assert own <= {each.code for each in rules}
+    return [each for each in rules if each.code not in own], faults
+
+
+def test_a_python_rule(tmp_path: Path) -> None:
+    rules, faults = loaded(tmp_path, {"org/deep/names.py": PYTHON.format(code="ORG001")})
+    assert faults == []
+    plan, manifests = lifted("jobs: [{name: llama}]")
+    found = run(plan, load_catalog(), rules, manifests=manifests)
+    assert [(each.code, each.message) for each in found] == [("ORG001", "pool `gpu`")]
+    assert rules[0].slug == "pool-called-gpu"
+    assert rules[0].title == "A pool is called gpu"
+
+
+def test_a_schema_rule(tmp_path: Path) -> None:
+    rules, faults = loaded(tmp_path, {"org/cost.yaml": SCHEMA})
+    assert faults == []
+    plan, manifests = lifted("")
+    found = run(plan, load_catalog(), rules, manifests=manifests)
+    assert [(each.code, each.message, each.at, each.help) for each in found] == [(
+        "ORG001", "TrainJob has no `cost-center` label", Route(("@TrainJob/team-a/llama", "metadata", "labels")),
+        "add the label",
+    )]
+    plan, manifests = lifted(
+        "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {labels: {cost-center: a}}\n")
+    assert run(plan, load_catalog(), rules, manifests=manifests) == []
+
+
+def test_a_secret_is_not_quoted(tmp_path: Path) -> None:
+    text = """
+code: ORG002
+slug: secret-word
+match: {apiVersion: v1, kind: Secret}
+schema: {properties: {stringData: {additionalProperties: {const: ""}}}}
+message: Secret in git
+"""
+    rules, faults = loaded(tmp_path, {"org/secret.yaml": text})
+    assert faults == []
+    plan, manifests = lifted("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {word: hunter2}\n")
+    found = run(plan, load_catalog(), rules, manifests=manifests)
+    assert len(found) == 1
+    assert "hunter2" not in repr(found)
+
+
+@pytest.mark.parametrize(("name", "text", "code", "line"), [
+    ("a.py", "def broken(:\n", "POL010", 1),
+    ("a.py", "\nimport nothing_of_this_name\n", "POL010", 2),
+    ("a.py", "x = 1\n", "POL010", 1),
+    ("a.py", "from compiler.policy.rule import rule\n\n@rule('ORG001')\ndef untyped(pool):\n    yield\n", "POL010", 3),
+    ("a.py", PYTHON.format(code="EFA900"), "POL009", 8),
+    ("a.py", PYTHON.format(code="SCH900"), "POL009", 8),
+    ("a.py", PYTHON.format(code="ORG001").replace("## Passes", "Passes"), "POL011", 8),
+    ("a.yaml", SCHEMA.replace("ORG001", "org1"), "POL013", 2),
+    ("a.yaml", SCHEMA.replace("slug: job", "slug: Job"), "POL013", 3),
+    ("a.yaml", SCHEMA.replace("severity: warning", "severity: fatal"), "POL013", 4),
+    ("a.yaml", SCHEMA.replace(", kind: TrainJob", ""), "POL013", 5),
+    ("a.yaml", SCHEMA.replace("required: [labels]", "required: labels"), "POL013", 6),
+    ("a.yaml", SCHEMA.replace("message:", "mesage:"), "POL013", 2),
+    ("a.yaml", "- a\n", "POL013", 1),
+])
+def test_a_fault_is_told_at_its_line(tmp_path: Path, name: str, text: str, code: str, line: int) -> None:
+    rules, faults = loaded(tmp_path, {f"org/{name}": text})
+    assert rules == []
+    assert {each.code for each in faults} == {code}
+    assert line in {each.span.line for each in faults if each.span}
+    assert all(each.help for each in faults)
+
+
+def test_a_code_is_given_once(tmp_path: Path) -> None:
+    rules, faults = loaded(tmp_path, {"a.py": PYTHON.format(code="ORG001"), "b.yaml": SCHEMA})
+    assert [each.slug for each in rules] == ["pool-called-gpu"]
+    assert [each.code for each in faults] == ["POL012"]
+
+
+def test_copies_of_builtin_rules_count_once(tmp_path: Path) -> None:
+    shutil.copytree(builtin_folder(), tmp_path / "policies")
+    assert loaded(tmp_path / "policies", {}) == ([], [])
+    changed = tmp_path / "policies" / "efa" / "efa001.py"
+    changed.write_text(changed.read_text() + "\nEDITED = True\n")
+    rules, faults = loaded(tmp_path / "policies", {})
+    assert rules == []
+    assert [each.code for each in faults] == ["POL009"]
+
+
+def test_own_rules_beside_the_builtin_ones(tmp_path: Path) -> None:
+    """The repository is a template: the adopter's folder is the built-in one."""
+    folder = tmp_path / "policies"
+    shutil.copytree(builtin_folder(), folder)
+    (folder / "org").mkdir()
+    (folder / "org" / "org001.py").write_text(PYTHON.format(code="ORG001"))
+    (folder / "efa" / "efa001.py").write_text("def broken(:\n")
+    rules, faults = load_rules(folder, builtin=folder)
+    assert "ORG001" in {each.code for each in rules}
+    assert "EFA001" not in {each.code for each in rules}
+    assert [each.code for each in faults] == ["POL010"]
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    assert load_rules(tmp_path / "absent") == load_rules(None)
+    assert SET

@@ -1,0 +1,477 @@
+"""What nobody wrote: every derived value is right, and says why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from builders import FSX, SPECS, example, job_of, plan_of, resolved, spec
+
+from compiler.plan import Plan
+from compiler.plan.jobs import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON, TrainJob
+from compiler.plan.nodes import NetworkInterface, untolerated
+from compiler.plan.units import Duration, Quantity
+
+
+def env(job: TrainJob) -> dict[str, str | None]:
+    return {each.name: each.value for each in job.env}
+
+
+def reasons(plan: Plan, target: str) -> dict[str, str]:
+    return {each.field: each.reason for each in plan.derived if each.object == target}
+
+
+# --- resources
+
+
+@pytest.mark.parametrize(("instance", "zone", "nodes", "efa"), [
+    ("p4d.24xlarge", "us-west-2b", 1, 0), ("p4d.24xlarge", "us-west-2b", 2, 4), ("p5.48xlarge", "us-west-2a", 2, 32),
+    ("g6e.48xlarge", "us-west-2a", 2, 4), ("m7i.16xlarge", "us-west-2a", 2, 0), ("g5g.metal", "us-west-2a", 2, 0),
+])  # fmt: skip
+def test_several_nodes_talk_over_all_efa_devices_and_one_over_none(instance: str, zone: str, nodes: int, efa: int) -> None:
+    job = job_of(spec(pool={"instanceType": instance, "zone": zone}, job={"nodes": nodes}))
+    assert job.requests.get(EFA, Quantity(0)).value == efa
+    assert (HUGEPAGES in job.requests) is (efa > 0)
+
+
+def test_requests_are_limits_and_lie_inside_what_a_node_has() -> None:
+    plan = plan_of(spec())
+    (job,) = plan.jobs
+    assert job.requests == job.limits
+    assert job.requests[GPU].value == 8
+    assert 80 <= job.requests["cpu"].value < 96
+    # 1152 GiB, less Karpenter's 7.5 % and the EFA driver's huge pages: the scheduler's view.
+    assert Quantity.gib(1000) <= job.requests["memory"] < Quantity.gib(1066 - 10)
+
+
+@pytest.mark.parametrize("gpus", [0, 1, 2, 4, 8])
+def test_a_part_of_the_gpus_comes_with_its_part_of_the_node(gpus: int) -> None:
+    whole = job_of(spec(job={"nodes": 1})).requests
+    part = job_of(spec(job={"nodes": 1, "resources": {"gpus": gpus}})).requests
+    assert part.get(GPU, Quantity(0)).value == gpus
+    assert part["cpu"].value == max(whole["cpu"].value * gpus // 8, 1)
+    assert part["memory"] <= whole["memory"]
+
+
+def test_what_is_written_wins() -> None:
+    own = {"cpu": "90", "memory": "1000Gi", "gpus": 4, "efa": 2, "hugePages": "2Gi", "ephemeralStorage": "100Gi"}
+    plan = plan_of(spec(job={"resources": own, "sharedMemory": "64Gi", "processesPerNode": 3}))
+    (job,) = plan.jobs
+    assert {name: str(amount) for name, amount in job.requests.items()} == {
+        "cpu": "90", "memory": "1000Gi", GPU: "4", EFA: "2", HUGEPAGES: "2Gi", EPHEMERAL: "100Gi",
+    }  # fmt: skip
+    assert job.processes == 3
+    assert not {"resources.cpu", "resources.memory", "sharedMemory", "processesPerNode"} & reasons(plan, "job/train").keys()
+
+
+@pytest.mark.parametrize("memory", [None, "1Gi", "2Gi", "100Gi"])
+def test_shared_memory_lies_inside_the_memory_limit(memory: str | None) -> None:
+    job = {"resources": {"memory": memory}} if memory else {}
+    plan = plan_of(spec(job=job))
+    (shm,) = plan.runtimes[0].jobs[0].pod.volumes
+    assert shm.medium == "Memory"
+    assert shm.size is not None
+    assert Quantity.gib(1) <= shm.size <= plan.jobs[0].limits["memory"]
+
+
+@pytest.mark.parametrize(("instance", "zone", "job", "count"), [
+    ("p4d.24xlarge", "us-west-2b", {}, 8), ("p4d.24xlarge", "us-west-2b", {"resources": {"gpus": 4}}, 4),
+    ("m7i.16xlarge", "us-west-2a", {}, 1), ("trn1.32xlarge", "us-west-2d", {}, 32),
+])  # fmt: skip
+def test_one_process_an_accelerator(instance: str, zone: str, job: dict[str, Any], count: int) -> None:
+    assert job_of(spec(pool={"instanceType": instance, "zone": zone}, job=job)).processes == count
+
+
+# --- rendezvous and network
+
+RENDEZVOUS = {"PET_RDZV_BACKEND", "PET_RDZV_ENDPOINT", "PET_RDZV_ID", "PET_RDZV_CONF", "PET_MAX_RESTARTS"}
+
+
+@pytest.mark.parametrize(("command", "missing"), [
+    (["torchrun", "t.py"], set()),
+    (["/opt/venv/bin/torchrun", "t.py"], set()),
+    (["python", "-m", "torch.distributed.run", "t.py"], set()),
+    (["bash", "-c", "set -e; torchrun t.py"], set()),
+    (["torchrun", "--rdzv-backend=static", "t.py"], {"PET_RDZV_BACKEND"}),
+    (["torchrun", "--rdzv_backend", "c10d", "--max_restarts=0", "t.py"], {"PET_RDZV_BACKEND", "PET_MAX_RESTARTS"}),
+    (["bash", "-c", "torchrun --rdzv-endpoint=$A:1 t.py"], {"PET_RDZV_ENDPOINT"}),
+    (["bash", "-c", "torchrun 'unclosed --rdzv-id=1"], {"PET_RDZV_ID"}),
+    (["torchrun", "--standalone", "t.py"], RENDEZVOUS),
+    (["python", "t.py"], RENDEZVOUS),
+    (["deepspeed", "t.py"], RENDEZVOUS),
+])  # fmt: skip
+def test_the_rendezvous_is_told_to_torchrun_unless_its_flags_say_it(command: list[str], missing: set[str]) -> None:
+    job = job_of(spec(job={"command": command}))
+    assert env(job).keys() & RENDEZVOUS == RENDEZVOUS - missing
+
+
+def test_the_rendezvous_meets_at_rank_0_of_this_very_run() -> None:
+    job = job_of(spec(job={"retries": {"process": 5}}))
+    assert env(job)["PET_RDZV_ENDPOINT"] == f"{job.name}-node-0-0.{job.name}:29500"
+    assert env(job)["PET_RDZV_ID"] == job.name
+    assert env(job)["PET_MAX_RESTARTS"] == "5"
+
+
+def test_a_variable_of_the_spec_is_never_set_twice() -> None:
+    own = {"PET_RDZV_CONF": "timeout=60", "NCCL_NET": "Socket", "CHECKPOINT_DIR": "/c"}
+    job = job_of(spec(job={"env": own, "checkpoint": {"path": "/data"}}))
+    names = [each.name for each in job.env]
+    assert len(names) == len(set(names))
+    assert own.items() <= env(job).items()
+
+
+@pytest.mark.parametrize(("pool", "nodes", "expected"), [
+    ({}, 2, True), ({}, 1, False), ({"efa": False}, 2, False),
+    ({"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}, 2, False),
+    ({"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}, 2, False),
+    ({"instanceType": "g5g.metal", "zone": "us-west-2a"}, 2, False),
+])  # fmt: skip
+def test_nccl_is_tied_to_the_efa_plugin_only_where_gpus_talk_over_efa(
+    pool: dict[str, Any], nodes: int, expected: bool
+) -> None:
+    assert ("NCCL_NET" in env(job_of(spec(pool=pool, job={"nodes": nodes})))) is expected
+
+
+def test_secrets_become_references_and_are_expected_to_exist() -> None:
+    plan = plan_of(spec(job={"secrets": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]}))
+    (variable,) = [each for each in plan.jobs[0].env if each.secret]
+    assert (variable.name, variable.value, variable.secret, variable.key) == ("HF_TOKEN", None, "hf", "token")
+    assert ("v1", "Secret", "training", "hf") in plan.external
+
+
+# --- pods, runtimes, restarts
+
+
+def test_failures_pass_to_jobset_which_makes_all_pods_anew() -> None:
+    (runtime,) = plan_of(spec(job={"retries": {"process": 1, "job": 7}})).runtimes
+    (node,) = runtime.jobs
+    assert (runtime.max_restarts, node.backoff_limit, node.pod.restart_policy) == (7, 0, "Never")
+    assert node.step == "trainer"
+
+
+def test_a_job_that_saves_gets_time_to_do_so() -> None:
+    assert plan_of(spec()).runtimes[0].jobs[0].pod.grace_seconds == 60
+    (runtime,) = plan_of(spec(job={"checkpoint": {"path": "/data"}})).runtimes
+    assert runtime.jobs[0].pod.grace_seconds == 600
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_tolerations_are_the_pools_taints(name: str) -> None:
+    _, plan = example(name)
+    for runtime in plan.runtimes:
+        pod = runtime.jobs[0].pod
+        pool = plan.node_pool(pod.node_selector["karpenter.sh/nodepool"])
+        assert pool is not None
+        assert untolerated(pool.taints, pod.tolerations) == ()
+        assert len(pod.tolerations) == len(pool.taints)
+
+
+def test_equal_jobs_share_a_runtime_and_its_name_follows_its_content() -> None:
+    first = {"name": "a", "nodes": 2, "image": "a:1", "command": ["torchrun", "t.py"]}
+    plan = plan_of(spec(jobs=[first, {**first, "name": "b", "nodes": 1, "image": "b:1"}]))
+    assert len(plan.runtimes) == 1
+    assert {each.runtime for each in plan.jobs} == {plan.runtimes[0].name}
+    other = plan_of(spec(jobs=[first, {**first, "name": "b", "sharedMemory": "1Gi"}]))
+    assert len(other.runtimes) == 2
+    assert plan.runtimes[0].name in {each.name for each in other.runtimes}
+
+
+HASHED: list[dict[str, Any]] = [
+    {"image": "registry.test/train:2.0"}, {"command": ["torchrun", "u.py"]}, {"args": ["--x"]}, {"env": {"A": "1"}},
+    {"nodes": 2}, {"secrets": [{"env": "A", "secret": "s", "key": "k"}]}, {"mounts": [{"storage": "d", "path": "/d"}]},
+    {"resources": {"cpu": 8}}, {"processesPerNode": 2}, {"sharedMemory": "1Gi"}, {"retries": {"process": 9}},
+    {"retries": {"job": 9}}, {"checkpoint": {"path": "/c"}}, {"timeout": "1h"}, {"priority": "high"}, {"rerun": 1},
+    {"queue": "two"}, {"namespace": "b"}, {"pool": "second"},
+]  # fmt: skip
+FREE: list[dict[str, Any]] = [
+    {}, {"labels": {"team": "x"}}, {"model": {"parameters": 1e9}}, {"env": {}},
+    {"queue": "one"}, {"namespace": "a"}, {"pool": "gpu"},
+]  # fmt: skip
+
+
+def roomy(job: dict[str, Any]) -> dict[str, Any]:
+    """Two pools, two queues, two namespaces: something to move to."""
+    quota = [{"pool": "gpu", "nodes": 4}, {"pool": "second", "nodes": 4}]
+    pool = {"name": "gpu", "instanceType": "p4d.24xlarge", "zone": "us-west-2b", "nodes": {"max": 4}}
+    return spec(
+        nodePools=[pool, {**pool, "name": "second"}], storage=[{"name": "d", "fsxLustre": FSX}],
+        queues=[{"name": name, "namespaces": ["a", "b"], "quota": quota} for name in ("one", "two")],
+        priorities=[{"name": "high", "value": 1}], job={"queue": "one", "namespace": "a", "pool": "gpu", **job},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("change", HASHED, ids=lambda each: next(iter(each)))
+def test_the_name_changes_with_what_a_trainjob_cannot_change(change: dict[str, Any]) -> None:
+    assert job_of(roomy(change)).name != job_of(roomy({})).name
+
+
+@pytest.mark.parametrize("change", FREE, ids=lambda each: next(iter(each), "nothing"))
+def test_the_name_stays_where_nothing_immutable_changes(change: dict[str, Any]) -> None:
+    assert job_of(roomy(change)).name == job_of(roomy({})).name
+
+
+def test_the_name_does_not_depend_on_neighbours() -> None:
+    alone = roomy({})
+    crowd = roomy({})
+    crowd["spec"]["jobs"].append({**crowd["spec"]["jobs"][0], "name": "other", "image": "o:1"})
+    assert plan_of(crowd).jobs[0].name == job_of(alone).name
+
+
+def test_labels_of_the_cluster_stand_on_every_job() -> None:
+    job = job_of(spec(labels={"org": "research", "team": "x"}, job={"labels": {"team": "z"}}))
+    assert {"org": "research", "team": "z", "trainyard.dev/job": "train"}.items() <= job.labels.items()
+
+
+# --- pools
+
+
+def test_a_pool_is_of_one_type_in_one_zone_with_limits_in_gpus() -> None:
+    plan = plan_of(spec())
+    (pool,) = plan.node_pools
+    assert (pool.instance_types, pool.zones, pool.capacity_types) == (("p4d.24xlarge",), ("us-west-2b",), ("on-demand",))
+    assert pool.limits == {GPU: Quantity.of(32)}
+    assert (pool.replicas, pool.consolidation, pool.expire_after) == (None, "WhenEmpty", "Never")
+    assert [str(each) for each in pool.taints] == ["nvidia.com/gpu=present:NoSchedule"]
+
+
+def test_a_static_pool_keeps_its_nodes() -> None:
+    (pool,) = plan_of(spec(pool={"nodes": {"min": 4, "max": 4}})).node_pools
+    assert (pool.replicas, pool.consolidation, pool.limits) == (4, None, {"nodes": Quantity.of(4)})
+    assert [each.reasons for each in pool.budgets] == [("Drifted",)]
+
+
+def test_a_cpu_pool_has_a_taint_of_its_own_and_limits_in_cpus() -> None:
+    plan = plan_of(spec(pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}))
+    (pool,), (job,) = plan.node_pools, plan.jobs
+    assert [str(each) for each in pool.taints] == ["trainyard.dev/training=present:NoSchedule"]
+    assert pool.limits == {"cpu": Quantity.of(256)}
+    assert job.requests.keys() == {"cpu", "memory"}
+    assert env(job).keys() >= RENDEZVOUS  # torchrun without GPUs: Gloo
+    assert not plan.detectors
+    assert "nvidia-device-plugin" not in {each.name for each in plan.releases}
+
+
+def interfaces(instance: str, zone: str) -> tuple[NetworkInterface, ...]:
+    return plan_of(spec(pool={"instanceType": instance, "zone": zone})).node_classes[0].interfaces
+
+
+def test_the_first_card_carries_ip_and_every_other_interface_only_efa() -> None:
+    assert [(each.card, each.device, each.type) for each in interfaces("p4d.24xlarge", "us-west-2b")] == [
+        (0, 0, "interface"), (0, 1, "efa-only"), (1, 0, "efa-only"), (2, 0, "efa-only"), (3, 0, "efa-only"),
+    ]  # fmt: skip
+
+
+def test_p6_b300_has_its_efa_on_cards_1_to_16() -> None:
+    (first, *rest) = interfaces("p6-b300.48xlarge", "us-west-2b")
+    assert first == NetworkInterface(0, 0, "interface")
+    assert rest == [NetworkInterface(card, 0, "efa-only") for card in range(1, 17)]
+
+
+def test_trainium_has_neuron_devices_and_eight_efa() -> None:
+    plan = plan_of(spec(pool={"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}))
+    assert plan.node_classes[0].efa == 8
+    assert plan.jobs[0].requests[NEURON].value == 16
+    assert [str(each) for each in plan.node_pools[0].taints] == ["aws.amazon.com/neuron=present:NoSchedule"]
+    assert not plan.detectors
+
+
+def test_an_arm_pool_compiles_without_efa() -> None:
+    plan = plan_of(spec(pool={"instanceType": "g5g.metal", "zone": "us-west-2a"}))
+    assert plan.node_classes[0].interfaces == ()
+    assert plan.jobs[0].requests[GPU].value == 2
+
+
+@pytest.mark.parametrize(("pool", "group"), [
+    ({}, "lab-gpu"), ({"nodes": {"max": 1}}, None), ({"placement": "none"}, None), ({"placement": "spread"}, "lab-gpu"),
+    ({"efa": False}, None), ({"capacity": {"type": "spot"}}, "lab-gpu"),
+    ({"capacity": {"type": "reserved", "id": "cr-1"}}, None), ({"capacity": {"type": "block", "id": "cr-1"}}, None),
+    ({"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}, None),
+])  # fmt: skip
+def test_gangs_over_efa_get_a_cluster_placement_group(pool: dict[str, Any], group: str | None) -> None:
+    plan = plan_of(spec(pool=pool))
+    assert plan.node_classes[0].placement_group == group
+    assert plan.bootstrap is not None
+    assert [each.name for each in plan.bootstrap.placement_groups] == ([group] if group else [])
+
+
+def test_a_capacity_block_is_bought_as_reserved_and_tells_its_end() -> None:
+    capacity = {"type": "block", "ids": ["cr-1", "cr-2"], "ends": "2026-12-15T11:30:00Z"}
+    plan = plan_of(spec(pool={"capacity": capacity}))
+    (pool,), (node_class,) = plan.node_pools, plan.node_classes
+    assert pool.capacity_types == ("reserved",)
+    assert pool.values("karpenter.k8s.aws/capacity-reservation-type") == ("capacity-block",)
+    assert [each.id for each in node_class.reservations] == ["cr-1", "cr-2"]
+    assert node_class.annotations == {"trainyard.dev/capacity-block-ends": "2026-12-15T11:30:00Z"}
+
+
+def test_the_only_zone_of_the_network_that_offers_a_type_is_derived() -> None:
+    plan = plan_of(spec(pool={"zone": None, "instanceType": "p5en.48xlarge"}, network={"zones": ["us-west-2b", "us-west-2d"]}))
+    assert plan.node_pools[0].zones == ("us-west-2d",)
+    assert "the only zone" in reasons(plan, "pool/gpu")["zone"]
+
+
+def test_the_network_spans_the_pools_zones_and_two_at_least() -> None:
+    plan = plan_of(spec())
+    assert plan.cluster is not None
+    zones = plan.cluster.network.zones
+    assert "us-west-2b" in zones
+    assert len(zones) == 2
+
+
+def test_the_discovery_tag_is_ours() -> None:
+    plan = plan_of(spec(tags={"team": "a"}))
+    assert plan.cluster is not None
+    assert plan.cluster.tags == {"team": "a", "karpenter.sh/discovery": "lab"}
+
+
+# --- queues
+
+
+def test_without_queues_one_queue_has_every_node() -> None:
+    plan = plan_of(spec())
+    (queue,) = plan.cluster_queues
+    assert (queue.name, plan.jobs[0].queue, plan.jobs[0].namespace) == ("default", "default", "training")
+    quota = queue.flavors()[0].of(GPU)
+    assert quota is not None
+    assert quota.nominal.value == 32
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_every_resource_that_a_pod_asks_is_covered_for_all_its_nodes(name: str) -> None:
+    _, plan = example(name)
+    for job in plan.jobs:
+        queue = plan.queue_of(job)
+        assert queue is not None
+        pool = plan.runtimes[[each.name for each in plan.runtimes].index(job.runtime)].jobs[0].pod.node_selector
+        flavor = next(each for each in queue.flavors() if each.flavor == pool["karpenter.sh/nodepool"])
+        for resource, amount in job.requests.items():
+            assert resource in queue.covered
+            quota = flavor.of(resource)
+            assert quota is not None
+            assert quota.nominal.milli + (quota.borrowing.milli if quota.borrowing else 0) >= amount.milli * (job.nodes or 1)
+
+
+def test_quota_is_whole_nodes_even_for_what_only_jobs_ask() -> None:
+    own = {"ephemeralStorage": "100Gi"}
+    quota = [{"pool": "gpu", "nodes": 3, "borrow": 1, "lend": 2}]
+    queues = [{"name": "q", "namespaces": ["a"], "cohort": "all", "quota": quota}]
+    plan = plan_of(spec(queues=queues, job={"nodes": 2, "resources": own}))
+    (flavor,) = plan.cluster_queues[0].flavors()
+    (node,) = [each for each in plan.derived if (each.object, each.field) == ("pool/gpu", "efa")]
+    assert node.value == "4"
+    for resource, per_node in ((GPU, 8), (EFA, 4), (HUGEPAGES, 10256 * 1024**2)):
+        found = flavor.of(resource)
+        assert found is not None
+        assert (found.nominal.value, found.borrowing, found.lending) == (
+            3 * per_node, Quantity.of(per_node), Quantity.of(2 * per_node))  # fmt: skip
+    stored = flavor.of(EPHEMERAL)
+    assert stored is not None
+    assert stored.nominal.value % 3 == 0
+    assert Quantity.gib(3 * 6000) < stored.nominal < Quantity.gib(3 * 7450)  # 8 TB of NVMe a node
+
+
+def test_pools_of_other_kinds_share_a_group_with_nothing_of_each_others() -> None:
+    pools = [
+        {"name": "gpu", "instanceType": "p4d.24xlarge", "zone": "us-west-2b", "nodes": {"max": 1}},
+        {"name": "cpu", "instanceType": "m7i.16xlarge", "zone": "us-west-2b", "nodes": {"max": 1}},
+    ]
+    plan = plan_of(spec(nodePools=pools, job={"pool": "cpu", "nodes": 1}))
+    (group,) = plan.cluster_queues[0].groups
+    for flavor in group.flavors:
+        assert tuple(each.resource for each in flavor.quotas) == group.covered
+    cpu = group.flavors[1].of(GPU)
+    assert cpu is not None
+    assert cpu.nominal == Quantity(0)
+
+
+def test_pods_have_longer_to_be_ready_than_nodes_and_images_take() -> None:
+    dynamic, static = plan_of(spec()), plan_of(spec(pool={"nodes": {"min": 4, "max": 4}}))
+    assert dynamic.queue_manager is not None
+    assert static.queue_manager is not None
+    assert dynamic.queue_manager.pods_ready == Duration.minutes(30)
+    assert static.queue_manager.pods_ready == Duration.minutes(15)
+    assert dynamic.queue_manager.recovery is not None
+    assert dynamic.queue_manager.recovery >= Duration.minutes(35)
+    given = plan_of(spec(kueue={"waitForPodsReady": "1h"})).queue_manager
+    assert given is not None
+    assert given.pods_ready == Duration(3600)
+    assert "waitForPodsReady" in reasons(dynamic, "kueue")
+
+
+def test_a_network_topology_is_asked_only_by_gangs_of_pools_that_have_one() -> None:
+    pool = {"topology": "network", "nodes": {"min": 4, "max": 4}}
+    plan = plan_of(spec(pool=pool))
+    assert [each.name for each in plan.topologies] == [plan.flavors[0].topology]
+    assert "kueue.x-k8s.io/podset-preferred-topology" in plan.runtimes[0].jobs[0].pod.annotations
+    alone = plan_of(spec(pool=pool, job={"nodes": 1}))
+    assert "kueue.x-k8s.io/podset-preferred-topology" not in alone.runtimes[0].jobs[0].pod.annotations
+    assert plan_of(spec()).topologies == ()
+
+
+# --- around the jobs
+
+
+def test_each_namespace_that_mounts_a_storage_has_a_volume_of_its_own() -> None:
+    mount = {"mounts": [{"storage": "data", "path": "/data"}]}
+    first = {"name": "a", "nodes": 1, "image": "a:1", "command": ["x"], "namespace": "one", **mount}
+    plan = plan_of(spec(
+        storage=[{"name": "data", "fsxLustre": {**FSX, "zone": "us-west-2b"}}, {"name": "unused", "s3": {"bucket": "abc"}}],
+        queues=[{"name": "q", "namespaces": ["one", "two"], "quota": [{"pool": "gpu", "nodes": 4}]}],
+        jobs=[first, {**first, "name": "b", "namespace": "two"}, {**first, "name": "c"}],
+    ))  # fmt: skip
+    assert [(each.name, each.claim_namespace, each.zone) for each in plan.volumes] == [
+        ("one-data", "one", "us-west-2b"), ("two-data", "two", "us-west-2b"),
+    ]  # fmt: skip
+    assert len({each.handle for each in plan.volumes}) == 2
+    assert [(each.namespace, each.name, each.volume) for each in plan.claims] == [
+        ("one", "data", "one-data"), ("two", "data", "two-data"),
+    ]  # fmt: skip
+
+
+def test_agents_tolerate_every_taint_of_this_compilation() -> None:
+    plan = plan_of(spec(pool={"taints": [{"key": "team", "value": "a", "effect": "NoExecute"}]}))
+    values = {each.name: each.values for each in plan.releases}
+    for reach in (
+        values["nvidia-device-plugin"]["tolerations"], values["aws-efa-k8s-device-plugin"]["tolerations"],
+        values["eks-node-monitoring-agent"]["dcgmAgent"]["tolerations"],
+    ):  # fmt: skip
+        assert {(each["key"], each.get("value"), each["effect"]) for each in reach} == {
+            ("nvidia.com/gpu", "present", "NoSchedule"), ("team", "a", "NoExecute"),
+        }  # fmt: skip
+
+
+def test_the_fleet_folder_is_the_specs_or_named_after_the_cluster() -> None:
+    assert {each.path for each in plan_of(spec()).stages} >= {"./generated/lab/queues", "./generated/lab/jobs"}
+    own = plan_of(spec(flux={"path": ".clusters/lab"}))
+    assert {each.path for each in own.stages} >= {"./.clusters/lab/queues"}
+    assert own.bootstrap is not None
+    assert own.bootstrap.path == ".clusters/lab"
+
+
+def test_versions_of_the_spec_win_over_the_releases() -> None:
+    plan = plan_of(spec(versions={"karpenter": "1.13.0", "trainer": "2.1.0"}))
+    versions = {each.name: each.version for each in plan.releases}
+    assert (versions["karpenter"], versions["karpenter-crd"], versions["trainer"]) == ("1.13.0", "1.13.0", "2.1.0")
+    assert plan.version("trainer") == "2.1.0"
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_every_derived_value_says_why(name: str) -> None:
+    _, plan = example(name)
+    assert plan.derived
+    for each in plan.derived:
+        assert each.object
+        assert each.field
+        assert each.value
+        assert each.reason
+        assert not each.reason.endswith(".")
+    targets = {each.object for each in plan.derived}
+    assert {f"job/{job.source_name}" for job in plan.jobs} <= targets
+    assert {f"pool/{pool.name}" for pool in plan.node_pools} <= targets
+
+
+def test_a_device_that_no_chart_advertises_is_warned_of() -> None:
+    plan, found = resolved(spec(pool={"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}))
+    assert plan is not None
+    assert [(each.code, str(each.at)) for each in found] == [("RES027", "spec.jobs[0]")]
+    assert "neuron-helm-chart" in found[0].help

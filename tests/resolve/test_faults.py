@@ -1,0 +1,275 @@
+"""Why there is no plan: each fault has its code, its place and what to write instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from builders import FSX, POOL, document, faults_of, loaded, plan_of, resolved, spec
+
+from compiler.catalog import load_catalog
+from compiler.plan.units import Quantity
+from compiler.resolve import resolve
+from compiler.resolve.model import bytes_a_parameter
+from compiler.spec import load
+from compiler.spec.jobs import Model
+
+QUOTA = [{"pool": "gpu", "nodes": 4}]
+VPC = {"id": "vpc-0a1b2c3d", "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-1a1b2c3d"}}
+
+
+def queue(name: str = "q", **more: Any) -> dict[str, Any]:
+    return {"name": name, "namespaces": ["a"], "quota": QUOTA, **more}
+
+
+def pools(*names: str) -> list[dict[str, Any]]:
+    return [{**POOL, "name": name} for name in names]
+
+
+def lustre(**more: Any) -> list[dict[str, Any]]:
+    return [{"name": "data", "fsxLustre": {**FSX, **more}}]
+
+
+# A spec with one fault; code; route; words of the message; words of the help.
+CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
+    (spec(release="2026.10"), "RES001", "spec.release", "release `2026.10` is unknown", "did you mean `2026.11`?"),
+    (spec(versions={"kueue": "0.10.1"}), "RES002", "spec.versions.kueue", "not supported by release 2026.11", "`0.19`"),
+    (spec(region="us-wset-2", pool={"zone": None}), "RES003", "spec.region", "`us-wset-2` is unknown",
+     "did you mean `us-west-2`?"),
+    (spec(pool={"zone": "eu-west-1a"}), "RES004", "spec.nodePools[0].zone", "`eu-west-1a` is not in region `us-west-2`",
+     "us-west-2 has `us-west-2a`"),
+    (spec(network={"zones": ["us-west-2b", "eu-west-1a"]}), "RES004", "spec.network.zones[1]", "`eu-west-1a`", "`us-west-2a`"),
+    (spec(network={"vpc": {**VPC, "public": {"us-east-1a": "subnet-2a1b2c3d"}}}), "RES004",
+     "spec.network.vpc.public.us-east-1a", "`us-east-1a`", "us-west-2 has"),
+    (spec(storage=lustre(zone="eu-west-1a")), "RES004", "spec.storage[0].fsxLustre.zone", "`eu-west-1a`", "us-west-2 has"),
+    (spec(pool={"instanceType": "p4d.24xlrge"}), "RES005", "spec.nodePools[0].instanceType", "`p4d.24xlrge` is unknown",
+     "did you mean `p4d.24xlarge`?"),
+    (spec(pool={"instanceType": "zz9.huge"}), "RES005", "spec.nodePools[0].instanceType", "`zz9.huge`", "trainyard catalog"),
+    (spec(system={"instanceType": "m7i.2xlrge"}), "RES005", "spec.system.instanceType", "`m7i.2xlrge`", "`m7i.2xlarge`"),
+    (spec(pool={"zone": None, "instanceType": "g6e.48xlarge"}), "RES006", "spec.nodePools[0]", "`gpu` names no zone",
+     "add `zone:` with one of `us-west-2a`"),
+    (spec(pool={"instanceType": "g5g.metal", "zone": "us-west-2a", "efa": True}), "RES007", "spec.nodePools[0].efa",
+     "`g5g.metal` has no EFA", "remove it"),
+    (spec(pool={"instanceType": "p5e.48xlarge"}), "RES008", "spec.nodePools[0].zone", "not offered in `us-west-2b`",
+     "it is offered in `us-west-2c`"),
+    (spec(region="af-south-1", pool={"zone": "af-south-1a"}), "RES008", "spec.nodePools[0].instanceType",
+     "`p4d.24xlarge` is not offered in af-south-1", "us-west-2"),
+    (spec(nodePools=pools("gpu", "gpu")), "RES009", "spec.nodePools[1].name", "pool `gpu` is declared twice",
+     "`spec.nodePools[0]` has it"),
+    (spec(jobs=[{"name": "a", "image": "a:1", "command": ["x"]}] * 2), "RES009", "spec.jobs[1].name", "job `a`", "rename"),
+    (spec(queues=[queue(), queue()]), "RES009", "spec.queues[1].name", "queue `q` is declared twice", "rename"),
+    (spec(queues=[queue(quota=QUOTA * 2)]), "RES009", "spec.queues[0].quota[1].pool", "quota of queue `q` in pool `gpu`",
+     "remove one"),
+    (spec(priorities=[{"name": "p", "value": 1}] * 2), "RES009", "spec.priorities[1].name", "priority `p`", "rename"),
+    (spec(storage=lustre() * 2), "RES009", "spec.storage[1].name", "storage `data`", "rename"),
+    (spec(namespaces=[{"name": "a"}] * 2, queues=[queue()]), "RES009", "spec.namespaces[1].name", "namespace `a`", "rename"),
+    (spec(cohorts=[{"name": "c"}] * 2), "RES009", "spec.cohorts[1].name", "cohort `c`", "rename"),
+    (spec(network={"zones": ["us-west-2a", "us-west-2c"]}), "RES010", "spec.nodePools[0].zone",
+     "the network has no subnet in `us-west-2b`", "the network is in `us-west-2a`, `us-west-2c`"),
+    (spec(job={"pool": "gpuu"}), "RES011", "spec.jobs[0].pool", "pool `gpuu` is not declared", "did you mean `gpu`?"),
+    (spec(queues=[queue(quota=[*QUOTA, {"pool": "gqu", "nodes": 1}])]), "RES011", "spec.queues[0].quota[1].pool",
+     "pool `gqu` is not declared", "did you mean `gpu`?"),
+    (spec(storage=lustre(), job={"mounts": [{"storage": "dta", "path": "/d"}]}), "RES012",
+     "spec.jobs[0].mounts[0].storage", "storage `dta` is not declared", "did you mean `data`?"),
+    (spec(job={"mounts": [{"storage": "dta", "path": "/d"}]}), "RES012", "spec.jobs[0].mounts[0].storage", "`dta`",
+     "declare a storage"),
+    (spec(queues=[queue()], job={"namespace": "b"}), "RES013", "spec.jobs[0].namespace",
+     "queue `q` takes no jobs from namespace `b`", "write one of `a`"),
+    (spec(namespaces=[{"name": "team-a"}], queues=[queue(namespaces=["team-b"])]), "RES013",
+     "spec.queues[0].namespaces[0]", "namespace `team-b` is not declared", "did you mean `team-a`?"),
+    (spec(cohorts=[{"name": "all"}], queues=[queue(cohort="al")]), "RES014", "spec.queues[0].cohort",
+     "cohort `al` is not declared", "did you mean `all`?"),
+    (spec(cohorts=[{"name": "all", "parent": "top"}]), "RES014", "spec.cohorts[0].parent", "cohort `top`", "write one of"),
+    (spec(priorities=[{"name": "high", "value": 1}], job={"priority": "hihg"}), "RES015", "spec.jobs[0].priority",
+     "priority `hihg` is not declared", "did you mean `high`?"),
+    (spec(queues=[queue("research")], job={"queue": "reserch"}), "RES016", "spec.jobs[0].queue",
+     "queue `reserch` is not declared", "did you mean `research`?"),
+    (spec(queues=[queue("a"), queue("b")]), "RES017", "spec.jobs[0]", "names no queue, and there are 2",
+     "add `queue:` with one of `a`, `b`"),
+    (spec(nodePools=pools("a", "b")), "RES017", "spec.jobs[0]", "names no pool, and there are 2", "one of `a`, `b`"),
+    (spec(queues=[queue(namespaces=["a", "b"])]), "RES017", "spec.jobs[0]", "names no namespace", "one of `a`, `b`"),
+    (spec(system={"instanceType": "p4d.24xlarge"}), "RES018", "spec.system.instanceType", "have 8 accelerators",
+     "`m7i.2xlarge`"),
+    (spec(pool={"instanceType": "p6e-gb200.36xlarge"}), "RES019", "spec.nodePools[0].instanceType",
+     "no source tells `efa_interfaces` and `network_cards` of `p6e-gb200.36xlarge`", "trainyard catalog refresh"),
+    (spec(pool={"taints": [{"key": "nvidia.com/gpu", "value": "true"}]}), "RES020", "spec.nodePools[0].taints[0]",
+     "`nvidia.com/gpu:NoSchedule` is set twice", "by themselves"),
+    (spec(pool={"taints": [{"key": "a"}, {"key": "a", "value": "b"}]}), "RES020", "spec.nodePools[0].taints[1]",
+     "`a:NoSchedule` is set twice", "remove one"),
+    (spec(queues=[queue(namespaces=["kube-system"])]), "RES021", "spec.queues[0].namespaces",
+     "namespace `kube-system` belongs to the system", "of the team's own"),
+    (spec(namespaces=[{"name": "kueue-system"}]), "RES021", "spec.namespaces[0]", "`kueue-system`", "the team's own"),
+    (spec(storage=lustre(size="1300Gi")), "RES022", "spec.storage[0].fsxLustre.size",
+     "no PERSISTENT_2 file system has a size of `1300Gi`", "`1200Gi` or `2400Gi`"),
+    (spec(storage=lustre(size="1200G")), "RES022", "spec.storage[0].fsxLustre.size", "has a size of", "`1200Gi`"),
+    (spec(storage=lustre(deployment="SCRATCH_1", size="4800Gi")), "RES022", "spec.storage[0].fsxLustre.size",
+     "no SCRATCH_1", "`3600Gi` or `7200Gi`"),
+    (spec(storage=lustre(deployment="PERSISTENT_1", throughputPerTiB=12, size="1200Gi")), "RES022",
+     "spec.storage[0].fsxLustre.size", "no PERSISTENT_1", "`6000Gi`"),
+    (spec(storage=lustre(throughputPerTiB=100)), "RES023", "spec.storage[0].fsxLustre.throughputPerTiB",
+     "a throughput of 100 MB/s", "write one of `125`, `250`, `500`, `1000`"),
+    (spec(storage=lustre(deployment="SCRATCH_2", throughputPerTiB=200)), "RES023",
+     "spec.storage[0].fsxLustre.throughputPerTiB", "no SCRATCH_2", "remove it"),
+    (spec(job={"nodes": 1, "model": {"parameters": 70e9, "sharding": "full"}}), "RES024",
+     "spec.jobs[0].model.parameters", "takes 1,043.1 GiB (16 bytes a parameter)", "write `nodes: 4`"),
+    (spec(pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}, job={"resources": {"gpus": 1}}), "RES025",
+     "spec.jobs[0].resources.gpus", "`m7i.16xlarge` has none", "remove it"),
+    (spec(network={"cidr": "10.0.0.0/24"}, pool={"nodes": {"max": 16}}), "RES026", "spec.network.cidr",
+     "is a /27 with 27 addresses; 16 nodes and their pods need 32 at least", "`10.0.0.0/16`"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "code", "at", "message", "help"), CASES)
+def test_each_fault_is_told_at_its_place(data: dict[str, Any], code: str, at: str, message: str, help: str) -> None:
+    plan, found = resolved(data)
+    assert plan is None
+    assert [(each.code, str(each.at)) for each in found] == [(code, at)]
+    assert message in found[0].message
+    assert help in found[0].help
+    assert not found[0].message.endswith(".")
+
+
+def test_every_error_code_of_the_resolution_has_a_case() -> None:
+    import re
+
+    from builders import ROOT
+
+    used = {code for path in (ROOT / "compiler" / "resolve").glob("*.py") for code in re.findall(r'"(RES\d{3})"', path.read_text())}
+    assert used - {code for _, code, *_ in CASES} == {"RES027"}  # a warning: tests/resolve/test_derivations.py
+
+
+TEXT = """\
+apiVersion: trainyard.dev/v1alpha1
+kind: TrainingCluster
+metadata: {name: lab}
+spec:
+  account: "111122223333"
+  region: us-west-2
+  nodePools:
+    - name: gpu
+      instanceType: p5e.48xlarge
+      zone: us-west-2a
+      nodes: {max: 4}
+  queues:
+    - name: one
+      namespaces: [a, b]
+      quota:
+        - {pool: gpv, nodes: 4}
+  jobs:
+    - name: train
+      image: a:1
+      command: [x]
+      priority: high
+"""
+
+
+def test_all_faults_are_told_at_once_each_on_its_line() -> None:
+    source = document(TEXT)
+    model, faults = load(source)
+    assert model is not None, faults
+    found = [each.locate(source) for each in resolve(model, load_catalog())[1]]
+    assert sorted((each.code, each.span.line, each.span.column) for each in found if each.span) == [
+        ("RES008", 10, 13), ("RES011", 16, 18), ("RES015", 21, 17), ("RES017", 18, 7),
+    ]  # fmt: skip
+
+
+def test_a_pool_that_has_a_fault_of_its_own_makes_no_second_one() -> None:
+    data = spec(pool={"instanceType": "p4d.24xlrge"}, queues=[queue()], job={"pool": "gpu", "queue": "q"})
+    assert [each.code for each in faults_of(data)] == ["RES005"]
+
+
+# --- the model against the memory
+
+
+def model(**fields: Any) -> dict[str, Any]:
+    return {"parameters": 8e9, **fields}
+
+
+@pytest.mark.parametrize(("fields", "size"), [
+    ({}, 16), ({"precision": "bf16"}, 16), ({"precision": "fp16"}, 16), ({"precision": "fp32"}, 16),
+    ({"precision": "fp8"}, 15), ({"optimizerBytes": 2}, 6), ({"precision": "fp32", "optimizerBytes": 0}, 8),
+])  # fmt: skip
+def test_bytes_a_parameter(fields: dict[str, Any], size: int) -> None:
+    assert bytes_a_parameter(Model.model_validate(model(**fields))) == size
+
+
+# 8 × 40 GiB a node of p4d.24xlarge: 2.68e9 parameters a GPU at 16 bytes, 21.47e9 a node.
+@pytest.mark.parametrize(("fields", "nodes", "fits"), [
+    ({"parameters": 2.68e9}, 1, True), ({"parameters": 2.69e9}, 1, False), ({"parameters": 2.69e9}, 4, False),
+    ({"parameters": 21.4e9, "sharding": "full"}, 1, True), ({"parameters": 21.5e9, "sharding": "full"}, 1, False),
+    ({"parameters": 85e9, "sharding": "full"}, 4, True), ({"parameters": 7e9, "optimizerBytes": 2}, 1, True),
+])  # fmt: skip
+def test_the_state_alone_must_fit(fields: dict[str, Any], nodes: int, fits: bool) -> None:
+    found = faults_of(spec(job={"nodes": nodes, "model": model(**fields)}))
+    assert [each.code for each in found] == ([] if fits else ["RES024"])
+
+
+def test_the_help_names_the_fewest_nodes_and_they_suffice() -> None:
+    big = model(parameters=70e9, sharding="full")
+    (found,) = faults_of(spec(job={"nodes": 3, "model": big}))
+    assert "the 24 accelerators of 3 nodes have 960.0 GiB" in found.message
+    assert "`nodes: 4`" in found.help
+    assert faults_of(spec(job={"nodes": 4, "model": big})) == []
+
+
+def test_the_help_says_where_a_pool_ends_and_when_sharding_is_enough() -> None:
+    (beyond,) = faults_of(spec(job={"nodes": 4, "model": model(parameters=400e9, sharding="full")}))
+    assert "`nodes: 19`" in beyond.help
+    assert "pool `gpu` has 4 at most" in beyond.help
+    (unsharded,) = faults_of(spec(job={"nodes": 4, "model": model(parameters=70e9)}))
+    assert "each accelerator has 40.0 GiB" in unsharded.message
+    assert unsharded.help == "write `sharding: full` if the program shards its state (FSDP, ZeRO-3)"
+
+
+def test_only_the_accelerators_that_a_job_asks_hold_its_state() -> None:
+    job = {"nodes": 1, "model": model(parameters=20e9, sharding="full")}
+    assert faults_of(spec(job=job)) == []
+    assert [each.code for each in faults_of(spec(job={**job, "resources": {"gpus": 4}}))] == ["RES024"]
+
+
+def test_a_job_on_cpus_is_not_held_against_gpu_memory() -> None:
+    pool = {"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}
+    assert faults_of(spec(pool=pool, job={"model": model(parameters=70e9)})) == []
+
+
+# --- file systems and subnets
+
+
+@pytest.mark.parametrize(("deployment", "sizes"), [
+    ("SCRATCH_1", (1200, 2400, 3600, 7200)), ("SCRATCH_2", (1200, 2400, 4800, 38400)),
+    ("PERSISTENT_1", (1200, 2400, 1800, 6000)), ("PERSISTENT_2", (1200, 2400, 14400, 38400)),
+])  # fmt: skip
+def test_sizes_that_a_file_system_can_have(deployment: str, sizes: tuple[int, ...]) -> None:
+    for size in sizes:
+        assert faults_of(spec(storage=lustre(deployment=deployment, size=f"{size}Gi"))) == []
+
+
+@pytest.mark.parametrize(("deployment", "throughput", "size"), [
+    ("PERSISTENT_1", 12, 6000), ("PERSISTENT_1", 40, 1800), ("PERSISTENT_1", 200, 1200), ("PERSISTENT_2", 1000, 2400),
+])  # fmt: skip
+def test_throughputs_that_a_file_system_can_have(deployment: str, throughput: int, size: int) -> None:
+    storage = lustre(deployment=deployment, throughputPerTiB=throughput, size=f"{size}Gi")
+    assert faults_of(spec(storage=storage)) == []
+
+
+@pytest.mark.parametrize(("cidr", "nodes", "fits"), [
+    ("10.0.0.0/24", 13, True), ("10.0.0.0/24", 14, False), ("10.0.0.0/16", 4000, True), (None, 5000, False),
+])  # fmt: skip
+def test_a_new_subnet_has_an_address_for_each_node_and_its_pod(cidr: str | None, nodes: int, fits: bool) -> None:
+    network = {"cidr": cidr} if cidr else {}
+    found = faults_of(spec(network=network, pool={"nodes": {"max": nodes}}, job={"nodes": 4}))
+    assert [each.code for each in found] == ([] if fits else ["RES026"])
+
+
+def test_an_imported_network_is_not_measured() -> None:
+    plan = plan_of(spec(network={"vpc": VPC}, pool={"nodes": {"max": 5000}}))
+    assert [each.id for each in plan.node_classes[0].subnets] == ["subnet-1a1b2c3d"]
+    assert plan.node_pools[0].limits == {"nvidia.com/gpu": Quantity.of(40_000)}
+
+
+def test_facts_that_a_refresh_brought_lift_the_fault_of_unknown_cards() -> None:
+    data = spec(pool={"instanceType": "p6e-gb200.36xlarge"})
+    assert loaded(data)
+    known = load_catalog().instance("p6e-gb200.36xlarge")
+    assert known is not None
+    assert {"network_cards", "efa_interfaces"} <= known.unknown

@@ -1,0 +1,68 @@
+"""What tests of the command line share: running it, looking at folders, reading marks in test files."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SPECS = ROOT / "specs"
+MARK = re.compile(r"# error: ([A-Z]{2,4}\d{3}(?:, [A-Z]{2,4}\d{3})*)")
+"""A comment on the line where a code must be told; several codes are separated by commas."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a command answered."""
+
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Run]
+
+
+def spawn(*arguments: object, cwd: Path = ROOT, **env: str) -> Run:
+    """Run ``trainyard`` as a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "compiler", *map(str, arguments)], cwd=cwd, capture_output=True, encoding="utf-8",
+        env=environment(**env), timeout=300,
+    )
+    return Run(done.returncode, done.stdout, done.stderr)
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a child that finds this very compiler, and no settings of the caller."""
+    settings = ("NO_COLOR", "LC_", "LANG", "PYTHON")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(settings)}
+    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **more}
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, str]]:
+    """Every file below: when it was changed, and the digest of its content."""
+    return {
+        path.relative_to(folder).as_posix(): (path.stat().st_mtime_ns, sha256(path.read_bytes()).hexdigest())
+        for path in sorted(folder.rglob("*")) if path.is_file()
+    }
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below, by path."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def marks(path: Path) -> list[tuple[str, int, str]]:
+    """The codes that a file says must be told, each with file name and line."""
+    return sorted(
+        (path.name, number, code)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        for found in MARK.finditer(line) for code in found[1].split(", ")
+    )

@@ -1,0 +1,37 @@
+"""Finding the model behind a route, and what is said of errors that have no words of their own."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from compiler.source import Route
+from compiler.spec.cluster import ClusterSpec, ImportedVpc, TrainingCluster
+from compiler.spec.errors import explain, keys_of, model_at
+from compiler.spec.jobs import Job, Mount
+from compiler.spec.nodes import NodePool
+
+
+@pytest.mark.parametrize(("route", "model"), [
+    ((), TrainingCluster), (("spec",), ClusterSpec), (("spec", "nodePools", 3), NodePool),
+    (("spec", "jobs", 0, "mounts", 1), Mount), (("spec", "network", "vpc"), ImportedVpc),
+    (("spec", "tags"), None), (("spec", "nope"), None), (("spec", "nope", "deeper"), None),
+])  # fmt: skip
+def test_the_model_of_a_route(route: tuple[str | int, ...], model: type[BaseModel] | None) -> None:
+    assert model_at(TrainingCluster, Route(route)) is model
+
+
+def test_keys_are_those_that_people_write() -> None:
+    assert {"processesPerNode", "sharedMemory", "image"} <= set(keys_of(Job))
+
+
+def test_an_error_without_words_of_its_own_is_still_told() -> None:
+    class Odd(BaseModel):
+        host: bytes
+
+    with pytest.raises(ValidationError) as caught:
+        Odd.model_validate({"host": 1})
+    found = explain(caught.value.errors()[0], Odd, {"host": 1})
+    assert (found.code, str(found.at)) == ("SPC005", "host")
+    assert found.message.startswith("`host`: ")
+    assert "trainyard schema" in found.help

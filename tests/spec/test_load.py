@@ -1,0 +1,288 @@
+"""The shape of a spec: good values are taken, bad ones are refused with code, place, fact and help."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from builders import FSX, document, loaded, shape_faults, spec
+
+from compiler.spec import load
+
+HEX64 = "0123456789abcdef" * 4
+VPC = {"id": "vpc-0a1b2c3d", "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-1a1b2c3d"}}
+
+
+def queue(**more: Any) -> list[dict[str, Any]]:
+    return [{"name": "q", "namespaces": ["a"], "quota": [{"pool": "gpu", "nodes": 4}], **more}]
+
+
+GOOD: list[dict[str, Any]] = [
+    spec(),
+    spec(jobs=None),
+    spec(region="us-gov-west-1", pool={"zone": "us-gov-west-1a"}),
+    spec(pool={"zone": None, "zones": ["us-west-2a", "us-west-2b"]}),
+    spec(pool={"nodes": {"min": 4, "max": 4}}),
+    spec(pool={"capacity": {"type": "spot"}}),
+    spec(pool={"capacity": {"type": "reserved", "id": "cr-0a1b2c3d4e5f60718"}}),
+    spec(pool={"capacity": {"type": "reserved", "ids": ["cr-0a1", "cr-0a2"]}}),
+    spec(pool={"rootVolume": {"size": "500Gi", "iops": 3000, "throughput": 1000}}),
+    spec(pool={"labels": {"team.example.com/cost": "a_1"}, "taints": [{"key": "team", "effect": "NoExecute"}]}),
+    spec(pool={"consolidateAfter": "0s"}),
+    spec(network={"cidr": "10.0.0.0/24", "zones": ["us-west-2a", "us-west-2b"]}),
+    spec(network={"vpc": VPC, "endpoint": "private"}),
+    spec(network={"publicAccess": ["203.0.113.0/24", "198.51.100.7/32"]}),
+    spec(job={"image": f"registry.test:5000/a/b@sha256:{HEX64}"}),
+    spec(job={"image": f"a/b:latest@sha256:{HEX64}"}),
+    spec(job={"env": {"A.b-c": ""}, "args": [], "labels": {"team": ""}}),
+    spec(job={"timeout": "1h30m", "checkpoint": {"path": "/data/c", "every": "30m"}}),
+    spec(job={"resources": {"cpu": "1500m", "memory": "1Ti", "gpus": 0, "efa": 0, "hugePages": "5Gi",
+                            "ephemeralStorage": "100Gi"}, "sharedMemory": "64Gi"}),
+    spec(job={"model": {"parameters": 8, "precision": "fp32", "optimizerBytes": 0}}),
+    spec(job={"secrets": [{"env": "TOKEN", "secret": "hf", "key": "token"}]}),
+    spec(storage=[{"name": "a", "fsxLustre": FSX}, {"name": "b", "s3": {"bucket": "my.bucket-1", "prefix": "x/"}}]),
+    spec(storage=[{"name": "a", "fsxLustre": {**FSX, "mountName": "A_b-9"}}]),
+    spec(queues=queue(cohort="all", strategy="StrictFIFO", preemption={"withinQueue": "Never"})),
+    spec(priorities=[{"name": "low", "value": -1}]),
+    spec(namespaces=[{"name": "a", "group": "team", "quota": {"cpu": 0, "memory": "1Ti", "gpus": 8, "pods": 10}}]),
+    spec(flux={"url": "ssh://git@github.com/org/fleet", "path": "./clusters/lab/", "branch": "release/1.0"}),
+    spec(versions={"kubernetes": "1.35", "trainer": "2.1.0", "ami": "al2023@v20260714"}),
+    spec(tags={"cost center": "42 & more"}, labels={"org": "research"}, admins=["arn:aws:iam::111122223333:role/a/b"]),
+]
+
+
+@pytest.mark.parametrize("data", GOOD)
+def test_a_good_spec_is_taken(data: dict[str, Any]) -> None:
+    assert load(document(data))[1] == []
+
+
+# What is wrong; code; route; words of the message; words of the help.
+BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
+    # Names
+    (spec(name="x"), "SPC005", "metadata.name", "`x` is not a cluster's name", "`seoul-llm`"),
+    (spec(name="a" * 41), "SPC005", "metadata.name", "has 41 characters", "shorten it"),
+    (spec(pool={"name": "A100"}), "SPC005", "spec.nodePools[0].name", "`A100` is not a name", "like `a100`"),
+    (spec(job={"name": "8b"}), "SPC005", "spec.jobs[0].name", "`8b` is not a job's name", "like `llama3-8b`"),
+    (spec(job={"priority": ""}), "SPC005", "spec.jobs[0].priority", "is text, not empty", "write it as text"),
+    # Places
+    (spec(region="us-west-2a"), "SPC005", "spec.region", "is an Availability Zone, not a Region", "write `us-west-2`"),
+    (spec(region="oregon"), "SPC005", "spec.region", "`oregon` is not an AWS Region", "like `us-west-2`"),
+    (spec(pool={"zone": "us-west-2"}), "SPC005", "spec.nodePools[0].zone", "is a Region, not an Availability Zone",
+     "like `us-west-2a`"),
+    (spec(pool={"zone": "usw2-az1"}), "SPC005", "spec.nodePools[0].zone", "is the id of a zone, not its name",
+     "the name in your account"),
+    (spec(pool={"zone": "west"}), "SPC005", "spec.nodePools[0].zone", "`west` is not an Availability Zone", "us-west-2a"),
+    (spec(pool={"zones": ["us-west-2a"]}), "SPC005", "spec.nodePools[0]", "both `zone` and `zones`", "keep one"),
+    (spec(pool={"zone": None, "zones": ["us-west-2a", "us-west-2a"]}), "SPC005", "spec.nodePools[0].zones",
+     "`us-west-2a` is listed twice", "remove one"),
+    (spec(network={"zones": ["us-west-2a"]}), "SPC005", "spec.network", "EKS wants subnets in two", "add a second zone"),
+    # Network
+    (spec(network={"cidr": "10.0.0.1/16"}), "SPC005", "spec.network.cidr", "host bits set", "write `10.0.0.0/16`"),
+    (spec(network={"cidr": "ten"}), "SPC005", "spec.network.cidr", "`ten` is not a CIDR block", "like `10.0.0.0/16`"),
+    (spec(network={"cidr": "10.0.0.0/8"}), "SPC005", "spec.network.cidr", "a block of /8", "`10.0.0.0/16`"),
+    (spec(network={"vpc": VPC, "cidr": "10.0.0.0/16"}), "SPC005", "spec.network", "an imported `vpc`", "remove `cidr`"),
+    (spec(network={"vpc": {**VPC, "id": "vpc-1"}}), "SPC005", "spec.network.vpc.id", "`vpc-1` is not a VPC id", "vpc-0a1"),
+    (spec(network={"vpc": {**VPC, "private": {"us-west-2a": "subnet-0a1b2c3d"}}}), "SPC004",
+     "spec.network.vpc.private", "has 1 item, below the minimum of 2", "at least 2"),
+    (spec(network={"endpoint": "private", "publicAccess": ["10.0.0.0/8"]}), "SPC005", "spec.network",
+     "a private endpoint has no public access list", "remove `publicAccess`"),
+    # Capacity
+    (spec(pool={"capacity": {"type": "reserved"}}), "SPC005", "spec.nodePools[0].capacity",
+     "capacity `reserved` without a reservation", "add `id: cr-"),
+    (spec(pool={"capacity": {"type": "spot", "id": "cr-1"}}), "SPC005", "spec.nodePools[0].capacity",
+     "never uses reservation `cr-1`", "`type: reserved`"),
+    (spec(pool={"capacity": {"type": "reserved", "id": "cr-1", "ids": ["cr-2"]}}), "SPC005",
+     "spec.nodePools[0].capacity", "both `id` and `ids`", "under `ids`"),
+    (spec(pool={"capacity": {"type": "block", "id": "cr-1", "starts": "2026-12-02T11:30:00Z",
+                             "ends": "2026-12-01T11:30:00Z"}}),
+     "SPC005", "spec.nodePools[0].capacity", "before it starts", "swap"),
+    (spec(pool={"capacity": {"type": "block", "id": "cr-1", "ends": "2026-12-01T11:30:00"}}), "SPC005",
+     "spec.nodePools[0].capacity.ends", "has no time zone", "write `2026-12-01T11:30:00Z`"),
+    (spec(pool={"capacity": {"type": "block", "id": "cr-1", "ends": "2026-12-01"}}), "SPC005",
+     "spec.nodePools[0].capacity.ends", "has no time zone", "write `2026-12-01T00:00:00Z`"),
+    (spec(pool={"capacity": {"type": "block", "id": "cr-1", "ends": "0001-01-01T00:00:00+09:00"}}), "SPC005",
+     "spec.nodePools[0].capacity.ends", "not of this century", "2026"),
+    (spec(pool={"capacity": {"type": "block", "id": "cr-1", "ends": "soon"}}), "SPC005",
+     "spec.nodePools[0].capacity.ends", "`soon` is not a time", "2026-12-01T11:30:00Z"),
+    (spec(pool={"capacity": {"type": "on-demnd"}}), "SPC004", "spec.nodePools[0].capacity.type",
+     "`type` is `on-demnd`, not one of `on-demand`", "did you mean `on-demand`?"),
+    # Node counts
+    (spec(pool={"nodes": {"min": 5, "max": 4}}), "SPC005", "spec.nodePools[0].nodes", "`min` 5 is above `max` 4", "min: 4"),
+    (spec(pool={"nodes": {"min": 2, "max": 4}}), "SPC005", "spec.nodePools[0].nodes", "a pool of 2 to 4", "`min: 0`"),
+    (spec(pool={"nodes": {"max": 0}}), "SPC004", "spec.nodePools[0].nodes.max", "is 0, below the minimum of 1", "1 or more"),
+    (spec(pool={"nodes": 4}), "SPC003", "spec.nodePools[0].nodes", "is the number `4`, not a mapping", "`min`, `max`"),
+    (spec(pool={"instanceType": "p5"}), "SPC005", "spec.nodePools[0].instanceType", "`p5` is not an instance type",
+     "`p5.48xlarge`"),
+    (spec(pool={"rootVolume": {"size": "500Gi", "iops": 100}}), "SPC004", "spec.nodePools[0].rootVolume.iops",
+     "below the minimum of 3000", "3000 or more"),
+    (spec(pool={"taints": [{"key": "a", "effect": "NoSchedul"}]}), "SPC004", "spec.nodePools[0].taints[0].effect",
+     "`NoSchedul`", "did you mean `NoSchedule`?"),
+    (spec(pool={"labels": {"a b": "x"}}), "SPC005", "spec.nodePools[0].labels", "`a b` is not a label key", "`team`"),
+    (spec(pool={"labels": {"a": "x y"}}), "SPC005", "spec.nodePools[0].labels.a", "`x y` is not a label value", "research"),
+    # Quantities, sizes, durations
+    (spec(pool={"rootVolume": {"size": 500}}), "SPC005", "spec.nodePools[0].rootVolume.size", "`500` is 500 bytes",
+     "like `500Gi`"),
+    (spec(job={"resources": {"memory": "64gb"}}), "SPC005", "spec.jobs[0].resources.memory",
+     "`64gb` is not a Kubernetes quantity", "write `64Gi`"),
+    (spec(job={"resources": {"memory": "lots"}}), "SPC005", "spec.jobs[0].resources.memory", "`lots`", "like `64Gi`"),
+    (spec(job={"resources": {"memory": "-1Gi"}}), "SPC005", "spec.jobs[0].resources.memory", "is negative", "0 or more"),
+    (spec(job={"resources": {"cpu": 1.5}}), "SPC005", "spec.jobs[0].resources.cpu", "the number `1.5`", 'quote it: `"1.5"`'),
+    (spec(job={"resources": {"cpu": True}}), "SPC005", "spec.jobs[0].resources.cpu", "the boolean `true`", "`64Gi`"),
+    (spec(job={"resources": {"cpu": 0}}), "SPC005", "spec.jobs[0].resources.cpu", "`0` is nothing", "have it derived"),
+    (spec(job={"resources": {"gpus": -1}}), "SPC004", "spec.jobs[0].resources.gpus", "below the minimum of 0", "0 or more"),
+    (spec(job={"timeout": "2d"}), "SPC005", "spec.jobs[0].timeout", "`2d` is not a duration", "write `48h`"),
+    (spec(job={"timeout": 20}), "SPC005", "spec.jobs[0].timeout", "a number with a unit, not the number `20`", "`20m`"),
+    (spec(job={"timeout": "0s"}), "SPC005", "spec.jobs[0].timeout", "`0s` is no time at all", "above 0"),
+    (spec(job={"timeout": "999999h"}), "SPC005", "spec.jobs[0].timeout", "more than ten years", "shorter"),
+    (spec(kueue={"waitForPodsReady": "x"}), "SPC005", "spec.kueue.waitForPodsReady", "`x` is not a duration", "`20m`"),
+    # Images
+    (spec(job={"image": "train"}), "SPC005", "spec.jobs[0].image", "neither tag nor digest", "pin it"),
+    (spec(job={"image": "train:latest"}), "SPC005", "spec.jobs[0].image", "whatever is newest", "a digest"),
+    (spec(job={"image": "train@sha256:12"}), "SPC005", "spec.jobs[0].image", "not 64 hex digits", "64 hex digits"),
+    (spec(job={"image": "Train Me:1"}), "SPC005", "spec.jobs[0].image", "is not an image reference", "registry/name:tag"),
+    # Jobs
+    (spec(job={"command": []}), "SPC004", "spec.jobs[0].command", "has 0 items, below the minimum of 1", "at least 1"),
+    (spec(job={"command": ["a", 1]}), "SPC003", "spec.jobs[0].command[1]", "item 2 of `command` is the number `1`",
+     'quote it: `"1"`'),
+    (spec(job={"command": "torchrun t.py"}), "SPC003", "spec.jobs[0].command", "the text `torchrun t.py`, not a list",
+     "write a list: `[torchrun t.py]`"),
+    (spec(job={"env": {"A": True}}), "SPC003", "spec.jobs[0].env.A", "the boolean `true`, not text", 'quote it: `"true"`'),
+    (spec(job={"env": {"1 A": "x"}}), "SPC005", "spec.jobs[0].env", "not an environment variable's name", "`NCCL_DEBUG`"),
+    (spec(job={"nodes": "4"}), "SPC003", "spec.jobs[0].nodes", "the text `4`, not a whole number", "`4` without quotes"),
+    (spec(job={"nodes": 2.5}), "SPC003", "spec.jobs[0].nodes", "the number `2.5`, not a whole number", "a whole number"),
+    (spec(job={"nodes": 0}), "SPC004", "spec.jobs[0].nodes", "below the minimum of 1", "1 or more"),
+    (spec(job={"retries": {"job": 1001}}), "SPC004", "spec.jobs[0].retries.job", "above the maximum of 1000", "or less"),
+    (spec(job={"mounts": [{"storage": "a", "path": "data"}]}), "SPC005", "spec.jobs[0].mounts[0].path",
+     "`data` is not an absolute path", "`/data/fsx`"),
+    (spec(job={"labels": {"kueue.x-k8s.io/queue-name": "q"}}), "SPC005", "spec.jobs[0].labels",
+     "set by the compiler or a controller", "remove it"),
+    (spec(job={"labels": {"app.kubernetes.io/managed-by": "me"}}), "SPC005", "spec.jobs[0].labels", "managed-by", "remove"),
+    (spec(job={"model": {"parameters": "8b"}}), "SPC005", "spec.jobs[0].model.parameters", "not the text `8b`", "`8e9`"),
+    (spec(job={"model": {"parameters": 0}}), "SPC005", "spec.jobs[0].model.parameters", "a model of `0`", "`8.03e9`"),
+    (spec(job={"model": {"parameters": 1e9, "precision": "bf61"}}), "SPC004", "spec.jobs[0].model.precision",
+     "`bf61`, not one of `fp32`, `bf16`", "did you mean `bf16`?"),
+    (spec(job={"secrets": [{"env": "A", "secret": "s", "key": "a b"}]}), "SPC005", "spec.jobs[0].secrets[0].key",
+     "`a b` is not a key of a Secret", "`token`"),
+    (spec(job={"checkpoint": {}}), "SPC001", "spec.jobs[0].checkpoint", "`path` is missing", "add `path:`"),
+    (spec(job={"resources": ""}), "SPC003", "spec.jobs[0].resources", "is empty, not a mapping", "a mapping with `cpu`"),
+    # Storage and queues
+    (spec(storage=[{"name": "a"}]), "SPC005", "spec.storage[0]", "not exactly one kind", "either `fsxLustre:` or `s3:`"),
+    (spec(storage=[{"name": "a", "s3": {"bucket": "A"}}]), "SPC005", "spec.storage[0].s3.bucket", "not an S3 bucket", "-1"),
+    (spec(storage=[{"name": "a", "fsxLustre": {**FSX, "id": "fsx-1"}}]), "SPC005", "spec.storage[0].fsxLustre.id",
+     "`fsx-1` is not an FSx file system id", "`fs-0a1b"),
+    (spec(storage=[{"name": "a", "fsxLustre": {**FSX, "mountName": "nine-long"}}]), "SPC005",
+     "spec.storage[0].fsxLustre.mountName", "`nine-long` is not the MountName", "`abcdefgh`"),
+    (spec(queues=queue(namespaces=[])), "SPC004", "spec.queues[0].namespaces", "has 0 items", "at least 1"),
+    (spec(queues=queue(namespaces=["a", "a"])), "SPC005", "spec.queues[0].namespaces", "`a` is listed twice", "remove"),
+    (spec(priorities=[{"name": "p", "value": 2_000_000_000}]), "SPC004", "spec.priorities[0].value",
+     "is 2000000000, above the maximum of 1000000000", "1000000000 or less"),
+    # The rest of a cluster
+    (spec(account=111122223333), "SPC005", "spec.account", "text, not the number `111122223333`", "`111122223333`"),
+    (spec(account="١" * 12), "SPC005", "spec.account", "is not an AWS account id", "12"),
+    (spec(admins=["arn:aws:s3:::x"]), "SPC005", "spec.admins[0]", "the ARN of an IAM role or user", "arn:aws:iam::"),
+    (spec(tags={"aws:x": "v"}), "SPC005", "spec.tags", "no tag that you may set", "a key of your own"),
+    (spec(tags={"karpenter.sh/discovery": "v"}), "SPC005", "spec.tags", "no tag that you may set", "your own"),
+    (spec(tags={"a": 1}), "SPC005", "spec.tags.a", "a tag's value is text, not the number `1`", "as text"),
+    (spec(system={"nodes": 1}), "SPC004", "spec.system.nodes", "below the minimum of 2", "2 or more"),
+    (spec(release=2026.11), "SPC003", "spec.release", "the number `2026.11`, not text", 'quote it: `"2026.11"`'),
+    (spec(versions={"trainer": "2.1"}), "SPC005", "spec.versions.trainer", "`2.1` is not a whole version", "`2.3.0`"),
+    (spec(flux={"url": "git@github.com:org/fleet"}), "SPC005", "spec.flux.url", "is not the `https://` or `ssh://` URL",
+     "write `ssh://git@github.com/org/fleet`"),
+    (spec(flux={"path": "../x"}), "SPC005", "spec.flux.path", "not a folder inside the repository", "`clusters/seoul`"),
+    (spec(platform="hyperpod"), "SPC004", "spec.platform", "`platform` is `hyperpod`, not `eks`", "write `eks`"),
+    (spec(nodePools=[]), "SPC004", "spec.nodePools", "has 0 items, below the minimum of 1", "at least 1"),
+    (spec(namespaces="team-a"), "SPC003", "spec.namespaces", "the text `team-a`, not a list", "`[team-a]`"),
+    # Keys
+    (spec(nodePool=[]), "SPC002", "spec.nodePool", "unknown key `nodePool`", "did you mean `nodePools`?"),
+    (spec(job={"worker_nodes": 2}), "SPC002", "spec.jobs[0].worker_nodes", "unknown key `worker_nodes`", "has: `name`"),
+    (spec(job={"shared_memory": "1Gi"}), "SPC002", "spec.jobs[0].shared_memory", "`shared_memory`", "`sharedMemory`?"),
+    (spec(region=None), "SPC001", "spec", "`region` is missing", "add `region:`"),
+    (spec(network={"vpc": {"id": "vpc-0a1b2c3d"}}), "SPC001", "spec.network.vpc", "`private` is missing",
+     "private subnet of each zone"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "code", "at", "message", "help"), BAD)
+def test_a_bad_value_is_refused_at_its_place(data: Any, code: str, at: str, message: str, help: str) -> None:
+    (found,) = shape_faults(data)
+    assert found.code == code
+    assert str(found.at).startswith(at)
+    assert message in found.message
+    assert help in found.help
+
+
+@pytest.mark.parametrize(("data", "code", "at", "message", "help"), BAD)
+def test_messages_have_the_house_form(data: Any, code: str, at: str, message: str, help: str) -> None:
+    for found in shape_faults(data):
+        assert not found.message.endswith(".")
+        assert found.message[0].islower() or found.message[0] == "`"
+        assert "pydantic" not in found.message + found.help
+        assert found.help
+
+
+def test_all_faults_of_a_document_are_told_at_once() -> None:
+    data = spec(region="us-west-2a", account=1, job={"nodes": "4", "imge": "x", "image": None}, pool={"zone": "us-west-2"})
+    assert sorted((each.code, str(each.at)) for each in shape_faults(data)) == [
+        ("SPC001", "spec.jobs[0]"), ("SPC002", "spec.jobs[0].imge"), ("SPC003", "spec.jobs[0].nodes"),
+        ("SPC005", "spec.account"), ("SPC005", "spec.nodePools[0].zone"), ("SPC005", "spec.region"),
+    ]  # fmt: skip
+
+
+TEXT = """\
+apiVersion: trainyard.dev/v1alpha1
+kind: TrainingCluster
+metadata: {name: lab}
+spec:
+  account: "111122223333"
+  region: us-west-2
+  tags:
+    cost: research
+    "aws:cost": x
+  nodePools:
+    - name: gpu
+      instanceType: p5.48xlarge
+      nodes: {max: 4}
+      noeds: 3
+      labels:
+  jobs:
+    - name: train
+      image: a:1
+"""
+
+
+def test_faults_stand_at_their_line_and_column() -> None:
+    source = document(TEXT)
+    found = [each.locate(source) for each in load(source)[1]]
+    assert sorted((each.code, each.span.line, each.span.column) for each in found if each.span) == [
+        ("SPC001", 17, 7),  # `command` is missing from the job that begins here
+        ("SPC002", 14, 7),
+        ("SPC003", 15, 7),
+        ("SPC005", 9, 5),  # of the key, not of its value
+    ]
+
+
+@pytest.mark.parametrize("text", ["[1]", "just text", "7", "{}", "apiVersion: v1"])
+def test_a_document_that_is_no_spec_is_told_so(text: str) -> None:
+    model, found = load(document(text))
+    assert model is None
+    assert found
+    assert {each.code for each in found} <= {"SPC001", "SPC003", "SPC004"}
+
+
+def test_values_are_normal_forms() -> None:
+    flux = loaded(spec(flux={"path": "./clusters//lab/"})).spec.flux
+    assert flux.path == "clusters/lab"
+    ends = "2026-12-01T20:30:00+09:00"
+    pool = {"capacity": {"type": "block", "id": "cr-1", "ends": ends}}
+    assert loaded(spec(pool=pool)).spec.node_pools[0].capacity.ends == "2026-12-01T11:30:00Z"
+
+
+def test_braces_in_a_value_stand_for_themselves() -> None:
+    (found,) = shape_faults(spec(region="{fact}{0}{"))
+    assert found.message == "`{fact}{0}{` is not an AWS Region"
+
+
+def test_a_spec_cannot_be_changed_after_it_was_read() -> None:
+    model = loaded(spec())
+    with pytest.raises(ValueError, match="frozen"):
+        model.spec.region = "eu-west-1"

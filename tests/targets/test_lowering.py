@@ -1,0 +1,286 @@
+"""Plan to bodies: what every object looks like, and that none of them is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from builders import FSX, POOL, SPECS, body_of, example, manifests_of, plan_of, spec
+
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.manifest import Manifest, ObjectRef
+from compiler.plan import Plan
+from compiler.targets import files, lower
+from compiler.verify import verify
+
+VPC = {
+    "id": "vpc-0a1b2c3d", "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-1a1b2c3d"},
+    "public": {"us-west-2a": "subnet-2a1b2c3d", "us-west-2b": "subnet-3a1b2c3d"},
+}  # fmt: skip
+STORAGE = [{"name": "data", "fsxLustre": {**FSX, "zone": "us-west-2b"}}, {"name": "raw", "s3": {"bucket": "raw-1", "prefix": "x"}}]
+MOUNTS = [{"storage": "data", "path": "/data"}, {"storage": "raw", "path": "/raw", "readOnly": True}]
+QUEUES = [{"name": "q", "namespaces": ["a", "b"], "cohort": "all", "quota": [{"pool": "gpu", "nodes": 4, "borrow": 0}]}]
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "plain": spec(),
+    "no jobs": spec(jobs=[]),
+    "trainer 2.1": spec(versions={"trainer": "2.1.0"}, storage=STORAGE, job={"mounts": MOUNTS}),
+    "imported vpc": spec(network={"vpc": VPC}),
+    "private endpoint": spec(network={"endpoint": "private"}),
+    "public endpoint": spec(network={"endpoint": "public", "publicAccess": ["203.0.113.0/24"]}),
+    "spot": spec(pool={"capacity": {"type": "spot"}}),
+    "reserved": spec(pool={"capacity": {"type": "reserved", "id": "cr-0a1b2c3d4e5f60718"}}),
+    "block": spec(pool={"capacity": {"type": "block", "id": "cr-0a1b2c3d4e5f60718", "ends": "2026-12-15T11:30:00Z"}}),
+    "static": spec(pool={"nodes": {"min": 4, "max": 4}, "topology": "network"}),
+    "several zones": spec(pool={"zone": None, "zones": ["us-west-2a", "us-west-2b"], "efa": False}, job={"nodes": 1}),
+    "storage": spec(storage=STORAGE, job={"mounts": MOUNTS, "checkpoint": {"path": "/data/c"}}),
+    "no health": spec(health={"monitoringAgent": False, "problemDetector": False, "repair": False}),
+    "own repository": spec(flux={"url": "ssh://git@github.com/org/fleet", "path": "clusters/lab", "branch": "prod"}),
+    "public repository": spec(flux={"url": "https://github.com/org/fleet", "source": "fleet"}),
+    "cohort": spec(queues=QUEUES, cohorts=[{"name": "top"}, {"name": "all", "parent": "top"}],
+                   job={"namespace": "a", "priority": "high"}, priorities=[{"name": "high", "value": 0}]),
+    "namespaces": spec(namespaces=[{"name": "a", "group": "team", "quota": {"cpu": 0, "pods": 9, "gpus": 8}}, {"name": "b"}],
+                       queues=QUEUES, job={"namespace": "a"}),
+    "cpu": spec(pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}),
+    "neuron": spec(pool={"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}),
+    "arm": spec(pool={"instanceType": "g5g.metal", "zone": "us-west-2a"}),
+    "b300": spec(pool={"instanceType": "p6-b300.48xlarge"}),
+    "part of a node": spec(job={"nodes": 1, "resources": {"gpus": 1, "ephemeralStorage": "10Gi"}, "timeout": "1h"}),
+    "own volume": spec(pool={"rootVolume": {"size": "1Ti", "iops": 16000, "throughput": 1000}, "localStorage": "none"}),
+    "taints": spec(pool={"taints": [{"key": "team", "effect": "NoExecute"}], "labels": {"team": "a"}}),
+    "dollars": spec(job={"command": ["bash", "-c", "echo ${HOME} $(hostname) {{ x }}"], "env": {"A": "${B}"}}),
+    "many": spec(jobs=[{"name": f"j{i}", "nodes": 1 + i % 4, "image": f"a:{i}", "command": ["x"]} for i in range(20)]),
+}  # fmt: skip
+
+
+def errors(plan: Plan, manifests: list[Manifest]) -> list[Diagnostic]:
+    found = verify(manifests, closed=True, external=frozenset(ObjectRef(*each) for each in plan.external))
+    return [each for each in found if each.severity is Severity.ERROR]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_object_of_a_variant_passes_verification(name: str) -> None:
+    plan = plan_of(VARIANTS[name])
+    assert [(each.object, str(each.at), each.message) for each in errors(plan, lower(plan))] == []
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_every_object_of_the_real_specs_passes_verification(name: str) -> None:
+    _, plan = example(name)
+    assert [(each.object, str(each.at), each.message) for each in errors(plan, lower(plan))] == []
+
+
+def everything() -> Iterator[tuple[str, list[Manifest]]]:
+    for name, data in VARIANTS.items():
+        yield name, manifests_of(data)
+    for name in SPECS:
+        yield name, lower(example(name)[1])
+
+
+def test_names_and_paths_are_unique_and_no_controllers_field_is_written() -> None:
+    for name, manifests in everything():
+        assert len({each.ref for each in manifests}) == len(manifests), name
+        assert len({each.path.lower() for each in manifests}) == len(manifests), name
+        for each in manifests:
+            assert each.path.endswith(".yaml")
+            assert not each.path.startswith("/")
+            assert "status" not in each.body
+            assert "suspend" not in json.dumps(each.body), each.ref
+            assert json.loads(json.dumps(each.body)) == each.body  # plain values, no tuples, no None keys
+            assert "null" not in json.dumps(each.body), each.ref
+
+
+def test_only_what_people_run_lies_in_bootstrap() -> None:
+    for name, manifests in everything():
+        for each in manifests:
+            boot = each.path.startswith("bootstrap/")
+            assert boot == (each.body["kind"] in ("ClusterConfig", "GitRepository") or each.path.startswith("bootstrap/flux/")), name
+
+
+# --- Trainer
+
+
+def test_trainer_2_1_gets_overrides_and_later_ones_patches() -> None:
+    data = spec(storage=STORAGE, job={"mounts": MOUNTS})
+    new = body_of(manifests_of(data), "TrainJob")["spec"]
+    old = body_of(manifests_of({**data, "spec": {**data["spec"], "versions": {"trainer": "2.1.0"}}}), "TrainJob")["spec"]
+    assert "podTemplateOverrides" not in new
+    assert "runtimePatches" not in old
+    (override,), (patch,) = old["podTemplateOverrides"], new["runtimePatches"]
+    (job,) = patch["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
+    assert override["targetJobs"] == [{"name": job["name"]}]
+    assert override["spec"] == job["template"]["spec"]["template"]["spec"]
+    assert patch["manager"] == "trainyard.dev/compiler"
+    for body in (new, old):
+        assert body["trainer"]["numProcPerNode"] == 8
+        assert type(body["trainer"]["numProcPerNode"]) is int
+
+
+def test_a_train_job_says_everything_once() -> None:
+    manifests = manifests_of(spec(storage=STORAGE, job={"mounts": MOUNTS, "timeout": "2h"}))
+    job, runtime = body_of(manifests, "TrainJob"), body_of(manifests, "ClusterTrainingRuntime")
+    assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "default"
+    assert job["spec"]["runtimeRef"]["name"] == runtime["metadata"]["name"]
+    assert job["spec"]["activeDeadlineSeconds"] == 7200
+    assert job["spec"]["trainer"]["resourcesPerNode"]["limits"] == job["spec"]["trainer"]["resourcesPerNode"]["requests"]
+    for body in (job, runtime):
+        assert body["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/prune"] == "disabled"
+    (container,) = runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"]
+    assert set(container) == {"name", "volumeMounts"}  # what the TrainJob says stands in the TrainJob alone
+
+
+def test_dollars_in_a_command_are_kept_from_flux() -> None:
+    plain, shell = (body_of(manifests_of(VARIANTS[name]), "TrainJob") for name in ("plain", "dollars"))
+    key = "kustomize.toolkit.fluxcd.io/substitute"
+    assert key not in plain["metadata"]["annotations"]
+    assert shell["metadata"]["annotations"][key] == "disabled"
+    assert shell["spec"]["trainer"]["command"][2] == "echo ${HOME} $(hostname) {{ x }}"
+
+
+@pytest.mark.parametrize("name", ["plain", "storage", "cohort"])
+def test_config_maps_and_kustomizations_substitute_nothing(name: str) -> None:
+    for each in manifests_of(VARIANTS[name]):
+        if each.body["kind"] == "ConfigMap":
+            assert each.body["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/substitute"] == "disabled"
+        if each.body["kind"] == "Kustomization":
+            assert "postBuild" not in each.body["spec"]
+
+
+# --- Karpenter and eksctl
+
+
+@pytest.mark.parametrize(("name", "values"), [
+    ("plain", ["on-demand"]), ("spot", ["spot"]), ("reserved", ["reserved"]), ("block", ["reserved"]),
+])  # fmt: skip
+def test_capacity_types(name: str, values: list[str]) -> None:
+    manifests = manifests_of(VARIANTS[name])
+    requirements = body_of(manifests, "NodePool")["spec"]["template"]["spec"]["requirements"]
+    assert {each["key"]: each["values"] for each in requirements}["karpenter.sh/capacity-type"] == values
+    terms = body_of(manifests, "EC2NodeClass")["spec"].get("capacityReservationSelectorTerms")
+    assert terms == ([{"id": "cr-0a1b2c3d4e5f60718"}] if values == ["reserved"] else None)
+
+
+def test_a_static_pool_has_replicas_and_a_dynamic_one_consolidation() -> None:
+    static, dynamic = (body_of(manifests_of(VARIANTS[name]), "NodePool")["spec"] for name in ("static", "plain"))
+    assert (static["replicas"], static["limits"]) == (4, {"nodes": "4"})
+    assert "consolidationPolicy" not in static["disruption"]
+    assert "replicas" not in dynamic
+    assert dynamic["disruption"]["consolidationPolicy"] == "WhenEmpty"
+    assert dynamic["limits"] == {"nvidia.com/gpu": "32"}
+
+
+def test_a_new_vpc_has_zones_and_an_imported_one_subnets() -> None:
+    new, imported = (body_of(manifests_of(VARIANTS[name]), "ClusterConfig") for name in ("plain", "imported vpc"))
+    assert new["vpc"]["nat"] == {"gateway": "HighlyAvailable"}
+    assert len(new["availabilityZones"]) == 2
+    assert "availabilityZones" not in imported
+    assert imported["vpc"]["subnets"]["public"]["us-west-2a"] == {"id": "subnet-2a1b2c3d"}
+    assert "nat" not in imported["vpc"]
+    for body in (new, imported):
+        assert "karpenter" not in body
+        assert "gitops" not in body
+
+
+@pytest.mark.parametrize(("name", "public", "private"), [
+    ("plain", True, True), ("private endpoint", False, True), ("public endpoint", True, False),
+])  # fmt: skip
+def test_endpoints(name: str, public: bool, private: bool) -> None:
+    vpc = body_of(manifests_of(VARIANTS[name]), "ClusterConfig")["vpc"]
+    assert vpc["clusterEndpoints"] == {"publicAccess": public, "privateAccess": private}
+    assert vpc.get("publicAccessCIDRs") == (["203.0.113.0/24"] if name == "public endpoint" else None)
+
+
+# --- Flux, health, storage
+
+
+def test_kueues_configuration_always_says_how_long_pods_may_take() -> None:
+    release = body_of(manifests_of(spec()), "HelmRelease", "kueue")
+    config = yaml.safe_load(release["spec"]["values"]["managerConfig"]["controllerManagerConfigYaml"])
+    assert config["waitForPodsReady"]["timeout"] == "30m"
+    assert config["kind"] == "Configuration"
+
+
+def test_health_is_there_or_not() -> None:
+    names = {each.body["metadata"]["name"] for each in manifests_of(VARIANTS["plain"])}
+    assert {"node-problem-detector", "node-condition-tainter", "eks-node-monitoring-agent"} <= names
+    none = {each.body["metadata"]["name"] for each in manifests_of(VARIANTS["no health"])}
+    assert not {"node-problem-detector", "node-condition-tainter", "eks-node-monitoring-agent"} & none
+
+
+def test_the_detector_restarts_when_its_configuration_changes() -> None:
+    from dataclasses import replace
+
+    from compiler.targets.health import detector_bodies
+
+    (detector,) = plan_of(spec()).detectors
+    (monitor,) = detector.monitors
+    other = replace(detector, monitors=(replace(monitor, source="another"),))
+    first, second = (detector_bodies(each)[-1]["spec"]["template"]["metadata"] for each in (detector, other))
+    assert first["annotations"] != second["annotations"]
+    data = detector_bodies(detector)[0]["data"]["gpu-xid.json"]
+    assert json.loads(data)["rules"][0]["condition"] == "GpuXidFatal"
+
+
+def test_a_repository_is_written_only_where_the_spec_names_it() -> None:
+    assert not [each for each in manifests_of(VARIANTS["plain"]) if each.body["kind"] == "GitRepository"]
+    own = body_of(manifests_of(VARIANTS["own repository"]), "GitRepository")
+    assert own["spec"] == {"interval": "1m", "url": "ssh://git@github.com/org/fleet", "ref": {"branch": "prod"},
+                           "secretRef": {"name": "flux-system"}}  # fmt: skip
+    assert "secretRef" not in body_of(manifests_of(VARIANTS["public repository"]), "GitRepository")["spec"]
+
+
+def test_stages_depend_on_each_other_in_order() -> None:
+    stages = {each.body["metadata"]["name"]: each.body["spec"] for each in manifests_of(spec())
+              if each.body["kind"] == "Kustomization"}  # fmt: skip
+    chain = [f"trainyard-{each}" for each in ("crds", "controllers", "platform", "queues", "jobs")]
+    for before, after in zip(chain, chain[1:], strict=False):
+        assert stages[after]["dependsOn"] == [{"name": before}]
+    assert stages["trainyard-jobs"]["wait"] is False
+    assert stages["trainyard-crds"]["prune"] is False
+
+
+def test_volumes_are_bound_to_their_claims_and_never_pruned() -> None:
+    manifests = manifests_of(VARIANTS["storage"])
+    volume, claim = body_of(manifests, "PersistentVolume", "training-data"), body_of(manifests, "PersistentVolumeClaim", "data")
+    assert claim["spec"]["volumeName"] == "training-data"
+    assert volume["spec"]["claimRef"] == {"namespace": "training", "name": "data"}
+    assert volume["spec"]["storageClassName"] == claim["spec"]["storageClassName"] == ""
+    assert volume["spec"]["csi"]["volumeAttributes"]["mountname"] == "abcdefgh"
+    assert volume["spec"]["persistentVolumeReclaimPolicy"] == "Retain"
+    bucket = body_of(manifests, "PersistentVolume", "training-raw")
+    assert bucket["spec"]["csi"]["driver"] == "s3.csi.aws.com"
+    assert "prefix x/" in bucket["spec"]["mountOptions"]
+
+
+# --- files for people
+
+
+def test_every_placement_group_has_a_logical_id_of_its_own() -> None:
+    pools = [{**POOL, "name": name} for name in ("a-1", "a1", "a--1")]
+    found = files(plan_of(spec(nodePools=pools, job={"pool": "a1"})))
+    stack = json.loads(found["bootstrap/stack.json"])
+    groups = [each["Properties"]["GroupName"] for each in stack["Resources"].values()
+              if each["Type"] == "AWS::EC2::PlacementGroup"]  # fmt: skip
+    assert sorted(groups) == ["lab-a--1", "lab-a-1", "lab-a1"]
+    assert all(key.isalnum() for key in stack["Resources"])
+
+
+def test_the_stack_has_what_the_cluster_names() -> None:
+    plan = plan_of(VARIANTS["storage"])
+    stack = json.loads(files(plan)["bootstrap/stack.json"])["Resources"]
+    roles = {each["Properties"]["RoleName"] for each in stack.values() if each["Type"] == "AWS::IAM::Role"}
+    assert roles == {"KarpenterNodeRole-lab", "KarpenterController-lab", "MountpointS3-lab"}
+    assert plan.node_classes[0].role in roles
+    arns = json.dumps(stack["BucketRole"])
+    assert "arn:aws:s3:::raw-1/*" in arns
+
+
+@pytest.mark.parametrize("name", [*VARIANTS])
+def test_the_readme_has_its_commands_for_every_variant(name: str) -> None:
+    text = files(plan_of(VARIANTS[name]))["bootstrap/README.md"]
+    assert "eksctl create cluster" in text
+    assert "None" not in text
+    assert "{{" not in text

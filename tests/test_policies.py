@@ -1,0 +1,96 @@
+"""Every built-in rule finds what its page shows, alone, and leaves alone what its page lets pass."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from compiler.catalog import load_catalog
+from compiler.diagnostics import Severity
+from compiler.policy.engine import run
+from compiler.policy.load import BUILTIN, builtin_folder
+from compiler.policy.rule import Rule
+from compiler.source.assemble import assemble
+from tests.policy.harness import SET, WHOLE, builtin_rules, findings_for, from_document, lifted
+
+ROOT = Path(__file__).parent.parent
+RULES = builtin_rules()
+FAILS = [(each, index) for each in RULES for index in range(len(each.fails))]
+PASSES = [(each, index) for each in RULES for index in range(len(each.passes))]
+
+
+def _id(value: object) -> str:
+    return value.code if isinstance(value, Rule) else str(value)
+
+
+@pytest.mark.parametrize(("rule", "index"), FAILS, ids=_id)
+def test_fails(rule: Rule, index: int) -> None:
+    found = findings_for(rule.fails[index])
+    assert {each.code for each in found} == {rule.code}, [(each.code, each.message) for each in found]
+    for each in found:
+        assert each.help, each.message
+        assert each.at, each.message
+        assert each.message[0] != each.message[0].upper() or each.message[0] in "`/N0123456789K", each.message
+        assert not each.message.endswith("."), each.message
+
+
+@pytest.mark.parametrize(("rule", "index"), PASSES, ids=_id)
+def test_passes(rule: Rule, index: int) -> None:
+    found = findings_for(rule.passes[index])
+    assert rule.code not in {each.code for each in found}, [each.message for each in found]
+
+
+@pytest.mark.parametrize("text", ["", WHOLE], ids=["a stranger's set", "our own output"])
+def test_without_fault(text: str) -> None:
+    assert findings_for(text) == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "specs").iterdir()), ids=lambda path: path.stem)
+def test_specs_are_clean(path: Path) -> None:
+    sources, faults = assemble([path])
+    assert not faults, faults
+    for source in sources:
+        plan, manifests = from_document(source.document)
+        found = run(plan, load_catalog(), RULES, manifests=manifests)
+        assert [(each.code, each.message) for each in found] == []
+
+
+def test_unknown_is_silent() -> None:
+    """Each object of the set by itself: what it refers to is elsewhere, and that is no fault."""
+    for body in SET:
+        text = "\n---\n".join(
+            f"{{apiVersion: {each['apiVersion']}, kind: {each['kind']}, $patch: delete}}"
+            for each in SET if each is not body
+        )
+        found = [each for each in findings_for(text) if each.severity > Severity.NOTE]
+        assert found == [], (body["kind"], [(each.code, each.message) for each in found])
+
+
+def test_pairs_are_silent() -> None:
+    """Every set of the base less one object."""
+    for body in SET:
+        found = findings_for(f"{{apiVersion: {body['apiVersion']}, kind: {body['kind']}, $patch: delete}}")
+        assert found == [], (body["kind"], [(each.code, each.message) for each in found])
+
+
+def test_codes_and_files() -> None:
+    files = {path for area in BUILTIN for path in (builtin_folder() / area).glob("*.py")}
+    assert {Path(each.file) for each in RULES} == {path.resolve() for path in files}
+    for each in RULES:
+        assert Path(each.file).stem == each.code.lower()
+        assert re.fullmatch(r"[A-Z]{3}[0-9]{3}", each.code)
+        assert each.fails, each.code
+        assert each.passes, each.code
+    assert len({each.slug for each in RULES}) == len(RULES)
+
+
+def test_every_fault_points_into_its_object() -> None:
+    for rule in RULES:
+        for text in rule.fails:
+            _, manifests = lifted(text)
+            known = {each.id for each in manifests}
+            for each in findings_for(text, rules=(rule,)):
+                assert each.at is not None
+                assert each.at[0] in known or each.at[0] == "spec", (rule.code, each.at)

@@ -1,0 +1,285 @@
+"""Laws that hold for any spec: no crash, the same result twice, and what is written reads back as what was planned."""
+
+from __future__ import annotations
+
+import copy
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+from builders import SPECS, document, example, plan_of, spec
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from compiler.catalog import load_catalog
+from compiler.diagnostics import Severity
+from compiler.lift import lift
+from compiler.manifest import Manifest, ObjectRef
+from compiler.plan import Plan
+from compiler.resolve import resolve
+from compiler.source import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile, Span
+from compiler.spec import load
+from compiler.targets import files, lower
+from compiler.verify import verify
+
+LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+# Types of every kind, each with a zone of us-west-2 that offers it.
+TYPES = {
+    "p4d.24xlarge": "b", "p5.48xlarge": "a", "p5en.48xlarge": "c", "p6-b300.48xlarge": "b", "g6e.48xlarge": "a",
+    "g6f.large": "a", "g5g.metal": "a", "m7i.16xlarge": "a", "trn1.32xlarge": "b", "p6-b200.48xlarge": "a",
+}  # fmt: skip
+REGION = "us-west-2"
+FSX_SIZES = st.sampled_from([1200, 2400, 4800, 38400])
+DURATIONS = st.integers(1, 10**6).map(lambda seconds: f"{seconds}s")
+WORDS = st.text("abc${} \"'\n:#é", max_size=8)
+
+
+def some(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """The value, or nothing."""
+    return st.none() | strategy
+
+
+def mapping(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """A mapping of the fields whose value is not ``None``."""
+    return st.fixed_dictionaries(fields).map(lambda found: {key: value for key, value in found.items() if value is not None})
+
+
+CAPACITY = st.sampled_from([
+    {"type": "on-demand"}, {"type": "spot"}, {"type": "reserved", "id": "cr-0a1b"},
+    {"type": "block", "ids": ["cr-0a1b", "cr-0a1c"], "ends": "2026-12-15T11:30:00Z"},
+])  # fmt: skip
+
+
+@st.composite
+def pool(draw: st.DrawFn, name: str) -> dict[str, Any]:
+    instance = draw(st.sampled_from(sorted(TYPES)))
+    most = draw(st.integers(1, 40))
+    return {
+        "name": name, "instanceType": instance, "zone": f"{REGION}{TYPES[instance]}",
+        "nodes": {"min": draw(st.sampled_from([0, most])), "max": most},
+        **draw(mapping(
+            capacity=some(CAPACITY), placement=some(st.sampled_from(["cluster", "spread", "partition", "none"])),
+            efa=some(st.just(False)), localStorage=some(st.just("none")), consolidateAfter=some(DURATIONS),
+            labels=some(st.just({"team": "a", "example.com/x": ""})), topology=some(st.sampled_from(["network", "none"])),
+            rootVolume=some(mapping(size=st.sampled_from(["100Gi", "1Ti"]), iops=some(st.just(3000)))),
+            taints=some(st.just([{"key": "team", "value": "a", "effect": "NoExecute"}, {"key": "b"}])),
+        )),
+    }  # fmt: skip
+
+
+@st.composite
+def job(draw: st.DrawFn, name: str, where: dict[str, Any], storage: list[str]) -> dict[str, Any]:
+    mounts = draw(st.lists(st.sampled_from(storage), unique=True)) if storage else []
+    return {
+        "name": name, **where, "nodes": draw(st.integers(1, 40)), "image": f"registry.test/x/{name}:1.{len(name)}",
+        "command": draw(st.sampled_from([["torchrun", "t.py"], ["bash", "-c", "torchrun --standalone ${A}"], ["x"]])),
+        "mounts": [{"storage": each, "path": f"/{each}", "readOnly": draw(st.booleans())} for each in mounts],
+        **draw(mapping(
+            args=some(st.lists(WORDS, max_size=3)), env=some(st.dictionaries(st.sampled_from(["A", "NCCL_NET", "B.c"]), WORDS)),
+            secrets=some(st.just([{"env": "TOKEN", "secret": "s", "key": "k"}])),
+            checkpoint=some(st.just({"path": "/c"})), timeout=some(DURATIONS), rerun=some(st.integers(0, 3)),
+            retries=some(mapping(process=st.integers(0, 9), job=st.integers(0, 9))), labels=some(st.just({"a": ""})),
+            priority=some(st.sampled_from(["low", "high"])), sharedMemory=some(st.sampled_from(["1Gi", "64Gi"])),
+            resources=some(mapping(cpu=some(st.sampled_from(["500m", 8])), memory=some(st.just("100Gi")),
+                                   ephemeralStorage=some(st.just("10Gi")), efa=some(st.just(0)))),
+            processesPerNode=some(st.integers(1, 16)),
+        )),
+    }  # fmt: skip
+
+
+NETWORK = st.sampled_from([
+    {}, {"cidr": "10.0.0.0/16"}, {"endpoint": "private"}, {"publicAccess": ["203.0.113.0/24"]},
+    {"zones": ["us-west-2a", "us-west-2b", "us-west-2c"]},
+    {"vpc": {"id": "vpc-0a1b2c3d", "private": {f"us-west-2{z}": f"subnet-0a1b2c3{z}" for z in "abc"}}},
+])  # fmt: skip
+
+
+@st.composite
+def specs(draw: st.DrawFn) -> dict[str, Any]:
+    """Specs without a fault: every name exists, everything fits."""
+    pools = [draw(pool(f"p{i}")) for i in range(draw(st.integers(1, 3)))]
+    storage = [f"s{i}" for i in range(draw(st.integers(0, 2)))]
+    queues = [{
+        "name": f"q{i}", "namespaces": [f"n{j}" for j in range(draw(st.integers(1, 2)))],
+        "quota": [{"pool": each["name"], **draw(mapping(nodes=st.integers(0, 40), borrow=some(st.integers(0, 4)),
+                                                        lend=some(st.integers(0, 4))))} for each in pools],
+        **draw(mapping(cohort=some(st.sampled_from(["all", "top"])), strategy=some(st.just("StrictFIFO")),
+                       preemption=some(st.just({"withinQueue": "Never", "reclaimFromCohort": "Any"})))),
+    } for i in range(draw(st.integers(0, 2)))]  # fmt: skip
+    jobs = []
+    for i in range(draw(st.integers(0, 4))):
+        where = {"pool": draw(st.sampled_from(pools))["name"]}
+        if queues:
+            queue = draw(st.sampled_from(queues))
+            where |= {"queue": queue["name"], "namespace": draw(st.sampled_from(queue["namespaces"]))}
+        jobs.append(draw(job(f"j{i}", where, storage)))
+    volumes = [{"name": name, **draw(st.sampled_from([
+        {"s3": {"bucket": "my-bucket", "prefix": "a/b"}}, {"s3": {"bucket": "my-bucket"}},
+        {"fsxLustre": {"id": "fs-0a1b2c3d", "mountName": "abc", "size": f"{draw(FSX_SIZES)}Gi", "zone": "us-west-2a"}},
+    ]))} for name in storage]  # fmt: skip
+    return spec(
+        nodePools=pools, jobs=jobs, queues=queues, storage=volumes, network=draw(NETWORK),
+        priorities=[{"name": "low", "value": 0}, {"name": "high", "value": 9, "description": "first"}],
+        cohorts=[{"name": "all", "parent": "top"}, {"name": "top"}],
+        **draw(mapping(
+            namespaces=some(st.just([{"name": "n0", "group": "g", "quota": {"cpu": 0, "memory": "1Ti"}}, {"name": "n1"}]))
+            if queues else some(st.just([{"name": "n0"}])),
+            versions=some(st.sampled_from([{"trainer": "2.1.0"}, {"trainer": "2.2.0", "karpenter": "1.11.0"}])),
+            health=some(mapping(monitoringAgent=some(st.booleans()), problemDetector=some(st.booleans()))),
+            flux=some(st.sampled_from([{"url": "ssh://git@h.test/x", "path": "a/b"}, {"source": "fleet"}])),
+            tags=some(st.just({"cost": "", "team": "a b"})), labels=some(st.just({"org": "x"})),
+            kueue=some(mapping(waitForPodsReady=some(DURATIONS))),
+            admins=some(st.just(["arn:aws:iam::111122223333:role/a"])),
+        )),
+    )  # fmt: skip
+
+
+def difference(planned: Plan, read: Plan) -> str:
+    """The first field in which two plans differ, for the reader of a failure."""
+    for name in planned.__dataclass_fields__:
+        one, two = getattr(planned, name), getattr(read, name)
+        if planned.__dataclass_fields__[name].compare and one != two:
+            return f"{name}: {one} != {two}"
+    return ""
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_what_is_written_reads_back_as_what_was_planned(name: str) -> None:
+    _, plan = example(name)
+    read, found = lift(lower(plan), closed=True)
+    assert difference(plan, read) == ""
+    assert read == plan
+    assert found == []
+
+
+@LAW
+@given(specs())
+def test_the_law_holds_for_any_spec(data: dict[str, Any]) -> None:
+    model, faults = load(document(data))
+    assert model is not None, faults
+    plan, found = resolve(model, load_catalog())
+    wrong = [each for each in found if each.severity is Severity.ERROR]
+    # Zones of the network and namespaces of queues are drawn apart: these may not meet, and nothing else may fail.
+    assert {each.code for each in wrong} <= {"RES010", "RES013", "RES017"}, wrong
+    if plan is None:
+        return
+    manifests = lower(plan)
+    read, _ = lift(manifests, closed=True)
+    assert difference(plan, read) == ""
+    assert json.dumps([each.body for each in manifests]) == json.dumps([each.body for each in lower(plan)])
+    again, _ = resolve(load(document(data))[0] or model, load_catalog())
+    assert again == plan
+    assert again.derived == plan.derived
+    assert files(plan)
+    refused = verify(manifests, closed=True, external=frozenset(ObjectRef(*each) for each in plan.external))
+    assert [(each.object, str(each.at), each.message) for each in refused if each.severity is Severity.ERROR] == []
+
+
+# --- anything at all
+
+SPAN = Span(SourceFile("spec.yaml", ""), 1, 1, 1, 1)
+
+
+def tree_of(data: Any) -> Document:
+    """The document of any data, without going through text."""
+    def node(value: Any) -> Node:
+        if isinstance(value, dict):
+            return MappingNode(SPAN, {key: node(each) for key, each in value.items()})
+        if isinstance(value, list):
+            return SequenceNode(SPAN, [node(each) for each in value])
+        return ScalarNode(SPAN, value, str(value))
+
+    return Document(node(data))
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 10**30) | st.floats(allow_nan=True) | WORDS
+    | st.sampled_from(["8Gi", "20m", "1e9", "us-west-2a", "a:1", "2026-02-30", "[" * 2000, "{a: 2026-02-30}"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["name", "spec", "a"]), inner, max_size=3),
+    max_leaves=4,
+)  # fmt: skip
+
+
+def places(body: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place in a body but its root."""
+    entries = body.items() if isinstance(body, dict) else enumerate(body) if isinstance(body, list) else ()
+    return [place for key, value in entries for place in ((*path, key), *places(value, (*path, key)))]
+
+
+def mutated(body: Any, path: tuple[Any, ...], value: Any, *, delete: bool) -> Any:
+    """A copy with one place deleted or replaced."""
+    body = copy.deepcopy(body)
+    owner = body
+    for key in path[:-1]:
+        owner = owner[key]
+    if delete:
+        del owner[path[-1]]
+    else:
+        owner[path[-1]] = value
+    return body
+
+
+@cache
+def ours() -> list[dict[str, Any]]:
+    """One object of each kind and shape that we write."""
+    from targets.test_lowering import VARIANTS
+
+    found = {}
+    for data in VARIANTS.values():
+        for each in lower(plan_of(data)):
+            found.setdefault((each.body["kind"], tuple(sorted(each.body.get("spec", {})))), each.body)
+    return list(found.values())
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_lift_never_raises(data: st.DataObject) -> None:
+    bodies = []
+    for index in data.draw(st.lists(st.integers(0, len(ours()) - 1), min_size=1, max_size=3)):
+        body = ours()[index]
+        for _ in range(data.draw(st.integers(1, 3))):
+            if spots := places(body):
+                spot = spots[data.draw(st.integers(0, len(spots) - 1))]
+                body = mutated(body, spot, data.draw(JUNK), delete=data.draw(st.booleans()))
+        bodies.append(body)
+    plan, _ = lift([Manifest(body) for body in bodies], closed=False)
+    assert plan == lift([Manifest(copy.deepcopy(body)) for body in bodies], closed=False)[0] or "nan" in repr(plan)
+
+
+@settings(max_examples=100, deadline=None)
+@given(JUNK)
+def test_lift_reads_nothing_from_what_is_no_object(junk: Any) -> None:
+    kinds = [("v1", "ConfigMap"), ("karpenter.sh/v1", "NodePool"), ("trainer.kubeflow.org/v1alpha1", "TrainJob")]
+    for api_version, kind in kinds:
+        for body in ({"apiVersion": api_version, "kind": kind, "spec": junk}, {"apiVersion": junk, "kind": junk}):
+            lift([Manifest({**body, "metadata": junk})], closed=False)
+
+
+def test_kueues_configuration_may_be_anything_in_a_release() -> None:
+    from targets.test_lowering import body_of, manifests_of
+
+    release = body_of(manifests_of(spec()), "HelmRelease", "kueue")
+    for text in ("a: 2026-02-30", "[" * 5000, "{", "- 1", "", "a: &a [*a]", "? {a: 1}\n: 2", "!!python/object:os.x {}"):
+        values = {"managerConfig": {"controllerManagerConfigYaml": text}}
+        plan, _ = lift([Manifest(mutated(release, ("spec", "values"), values, delete=False))], closed=False)
+        assert plan.queue_manager is None or text.startswith(("a:", "?"))
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_load_never_raises_and_resolve_never_raises_on_what_it_accepts(data: st.DataObject) -> None:
+    body = data.draw(specs())
+    for _ in range(data.draw(st.integers(1, 4))):
+        spots = places(body)
+        spot = spots[data.draw(st.integers(0, len(spots) - 1))]
+        body = mutated(body, spot, data.draw(JUNK), delete=data.draw(st.booleans()))
+    model, faults = load(tree_of(body))
+    assert (model is None) == bool(faults)
+    assert all(each.code.startswith("SPC") and each.help and each.message for each in faults)
+    if model is not None:
+        plan, found = resolve(model, load_catalog())
+        assert (plan is None) == any(each.severity is Severity.ERROR for each in found)
+        if plan is not None:
+            assert difference(plan, lift(lower(plan), closed=True)[0]) == ""
