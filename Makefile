@@ -35,10 +35,12 @@ compile: $(TOOL) ## Compile specs/ into generated/ (SPECS=…, ARGS=--check)
 check: $(TOOL) ## Check specs/ and write nothing
 	$(RUN) check $(ARGS) $(SPECS)
 
-test: $(DEV) ## Lint, check types, run every test
-	$(BIN)/ruff check
-	$(BIN)/mypy
-	$(BIN)/python -m pytest $(ARGS)
+test: $(DEV) ## Lint, check types, run every test; all of it, whatever fails
+	@failed=0; \
+	$(BIN)/ruff check || failed=1; \
+	$(BIN)/mypy || failed=1; \
+	$(BIN)/python -m pytest $(ARGS) || failed=1; \
+	exit $$failed
 
 lint: $(DEV) ## Lint the Python code (ruff)
 	$(BIN)/ruff check

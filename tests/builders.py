@@ -111,7 +111,8 @@ def example(name: str) -> tuple[Document, Plan]:
 
 def body_of(manifests: list[Manifest], kind: str, name: str = "") -> dict[str, Any]:
     """The body of the only object of a kind (and name)."""
-    found = [each.body for each in manifests if each.body["kind"] == kind and name in ("", each.body["metadata"]["name"])]
+    found = [each.body for each in manifests if each.body["kind"] == kind and name in ("",
+        each.body["metadata"]["name"])]
     assert len(found) == 1, [each["metadata"]["name"] for each in found]
     return found[0]
 

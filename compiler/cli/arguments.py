@@ -53,7 +53,8 @@ def _judging(command: argparse.ArgumentParser) -> None:
         "--format", action="append", metavar="FORMAT[=FILE]", dest="formats",
         help=f"{', '.join(FORMATS)}; into FILE if given; may be given several times (default: text)",
     )
-    command.add_argument("--fail-on", choices=LEVELS, default="error", help="lowest level that fails the run")
+    command.add_argument("--fail-on", choices=LEVELS, default="error", metavar="LEVEL",
+                         help=f"lowest level that fails the run: {', '.join(LEVELS)} (default: error)")
     command.add_argument("--policies", type=Path, metavar="DIR",
                          help="the adopter's policies (default: `policies/` near the specs)")
     command.add_argument("--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`")

@@ -64,8 +64,9 @@ def _save(file: Path, text: str) -> None:
 
 
 def say(options: argparse.Namespace, text: str) -> None:
-    """Progress and summaries go to standard error, and nowhere with ``--quiet``."""
+    """Progress and summaries go to standard error, after the findings, and nowhere with ``--quiet``."""
     if not options.quiet:
+        sys.stdout.flush()
         sys.stderr.write(f"{text}\n")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.lift.pods import taints
-from compiler.lift.reader import Reader, annotations_of, name_of
+from compiler.lift.reader import Reader, annotations_of, name_of, pruned
 from compiler.plan.base import PlanNode
 from compiler.plan.nodes import (
     CAPACITY_TYPE,
@@ -97,7 +97,7 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
         budgets=tuple(Budget((each / "nodes").word(), (each / "reasons").texts())
                       for each in (disruption / "budgets").items()),
         expire_after=(template / "expireAfter").text(),
-        termination_grace=(template / "terminationGracePeriod").text(),
+        termination_grace=(template / "terminationGracePeriod").text(), prune=pruned(body),
     )
 
 

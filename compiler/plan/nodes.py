@@ -126,7 +126,10 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodePool(PlanNode):
-    """karpenter.sh/v1 NodePool. ``replicas`` makes it static; ``limits`` are totals over all its nodes."""
+    """karpenter.sh/v1 NodePool. ``replicas`` makes it static; ``limits`` are totals over all its nodes.
+
+    ``prune`` off keeps it, and so its nodes, when it leaves git.
+    """
 
     name: str
     node_class: str
@@ -141,6 +144,7 @@ class NodePool(PlanNode):
     budgets: tuple[Budget, ...] = ()
     expire_after: str | None = None
     termination_grace: str | None = None
+    prune: bool = True
 
     def values(self, key: str) -> tuple[str, ...] | None:
         """The values that ``In`` requirements (or a label) leave for a key; ``None`` if nothing says so."""

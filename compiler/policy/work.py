@@ -72,5 +72,5 @@ class Work:
         for node in (self.job, self.main):
             for name in ("limits", "requests"):
                 if node is not None and resource in getattr(node, name):
-                    return node.where(name)
+                    return node.where(name) / resource
         return self.job.where("limits")

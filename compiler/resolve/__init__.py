@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from compiler.catalog import Catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.plan import Plan
-from compiler.plan.jobs import NEURON, Runtime, TrainJob
+from compiler.plan.jobs import Runtime, TrainJob
 from compiler.plan.storage import PersistentVolume, VolumeClaim
 from compiler.resolve import cluster, delivery, health, jobs, nodes, platform, queues, storage
 from compiler.resolve.context import SPEC, Context, near_help
@@ -27,7 +27,6 @@ def resolve(spec: TrainingCluster, catalog: Catalog) -> tuple[Plan | None, list[
         context.fault("RES003", f"region `{spec.spec.region}` is unknown", SPEC / "region",
                       near_help(spec.spec.region, catalog.regions, "region"))
     plan = _plan(context)
-    _devices(context, plan)
     if any(each.severity is Severity.ERROR for each in context.diagnostics):
         return None, context.diagnostics
     return plan, context.diagnostics
@@ -76,15 +75,6 @@ def _plan(context: Context) -> Plan:
         versions=_versions(context),
         release=context.release.name,
     )
-
-
-def _devices(context: Context, plan: Plan) -> None:
-    """Warn of a device that no chart of the release makes the nodes tell of."""
-    asking = next((job for job in plan.jobs if NEURON in job.requests), None)
-    if asking is not None and "neuron-helm-chart" not in context.release.charts:
-        context.warn("RES027", f"nothing in release {context.release.name} makes nodes advertise `{NEURON}`", asking.at,
-                     "install AWS' neuron-helm-chart beside this output, with `devicePlugin.tolerations` for "
-                     f"`{NEURON}=present:NoSchedule`; jobs of Neuron pools wait until it runs")
 
 
 def _versions(context: Context) -> tuple[tuple[str, str], ...]:

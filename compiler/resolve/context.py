@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from compiler.catalog import Catalog, Release
 from compiler.diagnostics import Diagnostic
-from compiler.diagnostics.diagnostic import error, warning
+from compiler.diagnostics.diagnostic import error
 from compiler.plan import Derived
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
@@ -32,10 +32,6 @@ class Context:
     def fault(self, code: str, message: str, at: Route, help: str, *, label: str = "", key: bool = False) -> None:
         """Report an error."""
         self.diagnostics.append(error(code, message, at, help=help, label=label, key=key))
-
-    def warn(self, code: str, message: str, at: Route, help: str) -> None:
-        """Report what may be meant, and will not work by itself."""
-        self.diagnostics.append(warning(code, message, at, help=help))
 
     def derive(self, target: str, name: str, value: object, reason: str, source: str = "") -> None:
         """Record a value that nobody wrote, for ``explain``."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compiler.plan.delivery import GitSource, HealthExpression, HelmRelease, HelmSource, Stage
+from compiler.plan.jobs import NEURON
 from compiler.plan.nodes import Toleration
 from compiler.plan.queues import QueueManager
 from compiler.plan.units import Duration
@@ -44,6 +45,8 @@ def helm(
     reach = tolerations(pools)
     if any(pool.instance.gpus for pool in pools.values()):
         wanted.append(("nvidia-device-plugin", SPEC / "nodePools", nvidia_values(reach), ()))
+    if any(pool.share.resource == NEURON for pool in pools.values()):
+        wanted.append(("neuron-helm-chart", SPEC / "nodePools", neuron_values(reach), ()))
     if any(pool.efa for pool in pools.values()):
         wanted.append(("aws-efa-k8s-device-plugin", SPEC / "nodePools", efa_values(reach), ()))
     if context.spec.health.monitoring_agent:
@@ -167,6 +170,12 @@ def nvidia_values(reach: list[dict[str, str]]) -> dict[str, Any]:
         ]}}},
         "resources": {"requests": PLUGIN_REQUESTS, "limits": {"memory": PLUGIN_REQUESTS["memory"]}},
     }
+
+
+def neuron_values(reach: list[dict[str, str]]) -> dict[str, Any]:
+    """neuron-helm-chart values: the device plugin alone. Node health has its own detectors here."""
+    return {"devicePlugin": {"enabled": True, "tolerations": reach}, "npd": {"enabled": False},
+            "scheduler": {"enabled": False}}
 
 
 def efa_values(reach: list[dict[str, str]]) -> dict[str, Any]:

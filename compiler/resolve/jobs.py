@@ -320,6 +320,7 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
     shared = _shared_memory(context, job, asked["memory"], processes)
     ran = runtime(context, job, asked, shared)
     check_model(context, spec, job.pool, asked, at)
+    _check_deadline(context, job)
     env, patches = _env(context, job), _patches(context, job)
     name = f"{spec.name}-{_identity(job, asked, processes, ran, env)}"
     context.derive(job.target, "name", name, "carries a hash of all that would force a new run")
@@ -338,6 +339,14 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
             "processes": at / "processesPerNode", "namespace": at / "namespace", "runtime": at / "pool",
         },
     ), ran
+
+
+def _check_deadline(context: Context, job: Job) -> None:
+    version = context.version("trainer")
+    # spec.activeDeadlineSeconds of a TrainJob came with Trainer 2.2.0 (kubeflow/trainer#3258).
+    if job.spec.timeout is not None and version.startswith("2.1."):
+        context.fault("RES028", f"job `{job.spec.name}` has a timeout, and Trainer `{version}` knows none",
+                      job.at / "timeout", "remove it, or take Trainer 2.2 or newer")
 
 
 def _identity(

@@ -349,6 +349,8 @@ def node_pool(context: Context, pool: Pool) -> NodePool:
         consolidation=None if pool.static else "WhenEmpty",
         consolidate_after=_consolidate_after(context, pool),
         budgets=_budgets(pool), expire_after="Never",
+        # Nodes of a reservation are paid for and always on: losing them to a slip in git would end every job on them.
+        prune=not spec.capacity.reservations,
     )
 
 

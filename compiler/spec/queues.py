@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
+from compiler.spec.checks import fault
 from compiler.spec.types import Distinct, Name
 
 
@@ -17,6 +18,12 @@ class PoolQuota(SpecModel):
     nodes: int = Field(ge=0, description="nodes that are this queue's own")
     borrow: int | None = Field(None, ge=0, description="nodes it may borrow from its cohort at most; unset: all")
     lend: int | None = Field(None, ge=0, description="nodes of its own that it lends at most; unset: all")
+
+    @model_validator(mode="after")
+    def _lends_its_own(self) -> Self:
+        if self.lend is not None and self.lend > self.nodes:
+            raise fault(f"a quota of {self.nodes} nodes that lends {self.lend}", f"write `lend: {self.nodes}` or less")
+        return self
 
 
 class Preemption(SpecModel):
@@ -35,6 +42,13 @@ class Queue(SpecModel):
     quota: list[PoolQuota] = Field(min_length=1)
     strategy: Literal["BestEffortFIFO", "StrictFIFO"] = "BestEffortFIFO"
     preemption: Preemption = Preemption()
+
+    @model_validator(mode="after")
+    def _lends_to_somebody(self) -> Self:
+        if self.cohort is None and any(each.borrow is not None or each.lend is not None for each in self.quota):
+            raise fault(f"queue `{self.name}` borrows or lends, and is in no cohort",
+                        "add `cohort:`, or remove `borrow` and `lend`")
+        return self
 
 
 class Cohort(SpecModel):

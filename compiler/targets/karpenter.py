@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
 from compiler.plan.nodes import BlockDevice, NodeClass, NodePool, SelectorTerm
-from compiler.targets.body import given, head, path, quantities, taints
+from compiler.targets.body import NO_PRUNE, given, head, path, quantities, taints
 
 FOLDER = "platform"
 
@@ -90,6 +90,6 @@ def node_pool(pool: NodePool) -> Body:
         budgets=[given(nodes=each.nodes, reasons=list(each.reasons)) for each in pool.budgets],
     )
     return {
-        **head("karpenter.sh/v1", "NodePool", pool.name),
+        **head("karpenter.sh/v1", "NodePool", pool.name, annotations=None if pool.prune else NO_PRUNE),
         "spec": given(replicas=pool.replicas, template=template, limits=quantities(pool.limits), disruption=disruption),
     }

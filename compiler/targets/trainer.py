@@ -9,7 +9,21 @@ from collections.abc import Iterator
 
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
-from compiler.plan.jobs import Container, EnvVar, Mount, Patch, Pod, ReplicatedJob, Runtime, TrainJob, Volume
+from compiler.plan.jobs import (
+    EFA,
+    GPU,
+    HUGEPAGES,
+    NEURON,
+    Container,
+    EnvVar,
+    Mount,
+    Patch,
+    Pod,
+    ReplicatedJob,
+    Runtime,
+    TrainJob,
+    Volume,
+)
 from compiler.source import Key, Route
 from compiler.targets.body import NO_PRUNE, NO_SUBSTITUTION, given, head, path, quantities, tolerations
 
@@ -171,8 +185,15 @@ _FIELDS = (
 )
 
 
+_LIMITS = ("spec", "trainer", "resourcesPerNode", "limits")
+_ASKED = {"cpu": "cpu", "memory": "memory", "ephemeral-storage": "ephemeralStorage", GPU: "gpus", NEURON: "gpus",
+          EFA: "efa", HUGEPAGES: "hugePages"}
+
+
 def _job_origins(job: TrainJob, old: bool) -> dict[tuple[Key, ...], Route]:
     found: dict[tuple[Key, ...], Route] = {("spec", *path): job.where(name) for path, name in _FIELDS}
+    asked = job.where("limits")
+    found.update(((*_LIMITS, name), asked / _ASKED[name]) for name in job.limits if name in _ASKED)
     found[("metadata", "name")] = job.where("name")
     found[("metadata", "namespace")] = job.where("namespace")
     found[("metadata", "labels", QUEUE)] = job.where("queue")

@@ -128,12 +128,14 @@ def test_explain_an_object(trainyard: Command) -> None:
     done = trainyard("explain", "job/hello", "--in", STARTER)
     assert done.code == 0
     assert done.out.startswith("job/hello in starter\n")
-    assert re.search(r"^  resources.efa +4\n +2 nodes talk over all EFA devices of g6e.48xlarge \[EC2", done.out, re.M)
-    fields = re.findall(r"^  (\S+) ", trainyard("explain", "job/hello", "resources", "--in", STARTER).out, re.M)
+    row = r"^  resources.efa +4\n +2 nodes talk over all EFA devices of g6e.48xlarge \[EC2"
+    assert re.search(row, done.out, re.MULTILINE)
+    done = trainyard("explain", "job/hello", "resources", "--in", STARTER)
+    fields = re.findall(r"^  (\S+) ", done.out, re.MULTILINE)
     assert fields
     assert all(field.startswith("resources") for field in fields)
     done = trainyard("explain", "NodePool/l40s", "spec.template", "--in", STARTER)
-    assert re.search(r"^  spec\.template\.spec\S+: .*starter\.yaml:10:\d+$", done.out, re.M)
+    assert re.search(r"^  spec\.template\.spec\S+: .*starter\.yaml:10:\d+$", done.out, re.MULTILINE)
 
 
 def test_explain_in_specs_with_faults(trainyard: Command) -> None:

@@ -7,7 +7,18 @@ from dataclasses import replace
 import pytest
 from builders import FSX, example, plan_of, spec
 
-from compiler.plan.jobs import Container, EnvVar, Mount, Patch, Pod, ReplicatedJob, Runtime, TrainJob, Volume, effective_pod
+from compiler.plan.jobs import (
+    Container,
+    EnvVar,
+    Mount,
+    Patch,
+    Pod,
+    ReplicatedJob,
+    Runtime,
+    TrainJob,
+    Volume,
+    effective_pod,
+)
 from compiler.plan.nodes import NodePool, Requirement, Taint, Toleration, untolerated
 from compiler.plan.units import Quantity
 from compiler.source import Route
@@ -36,7 +47,8 @@ def test_only_hard_taints_keep_a_pod_away() -> None:
 
 def test_requirements_of_one_key_leave_what_all_of_them_allow() -> None:
     pool = NodePool(name="p", node_class="p", labels={"team": "a"}, requirements=(
-        Requirement("zone", "In", ("a", "b")), Requirement("zone", "In", ("b", "c")), Requirement("type", "NotIn", ("x",)),
+        Requirement("zone", "In", ("a", "b")), Requirement("zone", "In", ("b", "c")), Requirement("type", "NotIn",
+            ("x",)),
     ))
     assert pool.values("zone") == ("b",)
     assert pool.values("team") == ("a",)
@@ -69,7 +81,8 @@ def test_names_are_looked_up_by_kind_and_namespace() -> None:
 
 BASE = Pod(
     containers=(Container(name="node", image="a:1", env=(EnvVar("A", "1"), EnvVar("B", "1")),
-                          limits={"cpu": Quantity.of(1), "memory": Quantity.gib(1)}, mounts=(Mount("shm", "/dev/shm"),)),),
+                          limits={"cpu": Quantity.of(1), "memory": Quantity.gib(1)}, mounts=(Mount("shm", "/dev/shm"),
+                              )),),
     tolerations=(Toleration("x"),), node_selector={"a": "1"}, volumes=(Volume("shm", "emptyDir"),), grace_seconds=60,
 )  # fmt: skip
 RUNTIME = Runtime(name="r", jobs=(ReplicatedJob(name="node", step="trainer", pod=BASE),))

@@ -19,7 +19,8 @@ def test_quantities_are_read_as_the_api_server_reads_them(text: str | int, milli
     assert Quantity.parse(text).milli == milli
 
 
-@pytest.mark.parametrize("text", ["", "Gi", "1 Gi", "1GiB", "1gi", "1e", "e3", "1e99", "--1", "1.2.3", "٣", "0x10", "1_000"])
+@pytest.mark.parametrize("text", ["", "Gi", "1 Gi", "1GiB", "1gi", "1e", "e3", "1e99", "--1", "1.2.3", "٣", "0x10",
+    "1_000"])
 def test_what_is_no_quantity_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not a quantity|is out of range"):
         Quantity.parse(text)
@@ -27,7 +28,8 @@ def test_what_is_no_quantity_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(("quantity", "text"), [
     (Quantity(0), "0"), (Quantity(1500), "1500m"), (Quantity.of(8), "8"), (Quantity.gib(1000), "1000Gi"),
-    (Quantity.gib(1024), "1Ti"), (Quantity.mib(5120), "5Gi"), (Quantity.mib(10256), "10256Mi"), (Quantity.of(1000), "1000"),
+    (Quantity.gib(1024), "1Ti"), (Quantity.mib(5120), "5Gi"), (Quantity.mib(10256), "10256Mi"), (Quantity.of(1000),
+     "1000"),
 ])  # fmt: skip
 def test_quantities_are_printed_canonically(quantity: Quantity, text: str) -> None:
     assert str(quantity) == text

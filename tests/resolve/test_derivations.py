@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builders import FSX, SPECS, example, job_of, plan_of, resolved, spec
+from builders import FSX, SPECS, example, job_of, plan_of, spec
 
 from compiler.plan import Plan
 from compiler.plan.jobs import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON, TrainJob
@@ -28,7 +28,8 @@ def reasons(plan: Plan, target: str) -> dict[str, str]:
     ("p4d.24xlarge", "us-west-2b", 1, 0), ("p4d.24xlarge", "us-west-2b", 2, 4), ("p5.48xlarge", "us-west-2a", 2, 32),
     ("g6e.48xlarge", "us-west-2a", 2, 4), ("m7i.16xlarge", "us-west-2a", 2, 0), ("g5g.metal", "us-west-2a", 2, 0),
 ])  # fmt: skip
-def test_several_nodes_talk_over_all_efa_devices_and_one_over_none(instance: str, zone: str, nodes: int, efa: int) -> None:
+def test_several_nodes_talk_over_all_efa_devices_and_one_over_none(instance: str, zone: str, nodes: int,
+    efa: int) -> None:
     job = job_of(spec(pool={"instanceType": instance, "zone": zone}, job={"nodes": nodes}))
     assert job.requests.get(EFA, Quantity(0)).value == efa
     assert (HUGEPAGES in job.requests) is (efa > 0)
@@ -61,7 +62,8 @@ def test_what_is_written_wins() -> None:
         "cpu": "90", "memory": "1000Gi", GPU: "4", EFA: "2", HUGEPAGES: "2Gi", EPHEMERAL: "100Gi",
     }  # fmt: skip
     assert job.processes == 3
-    assert not {"resources.cpu", "resources.memory", "sharedMemory", "processesPerNode"} & reasons(plan, "job/train").keys()
+    assert not {"resources.cpu", "resources.memory", "sharedMemory", "processesPerNode"} & reasons(plan,
+        "job/train").keys()
 
 
 @pytest.mark.parametrize("memory", [None, "1Gi", "2Gi", "100Gi"])
@@ -228,7 +230,8 @@ def test_labels_of_the_cluster_stand_on_every_job() -> None:
 def test_a_pool_is_of_one_type_in_one_zone_with_limits_in_gpus() -> None:
     plan = plan_of(spec())
     (pool,) = plan.node_pools
-    assert (pool.instance_types, pool.zones, pool.capacity_types) == (("p4d.24xlarge",), ("us-west-2b",), ("on-demand",))
+    assert (pool.instance_types, pool.zones, pool.capacity_types) == (("p4d.24xlarge",), ("us-west-2b",), ("on-demand",
+        ))
     assert pool.limits == {GPU: Quantity.of(32)}
     assert (pool.replicas, pool.consolidation, pool.expire_after) == (None, "WhenEmpty", "Never")
     assert [str(each) for each in pool.taints] == ["nvidia.com/gpu=present:NoSchedule"]
@@ -305,7 +308,8 @@ def test_a_capacity_block_is_bought_as_reserved_and_tells_its_end() -> None:
 
 
 def test_the_only_zone_of_the_network_that_offers_a_type_is_derived() -> None:
-    plan = plan_of(spec(pool={"zone": None, "instanceType": "p5en.48xlarge"}, network={"zones": ["us-west-2b", "us-west-2d"]}))
+    plan = plan_of(spec(pool={"zone": None, "instanceType": "p5en.48xlarge"},
+        network={"zones": ["us-west-2b", "us-west-2d"]}))
     assert plan.node_pools[0].zones == ("us-west-2d",)
     assert "the only zone" in reasons(plan, "pool/gpu")["zone"]
 
@@ -348,7 +352,8 @@ def test_every_resource_that_a_pod_asks_is_covered_for_all_its_nodes(name: str) 
             assert resource in queue.covered
             quota = flavor.of(resource)
             assert quota is not None
-            assert quota.nominal.milli + (quota.borrowing.milli if quota.borrowing else 0) >= amount.milli * (job.nodes or 1)
+            assert quota.nominal.milli + (quota.borrowing.milli
+                if quota.borrowing else 0) >= amount.milli * (job.nodes or 1)
 
 
 def test_quota_is_whole_nodes_even_for_what_only_jobs_ask() -> None:
@@ -415,7 +420,8 @@ def test_each_namespace_that_mounts_a_storage_has_a_volume_of_its_own() -> None:
     mount = {"mounts": [{"storage": "data", "path": "/data"}]}
     first = {"name": "a", "nodes": 1, "image": "a:1", "command": ["x"], "namespace": "one", **mount}
     plan = plan_of(spec(
-        storage=[{"name": "data", "fsxLustre": {**FSX, "zone": "us-west-2b"}}, {"name": "unused", "s3": {"bucket": "abc"}}],
+        storage=[{"name": "data", "fsxLustre": {**FSX, "zone": "us-west-2b"}}, {"name": "unused",
+            "s3": {"bucket": "abc"}}],
         queues=[{"name": "q", "namespaces": ["one", "two"], "quota": [{"pool": "gpu", "nodes": 4}]}],
         jobs=[first, {**first, "name": "b", "namespace": "two"}, {**first, "name": "c"}],
     ))  # fmt: skip
@@ -470,8 +476,10 @@ def test_every_derived_value_says_why(name: str) -> None:
     assert {f"pool/{pool.name}" for pool in plan.node_pools} <= targets
 
 
-def test_a_device_that_no_chart_advertises_is_warned_of() -> None:
-    plan, found = resolved(spec(pool={"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}))
-    assert plan is not None
-    assert [(each.code, str(each.at)) for each in found] == [("RES027", "spec.jobs[0]")]
-    assert "neuron-helm-chart" in found[0].help
+def test_each_device_has_the_plugin_that_advertises_it() -> None:
+    neuron = plan_of(spec(pool={"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}))
+    names = {each.name: each.values for each in neuron.releases}
+    assert "neuron-helm-chart" in names
+    assert "nvidia-device-plugin" not in names
+    assert "aws-efa-k8s-device-plugin" in names
+    assert "neuron-helm-chart" not in {each.name for each in plan_of(spec()).releases}

@@ -38,14 +38,18 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
      "did you mean `us-west-2`?"),
     (spec(pool={"zone": "eu-west-1a"}), "RES004", "spec.nodePools[0].zone", "`eu-west-1a` is not in region `us-west-2`",
      "us-west-2 has `us-west-2a`"),
-    (spec(network={"zones": ["us-west-2b", "eu-west-1a"]}), "RES004", "spec.network.zones[1]", "`eu-west-1a`", "`us-west-2a`"),
+    (spec(network={"zones": ["us-west-2b", "eu-west-1a"]}), "RES004", "spec.network.zones[1]", "`eu-west-1a`",
+     "`us-west-2a`"),
     (spec(network={"vpc": {**VPC, "public": {"us-east-1a": "subnet-2a1b2c3d"}}}), "RES004",
      "spec.network.vpc.public.us-east-1a", "`us-east-1a`", "us-west-2 has"),
-    (spec(storage=lustre(zone="eu-west-1a")), "RES004", "spec.storage[0].fsxLustre.zone", "`eu-west-1a`", "us-west-2 has"),
+    (spec(storage=lustre(zone="eu-west-1a")), "RES004", "spec.storage[0].fsxLustre.zone", "`eu-west-1a`",
+     "us-west-2 has"),
     (spec(pool={"instanceType": "p4d.24xlrge"}), "RES005", "spec.nodePools[0].instanceType", "`p4d.24xlrge` is unknown",
      "did you mean `p4d.24xlarge`?"),
-    (spec(pool={"instanceType": "zz9.huge"}), "RES005", "spec.nodePools[0].instanceType", "`zz9.huge`", "trainyard catalog"),
-    (spec(system={"instanceType": "m7i.2xlrge"}), "RES005", "spec.system.instanceType", "`m7i.2xlrge`", "`m7i.2xlarge`"),
+    (spec(pool={"instanceType": "zz9.huge"}), "RES005", "spec.nodePools[0].instanceType", "`zz9.huge`",
+     "trainyard catalog"),
+    (spec(system={"instanceType": "m7i.2xlrge"}), "RES005", "spec.system.instanceType", "`m7i.2xlrge`",
+     "`m7i.2xlarge`"),
     (spec(pool={"zone": None, "instanceType": "g6e.48xlarge"}), "RES006", "spec.nodePools[0]", "`gpu` names no zone",
      "add `zone:` with one of `us-west-2a`"),
     (spec(pool={"instanceType": "g5g.metal", "zone": "us-west-2a", "efa": True}), "RES007", "spec.nodePools[0].efa",
@@ -56,13 +60,16 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
      "`p4d.24xlarge` is not offered in af-south-1", "us-west-2"),
     (spec(nodePools=pools("gpu", "gpu")), "RES009", "spec.nodePools[1].name", "pool `gpu` is declared twice",
      "`spec.nodePools[0]` has it"),
-    (spec(jobs=[{"name": "a", "image": "a:1", "command": ["x"]}] * 2), "RES009", "spec.jobs[1].name", "job `a`", "rename"),
+    (spec(jobs=[{"name": "a", "image": "a:1", "command": ["x"]}] * 2), "RES009", "spec.jobs[1].name", "job `a`",
+     "rename"),
     (spec(queues=[queue(), queue()]), "RES009", "spec.queues[1].name", "queue `q` is declared twice", "rename"),
-    (spec(queues=[queue(quota=QUOTA * 2)]), "RES009", "spec.queues[0].quota[1].pool", "quota of queue `q` in pool `gpu`",
+    (spec(queues=[queue(quota=QUOTA * 2)]), "RES009", "spec.queues[0].quota[1].pool",
+     "quota of queue `q` in pool `gpu`",
      "remove one"),
     (spec(priorities=[{"name": "p", "value": 1}] * 2), "RES009", "spec.priorities[1].name", "priority `p`", "rename"),
     (spec(storage=lustre() * 2), "RES009", "spec.storage[1].name", "storage `data`", "rename"),
-    (spec(namespaces=[{"name": "a"}] * 2, queues=[queue()]), "RES009", "spec.namespaces[1].name", "namespace `a`", "rename"),
+    (spec(namespaces=[{"name": "a"}] * 2, queues=[queue()]), "RES009", "spec.namespaces[1].name", "namespace `a`",
+     "rename"),
     (spec(cohorts=[{"name": "c"}] * 2), "RES009", "spec.cohorts[1].name", "cohort `c`", "rename"),
     (spec(network={"zones": ["us-west-2a", "us-west-2c"]}), "RES010", "spec.nodePools[0].zone",
      "the network has no subnet in `us-west-2b`", "the network is in `us-west-2a`, `us-west-2c`"),
@@ -79,7 +86,8 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
      "spec.queues[0].namespaces[0]", "namespace `team-b` is not declared", "did you mean `team-a`?"),
     (spec(cohorts=[{"name": "all"}], queues=[queue(cohort="al")]), "RES014", "spec.queues[0].cohort",
      "cohort `al` is not declared", "did you mean `all`?"),
-    (spec(cohorts=[{"name": "all", "parent": "top"}]), "RES014", "spec.cohorts[0].parent", "cohort `top`", "write one of"),
+    (spec(cohorts=[{"name": "all", "parent": "top"}]), "RES014", "spec.cohorts[0].parent", "cohort `top`",
+     "write one of"),
     (spec(priorities=[{"name": "high", "value": 1}], job={"priority": "hihg"}), "RES015", "spec.jobs[0].priority",
      "priority `hihg` is not declared", "did you mean `high`?"),
     (spec(queues=[queue("research")], job={"queue": "reserch"}), "RES016", "spec.jobs[0].queue",
@@ -116,6 +124,8 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
      "spec.jobs[0].resources.gpus", "`m7i.16xlarge` has none", "remove it"),
     (spec(network={"cidr": "10.0.0.0/24"}, pool={"nodes": {"max": 16}}), "RES026", "spec.network.cidr",
      "is a /27 with 27 addresses; 16 nodes and their pods need 32 at least", "`10.0.0.0/16`"),
+    (spec(versions={"trainer": "2.1.0"}, job={"timeout": "1h"}), "RES028", "spec.jobs[0].timeout",
+     "job `train` has a timeout, and Trainer `2.1.0` knows none", "remove it"),
 ]  # fmt: skip
 
 
@@ -134,8 +144,9 @@ def test_every_error_code_of_the_resolution_has_a_case() -> None:
 
     from builders import ROOT
 
-    used = {code for path in (ROOT / "compiler" / "resolve").glob("*.py") for code in re.findall(r'"(RES\d{3})"', path.read_text())}
-    assert used - {code for _, code, *_ in CASES} == {"RES027"}  # a warning: tests/resolve/test_derivations.py
+    used = {code for path in (ROOT / "compiler" / "resolve").glob("*.py") for code in re.findall(r'"(RES\d{3})"',
+        path.read_text())}
+    assert used - {code for _, code, *_ in CASES} == set()
 
 
 TEXT = """\

@@ -116,7 +116,8 @@ def test_a_node_that_is_well_again_loses_just_our_taint(api: tuple[Api, str]) ->
     state.add("healed", taints=[OURS, THEIRS], GpuXidFatal="False")
     state.add("forgotten", taints=[OURS])
     sweep(address)
-    assert {name: each["spec"]["taints"] for name, each in state.patches.items()} == {"healed": [THEIRS], "forgotten": []}
+    assert {name: each["spec"]["taints"] for name, each in state.patches.items()} == {"healed": [THEIRS],
+        "forgotten": []}
 
 
 def test_a_node_that_is_as_it_should_be_is_left_alone(api: tuple[Api, str]) -> None:
@@ -186,6 +187,7 @@ def test_a_server_that_is_not_there_is_told() -> None:
 
 def test_it_imports_the_standard_library_alone() -> None:
     tree = ast.parse(SCRIPT.read_text(), feature_version=(3, 11))
-    imported = {alias.name.partition(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported = {alias.name.partition(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import)
+        for alias in node.names}
     assert imported <= sys.stdlib_module_names
     assert not [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]

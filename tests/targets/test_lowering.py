@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -20,7 +21,8 @@ VPC = {
     "id": "vpc-0a1b2c3d", "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-1a1b2c3d"},
     "public": {"us-west-2a": "subnet-2a1b2c3d", "us-west-2b": "subnet-3a1b2c3d"},
 }  # fmt: skip
-STORAGE = [{"name": "data", "fsxLustre": {**FSX, "zone": "us-west-2b"}}, {"name": "raw", "s3": {"bucket": "raw-1", "prefix": "x"}}]
+STORAGE = [{"name": "data", "fsxLustre": {**FSX, "zone": "us-west-2b"}}, {"name": "raw",
+    "s3": {"bucket": "raw-1", "prefix": "x"}}]
 MOUNTS = [{"storage": "data", "path": "/data"}, {"storage": "raw", "path": "/raw", "readOnly": True}]
 QUEUES = [{"name": "q", "namespaces": ["a", "b"], "cohort": "all", "quota": [{"pool": "gpu", "nodes": 4, "borrow": 0}]}]
 
@@ -42,7 +44,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "public repository": spec(flux={"url": "https://github.com/org/fleet", "source": "fleet"}),
     "cohort": spec(queues=QUEUES, cohorts=[{"name": "top"}, {"name": "all", "parent": "top"}],
                    job={"namespace": "a", "priority": "high"}, priorities=[{"name": "high", "value": 0}]),
-    "namespaces": spec(namespaces=[{"name": "a", "group": "team", "quota": {"cpu": 0, "pods": 9, "gpus": 8}}, {"name": "b"}],
+    "namespaces": spec(namespaces=[{"name": "a", "group": "team", "quota": {"cpu": 0, "pods": 9, "gpus": 8}},
+    {"name": "b"}],
                        queues=QUEUES, job={"namespace": "a"}),
     "cpu": spec(pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}),
     "neuron": spec(pool={"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}),
@@ -97,7 +100,8 @@ def test_only_what_people_run_lies_in_bootstrap() -> None:
     for name, manifests in everything():
         for each in manifests:
             boot = each.path.startswith("bootstrap/")
-            assert boot == (each.body["kind"] in ("ClusterConfig", "GitRepository") or each.path.startswith("bootstrap/flux/")), name
+            assert boot == (each.body["kind"] in ("ClusterConfig", "GitRepository")
+                or each.path.startswith("bootstrap/flux/")), name
 
 
 # --- Trainer
@@ -106,7 +110,8 @@ def test_only_what_people_run_lies_in_bootstrap() -> None:
 def test_trainer_2_1_gets_overrides_and_later_ones_patches() -> None:
     data = spec(storage=STORAGE, job={"mounts": MOUNTS})
     new = body_of(manifests_of(data), "TrainJob")["spec"]
-    old = body_of(manifests_of({**data, "spec": {**data["spec"], "versions": {"trainer": "2.1.0"}}}), "TrainJob")["spec"]
+    old = body_of(manifests_of({**data, "spec": {**data["spec"], "versions": {"trainer": "2.1.0"}}}),
+        "TrainJob")["spec"]
     assert "podTemplateOverrides" not in new
     assert "runtimePatches" not in old
     (override,), (patch,) = old["podTemplateOverrides"], new["runtimePatches"]
@@ -125,10 +130,12 @@ def test_a_train_job_says_everything_once() -> None:
     assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "default"
     assert job["spec"]["runtimeRef"]["name"] == runtime["metadata"]["name"]
     assert job["spec"]["activeDeadlineSeconds"] == 7200
-    assert job["spec"]["trainer"]["resourcesPerNode"]["limits"] == job["spec"]["trainer"]["resourcesPerNode"]["requests"]
+    resources = job["spec"]["trainer"]["resourcesPerNode"]
+    assert resources["limits"] == resources["requests"]
     for body in (job, runtime):
         assert body["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/prune"] == "disabled"
-    (container,) = runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"]
+    pods = runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
+    (container,) = pods["spec"]["containers"]
     assert set(container) == {"name", "volumeMounts"}  # what the TrainJob says stands in the TrainJob alone
 
 
@@ -236,7 +243,7 @@ def test_stages_depend_on_each_other_in_order() -> None:
     stages = {each.body["metadata"]["name"]: each.body["spec"] for each in manifests_of(spec())
               if each.body["kind"] == "Kustomization"}  # fmt: skip
     chain = [f"trainyard-{each}" for each in ("crds", "controllers", "platform", "queues", "jobs")]
-    for before, after in zip(chain, chain[1:], strict=False):
+    for before, after in pairwise(chain):
         assert stages[after]["dependsOn"] == [{"name": before}]
     assert stages["trainyard-jobs"]["wait"] is False
     assert stages["trainyard-crds"]["prune"] is False
@@ -244,7 +251,8 @@ def test_stages_depend_on_each_other_in_order() -> None:
 
 def test_volumes_are_bound_to_their_claims_and_never_pruned() -> None:
     manifests = manifests_of(VARIANTS["storage"])
-    volume, claim = body_of(manifests, "PersistentVolume", "training-data"), body_of(manifests, "PersistentVolumeClaim", "data")
+    volume, claim = body_of(manifests, "PersistentVolume", "training-data"), body_of(manifests,
+        "PersistentVolumeClaim", "data")
     assert claim["spec"]["volumeName"] == "training-data"
     assert volume["spec"]["claimRef"] == {"namespace": "training", "name": "data"}
     assert volume["spec"]["storageClassName"] == claim["spec"]["storageClassName"] == ""

@@ -13,7 +13,8 @@ from compiler.targets import lower
 
 # What an origin may be told of although this plan does not have it: fields that are there for some plans only.
 OPTIONAL = {
-    "networkInterfaces", "capacityReservationSelectorTerms", "placementGroupSelector", "instanceStorePolicy", "replicas",
+    "networkInterfaces", "capacityReservationSelectorTerms", "placementGroupSelector", "instanceStorePolicy",
+    "replicas",
     "labels", "cohortName", "borrowingLimit", "lendingLimit", "nodeAffinity", "args", "env", "activeDeadlineSeconds",
     "runtimePatches", "podTemplateOverrides", "kueue.x-k8s.io/priority-class", "availabilityZones",
 }  # fmt: skip
@@ -21,9 +22,8 @@ OPTIONAL = {
 
 def value_at(body: Any, path: tuple[Key, ...]) -> Any:
     for key in path:
-        if isinstance(body, list) and isinstance(key, int) and key < len(body):
-            body = body[key]
-        elif isinstance(body, dict) and key in body:
+        if (isinstance(body, list) and isinstance(key, int) and key < len(body)) or (isinstance(body, dict)
+            and key in body):
             body = body[key]
         else:
             return KeyError

@@ -1,0 +1,240 @@
+"""Write what is generated in docs/: ``python -m docs.generate`` (``make docs``). tests/test_docs.py compares.
+
+The schemas come from the spec's models, the rule pages from the rules' docstrings, ``cli.md`` from the grammar of the
+command line, and the tables of ``spec.md`` from the models; the rest of ``spec.md`` is written by hand. Console blocks
+of README.md and docs/policies.md are run anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel
+
+from compiler.cli.arguments import EXIT_CODES, parser
+from compiler.diagnostics.pages import Page, load_pages
+from compiler.policy.load import load_rules
+from compiler.policy.rule import Rule
+from compiler.spec import types as spec_types
+from compiler.spec.cluster import TrainingCluster
+from compiler.spec.schema import KINDS, schema_text
+from docs.console import FILES, refreshed
+
+DOCS = Path(__file__).resolve().parent
+BEGIN, END = "<!-- generated: make docs -->\n", "<!-- end -->\n"
+AREAS = {
+    "CAT": "The catalog", "EFA": "EFA", "HLT": "Node health", "INT": "Faults of Trainyard itself", "LFT": "Lift",
+    "LIM": "Resources and limits", "LNT": "Lint", "NAM": "Names", "OUT": "Output", "PLC": "Zones and placement",
+    "POL": "Policies", "QUE": "Queues and quota", "REF": "References", "RES": "Resolving the spec",
+    "RUN": "Jobs that run once", "SCH": "Schemas", "SPC": "The shape of the spec", "YML": "YAML and files",
+}
+
+
+def generated() -> dict[str, str]:
+    """Every generated file by its path below docs/."""
+    files = {f"schema/{kind.lower()}.json": schema_text(kind) for kind in KINDS}
+    files |= rule_pages()
+    files["cli.md"] = cli()
+    files["spec.md"] = with_reference((DOCS / "spec.md").read_text(encoding="utf-8"))
+    return files
+
+
+# -- rules/
+
+def rule_pages() -> dict[str, str]:
+    """An index, and a page an area: fixed codes of the compiler, and policies."""
+    rules, faults = load_rules(None)
+    assert not faults
+    areas: dict[str, list[Page | Rule]] = {}
+    every: list[Page | Rule] = [*load_pages().values(), *rules]
+    for each in every:
+        areas.setdefault(each.code[:-3], []).append(each)
+    files = {f"rules/{area.lower()}.md": "\n".join(_area(area, items)) for area, items in sorted(areas.items())}
+    return {"rules/README.md": "\n".join(_index(areas)), **files}
+
+
+def _index(areas: dict[str, list[Page | Rule]]) -> Iterator[str]:
+    yield "# Codes\n"
+    yield "`trainyard explain CODE` prints the same page. Fixed codes are facts and cannot be silenced; the level,"
+    yield "parameters and exceptions of policies belong to you: `policies/policy.yaml`, `policies/exceptions.yaml`.\n"
+    for fixed in (False, True):
+        yield f"## {'Fixed codes' if fixed else 'Policies'}\n"
+        for area, items in sorted(areas.items()):
+            if isinstance(items[0], Page) == fixed:
+                yield f"**[{AREAS[area]}]({area.lower()}.md)**\n"
+                yield from (f"- [{each.code}]({area.lower()}.md#{_anchor(each)}) {each.title}" for each in items)
+                yield ""
+
+
+def _anchor(each: Page | Rule) -> str:
+    return f"{each.code} {each.slug}".lower().replace(" ", "-")
+
+
+def _area(area: str, items: list[Page | Rule]) -> Iterator[str]:
+    yield f"# {AREAS[area]}\n"
+    for each in items:
+        yield f"## {each.code} {each.slug}\n"
+        if isinstance(each, Rule):
+            yield f"Level: {each.severity}{_params(each)}\n"
+            yield re.sub(r"^## ", "### ", inspect.cleandoc(each.doc), flags=re.MULTILINE) + "\n"
+        else:
+            yield f"{each.text}\n"
+
+
+def _params(rule: Rule) -> str:
+    listed = ", ".join(f"`{name}: {str(value).lower() if isinstance(value, bool) else value}`"
+                       for name, value in rule.params.items())
+    return f". Parameters: {listed}" if listed else ""
+
+
+# -- cli.md
+
+def cli() -> str:
+    """The command line, from its own grammar."""
+    return "\n".join(_cli())
+
+
+def _cli() -> Iterator[str]:
+    top = parser()
+    yield "# Command line\n"
+    yield f"{top.description}\n"
+    yield "```\n" + EXIT_CODES + "\n```\n"
+    for name, command in _commands(top).items():
+        yield f"## trainyard {name}\n"
+        yield f"{command.description}\n"
+        yield "| argument | meaning |\n| --- | --- |"
+        yield from (f"| {_argument(each)} | {_cell(each)} |" for each in command._actions if each.dest != "help")
+        yield ""
+
+
+def _commands(top: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    for action in top._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}
+
+
+def _argument(action: argparse.Action) -> str:
+    value = "" if action.nargs == 0 else str(action.metavar or action.dest.upper())
+    return ", ".join(f"`{f'{flag} {value}'.strip()}`" for flag in action.option_strings or [""])
+
+
+def _cell(action: argparse.Action) -> str:
+    choices = f" ({', '.join(action.choices)})" if action.choices and action.metavar is None else ""
+    return ((action.help or "the shell") + choices).replace("|", "\\|")
+
+
+# -- spec.md
+
+def with_reference(text: str) -> str:
+    """``spec.md`` with its tables as they should be."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{reference()}\n{END}{after}"
+
+
+def reference() -> str:
+    """A table a model, in the order in which a spec mentions them."""
+    return "\n".join(line for model in _models(TrainingCluster, {}) for line in _table(model))
+
+
+def _models(model: type[BaseModel], seen: dict[type[BaseModel], None]) -> list[type[BaseModel]]:
+    if model not in seen:
+        seen[model] = None
+        for hint in get_type_hints(model, include_extras=True).values():
+            for each in _inside(hint):
+                _models(each, seen)
+    return list(seen)
+
+
+def _inside(hint: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(hint, type) and issubclass(hint, BaseModel):
+        yield hint
+    for each in get_args(hint):
+        yield from _inside(each)
+
+
+def _table(model: type[BaseModel]) -> Iterator[str]:
+    yield f"### {model.__name__}\n"
+    yield f"{inspect.cleandoc(model.__doc__ or '').replace('``', '`')}\n"
+    yield "| key | value | unless given | |\n| --- | --- | --- | --- |"
+    hints = get_type_hints(model, include_extras=True)
+    for name, field in model.model_fields.items():
+        default = "required" if field.is_required() else _default(field.default)
+        told = _bounds(field.metadata, field.description)
+        yield f"| `{field.alias or name}` | {_kind(hints[name])} | {default} | {told} |"
+    yield ""
+
+
+def _default(value: Any) -> str:
+    if value is None or value in ([], {}, ""):
+        return ""
+    if isinstance(value, BaseModel):
+        given = {key: each for key, each in value.model_dump(by_alias=True, exclude_none=True).items() if each}
+        return f"`{given}`".replace("'", "") if given else ""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+_NAMED = [(value, name) for name, value in vars(spec_types).items() if get_origin(value) is Annotated]
+_LIMITS = {
+    "ge": "at least {}", "gt": "above {}", "le": "at most {}", "lt": "below {}", "min_length": "at least {} of them",
+}
+_PLAIN = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", type(None): ""}
+
+
+def _kind(hint: Any) -> str:
+    """A type in words: the spec's own types by name, lists and mappings by what they hold."""
+    named = next((name for value, name in _NAMED if value == hint), None)
+    if named is not None:
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", named).lower()
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _kind(arguments[0])
+    if origin is Literal:
+        return ", ".join(f"`{each}`" for each in arguments)
+    if origin in (Union, types.UnionType):
+        return " or ".join(text for each in arguments if (text := _kind(each)))
+    if origin is list:
+        return f"list of {_kind(arguments[0])}"
+    if origin is dict:
+        return f"mapping of {_kind(arguments[0])} to {_kind(arguments[1])}"
+    if isinstance(hint, type) and issubclass(hint, BaseModel):
+        return f"[{hint.__name__}](#{hint.__name__.lower()})"
+    return _PLAIN[hint]
+
+
+def _bounds(metadata: list[Any], description: str | None) -> str:
+    limits = [text.format(value) for each in metadata for key, text in _LIMITS.items()
+              if (value := getattr(each, key, None)) is not None]
+    return "; ".join(part for part in (description, ", ".join(limits)) if part).replace("|", "\\|")
+
+
+def main() -> None:
+    """Write every file, and remove generated ones that are no longer made."""
+    files = generated()
+    for name, text in files.items():
+        (DOCS / name).parent.mkdir(exist_ok=True)
+        (DOCS / name).write_text(text, encoding="utf-8", newline="\n")
+    for path in unknown(files):
+        path.unlink()
+    for name in FILES:
+        path = DOCS.parent / name
+        with TemporaryDirectory() as folder:
+            path.write_text(refreshed(path.read_text(encoding="utf-8"), Path(folder)), encoding="utf-8", newline="\n")
+
+
+def unknown(files: dict[str, str]) -> list[Path]:
+    """What stands among the generated files and is not generated."""
+    return [path for folder in ("schema", "rules") for path in (DOCS / folder).iterdir()
+            if f"{folder}/{path.name}" not in files]
+
+
+if __name__ == "__main__":
+    main()

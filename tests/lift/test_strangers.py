@@ -1,0 +1,237 @@
+"""Manifests that others wrote, in the forms that they use: what is there is read, what is not is unknown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from compiler.lift import kinds, lift
+from compiler.lift.reader import Reader
+from compiler.manifest import Manifest
+from compiler.plan import Duration, Plan, Quantity
+from compiler.plan.queues import ClusterQueue
+from compiler.source import Route
+
+
+def read(text: str) -> Plan:
+    plan, found = lift([Manifest(body) for body in yaml.safe_load_all(text)], closed=False)
+    assert found == []
+    assert not plan.closed
+    return plan
+
+
+def queue(text: str) -> ClusterQueue:
+    head = "apiVersion: kueue.x-k8s.io/{}\nkind: ClusterQueue\nmetadata: {{name: q}}\nspec: "
+    version = "v1beta1" if "cohort:" in text else "v1beta2"
+    (found,) = read(head.format(version) + text).cluster_queues
+    return found
+
+
+@pytest.mark.parametrize(("text", "selector"), [
+    ("{}", None), ("{namespaceSelector: {}}", {}),
+    ("{namespaceSelector: {matchLabels: {team: a}}}", {"team": ("a",)}),
+    ("{namespaceSelector: {matchExpressions: [{key: team, operator: In, values: [a, b]}]}}", {"team": ("a", "b")}),
+    ("{namespaceSelector: {matchExpressions: [{key: team, operator: Exists}]}}", {"team": ()}),
+])  # fmt: skip
+def test_a_queue_that_selects_nothing_everything_or_something(text: str, selector: Any) -> None:
+    assert queue(text).namespace_selector == selector
+
+
+def test_both_versions_of_a_queue() -> None:
+    assert queue("{cohort: all}").cohort == "all"
+    assert queue("{cohortName: all}").cohort == "all"
+    assert queue("{stopPolicy: Hold}").stopped
+    assert queue("{}").strategy == "BestEffortFIFO"
+    assert queue("{}").preemption.within == "Never"
+
+
+def test_a_quota_that_is_no_quantity_is_unknown_and_its_place_is_kept() -> None:
+    found = queue("""{resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [
+        {name: cpu, nominalQuota: many}, {name: memory, nominalQuota: 8Gi, borrowingLimit: "1"}]}]}]}""")
+    (flavor,) = found.flavors()
+    assert flavor.of("cpu") is None
+    quota = flavor.of("memory")
+    assert quota is not None
+    assert quota.nominal == Quantity.gib(8)
+    path = ("spec", "resourceGroups", 0, "flavors", 0, "resources", 1, "nominalQuota")
+    assert quota.where("nominal") == Route(("@ClusterQueue/q", *path))
+
+
+def test_a_pool_that_chooses_by_category_names_no_type() -> None:
+    (pool,) = read("""
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: p}
+spec:
+  template:
+    metadata: {labels: {topology.kubernetes.io/zone: us-west-2a}}
+    spec:
+      nodeClassRef: {name: c}
+      requirements:
+        - {key: karpenter.k8s.aws/instance-category, operator: In, values: [p]}
+        - {key: karpenter.sh/capacity-type, operator: In, values: [spot]}
+  limits: {nvidia.com/gpu: 64, cpu: bad}
+""").node_pools
+    assert pool.instance_types is None
+    assert pool.zones == ("us-west-2a",)
+    assert pool.limits == {"nvidia.com/gpu": Quantity.of(64)}
+    assert str(pool.where("capacity_types")).endswith("requirements[1].values")
+    assert str(pool.where("instance_types")).endswith("requirements")
+    assert (pool.expire_after, pool.consolidation) == (None, None)
+
+
+TRAIN_JOB = """
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: j, namespace: n, labels: {kueue.x-k8s.io/queue-name: q, team: a}}
+spec: %s
+"""
+
+
+def test_patches_of_both_forms_and_several_jobs_of_one() -> None:
+    (job,) = read(TRAIN_JOB % """
+  runtimeRef: {name: torch}
+  suspend: true
+  trainer: {numProcPerNode: auto, resourcesPerNode: {limits: {nvidia.com/gpu: 8}}}
+  podTemplateOverrides:
+    - targetJobs: [{name: node}, {name: launcher}]
+      spec: {nodeSelector: {a: b}, tolerations: [{operator: Exists}]}
+  runtimePatches:
+    - manager: me
+      trainingRuntimeSpec: {template: {spec: {replicatedJobs: [
+        {name: node, template: {spec: {template: {spec: {terminationGracePeriodSeconds: 5}}}}}]}}}
+""").jobs
+    assert [(each.job, each.manager) for each in job.patches] == [("node", "me"), ("node", ""), ("launcher", "")]
+    assert job.patches[1].pod.tolerations[0].operator == "Exists"
+    assert job.patches[0].pod.grace_seconds == 5
+    assert (job.queue, job.labels, job.suspend, job.processes) == ("q", {"team": "a"}, True, "auto")
+    assert job.runtime_kind == "ClusterTrainingRuntime"
+    assert job.asks("nvidia.com/gpu") == Quantity.of(8)
+    assert job.prune
+
+
+def test_a_job_without_trainer_says_so() -> None:
+    (job,) = read(TRAIN_JOB % "{runtimeRef: {name: torch}}").jobs
+    assert not job.trainer
+    assert (job.nodes, job.image, job.requests) == (None, None, {})
+
+
+def test_a_runtime_without_failure_policy_never_restarts() -> None:
+    head = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainingRuntime\nmetadata: {name: r, namespace: n}\n"
+    (none,) = read(head + "spec: {mlPolicy: {mpi: {}}, template: {spec: {replicatedJobs: [{name: x}]}}}").runtimes
+    (silent,) = read(head + "spec: {template: {spec: {failurePolicy: {}, replicatedJobs: []}}}").runtimes
+    assert (none.max_restarts, none.framework, none.namespace, none.trainer()) == (None, "mpi", "n", None)
+    assert silent.max_restarts == 0
+
+
+def test_eksctl_groups_with_one_type_a_reservation_and_efa() -> None:
+    cluster = read("""
+apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: c, region: us-west-2, version: "1.35"}
+vpc: {id: vpc-1, subnets: {private: {one: {id: subnet-1, az: us-west-2a}}}}
+addons: [{name: vpc-cni, configurationValues: "{bad"}]
+managedNodeGroups:
+  - name: gpu
+    instanceType: p5.48xlarge
+    efaEnabled: true
+    availabilityZones: [us-west-2a]
+    placement: {groupName: g}
+    instanceMarketOptions: {marketType: capacity-block}
+    capacityReservation: {capacityReservationTarget: {capacityReservationID: cr-1}}
+""").cluster
+    assert cluster is not None
+    (group,) = cluster.node_groups
+    assert (group.instance_types, group.efa, group.placement_group, group.reservation, group.capacity_block) == (
+        ("p5.48xlarge",), True, "g", "cr-1", True)  # fmt: skip
+    assert str(group.where("instance_types")) == "@ClusterConfig/c.managedNodeGroups[0].instanceType"
+    assert cluster.network.subnets[0].zone == "us-west-2a"
+    assert cluster.addons[0].values == {}
+    assert cluster.auto_mode is None
+
+
+def test_a_detector_from_its_chart() -> None:
+    plan = read("""
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: npd, namespace: flux-system}
+spec:
+  targetNamespace: kube-system
+  chart: {spec: {chart: node-problem-detector, version: 2.4.1, sourceRef: {name: deliveryhero}}}
+  values:
+    tolerations: [{operator: Exists}]
+    settings:
+      custom_monitor_definitions:
+        xid.json: |
+          {"plugin": "kmsg", "conditions": [{"type": "Xid"}], "rules": [{"type": "permanent", "condition": "Xid"}]}
+        notes.txt: hello
+        broken.json: '{'
+""")
+    (detector,) = plan.detectors
+    assert [each.name for each in detector.monitors] == ["xid"]
+    assert detector.monitors[0].sets() == ("Xid",)
+    assert detector.tolerations[0].operator == "Exists"
+    assert plan.releases[0].timeout == Duration(300)
+
+
+def test_config_maps_and_daemon_sets_of_other_things_are_nothing_of_ours() -> None:
+    plan = read("""
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+data: {x.json: '{"plugin": 1}', y: z}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: b}
+spec: {template: {spec: {containers: [{image: "nginx:1"}]}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: c}
+""")
+    assert plan == Plan(closed=False)
+
+
+def test_a_release_without_its_source_and_a_binding_without_its_role() -> None:
+    plan = read("""
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: kueue, namespace: flux-system}
+spec: {chartRef: {kind: OCIRepository, name: kueue}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: b, namespace: n}
+roleRef: {name: nobody}
+subjects: [{kind: Group, name: g}]
+""")
+    assert (plan.releases[0].chart, plan.releases[0].version) == ("", "")
+    assert plan.access == ()
+    assert plan.queue_manager is None
+
+
+def test_kinds_that_nobody_reads_are_passed_over() -> None:
+    assert read("apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: b}\n") == Plan(closed=False)
+    assert "karpenter.sh/NodePool" in kinds()
+    assert "/Secret" not in kinds()
+
+
+@pytest.mark.parametrize("value", [None, 1, True, "x", [], ["a", 1], {}, {"a": {"b": 1}}, {1: 2}, 1.5])
+def test_a_reader_takes_any_value_for_any_type(value: Any) -> None:
+    reader = Reader(value, Route())
+    for each in (reader, reader / "a", reader / 0, reader.follow("a", "b"), reader.follow(0, "x", 3)):
+        assert each.text() is None or isinstance(each.text(), str)
+        assert isinstance(each.word(), str)
+        assert type(each.integer()) in (int, type(None))
+        assert each.flag() in (True, False, None)
+        assert all(isinstance(item, str) for item in each.texts())
+        assert all(isinstance(item, str) for item in each.strings().values())
+        assert isinstance(each.quantities(), dict)
+        assert isinstance(each.mapping(), dict)
+        assert isinstance(list(each.entries()), list)
+        assert isinstance(each.items(), list)
+        each.quantity()
+        each.duration()

@@ -1,0 +1,120 @@
+"""The documentation is true: what is generated is current, what is shown was printed, what is an example compiles."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from running import ROOT, Command
+
+from compiler.policy.load import load_rules
+from compiler.source import SourceFile
+from compiler.source.parse import parse
+from docs.console import FILES, refreshed
+from docs.generate import AREAS, DOCS, generated, unknown
+
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
+HEADER = "apiVersion: trainyard.dev/v1alpha1\nkind: TrainingCluster\nmetadata: {name: pools}\nspec:\n" \
+         '  account: "111122223333"\n  region: us-west-2\n  nodePools:\n'
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def test_generated_pages_are_current() -> None:
+    """`make docs` would change nothing."""
+    files = generated()
+    assert [path for path, text in files.items() if (DOCS / path).read_text(encoding="utf-8") != text] == []
+    assert unknown(files) == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_console_blocks_are_what_is_printed(name: str, tmp_path: Path) -> None:
+    """Every command of every block, run anew: `make docs` would change nothing."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert blocks(ROOT / name, "console")
+    assert refreshed(text, tmp_path).splitlines() == text.splitlines()
+
+
+def test_the_readme_shows_input_output_and_a_mistake_on_its_first_screen() -> None:
+    screen = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:72])
+    assert "kind: TrainingCluster" in screen
+    assert "generated/starter: " in screen
+    assert "error[PLC003]" in screen
+    assert "= help: keep one zone" in screen
+
+
+def test_examples_of_the_spec_language_compile(trainyard: Command, tmp_path: Path) -> None:
+    """The blocks of spec.md, as the files that their text says they are."""
+    texts = [text for text in blocks(DOCS / "spec.md", "yaml") if not text.startswith("# yaml-language-server")]
+    names = {"TrainingCluster": "cluster.yaml", "TrainingJob": "job.yaml", "TrainingClusterBase": "../small/base.yaml"}
+    for folder in ("folder", "small", "pools"):
+        (tmp_path / folder).mkdir()
+    for text in texts:
+        kind = re.search(r"^kind: (\w+)$", text, re.MULTILINE)
+        if kind is None:
+            (tmp_path / "pools" / "spec.yaml").write_text(HEADER + re.sub(r"^", "    ", text, flags=re.MULTILINE))
+        elif "extends:" in text:
+            (tmp_path / "small" / "spec.yaml").write_text(text)
+        else:
+            (tmp_path / "folder" / names[kind[1]]).write_text(text)
+    assert len(list(tmp_path.rglob("*.yaml"))) == len(texts) == 5
+    done = trainyard("check", ".", cwd=tmp_path)
+    assert (done.out, done.code) == ("", 0)
+    assert sorted(done.err.removeprefix("clean: ").strip().split(", ")) == ["pools", "research", "small"]
+
+
+def test_settings_in_the_policy_page_are_read(trainyard: Command, tmp_path: Path) -> None:
+    """policy.yaml, exceptions.yaml and the Python rule, put where their first line says."""
+    for language in ("yaml", "python"):
+        for text in blocks(DOCS / "policies.md", language):
+            path = tmp_path / text.splitlines()[0].removeprefix("# ")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    rules, faults = load_rules(tmp_path / "policies")
+    assert not faults
+    assert "ORG002" in {each.code for each in rules}
+    done = trainyard("check", ROOT / "specs" / "jakarta", "--policies", tmp_path / "policies", "--format", "github")
+    assert "title=POL001::no finding of `PLC006` needs this exception" in done.out
+    assert done.out.count("::") == 2
+    (tmp_path / "policies" / "org" / "org002.py").write_text(
+        (tmp_path / "policies" / "org" / "org002.py").read_text().replace("> 64", "> 13"))
+    done = trainyard("check", ROOT / "specs" / "jakarta", "--policies", tmp_path / "policies", "--format", "github")
+    assert "timor.yaml" in done.out
+    assert "title=ORG002::job `timor-" in done.out
+
+
+def test_every_area_has_a_title() -> None:
+    pages = {path.stem.upper() for path in (DOCS / "rules").glob("*.md")} - {"README"}
+    assert pages <= set(AREAS)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(path: Path) -> None:
+    """Files that a page names exist, and the headings that it points at."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
+        file, _, anchor = target.partition("#")
+        if "://" in file:
+            continue
+        page = path.parent / file if file else path
+        assert page.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in {re.sub(r"[^a-z0-9 -]", "", each.lower()).replace(" ", "-") for each in headings}, target
+
+
+def test_the_makefile_targets_in_the_docs_exist() -> None:
+    known = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for path in PAGES:
+        for target in re.findall(r"`make ([a-z-]+)", path.read_text(encoding="utf-8")):
+            assert target in known, f"{path.name}: make {target}"
+
+
+def test_yaml_blocks_are_yaml() -> None:
+    """In every page, whatever they are about."""
+    for path in (*ROOT.glob("*.md"), *DOCS.glob("*.md")):
+        for text in blocks(path, "yaml"):
+            if not text.startswith("# yaml-language-server"):
+                assert parse(SourceFile(path.name, text))[1] == [], path.name

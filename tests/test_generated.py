@@ -1,0 +1,176 @@
+"""`generated/` is product and golden at once: exactly what specs/ compile to, on any machine.
+
+`make compile` is its only updater. What a reader makes of it, and what its source map says, is held against it here;
+tests/verify holds it against the schemas.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from datetime import date
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ruamel.yaml import YAML
+from running import ROOT, SPECS, Command, contents, spawn
+
+from compiler import driver
+from compiler.targets.chart import through_cdk8s
+
+GENERATED = ROOT / "generated"
+CLUSTERS = sorted(path.name for path in GENERATED.iterdir() if path.is_dir())
+FILES = sorted(path for path in GENERATED.rglob("*.yaml"))
+DATE = date(2026, 11, 21)
+
+
+@pytest.fixture(scope="module")
+def compilations() -> dict[str, driver.Compilation]:
+    done = driver.check([SPECS], driver.Options(today=DATE))
+    assert done.all() == []
+    return {each.name: each for each in done.compilations}
+
+
+def test_specs_compile_to_exactly_this() -> None:
+    """As CI asks it: `compile --check`. If this fails after a change that was meant, run `make compile`."""
+    done = spawn("compile", "--check", "specs")
+    assert done.code == 0, done.out + done.err
+    assert done.out == ""
+
+
+def test_every_cluster_has_a_spec(compilations: dict[str, driver.Compilation]) -> None:
+    """And no folder is left of a cluster that went."""
+    assert sorted(compilations) == CLUSTERS
+
+
+@pytest.mark.parametrize(("hash_seed", "locale", "zone"), [
+    ("0", "C", "UTC"), ("1", "tr_TR.UTF-8", "Asia/Tokyo"), ("4242", "C.UTF-8", "America/Los_Angeles"),
+])
+def test_the_same_bytes_on_any_machine(hash_seed: str, locale: str, zone: str, tmp_path: Path) -> None:
+    """Another folder, hash seed, locale, time zone and order of arguments."""
+    shutil.copytree(SPECS, tmp_path / "specs")
+    paths = sorted((str(path.relative_to(tmp_path)) for path in (tmp_path / "specs").iterdir()), reverse=True)
+    done = spawn("compile", *paths, cwd=tmp_path, PYTHONHASHSEED=hash_seed, LC_ALL=locale, LANG=locale, TZ=zone,
+                 PYTHONUTF8="0")
+    assert done.code == 0, done.err
+    assert contents(tmp_path / "generated") == contents(GENERATED)
+
+
+def test_the_order_of_files_does_not_matter(
+    monkeypatch: pytest.MonkeyPatch, trainyard: Command, tmp_path: Path
+) -> None:
+    """A file system that lists folders the other way round; and a second run changes nothing."""
+    listed = os.walk
+
+    def backwards(*args: Any, **kwargs: Any) -> Any:
+        for folder, folders, names in listed(*args, **kwargs):
+            folders.reverse()
+            names.reverse()
+            yield folder, folders, names
+
+    shutil.copytree(SPECS, tmp_path / "specs")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "walk", backwards)
+        assert trainyard("compile", "specs", cwd=tmp_path).code == 0
+    assert contents(tmp_path / "generated") == contents(GENERATED)
+    done = trainyard("compile", "specs", cwd=tmp_path)
+    assert re.findall(r": (\w+), ", done.err) == ["current"] * len(CLUSTERS)
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_every_reader_reads_the_same_object(cluster: str, compilations: dict[str, driver.Compilation]) -> None:
+    """YAML 1.1 (PyYAML), YAML 1.2 (ruamel) and the object itself."""
+    for manifest in compilations[cluster].manifests:
+        text = (GENERATED / cluster / manifest.path).read_text(encoding="utf-8")
+        plain = json.loads(json.dumps(manifest.body))
+        assert yaml.load(text, Loader=yaml.CSafeLoader) == plain, manifest.path
+        assert YAML(typ="safe", pure=True).load(StringIO(text)) == plain, manifest.path
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_cdk8s_makes_the_same_objects(cluster: str, compilations: dict[str, driver.Compilation]) -> None:
+    manifests = compilations[cluster].manifests
+    for manifest, body in zip(manifests, through_cdk8s(manifests), strict=True):
+        assert body == manifest.body, manifest.path
+
+
+def test_files_are_plain_text_with_one_object_each() -> None:
+    for path in FILES:
+        data = path.read_bytes()
+        assert b"\r" not in data
+        assert data.endswith(b"\n")
+        assert not data.endswith(b"\n\n")
+        assert b"\n---" not in data
+        assert not re.search(rb"[ \t]$", data, re.MULTILINE), path
+        kind = re.search(rb"^kind: (\S+)", data, re.MULTILINE)
+        name = re.search(rb"^  name: (\S+)", data, re.MULTILINE)
+        assert kind is not None
+        assert name is not None
+        if path.parent.name != "bootstrap":
+            assert path.name == f"{kind[1].decode().lower()}-{name[1].decode()}.yaml"
+
+
+def manifest_of(cluster: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((GENERATED / cluster / ".manifest.json").read_text(encoding="utf-8"))
+    return loaded
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_the_manifest_lists_every_file(cluster: str) -> None:
+    """Each with its digest, and itself not."""
+    files = manifest_of(cluster)["files"]
+    written = contents(GENERATED / cluster)
+    del written[".manifest.json"]
+    assert files == {path: sha256(data).hexdigest() for path, data in sorted(written.items())}
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_the_source_map_covers_every_object(cluster: str) -> None:
+    """Every object has its file and a line of the spec; every field path in it exists in the object."""
+    objects = manifest_of(cluster)["objects"]
+    assert sorted(each["path"] for each in objects.values()) == sorted(
+        path.relative_to(GENERATED / cluster).as_posix() for path in FILES if path.is_relative_to(GENERATED / cluster))
+    for name, each in objects.items():
+        body = yaml.load((GENERATED / cluster / each["path"]).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        assert name.startswith(f"{body['kind']}/")
+        for place in (each["spec"], *each["fields"].values()):
+            file, _, line = place.rpartition(":")
+            assert 1 <= int(line) <= len((ROOT / file).read_text(encoding="utf-8").splitlines()), place
+        for path in each["fields"]:
+            _lookup(body, path)
+
+
+def _lookup(body: Any, path: str) -> Any:
+    """The value at a route such as `spec.limits["nvidia.com/gpu"]`; fails if there is none."""
+    for key, index, quoted in re.findall(r'([^.\[\]]+)(?=[.\[]|$)|\[(\d+)\]|\["([^"]+)"\]', path):
+        body = body[int(index)] if index else body[quoted or key]
+    return body
+
+
+@pytest.mark.parametrize(("cluster", "name", "field", "line"), [
+    ("seoul-llm", "NodePool/a100", "spec.replicas", "nodes: {min: 4, max: 4}"),
+    ("seoul-llm", "NodePool/a100", "spec.template.spec.requirements[1]", "zone: ap-northeast-2b"),
+    ("seoul-llm", "EC2NodeClass/a100", "spec.placementGroupSelector", "placement: cluster"),
+    ("seoul-llm", "TrainJob/team-a/llama3-8b-fsdp-*", "spec.trainer.image", "image: 1111"),
+    ("seoul-llm", "TrainJob/team-a/llama3-8b-fsdp-*", "spec.trainer.numNodes", "nodes: 4"),
+    ("seoul-llm", "PersistentVolume/team-a-checkpoints", "spec.capacity.storage", "size: 38400Gi"),
+    ("jakarta", "TrainJob/models/timor-*", "spec.trainer.numNodes", "nodes: 14"),
+    ("jakarta", "EC2NodeClass/h200", "spec.capacityReservationSelectorTerms", "capacity:"),
+    ("two-teams", "ClusterQueue/team-b", "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota", "borrow: 8"),
+])
+def test_fields_point_at_their_line(cluster: str, name: str, field: str, line: str) -> None:
+    """The field, or the nearest one above that has a line of its own, leads to the line that says it."""
+    (each,) = [value for key, value in manifest_of(cluster)["objects"].items()
+               if re.fullmatch(name.replace("*", r"\w{5}"), key)]
+    place = each["spec"]
+    parts = re.split(r"(?=[.\[])", field)
+    for end in range(1, len(parts) + 1):
+        place = each["fields"].get("".join(parts[:end]), place)
+    file, _, number = place.rpartition(":")
+    assert line in (ROOT / file).read_text(encoding="utf-8").splitlines()[int(number) - 1]
