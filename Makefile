@@ -29,7 +29,7 @@ setup: $(TOOL) ## Make .venv with what the compiler needs
 
 dev: $(DEV) ## Make .venv with what the tests need too
 
-compile: $(TOOL) ## Compile specs/ into generated/ (SPECS=…, ARGS=--check)
+compile: $(TOOL) ## Compile specs/ into generated/ (SPECS=…, ARGS=--check, ARGS=--replace)
 	$(RUN) compile $(ARGS) $(SPECS)
 
 check: $(TOOL) ## Check specs/ and write nothing

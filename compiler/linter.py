@@ -51,7 +51,7 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
         done.excused = len(excused)
     done.diagnostics += found
     if not any(sets.values()) and not any(each.severity is Severity.ERROR for each in done.diagnostics):
-        done.diagnostics.append(error("YML046", "no object with `apiVersion` and `kind` was found",
+        done.diagnostics.append(error("LNT001", "no object with `apiVersion` and `kind` was found",
                                       help="name files or folders with Kubernetes or eksctl YAML; "
                                            "`trainyard check` judges specs"))
     return done

@@ -38,7 +38,7 @@ def compilations() -> dict[str, driver.Compilation]:
 
 
 def test_specs_compile_to_exactly_this() -> None:
-    """As CI asks it: `compile --check`. If this fails after a change that was meant, run `make compile`."""
+    """As CI asks it. After a change that was meant: `make compile ARGS=--replace`, and read the diff."""
     done = spawn("compile", "--check", "specs")
     assert done.code == 0, done.out + done.err
     assert done.out == ""

@@ -15,8 +15,8 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.render import render, summary
 
 # Input that cannot be read, and output that cannot be written: the run could not do its work.
-_UNUSABLE = frozenset(f"YML{number:03}" for number in (16, 17, 19, 20, 21, 22, 23, 40, 46)) | frozenset(
-    f"OUT{number:03}" for number in (1, 2, 3, 4, 5)) | {"CAT001", "CAT002"}
+_UNUSABLE = frozenset(f"YML{number:03}" for number in (16, 17, 19, 20, 21, 22, 23, 40)) | frozenset(
+    f"OUT{number:03}" for number in (1, 2, 3, 4, 5)) | {"CAT001", "CAT002", "LNT001"}
 _FATAL = ("INT",)
 
 

@@ -10,7 +10,7 @@ from compiler.lift.pods import taints
 from compiler.lift.reader import Reader, name_of
 from compiler.plan.base import PlanNode
 from compiler.plan.cluster import AccessEntry, Addon, Cluster, Network, PodIdentity, Subnet
-from compiler.plan.nodes import NodeGroup
+from compiler.plan.nodes import NodeGroup, Taint
 
 
 def cluster_config(body: Reader) -> Iterator[PlanNode]:
@@ -22,7 +22,8 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
         addons=tuple(_addon(each) for each in (body / "addons").items()),
         pod_identities=tuple(_identity(each) for each in body.follow("iam", "podIdentityAssociations").items()),
         access=tuple(_entry(each) for each in body.follow("accessConfig", "accessEntries").items()),
-        node_groups=tuple(_group(each) for each in (body / "managedNodeGroups").items()),
+        node_groups=tuple(_group(each, managed=kind == "managedNodeGroups")
+                          for kind in ("managedNodeGroups", "nodeGroups") for each in (body / kind).items()),
         auto_mode=body.follow("autoModeConfig", "enabled").flag(),
         log_types=body.follow("cloudWatch", "clusterLogging", "enableTypes").texts(),
         origins={"region": (metadata / "region").at, "kubernetes": (metadata / "version").at,
@@ -69,27 +70,36 @@ def _entry(body: Reader) -> AccessEntry:
                        body.follow("accessPolicies", 0, "policyARN").text())
 
 
-def _group(body: Reader) -> NodeGroup:
-    single = (body / "instanceType").text()
+def _group(body: Reader, *, managed: bool) -> NodeGroup:
+    single, mixed = (body / "instanceType").text(), body.follow("instancesDistribution", "instanceTypes")
+    single = None if single == "mixed" else single
+    several = mixed if mixed else body / "instanceTypes"
     target = body.follow("capacityReservation", "capacityReservationTarget", "capacityReservationID")
     return NodeGroup(
         at=body.at, name=(body / "name").word(),
-        instance_types=(single,) if single else (body / "instanceTypes").texts(),
+        instance_types=(single,) if single else several.texts(), managed=managed,
         zones=(body / "availabilityZones").texts(), min_size=(body / "minSize").integer(),
         max_size=(body / "maxSize").integer(), desired=(body / "desiredCapacity").integer(),
         ami_family=(body / "amiFamily").text(), private=(body / "privateNetworking").flag(),
-        volume=(body / "volumeSize").integer(), labels=(body / "labels").strings(), taints=taints(body / "taints"),
+        volume=(body / "volumeSize").integer(), labels=(body / "labels").strings(), taints=_taints(body / "taints"),
         efa=bool((body / "efaEnabled").flag()), placement_group=body.follow("placement", "groupName").text(),
         reservation=target.text(),
         capacity_block=body.follow("instanceMarketOptions", "marketType").value == "capacity-block",
         repair=body.follow("nodeRepairConfig", "enabled").flag(),
         origins={
-            "instance_types": (body / ("instanceType" if single else "instanceTypes")).at,
+            "instance_types": (body / "instanceType").at if single else several.at, "labels": (body / "labels").at,
+            "taints": (body / "taints").at, "max_size": (body / "maxSize").at,
             "efa": (body / "efaEnabled").at, "zones": (body / "availabilityZones").at,
             "placement_group": (body / "placement").at, "repair": (body / "nodeRepairConfig").at,
             "reservation": target.at,
         },
     )
+
+
+def _taints(body: Reader) -> tuple[Taint, ...]:
+    """A list, or ``key: value:Effect`` as self-managed groups may have it."""
+    found = ((key, *entry.word().rpartition(":")) for key, entry in body.entries())
+    return taints(body) or tuple(Taint(key, value, effect) for key, value, _, effect in found)
 
 
 KINDS = {"eksctl.io/ClusterConfig": cluster_config}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.lift.pods import taints
-from compiler.lift.reader import Reader, annotations_of, name_of, pruned
+from compiler.lift.reader import Reader, annotations_of, name_of, pruned, unread
 from compiler.plan.base import PlanNode
 from compiler.plan.nodes import (
     CAPACITY_TYPE,
@@ -69,17 +69,23 @@ def _devices(devices: Reader) -> Iterator[BlockDevice]:
             )
 
 
+# Groups of node classes that are EC2NodeClasses; those of EKS Auto Mode are others.
+_OURS = (None, "karpenter.k8s.aws")
+
+
 def node_pool(body: Reader) -> Iterator[PlanNode]:
     """NodePool."""
     spec = body / "spec"
     template, disruption = spec.follow("template", "spec"), spec / "disruption"
+    ref = template / "nodeClassRef"
     requirements = template / "requirements"
     yield NodePool(
-        at=body.at, name=name_of(body), node_class=template.follow("nodeClassRef", "name").word(),
+        at=body.at, name=name_of(body), node_class=(ref / "name").word() if (ref / "group").value in _OURS else "",
+        unread=unread(limits=spec / "limits", replicas=spec / "replicas"),
         origins={
             "limits": (spec / "limits").at, "replicas": (spec / "replicas").at, "taints": (template / "taints").at,
             "labels": spec.follow("template", "metadata", "labels").at, "requirements": requirements.at,
-            "node_class": template.follow("nodeClassRef", "name").at, "expire_after": (template / "expireAfter").at,
+            "node_class": (ref / "name").at, "expire_after": (template / "expireAfter").at,
             "consolidation": (disruption / "consolidationPolicy").at, "budgets": (disruption / "budgets").at,
             "termination_grace": (template / "terminationGracePeriod").at,
             "instance_types": _place(requirements, INSTANCE_TYPE), "zones": _place(requirements, ZONE),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.lift.reader import Reader
+from compiler.lift.reader import Reader, unread
 from compiler.plan.jobs import Container, EnvVar, Mount, Pod, Volume
 from compiler.plan.nodes import Taint, Toleration
 
@@ -51,6 +51,7 @@ def container(body: Reader) -> Container:
     resources, security = body / "resources", body / "securityContext"
     return Container(
         at=body.at, name=(body / "name").word(), image=(body / "image").text(),
+        unread=unread(requests=resources / "requests", limits=resources / "limits"),
         origins={
             "env": (body / "env").at, "requests": (resources / "requests").at, "limits": (resources / "limits").at,
             "mounts": (body / "volumeMounts").at, "command": (body / "command").at, "args": (body / "args").at,

@@ -99,12 +99,23 @@ class Reader:
         found = {key: entry.quantity() for key, entry in self.entries()}
         return {key: amount for key, amount in found.items() if amount is not None}
 
+    def opaque(self) -> bool:
+        """Whether a number, or one of a mapping's quantities, is there and is none, like ``${NODES}``."""
+        if isinstance(self.value, dict):
+            return any(entry.value is not None and entry.quantity() is None for _, entry in self.entries())
+        return self.value is not None and self.quantity() is None
+
     def duration(self) -> Duration | None:
         """The duration, if it is one."""
         try:
             return Duration.parse(self.word()) if self.word() else None
         except ValueError:
             return None
+
+
+def unread(**fields: Reader) -> frozenset[str]:
+    """The names of the fields that are there and cannot be read."""
+    return frozenset(name for name, value in fields.items() if value.value is not None and value.opaque())
 
 
 def reader(manifest: Manifest) -> Reader:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.lift.pods import env, pod
-from compiler.lift.reader import Reader, labels_of, name_of, namespace_of, pruned
+from compiler.lift.reader import Reader, labels_of, name_of, namespace_of, pruned, unread
 from compiler.plan.base import PlanNode
 from compiler.plan.jobs import Patch, ReplicatedJob, Runtime, TrainJob
 
@@ -22,7 +22,7 @@ def runtime(body: Reader) -> Iterator[PlanNode]:
     policy, jobset = spec / "mlPolicy", spec.follow("template", "spec")
     failure = jobset / "failurePolicy"
     yield Runtime(
-        at=body.at, name=name_of(body), namespace=namespace_of(body),
+        at=body.at, name=name_of(body), namespace=namespace_of(body), unread=unread(nodes=policy / "numNodes"),
         origins={"max_restarts": (failure / "maxRestarts").at if failure else jobset.at, "framework": policy.at,
                  "jobs": (jobset / "replicatedJobs").at, "nodes": (policy / "numNodes").at,
                  "restart_strategy": (failure / "restartStrategy").at},
@@ -58,6 +58,7 @@ def train_job(body: Reader) -> Iterator[PlanNode]:
     processes = trainer / "numProcPerNode"
     yield TrainJob(
         at=body.at, name=name_of(body), namespace=namespace_of(body), runtime=(ref / "name").word(),
+        unread=unread(nodes=trainer / "numNodes", requests=resources / "requests", limits=resources / "limits"),
         origins={
             "nodes": (trainer / "numNodes").at, "image": (trainer / "image").at, "command": (trainer / "command").at,
             "args": (trainer / "args").at, "env": (trainer / "env").at, "requests": (resources / "requests").at,

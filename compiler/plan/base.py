@@ -15,11 +15,13 @@ class PlanNode:
     """A thing that will exist.
 
     ``at`` is the route of the spec node behind it (or, when lifted, of the manifest); ``origins``
-    gives the route of single fields by attribute name. Places never take part in equality.
+    gives the route of single fields by attribute name. ``unread`` names fields whose value is there and cannot be
+    read, like ``${NODES}``: it is unknown, which is not the same as absent. None of these takes part in equality.
     """
 
     at: Route = field(default=ROOT, compare=False, repr=False)
     origins: Mapping[str, Route] = field(default_factory=dict, compare=False, repr=False)
+    unread: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def where(self, name: str) -> Route:
         """The place of a field, or of the node where the field has none of its own."""

@@ -173,7 +173,7 @@ class NodePool(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeGroup(PlanNode):
-    """eksctl.io/v1alpha5 managedNodeGroups[]."""
+    """eksctl.io/v1alpha5 managedNodeGroups[], or where not ``managed`` nodeGroups[]."""
 
     name: str
     instance_types: tuple[str, ...]
@@ -191,6 +191,7 @@ class NodeGroup(PlanNode):
     reservation: str | None = None
     capacity_block: bool = False
     repair: bool | None = None
+    managed: bool = True
 
 
 __all__ = [

@@ -7,10 +7,22 @@ from dataclasses import dataclass, field
 
 from compiler.catalog import InstanceType
 from compiler.plan.jobs import ACCELERATORS, EFA, Container, Pod, Runtime, TrainJob
-from compiler.plan.nodes import NodePool
-from compiler.plan.queues import ClusterQueue
+from compiler.plan.nodes import NodePool, Toleration
+from compiler.plan.queues import ClusterQueue, Flavor
 from compiler.plan.units import Quantity
 from compiler.source import Route
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Where all pods of a job land together: the pools, by which flavor, and the tolerations that flavors add.
+
+    ``flavor`` is ``None`` without a queue, or where the queue's flavors are unknown.
+    """
+
+    pools: tuple[NodePool, ...]
+    flavor: Flavor | None = None
+    tolerations: tuple[Toleration, ...] = ()
 
 
 @dataclass(slots=True)
@@ -19,8 +31,8 @@ class Work:
 
     ``pod`` and ``main`` (its container for the trainer) are ``None`` while the runtime is unknown. ``asks`` is what
     a node of the job asks for, by resource; it is ``complete`` only with the runtime, since the rest may stand there.
-    ``pools`` are those the job may land on and ``types`` their instance types; () is unknown. ``nodes`` ``None`` is
-    unknown. ``env`` are literal variables of the main container, ``words`` its command and arguments.
+    ``choices`` are where it may land, one for each way through the flavors of its queue; ``pools`` all pools in them
+    and ``types`` their instance types; () is unknown. ``nodes`` ``None`` is unknown. ``env`` are literal variables of the main container, ``words`` its command and arguments.
     """
 
     job: TrainJob
@@ -34,6 +46,7 @@ class Work:
     nodes: int | None
     env: Mapping[str, str | None] = field(default_factory=dict)
     words: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
 
     @property
     def name(self) -> str:
@@ -42,7 +55,8 @@ class Work:
     @property
     def complete(self) -> bool:
         """Whether everything that the pod asks for is known."""
-        return self.main is not None
+        asked = {"requests", "limits"}
+        return self.main is not None and not asked & (self.main.unread | self.job.unread)
 
     @property
     def gang(self) -> bool:

@@ -10,29 +10,15 @@ from compiler.catalog import Catalog, InstanceType, version_key
 from compiler.manifest import Manifest
 from compiler.plan import Plan, Quantity
 from compiler.plan.delivery import HelmRelease
-from compiler.plan.jobs import Resources, Runtime, TrainJob, effective_pod
-from compiler.plan.nodes import (
-    ARCH,
-    INSTANCE_TYPE,
-    NODEPOOL_LABEL,
-    ZONE,
-    NodeClass,
-    NodePool,
-    Toleration,
-)
+from compiler.plan.jobs import Pod, Resources, Runtime, TrainJob, effective_pod
+from compiler.plan.nodes import NodeClass, NodePool, Toleration
 from compiler.plan.queues import ClusterQueue, Flavor, Quota
+from compiler.policy.choices import find_choices
+from compiler.policy.offers import FACTS, GroupPool, accelerated, as_pool, has_label, types_of
 from compiler.policy.rule import NO_PARAMS
-from compiler.policy.work import Work
+from compiler.policy.work import Choice, Work
 
-FAMILY = "karpenter.k8s.aws/instance-family"
-SIZE = "karpenter.k8s.aws/instance-size"
-GPU_COUNT = "karpenter.k8s.aws/instance-gpu-count"
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
-# Label domains that kubelet, Karpenter, EKS or feature discovery write by themselves: what a pool does not say about
-# them is unknown. Every other label is on a node only if its pool sets it.
-_WRITTEN_BY_OTHERS = (
-    "kubernetes.io", "k8s.io", "karpenter.sh", "k8s.aws", "amazonaws.com", "nvidia.com", "intel.com", "eksctl.io",
-)
 
 
 class World:
@@ -48,8 +34,8 @@ class World:
         self.params: Mapping[str, Any] = NO_PARAMS
         self.rooms: dict[tuple[str, bool], tuple[int, int, tuple[str, ...]]] = {}
         self._types: dict[int, tuple[InstanceType, ...]] = {}
-        self._candidates: dict[object, tuple[tuple[NodePool, ...], bool]] = {}
-        self._pool_types: dict[tuple[str, ...], tuple[InstanceType, ...]] = {}
+        self._candidates: dict[object, tuple[Choice, ...]] = {}
+        self._pool_types: dict[tuple[int, ...], tuple[InstanceType, ...]] = {}
 
     def param(self, name: str) -> Any:
         """The value of a parameter of the rule that is running."""
@@ -57,29 +43,18 @@ class World:
 
     # -- nodes
 
+    @cached_property
+    def pools(self) -> tuple[NodePool, ...]:
+        """Where pods may land: the node pools, and eksctl's node groups seen as pools."""
+        groups = self.plan.cluster.node_groups if self.plan.cluster else ()
+        return (*self.plan.node_pools, *(as_pool(each) for each in groups)) if groups else self.plan.node_pools
+
     def types(self, pool: NodePool) -> tuple[InstanceType, ...]:
         """The instance types that a pool may launch; () where the facts do not tell all of them."""
         found = self._types.get(id(pool))
         if found is None:
-            found = self._types[id(pool)] = tuple(self._find_types(pool))
+            found = self._types[id(pool)] = types_of(pool, self.catalog)
         return found
-
-    def _find_types(self, pool: NodePool) -> list[InstanceType]:
-        names: Sequence[str] | None = pool.instance_types
-        if names is None:
-            families, sizes = pool.values(FAMILY), pool.values(SIZE)
-            known = self.catalog.instance_types
-            names = [name for name in known if families and name.partition(".")[0] in families]
-            if families and {name.partition(".")[0] for name in names} != set(families):
-                return []
-            names = [name for name in names if sizes is None or name.partition(".")[2] in sizes]
-        without = {v for each in pool.requirements if each.key == INSTANCE_TYPE and each.operator == "NotIn"
-                   for v in each.values}
-        counts = pool.values(GPU_COUNT)
-        found = [self.catalog.instance(name) for name in names if name not in without]
-        if any(each is None for each in found):
-            return []
-        return [each for each in found if each is not None and (counts is None or str(each.gpus) in counts)]
 
     def node_class(self, pool: NodePool) -> NodeClass | None:
         """The EC2NodeClass of a pool."""
@@ -90,17 +65,21 @@ class World:
         return [each for each in self.plan.node_pools if each.node_class == node_class.name]
 
     def accelerated(self, pool: NodePool) -> bool:
-        """Whether every type of a pool is known to have accelerators."""
-        types = self.types(pool)
-        return bool(types) and all(each.accelerators for each in types)
+        """Whether every node of a pool is known to have accelerators."""
+        return accelerated(pool, self.types(pool))
 
     def efa_of(self, pool: NodePool, instance: InstanceType) -> int:
-        """EFA devices of a pool's node of a type: those of ``networkInterfaces``, or else all of the type."""
+        """EFA devices of a pool's node of a type: those of ``networkInterfaces``, or else all of the type; of a node
+        group those of the type if it is ``efaEnabled``."""
+        if isinstance(pool, GroupPool):
+            return instance.efa_interfaces if pool.efa else 0
         node_class = self.node_class(pool)
         return node_class.efa if node_class is not None and node_class.interfaces else instance.efa_interfaces
 
     def most_nodes(self, pool: NodePool, instance: InstanceType) -> int | None:
         """Nodes of a type that a pool's replicas and limits allow; ``None`` without any that is known."""
+        if pool.unread:
+            return None
         per_node = {"nodes": 1000, "cpu": instance.vcpus * 1000, "memory": instance.memory_mib * 1024**2 * 1000}
         if instance.accelerator_resource:
             per_node[instance.accelerator_resource] = instance.accelerators * 1000
@@ -108,6 +87,10 @@ class World:
         if pool.replicas is not None:
             found.append(pool.replicas)
         return min(found) if found else None
+
+    def starts_empty(self, pool: NodePool) -> bool:
+        """Whether a pool is known to have no node until a pod needs one."""
+        return pool.least == 0 if isinstance(pool, GroupPool) else pool.replicas is None and not pool.unread
 
     def block(self, pool: NodePool) -> bool:
         """Whether a pool launches into Capacity Blocks only."""
@@ -120,19 +103,7 @@ class World:
 
     def has_label(self, pool: NodePool, key: str, value: str) -> bool | None:
         """Whether nodes of a pool carry a label; ``None`` if that cannot be told."""
-        if key == NODEPOOL_LABEL:
-            return pool.name == value
-        allowed = pool.values(key)
-        if allowed is not None:
-            return value in allowed
-        types = self.types(pool) if key in (INSTANCE_TYPE, FAMILY, SIZE, ARCH) else ()
-        if types:
-            facts = {INSTANCE_TYPE: "name", FAMILY: "family", SIZE: "size", ARCH: "arch"}
-            return any(getattr(each, facts[key]) == value for each in types)
-        if any(each.key == key for each in pool.requirements):
-            return None
-        domain = key.rpartition("/")[0]
-        return None if domain and domain.endswith(_WRITTEN_BY_OTHERS) else False
+        return has_label(pool, self.types(pool) if key in FACTS else (), key, value)
 
     def may_match(self, pool: NodePool, labels: Mapping[str, str]) -> bool:
         """Whether nodes of a pool may carry all labels: nothing says that they do not."""
@@ -140,7 +111,7 @@ class World:
 
     def pools_of(self, flavor: Flavor) -> list[NodePool]:
         """The pools whose nodes may belong to a flavor."""
-        return [each for each in self.plan.node_pools if self.may_match(each, flavor.node_labels)]
+        return [each for each in self.pools if self.may_match(each, flavor.node_labels)]
 
     # -- jobs
 
@@ -179,7 +150,7 @@ class World:
         return version is None or version_key(version) >= (2, 3)
 
     def _work(self, job: TrainJob) -> Work:
-        runtime, queue = self.plan.runtime(job), self.plan.queue_of(job)
+        runtime, queue = self.plan.runtime(job), self._queue(job)
         pod = effective_pod(job, runtime, merge_resources=self._merge_resources) if runtime else None
         main = pod.container("node") if pod else None
         asks = {**main.requests, **main.limits} if main else {**job.requests, **job.limits}
@@ -187,8 +158,9 @@ class World:
         if pod is None:
             for patch in job.patches:
                 selector.update(patch.pod.node_selector)
-        pools = self._pools(selector, queue, asks)
-        key = tuple(each.name for each in pools)
+        choices = self._choices(selector, queue, asks, pod)
+        pools = tuple({each.name: each for choice in choices for each in choice.pools}.values())
+        key = tuple(map(id, pools))
         types = self._pool_types.get(key)
         if types is None:
             sets = [self.types(each) for each in pools]
@@ -196,37 +168,26 @@ class World:
         env = main.env if main else job.env
         return Work(
             job=job, runtime=runtime, pod=pod, main=main, asks=asks, pools=pools, types=types, queue=queue,
-            nodes=job.nodes if job.nodes is not None else (runtime.nodes or 1) if runtime else None,
-            env={each.name: each.value for each in env},
+            nodes=_nodes(job, runtime), env={each.name: each.value for each in env}, choices=choices,
             words=(*main.command, *main.args) if main else (*job.command, *job.args),
         )
 
-    def _pools(self, selector: Mapping[str, str], queue: ClusterQueue | None, asks: Resources) -> tuple[NodePool, ...]:
-        key = (tuple(sorted(selector.items())), queue.name if queue else "")
+    def _queue(self, job: TrainJob) -> ClusterQueue | None:
+        """The ClusterQueue of a job; one without a queue goes to the LocalQueue ``default`` (kueue v0.19.2)."""
+        if job.queue is not None:
+            return self.plan.queue_of(job)
+        local = self.plan.local_queue(job.namespace, "default") if job.namespace else None
+        return self.plan.cluster_queue(local.cluster_queue) if local else None
+
+    def _choices(
+        self, selector: Mapping[str, str], queue: ClusterQueue | None, asks: Resources, pod: Pod | None
+    ) -> tuple[Choice, ...]:
+        reach = pod.tolerations if pod else None
+        key = (tuple(sorted(selector.items())), queue.name if queue else "", tuple(sorted(asks)), reach)
         found = self._candidates.get(key)
         if found is None:
-            found = self._candidates[key] = self._find_pools(selector, queue)
-        pools, pinned = found
-        if pinned or len(pools) == 0:
-            return pools
-        # Without a pin, a job that asks for a device belongs to pools that have it; none in the set is unknown.
-        for resource in ("nvidia.com/gpu", "aws.amazon.com/neuron"):
-            if resource in asks:
-                return tuple(each for each in pools if any(
-                    t.accelerator_resource == resource for t in self.types(each)) or not self.types(each))
-        return pools
-
-    def _find_pools(
-        self, selector: Mapping[str, str], queue: ClusterQueue | None
-    ) -> tuple[tuple[NodePool, ...], bool]:
-        pools = [each for each in self.plan.node_pools if self.may_match(each, selector)]
-        if NODEPOOL_LABEL in selector:
-            return tuple(pools), True
-        flavors = [self.plan.flavor(each.flavor) for each in queue.flavors()] if queue else []
-        if flavors and all(each is not None for each in flavors):
-            reached = {id(pool) for each in flavors if each is not None for pool in self.pools_of(each)}
-            pools = [each for each in pools if id(each) in reached]
-        return tuple(pools), INSTANCE_TYPE in selector and bool(pools)
+            found = self._candidates[key] = find_choices(self, selector, queue, asks, reach)
+        return found
 
     # -- queues
 
@@ -265,6 +226,12 @@ class World:
     def releases(self, *charts: str) -> list[HelmRelease]:
         """The Helm releases of some charts."""
         return [each for each in self.plan.releases if each.chart in charts]
+
+
+def _nodes(job: TrainJob, runtime: Runtime | None) -> int | None:
+    if job.nodes is not None or "nodes" in job.unread:
+        return job.nodes
+    return None if runtime is None or "nodes" in runtime.unread else runtime.nodes or 1
 
 
 def _quota(queue: ClusterQueue, flavor: str, resource: str) -> Quota | None:
@@ -306,4 +273,4 @@ def launches(words: Sequence[str]) -> bool:
     return any(name in word for word in words for name in ("torchrun", "torch.distributed.run"))
 
 
-__all__ = ["FAMILY", "RESERVATION_TYPE", "SIZE", "ZONE", "Work", "World", "launches", "options", "tolerations", "value"]
+__all__ = ["RESERVATION_TYPE", "Work", "World", "launches", "options", "tolerations", "value"]

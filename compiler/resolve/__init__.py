@@ -9,8 +9,9 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.plan import Plan
 from compiler.plan.jobs import Runtime, TrainJob
 from compiler.plan.storage import PersistentVolume, VolumeClaim
-from compiler.resolve import cluster, delivery, health, jobs, nodes, platform, queues, storage
+from compiler.resolve import binding, cluster, delivery, health, jobs, nodes, platform, queues, storage
 from compiler.resolve.context import SPEC, Context, near_help
+from compiler.resolve.pools import resolve_pools
 from compiler.resolve.release import choose_release
 from compiler.spec import TrainingCluster
 
@@ -33,10 +34,10 @@ def resolve(spec: TrainingCluster, catalog: Catalog) -> tuple[Plan | None, list[
 
 
 def _plan(context: Context) -> Plan:
-    pools = nodes.resolve_pools(context)
+    pools = resolve_pools(context)
     bound = queues.resolve_queues(context, pools)
     stored = storage.resolve_storage(context)
-    training = jobs.resolve_jobs(context, pools, bound, stored)
+    training = binding.resolve_jobs(context, pools, bound, stored)
     made = [jobs.train_job(context, each) for each in training]
     routes = platform.namespace_routes(context, bound)
     manager = queues.queue_manager(context, pools)
@@ -92,7 +93,7 @@ def _distinct(runtimes: Iterable[Runtime]) -> tuple[Runtime, ...]:
 
 
 def _mounted(
-    context: Context, training: list[jobs.Job], stored: dict[str, storage.Storage]
+    context: Context, training: list[binding.Job], stored: dict[str, storage.Storage]
 ) -> list[tuple[PersistentVolume, VolumeClaim]]:
     pairs = dict.fromkeys(
         (job.namespace, mount.storage) for job in training for mount in job.spec.mounts if mount.storage in stored

@@ -16,7 +16,8 @@ from compiler.plan.cluster import (
 from compiler.plan.nodes import NodeGroup
 from compiler.resolve.context import SPEC, Context
 from compiler.resolve.delivery import folder, interruption_queue
-from compiler.resolve.nodes import Pool, network_zones, node_role, placement_group
+from compiler.resolve.nodes import node_role, placement_group
+from compiler.resolve.pools import Pool, network_zones
 
 SYSTEM = "system"
 _CONTROLLER_ROLE = "KarpenterController-{}"

@@ -12,7 +12,7 @@ from compiler.plan.queues import QueueManager
 from compiler.plan.units import Duration
 from compiler.resolve.context import SPEC, Context
 from compiler.resolve.daemons import AGENT_REQUESTS, DCGM_REQUESTS, PLUGIN_REQUESTS
-from compiler.resolve.nodes import GPU_PRESENT, Pool
+from compiler.resolve.pools import GPU_PRESENT, Pool
 from compiler.source import Route
 
 FLUX = "flux-system"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from compiler.plan.health import ConditionTainter, MonitorRule, ProblemDetector, ProblemMonitor
 from compiler.plan.nodes import Toleration
 from compiler.resolve.context import SPEC, Context
-from compiler.resolve.nodes import Pool
+from compiler.resolve.pools import Pool
 
 CONDITION = "GpuXidFatal"
 TAINT = "trainyard.dev/gpu-xid-fatal"

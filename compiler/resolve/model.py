@@ -11,7 +11,7 @@ from math import ceil
 
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
-from compiler.resolve.nodes import Pool
+from compiler.resolve.pools import Pool
 from compiler.source import Route
 from compiler.spec.jobs import Job, Model
 

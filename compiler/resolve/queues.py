@@ -20,7 +20,7 @@ from compiler.plan.queues import (
 )
 from compiler.plan.units import Duration
 from compiler.resolve.context import SPEC, Context, unique
-from compiler.resolve.nodes import Pool
+from compiler.resolve.pools import Pool
 from compiler.source import Route
 from compiler.spec import queues as spec_queues
 

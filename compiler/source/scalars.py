@@ -87,7 +87,7 @@ def _ambiguous_number(text: str) -> Refusal | None:
     if _OCTAL_1_2.match(text):
         return Refusal(
             "YML009", "is a number to YAML 1.2 readers and text to YAML 1.1 readers",
-            f"write `{int(text[2:], 8)}` for the number, or {quoted}" if len(text) < 24 else f"write {quoted}",
+            f"write `{int(text, 0)}` for the number, or {quoted}" if len(text) < 24 else f"write {quoted}",
         )  # fmt: skip
     if _LEADING_ZERO.match(text):
         return _leading_zero(text, quoted)

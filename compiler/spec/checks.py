@@ -21,7 +21,9 @@ def fault(message: str, help: str) -> PydanticCustomError:
 
 def as_text(value: Any, what: str, example: str) -> str:
     if not isinstance(value, str) or not value:
-        raise fault(f"{what} is text, not {kind_of(value)}", f"write it as text, like `{example}`")
+        quotable = isinstance(value, int | float) and not isinstance(value, bool)
+        advice = f'quote it: `"{value}"`' if quotable else f"write it as text, like `{example}`"
+        raise fault(f"{what} is text, not {kind_of(value)}", advice)
     return value
 
 

@@ -40,7 +40,10 @@ class SecretEnv(SpecModel):
 
 
 class Checkpoint(SpecModel):
-    """Where and how often the job saves, so that a restart can go on."""
+    """Where and how often the job saves, so that a restart can go on.
+
+    The program is told by CHECKPOINT_DIR and CHECKPOINT_EVERY_SECONDS.
+    """
 
     path: Path
     every: Period | None = None

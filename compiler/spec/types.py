@@ -16,7 +16,8 @@ _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 
 Name = Annotated[str, BeforeValidator(matched(_LABEL, "a name (lowercase letters, digits, `-`)", "a100", longest=63))]
 JobName = Annotated[
-    str, BeforeValidator(matched(r"[a-z]([-a-z0-9]*[a-z0-9])?", "a job's name (it begins with a letter)", "llama3-8b"))
+    str, BeforeValidator(matched(
+        r"[a-z]([-a-z0-9]*[a-z0-9])?", "a job's name (lowercase letters, digits, `-`; a letter first)", "llama3-8b"))
 ]
 ClusterName = Annotated[
     str, BeforeValidator(matched(r"[a-z][-a-z0-9]*[a-z0-9]", "a cluster's name", "seoul-llm", longest=40))

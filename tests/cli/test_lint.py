@@ -90,7 +90,7 @@ def test_nothing_to_judge(text: str, trainyard: Command, tmp_path: Path) -> None
     (tmp_path / "values.yaml").write_text(text)
     done = trainyard("lint", tmp_path / "values.yaml")
     assert done.code == 2
-    assert "error[YML046]: no object with `apiVersion` and `kind` was found" in done.out
+    assert "error[LNT001]: no object with `apiVersion` and `kind` was found" in done.out
 
 
 def test_specs_are_left_to_check(trainyard: Command) -> None:

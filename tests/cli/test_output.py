@@ -162,7 +162,7 @@ def test_a_built_in_rule_that_fails(trainyard: Command, monkeypatch: pytest.Monk
     rules, faults = load.load_rules(None)
     assert not faults
     broken_rules = tuple(replace(each, check=broken) if each.code == "EFA001" else each for each in rules)
-    monkeypatch.setattr("compiler.driver.load_rules", lambda *_: (broken_rules, []))
+    monkeypatch.setattr("compiler.policy.judge.load_rules", lambda *_: (broken_rules, []))
     done = trainyard("check", BAD.parent / "quota-above-capacity.yaml")
     assert done.code == 4
     assert "error[INT002]: rule `EFA001` failed: KeyError: 'zone'" in done.out

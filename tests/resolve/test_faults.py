@@ -124,6 +124,8 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
      "spec.jobs[0].resources.gpus", "`m7i.16xlarge` has none", "remove it"),
     (spec(network={"cidr": "10.0.0.0/24"}, pool={"nodes": {"max": 16}}), "RES026", "spec.network.cidr",
      "is a /27 with 27 addresses; 16 nodes and their pods need 32 at least", "`10.0.0.0/16`"),
+    (spec(job={"timeout": "2h", "checkpoint": {"path": "/tmp/c", "every": "2h"}}), "RES029",
+     "spec.jobs[0].checkpoint.every", "is ended after 2h, before it saves", "more often than every 2h"),
     (spec(versions={"trainer": "2.1.0"}, job={"timeout": "1h"}), "RES028", "spec.jobs[0].timeout",
      "job `train` has a timeout, and Trainer `2.1.0` knows none", "remove it"),
 ]  # fmt: skip

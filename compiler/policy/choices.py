@@ -1,0 +1,90 @@
+"""Where a job may land: pools by its node selector, its queue's flavors, its devices and its tolerations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from compiler.plan.jobs import GPU, NEURON, Resources
+from compiler.plan.nodes import INSTANCE_TYPE, NODEPOOL_LABEL, NodePool, Toleration, untolerated
+from compiler.plan.queues import ClusterQueue, Flavor, ResourceGroup
+from compiler.policy.work import Choice
+
+if TYPE_CHECKING:
+    from compiler.policy.world import World
+
+Tolerations = tuple[Toleration, ...]
+
+
+def find_choices(
+    world: World, selector: Mapping[str, str], queue: ClusterQueue | None, asks: Resources, reach: Tolerations | None
+) -> tuple[Choice, ...]:
+    """Each way through the flavors of the queue that leads to a pool of the set; () is unknown.
+
+    Kueue gives a job one flavor in each resource group that covers something it asks for, and adds the labels and
+    tolerations of each to its pods (kueue v0.19.2, flavorassigner).
+    """
+    pools = tuple(each for each in world.pools if world.may_match(each, selector))
+    choices: tuple[Choice, ...] = (Choice(pools),)
+    for group in groups_of(queue, asks):
+        flavors = [world.plan.flavor(each.flavor) for each in group.flavors]
+        known = [each for each in flavors if each is not None]
+        if known and len(known) == len(flavors):
+            choices = tuple(_narrowed(world, choice, flavor) for choice in choices for flavor in known)
+    found = [each for each in choices if each.pools]
+    if not found and NODEPOOL_LABEL in selector and pools:
+        found = [Choice(pools, tolerations=tuple(t for each in choices for t in each.tolerations))]
+    if not (NODEPOOL_LABEL in selector or INSTANCE_TYPE in selector):
+        found = [_with_device(world, each, asks) for each in found]
+    return tuple(_tolerated(each, asks, reach) for each in found if each.pools)
+
+
+def groups_of(queue: ClusterQueue | None, asks: Resources) -> Iterator[ResourceGroup]:
+    """The resource groups that cover something of what is asked for; all of them if none does."""
+    groups = queue.groups if queue else ()
+    covering = [each for each in groups if any(name in asks for name in each.covered)]
+    yield from covering or groups
+
+
+def _narrowed(world: World, choice: Choice, flavor: Flavor) -> Choice:
+    named = flavor if flavor.node_labels or choice.flavor is None else choice.flavor
+    pools = tuple(each for each in choice.pools if world.may_match(each, flavor.node_labels))
+    return Choice(pools, named, (*choice.tolerations, *flavor.tolerations))
+
+
+def _with_device(world: World, choice: Choice, asks: Resources) -> Choice:
+    """Without a pin, a job that asks for a device belongs to pools that have it; none in the set is unknown. A flavor
+    whose labels a pool certainly has is a pin."""
+    resource = next((each for each in (GPU, NEURON) if each in asks), None)
+    if resource is None:
+        return choice
+    return Choice(
+        tuple(each for each in choice.pools if _has(world, each, resource) or _pinned(world, each, choice.flavor)),
+        choice.flavor, choice.tolerations,
+    )
+
+
+def _has(world: World, pool: NodePool, resource: str) -> bool:
+    types = world.types(pool)
+    return not types or any(each.accelerator_resource == resource for each in types)
+
+
+def _pinned(world: World, pool: NodePool, flavor: Flavor | None) -> bool:
+    return flavor is not None and bool(flavor.node_labels) and all(
+        world.has_label(pool, key, value) for key, value in flavor.node_labels.items())
+
+
+def _tolerated(choice: Choice, asks: Resources, reach: Tolerations | None) -> Choice:
+    """The pools whose taints the job tolerates; all of them if it tolerates none."""
+    if reach is None:
+        return choice
+    held = (*reach, *choice.tolerations)
+    kept = tuple(each for each in choice.pools if not keeping_away(each, held, asks))
+    return Choice(kept, choice.flavor, choice.tolerations) if kept else choice
+
+
+def keeping_away(pool: NodePool, reach: Tolerations, asks: Resources) -> str:
+    """The first taint of a pool that keeps a pod away, or nothing. EKS adds a toleration for each device that a pod
+    asks for, where the key of the taint is its name (Kubernetes, ExtendedResourceToleration)."""
+    left = (each for each in untolerated(pool.taints, reach) if each.key not in asks)
+    return next((str(each) for each in left), "")

@@ -1,0 +1,110 @@
+"""Jobs: each bound to its pool, queue and namespace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compiler.resolve.context import SPEC, Context, unique
+from compiler.resolve.pools import Pool
+from compiler.resolve.queues import Queue
+from compiler.resolve.storage import Storage
+from compiler.source import Route
+from compiler.spec import jobs as spec_jobs
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job of the spec with its pool, queue and namespace bound."""
+
+    spec: spec_jobs.Job
+    at: Route
+    pool: Pool
+    queue: Queue
+    namespace: str
+
+    @property
+    def target(self) -> str:
+        return f"job/{self.spec.name}"
+
+
+def resolve_jobs(
+    context: Context, pools: dict[str, Pool], queues: dict[str, Queue], storage: dict[str, Storage]
+) -> list[Job]:
+    """Every job that could be bound."""
+    at = SPEC / "jobs"
+    unique(context, "job", (each.name for each in context.spec.jobs), at)
+    known = {each.name: each for each in context.spec.priorities}
+    found = []
+    for index, job in enumerate(context.spec.jobs):
+        here = at / index
+        if job.priority is not None:
+            context.find("RES015", "priority", job.priority, known, here / "priority")
+        for position, mount in enumerate(job.mounts):
+            context.find("RES012", "storage", mount.storage, storage, here / "mounts" / position / "storage")
+        _check_checkpoint(context, job, here)
+        queue = _queue(context, job, queues, here)
+        pool = _pool(context, job, pools, queue, here)
+        namespace = _namespace(context, job, queue, here) if queue else None
+        if queue and pool and namespace:
+            found.append(Job(job, here, pool, queue, namespace))
+    return found
+
+
+def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:
+    """A job that is ended before its first checkpoint leaves nothing behind."""
+    every = job.checkpoint.every if job.checkpoint is not None else None
+    if every is not None and job.timeout is not None and every >= job.timeout:
+        context.fault("RES029", f"job `{job.name}` is ended after {job.timeout}, before it saves for the first time",
+                      at / "checkpoint" / "every", f"save more often than every {job.timeout}, or raise `timeout`")
+
+
+def _queue(context: Context, job: spec_jobs.Job, queues: dict[str, Queue], at: Route) -> Queue | None:
+    if job.queue is not None:
+        return context.find("RES016", "queue", job.queue, queues, at / "queue")
+    fitting = [
+        each for each in queues.values()
+        if job.pool is None or not each.quota or any(pool.name == job.pool for pool, _, _ in each.quota)
+    ] or list(queues.values())
+    if len(fitting) == 1:
+        if len(queues) > 1:
+            context.derive(f"job/{job.name}", "queue", fitting[0].name, f"the only queue with quota of pool {job.pool}")
+        return fitting[0]
+    if fitting:
+        choices = ", ".join(f"`{each.name}`" for each in fitting)
+        context.fault("RES017", f"job `{job.name}` names no queue, and there are {len(fitting)}", at,
+                      f"add `queue:` with one of {choices}", key=True)
+    return None
+
+
+def _pool(
+    context: Context, job: spec_jobs.Job, pools: dict[str, Pool], queue: Queue | None, at: Route
+) -> Pool | None:
+    if job.pool is not None:
+        if job.pool not in pools and job.pool in {each.name for each in context.spec.node_pools}:
+            return None
+        return context.find("RES011", "pool", job.pool, pools, at / "pool")
+    fitting = list({pool.name: pool for pool, _, _ in queue.quota}.values()) if queue else list(pools.values())
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        choices = ", ".join(f"`{each.name}`" for each in fitting)
+        context.fault("RES017", f"job `{job.name}` names no pool, and there are {len(fitting)}", at,
+                      f"add `pool:` with one of {choices}", key=True)
+    return None
+
+
+def _namespace(context: Context, job: spec_jobs.Job, queue: Queue, at: Route) -> str | None:
+    known = {each: each for each in queue.namespaces}
+    if job.namespace is not None:
+        if job.namespace not in known:
+            choices = ", ".join(f"`{each}`" for each in known)
+            context.fault("RES013", f"queue `{queue.name}` takes no jobs from namespace `{job.namespace}`",
+                          at / "namespace", f"write one of {choices}, or add it to the queue's `namespaces`")
+            return None
+        return job.namespace
+    if len(known) == 1:
+        return next(iter(known))
+    choices = ", ".join(f"`{each}`" for each in known)
+    context.fault("RES017", f"job `{job.name}` names no namespace, and queue `{queue.name}` has {len(known)}", at,
+                  f"add `namespace:` with one of {choices}", key=True)
+    return None

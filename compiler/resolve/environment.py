@@ -1,0 +1,92 @@
+"""What the program of a job is told: its own variables, where it saves, the network, the rendezvous."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+
+from compiler.plan.jobs import EnvVar
+from compiler.resolve.binding import Job
+from compiler.resolve.context import Context
+
+CHECKPOINT_ENV = "CHECKPOINT_DIR"
+CHECKPOINT_EVERY_ENV = "CHECKPOINT_EVERY_SECONDS"
+PORT = 29500
+RENDEZVOUS_SECONDS = 1200
+_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
+
+
+def launches_torchrun(parts: Iterable[str]) -> bool:
+    """Whether a command starts its processes with torchrun, directly or in a shell line."""
+    return any(launcher in part for part in parts for launcher in _LAUNCHERS)
+
+
+def flags(parts: Iterable[str]) -> set[str]:
+    """The long options of a command and of the shell lines in it, with ``-`` for ``_``."""
+    found: set[str] = set()
+    for part in parts:
+        try:
+            words = shlex.split(part) if " " in part else [part]
+        except ValueError:
+            words = part.split()
+        found.update(word.split("=")[0].replace("_", "-") for word in words if word.startswith("--"))
+    return found
+
+
+def rendezvous(context: Context, job: Job, name: str) -> list[EnvVar]:
+    """torchrun reads each option from PET_*; Trainer injects nodes, rank and master, the rest is said here."""
+    parts = [*job.spec.command, *job.spec.args]
+    if not launches_torchrun(parts):
+        return []
+    said = flags(parts)
+    if "--standalone" in said:
+        return []
+    wanted = {
+        "--rdzv-backend": ("PET_RDZV_BACKEND", "c10d"),
+        "--rdzv-endpoint": ("PET_RDZV_ENDPOINT", f"{name}-node-0-0.{name}:{PORT}"),
+        "--rdzv-id": ("PET_RDZV_ID", name),
+        "--rdzv-conf": ("PET_RDZV_CONF", f"timeout={RENDEZVOUS_SECONDS}"),
+        "--max-restarts": ("PET_MAX_RESTARTS", str(job.spec.retries.process)),
+    }
+    found = [EnvVar(*pair) for flag, pair in wanted.items() if flag not in said and pair[0] not in job.spec.env]
+    for variable in found:
+        context.derive(job.target, f"env.{variable.name}", variable.value, _WHY[variable.name],
+                       "torchrun reads every option from PET_*")
+    return found
+
+
+_WHY = {
+    "PET_RDZV_BACKEND": "static rendezvous cannot restart processes",
+    "PET_RDZV_ENDPOINT": "the pod of rank 0, by the JobSet's headless service",
+    "PET_RDZV_ID": "one rendezvous a run",
+    "PET_RDZV_CONF": "longer than a node takes to be repaired and to pull its image",
+    "PET_MAX_RESTARTS": "processes restart in place before the whole gang does",
+}
+
+
+def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
+    """All variables but those of the rendezvous, which carry the job's name."""
+    spec = job.spec
+    found = [EnvVar(key, value) for key, value in spec.env.items()]
+    found += [EnvVar(each.env, secret=each.secret, key=each.key) for each in spec.secrets]
+    if spec.checkpoint is not None and CHECKPOINT_ENV not in spec.env:
+        context.derive(job.target, f"env.{CHECKPOINT_ENV}", spec.checkpoint.path, "where the program saves and resumes")
+        found.append(EnvVar(CHECKPOINT_ENV, spec.checkpoint.path))
+    if spec.checkpoint is not None and spec.checkpoint.every is not None and CHECKPOINT_EVERY_ENV not in spec.env:
+        seconds = str(spec.checkpoint.every.seconds)
+        context.derive(job.target, f"env.{CHECKPOINT_EVERY_ENV}", seconds, "how often the program saves, in seconds")
+        found.append(EnvVar(CHECKPOINT_EVERY_ENV, seconds))
+    return tuple(found + _network(context, job))
+
+
+def _network(context: Context, job: Job) -> list[EnvVar]:
+    """Only what the plugin does not choose itself: it sets provider, protocol, tuner and topology by instance type."""
+    spec = job.spec
+    if not job.pool.efa or spec.nodes == 1 or not job.pool.instance.gpus or "NCCL_NET" in spec.env:
+        return []
+    context.derive(job.target, "env.NCCL_NET", _PLUGIN, "without the EFA plugin NCCL stops, rather than use TCP",
+                   "aws-ofi-nccl v1.21.1 nccl_ofi_interface_nvidia.cpp (this name in all versions)")
+    return [EnvVar("NCCL_NET", _PLUGIN)]
+
+
+_PLUGIN = "AWS Libfabric"
