@@ -73,7 +73,7 @@ def _entry(body: Reader) -> AccessEntry:
 def _group(body: Reader, *, managed: bool) -> NodeGroup:
     single, mixed = (body / "instanceType").text(), body.follow("instancesDistribution", "instanceTypes")
     single = None if single == "mixed" else single
-    several = mixed if mixed else body / "instanceTypes"
+    several = mixed or body / "instanceTypes"
     target = body.follow("capacityReservation", "capacityReservationTarget", "capacityReservationID")
     return NodeGroup(
         at=body.at, name=(body / "name").word(),

@@ -60,6 +60,10 @@ def cluster_queue(body: Reader) -> Iterator[PlanNode]:
                  "preemption": preemption.at, "strategy": (spec / "queueingStrategy").at},
         groups=tuple(_group(each) for each in (spec / "resourceGroups").items()),
         namespace_selector=_selector(spec / "namespaceSelector"),
+        namespaces_excluded={
+            (each / "key").word(): (each / "values").texts()
+            for each in spec.follow("namespaceSelector", "matchExpressions").items() if (each / "operator").value == "NotIn"
+        },
         strategy=(spec / "queueingStrategy").text() or "BestEffortFIFO",
         preemption=Preemption(
             at=preemption.at, within=(preemption / "withinClusterQueue").text() or "Never",

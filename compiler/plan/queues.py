@@ -73,13 +73,15 @@ class ClusterQueue(PlanNode):
     """kueue.x-k8s.io/v1beta2 ClusterQueue.
 
     ``namespace_selector``: ``None`` matches no namespace at all, ``{}`` every one; else the label
-    ``kubernetes.io/metadata.name`` and its values, or other labels.
+    ``kubernetes.io/metadata.name`` and its values, or other labels. ``namespaces_excluded``: labels with values that
+    a namespace must not have.
     """
 
     name: str
     cohort: str | None = None
     groups: tuple[ResourceGroup, ...] = ()
     namespace_selector: Mapping[str, tuple[str, ...]] | None = None
+    namespaces_excluded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     strategy: str = "BestEffortFIFO"
     preemption: Preemption = Preemption()
     stopped: bool = False

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from compiler.plan.jobs import GPU, NEURON, Resources
 from compiler.plan.nodes import INSTANCE_TYPE, NODEPOOL_LABEL, NodePool, Toleration, untolerated
 from compiler.plan.queues import ClusterQueue, Flavor, ResourceGroup
+from compiler.policy.offers import without_accelerators
 from compiler.policy.work import Choice
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _with_device(world: World, choice: Choice, asks: Resources) -> Choice:
 
 def _has(world: World, pool: NodePool, resource: str) -> bool:
     types = world.types(pool)
-    return not types or any(each.accelerator_resource == resource for each in types)
+    return any(each.accelerator_resource == resource for each in types) if types else not without_accelerators(pool)
 
 
 def _pinned(world: World, pool: NodePool, flavor: Flavor | None) -> bool:

@@ -51,18 +51,35 @@ def over_node(work: Work, world: World) -> bool:
 
 
 def pool_room(work: Work, world: World) -> int | None:
-    """How many nodes of the job its pools have room for at once; ``None`` is unknown."""
-    rooms = [_room(work, pool, each, world) for pool in work.pools for each in world.types(pool)]
+    """How many nodes of the job there is room for at once: the pools of a flavor together, the best flavor; ``None``
+    is unknown."""
+    rooms = [_rooms(work, choice.pools, world) for choice in work.choices]
     known = [each for each in rooms if each is not None]
     return max(known) if known and len(known) == len(rooms) else None
 
 
-def _room(work: Work, pool: NodePool, instance: InstanceType, world: World) -> int | None:
-    nodes = world.most_nodes(pool, instance)
-    asked = work.accelerator
-    if nodes is None or asked is None:
+def _rooms(work: Work, pools: tuple[NodePool, ...], world: World) -> int | None:
+    found = [[_room(work, pool, each, world) for each in world.types(pool)] for pool in pools]
+    if not all(found) or any(room is None for rooms in found for room in rooms):
         return None
-    return nodes * (instance.accelerators // asked[1])
+    return sum(max(room for room in rooms if room is not None) for rooms in found)
+
+
+def _room(work: Work, pool: NodePool, instance: InstanceType, world: World) -> int | None:
+    nodes, each = world.most_nodes(pool, instance), pods_of_node(work, pool, instance, world)
+    return None if nodes is None or each is None else nodes * each
+
+
+def pods_of_node(work: Work, pool: NodePool, instance: InstanceType, world: World) -> int | None:
+    """How many of the job's pods a node can hold, DaemonSets left out; ``None`` if the job asks for nothing that
+    counts."""
+    cpu, memory, _ = node_room(instance, world, huge_pages=HUGEPAGES in work.asks)
+    has = {"cpu": cpu, "memory": memory * 1024**2 * 1000, EFA: world.efa_of(pool, instance) * 1000}
+    if work.accelerator is not None:
+        resource = work.accelerator[0]
+        has[resource] = instance.accelerators * 1000 if instance.accelerator_resource == resource else 0
+    found = [amount // work.asks[name].milli for name, amount in has.items() if work.asks.get(name)]
+    return min(found) if found else None
 
 
 def over_pool(work: Work, world: World) -> bool:

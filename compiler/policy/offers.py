@@ -126,11 +126,18 @@ def one_of(pool: NodePool, name: str) -> tuple[str, ...] | None:
 
 def types_of(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
     """The instance types that a pool may launch; () where the facts do not tell all of them."""
+    return tuple(each for each in named(pool, catalog) if not excluding(pool, each))
+
+
+def named(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
+    """The instance types that a pool names, before its other requirements; () where the facts do not tell them."""
     found = [catalog.instance(name) for name in _names(pool, catalog)]
-    if any(each is None for each in found):
-        return ()
-    bounds = [(each, FACTS[each.key]) for each in pool.requirements if each.key in FACTS]
-    return tuple(each for each in found if each is not None and all(admits(bound, fact(each)) for bound, fact in bounds))
+    return tuple(each for each in found if each is not None) if all(found) else ()
+
+
+def excluding(pool: NodePool, instance: InstanceType) -> list[Requirement]:
+    """The requirements of a pool that an instance type does not meet."""
+    return [each for each in pool.requirements if each.key in FACTS and not admits(each, FACTS[each.key](instance))]
 
 
 def _names(pool: NodePool, catalog: Catalog) -> Iterable[str]:
@@ -182,6 +189,12 @@ def has_label(pool: NodePool, types: tuple[InstanceType, ...], key: str, value: 
     return None if domain.endswith(_WRITTEN_BY_OTHERS) and domain else False
 
 
+def without_accelerators(pool: NodePool) -> bool:
+    """Whether the categories of a pool say that no node has accelerators."""
+    categories = one_of(pool, "category")
+    return bool(categories) and ACCELERATED.isdisjoint(categories or ())
+
+
 def accelerated(pool: NodePool, types: tuple[InstanceType, ...]) -> bool:
     """Whether every node of a pool is known to have accelerators."""
     if types:
@@ -195,6 +208,6 @@ def accelerated(pool: NodePool, types: tuple[InstanceType, ...]) -> bool:
 
 
 __all__ = [
-    "FACTS", "GroupPool", "accelerated", "admits", "as_pool", "has_label", "one_of", "placeholder",
-    "types_of",
+    "FACTS", "GroupPool", "accelerated", "admits", "as_pool", "excluding", "has_label", "named", "one_of",
+    "placeholder", "types_of", "without_accelerators",
 ]

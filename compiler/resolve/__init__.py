@@ -40,7 +40,7 @@ def _plan(context: Context) -> Plan:
     training = binding.resolve_jobs(context, pools, bound, stored)
     made = [jobs.train_job(context, each) for each in training]
     routes = platform.namespace_routes(context, bound)
-    manager = queues.queue_manager(context, pools)
+    manager = queues.queue_manager(context)
     sources, releases = delivery.helm(context, pools, manager, delivery.kueue_configuration(manager))
     found = health.detectors(context, pools)
     mounted = _mounted(context, training, stored)

@@ -39,8 +39,9 @@ def helm(
         ("karpenter-crd", SPEC / "nodePools", {}, ()),
         ("karpenter", SPEC / "nodePools", karpenter_values(context, pools), ()),
         ("jobset", SPEC / "jobs", {}, ()),
-        ("kueue", manager.at, kueue_values(config), ("jobset",)),
-        ("trainer", SPEC / "jobs", trainer_values(), ("jobset", "kueue")),
+        ("trainer", SPEC / "jobs", trainer_values(), ("jobset",)),
+        # After the kinds that it is to watch: an integration whose CRD is missing at the start may stay off.
+        ("kueue", manager.at, kueue_values(config), ("jobset", "trainer")),
     ]
     reach = tolerations(pools)
     if any(pool.instance.gpus for pool in pools.values()):

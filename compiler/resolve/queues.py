@@ -195,16 +195,15 @@ _PULL = Duration.minutes(10)
 _REPAIR = Duration.minutes(10)
 
 
-def queue_manager(context: Context, pools: dict[str, Pool]) -> QueueManager:
+def queue_manager(context: Context) -> QueueManager:
     """Kueue's configuration. waitForPodsReady is on by default since 0.19, with 30 minutes: always said here."""
     at = SPEC / "kueue" / "waitForPodsReady"
     given = context.spec.kueue.wait_for_pods_ready
-    provision = Duration(0) if all(pool.static for pool in pools.values()) else _PROVISION
-    needed = Duration(provision.seconds + _PULL.seconds)
-    ready = given or Duration(needed.seconds + 300)
+    # Nodes that are always on are provisioned too: at the start, and whenever one is replaced.
+    ready = given or Duration(_PROVISION.seconds + _PULL.seconds + 300)
     recovery = Duration(max(ready.seconds, _REPAIR.seconds + _PROVISION.seconds + _PULL.seconds))
     if given is None:
-        context.derive("kueue", "waitForPodsReady", ready, f"provisioning {provision}, image pull {_PULL}, 5m of slack",
+        context.derive("kueue", "waitForPodsReady", ready, f"provisioning {_PROVISION}, image pull {_PULL}, 5m of slack",
                        "config.kueue.x-k8s.io/v1beta2 Configuration waitForPodsReady.timeout")
     return QueueManager(
         at=at, pods_ready=ready, recovery=recovery, requeue_backoff=Duration(60), requeue_limit=10,

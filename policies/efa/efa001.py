@@ -28,8 +28,8 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
     """
     if not (work.gang and work.complete and work.job.trainer and not work.efa and work.types):
         return
-    if all(each.efa_interfaces and each.accelerators for each in work.types) and not _opted_out(work, world):
-        most = min(each.efa_interfaces for each in work.types)
+    most = min(world.efa_of(pool, each) for pool in work.pools for each in world.types(pool))
+    if most and all(each.accelerators for each in work.types) and not _opted_out(work, world):
         yield Finding(
             f"job `{work.name}` has {work.nodes} nodes of `{work.types[0].name}` and asks for no EFA",
             work.where("limits"), label="the nodes talk over TCP",

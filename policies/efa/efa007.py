@@ -3,12 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.policy.offers import named
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
+from compiler.policy.world import World
 
 
 @rule("EFA007", severity=Severity.WARNING)
-def efa_type_unpinned(work: Work) -> Iterator[Finding]:
+def efa_type_unpinned(work: Work, world: World) -> Iterator[Finding]:
     """A job of several nodes talks over EFA, and its nodes may be of several instance types.
 
     Ranks on different types run at the pace of the slowest, and P4d, P4de and DL1 cannot talk EFA with other types
@@ -28,10 +30,11 @@ def efa_type_unpinned(work: Work) -> Iterator[Finding]:
     """
     if not (work.gang and work.efa) or len(work.pools) != 1:
         return
-    pool = work.pools[0]
-    names = pool.instance_types
-    if names is None or len(names) > 1:
-        what = f"{len(names)} instance types" if names else "any instance type that fits"
+    pool, types = work.pools[0], work.types
+    if not types and named(pool, world.catalog):
+        return  # told by PLC024
+    if len(types) != 1 and (types or pool.instance_types is None):
+        what = f"{len(types)} instance types" if types else "any instance type that fits"
         yield Finding(
             f"pool `{pool.name}` allows {what}, and job `{work.name}` talks over EFA between {work.nodes} nodes",
             pool.where("instance_types"), help="require one `node.kubernetes.io/instance-type`",

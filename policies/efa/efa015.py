@@ -34,7 +34,7 @@ def efa_plugin_untolerating(release: HelmRelease, world: World) -> Iterator[Find
     if release.chart != "aws-efa-k8s-device-plugin":
         return
     reach = tolerations(value(release.values, "tolerations"))
-    for pool in world.plan.node_pools:
+    for pool in world.pools:
         left = untolerated(pool.taints, reach)
         if left and any(each.efa for each in world.works_on(pool)):
             yield Finding(

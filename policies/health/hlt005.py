@@ -35,7 +35,7 @@ def dcgm_agent_untolerating(release: HelmRelease, world: World) -> Iterator[Find
     if release.chart != "eks-node-monitoring-agent":
         return
     reach = tolerations(value(release.values, "dcgmAgent", "tolerations"))
-    for pool in world.plan.node_pools:
+    for pool in world.pools:
         types = world.types(pool)
         left = untolerated(pool.taints, reach)
         if left and any(each.gpus for each in types):

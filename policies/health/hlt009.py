@@ -36,7 +36,7 @@ def agent_untolerating(plan: Plan, world: World) -> Iterator[Finding]:
           chart: {spec: {chart: nvidia-device-plugin, version: 0.20.0}}
           values: {tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]}
     """
-    pools = [each for each in plan.node_pools if any(t.gpus for t in world.types(each))]
+    pools = [each for each in world.pools if any(t.gpus for t in world.types(each))]
     agents = [(f"release `{each.name}`", _reach(each), each.where("values"))
               for each in world.releases("nvidia-device-plugin")]
     agents += [(f"DaemonSet `{each.name}`", each.tolerations, each.where("tolerations")) for each in plan.detectors]

@@ -39,7 +39,7 @@ def taint_of_other_value(release: HelmRelease, world: World) -> Iterator[Finding
         return
     given = value(release.values, "nfd", "worker", "tolerations")
     reach = tolerations(given) if given is not None else (Toleration(GPU, "Equal", "present", "NoSchedule"),)
-    for pool in world.plan.node_pools:
+    for pool in world.pools:
         for taint in untolerated(tuple(each for each in pool.taints if each.key == GPU), reach):
             yield Finding(f"feature discovery does not tolerate `{taint}` of pool `{pool.name}`", pool.where("taints"),
                           label="the device plugin never runs there", help=f"write `{GPU}=present:{taint.effect}`")

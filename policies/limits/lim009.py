@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.plan.jobs import ACCELERATORS, GPU
 from compiler.plan.nodes import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -29,9 +30,9 @@ def pool_without_device_limit(pool: NodePool, world: World) -> Iterator[Finding]
     """
     if pool.replicas is not None or not world.accelerated(pool):
         return
-    resources = {each.accelerator_resource for each in world.types(pool)}
+    resources = {each.accelerator_resource for each in world.types(pool)} or set(ACCELERATORS)
     if "nodes" not in pool.limits and not resources & set(pool.limits):
         has = ", ".join(f"`{each}`" for each in pool.limits) or "none"
-        name = next(iter(sorted(each for each in resources if each)))
+        name = min((each for each in resources if each), default=GPU)
         yield Finding(f"pool `{pool.name}` has no limit in `{name}`: it has {has}", pool.where("limits"),
                       help=f"write `limits: {{{name}: …}}`, equal to the quota of its queues")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from compiler.catalog.near import near
 from compiler.plan.nodes import NODEPOOL_LABEL
 from compiler.plan.queues import Flavor
+from compiler.policy.offers import GroupPool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -28,22 +29,24 @@ def flavor_matches_no_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
         kind: ResourceFlavor
         spec: {nodeLabels: {karpenter.sh/nodepool: gpu}}
     """
-    pools, cluster = world.plan.node_pools, world.plan.cluster
-    if not pools or not flavor.node_labels or world.pools_of(flavor):
-        return
-    groups = cluster.node_groups if cluster else ()
-    if any(each.labels.get(key) == wanted for each in groups for key, wanted in flavor.node_labels.items()):
+    if not flavor.node_labels or not _whole(world) or world.pools_of(flavor):
         return
     for key, wanted in flavor.node_labels.items():
-        if not any(world.has_label(each, key, wanted) is not False for each in pools):
-            names = [each.name for each in pools]
+        if not any(world.has_label(each, key, wanted) is not False for each in world.pools):
+            names = [each.name for each in world.pools if key != NODEPOOL_LABEL or not isinstance(each, GroupPool)]
             close = near(wanted, names) if key == NODEPOOL_LABEL else []
+            pools = f"the pools are {', '.join(f'`{n}`' for n in names)}"
             yield Finding(
-                f"flavor `{flavor.name}` selects `{key}: {wanted}`, which no pool has", flavor.where("node_labels"),
+                f"flavor `{flavor.name}` selects `{key}: {wanted}`, which no pool has", flavor.where("node_labels") / key,
                 label="its pods stay Pending",
-                help=f"did you mean `{close[0]}`?" if close else f"the pools are {', '.join(f'`{n}`' for n in names)}"
-                if key == NODEPOOL_LABEL else "add the label to a pool, or select by one that it has",
+                help=f"did you mean `{close[0]}`?" if close else pools if key == NODEPOOL_LABEL else
+                f"add the label to a pool, or select by one that it has; {pools}",
             )
             return
     yield Finding(f"no pool has all labels of flavor `{flavor.name}`", flavor.where("node_labels"),
                   label="its pods stay Pending", help="select by `karpenter.sh/nodepool`")
+
+
+def _whole(world: World) -> bool:
+    """Whether the set tells the nodes that jobs run on: its node pools, or node groups with accelerators."""
+    return bool(world.plan.node_pools) or any(world.accelerated(each) for each in world.pools)

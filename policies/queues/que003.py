@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.nodes import untolerated
+from compiler.policy.choices import keeping_away
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
@@ -26,24 +26,20 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
 
         nodePools: [{name: gpu, taints: [{key: team, value: a}]}]
     """
-    if work.pod is None or not work.pools:
+    if work.pod is None:
         return
     trainer = work.runtime.trainer() if work.runtime else None
     # What a patch drops of the runtime's tolerations is told by RUN005.
-    reach = [*work.pod.tolerations, *(trainer.pod.tolerations if trainer else ())]
-    for each in work.queue.flavors() if work.queue else ():
-        flavor = world.plan.flavor(each.flavor)
-        if flavor is None:
+    own = (*work.pod.tolerations, *(trainer.pod.tolerations if trainer else ()))
+    if work.queue is not None and any(world.plan.flavor(each.flavor) is None for each in work.queue.flavors()):
+        return
+    for choice in work.choices:
+        taints = [keeping_away(each, (*own, *choice.tolerations), work.asks) for each in choice.pools]
+        if taints and all(taints):
+            by = f" (flavor `{choice.flavor.name}`)" if choice.flavor else ""
+            yield Finding(
+                f"job `{work.name}` does not tolerate `{taints[0]}` of pool `{choice.pools[0].name}`{by}",
+                work.pod.where("tolerations"), label="its pods stay Pending",
+                help="add the toleration to the runtime" + (f", or to flavor `{choice.flavor.name}`" if by else ""),
+            )
             return
-        reach.extend(flavor.tolerations)
-    left = {}
-    for pool in work.pools:
-        found = [each for each in untolerated(pool.taints, tuple(reach)) if each.key not in work.asks]
-        if not found:
-            return
-        left[pool.name] = found[0]
-    name, taint = next(iter(left.items()))
-    yield Finding(
-        f"job `{work.name}` does not tolerate `{taint}` of pool `{name}`", work.pod.where("tolerations"),
-        label="its pods stay Pending", help="add the toleration to the runtime or to the flavor",
-    )

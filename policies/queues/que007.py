@@ -26,7 +26,7 @@ def topology_needs_standing_nodes(flavor: Flavor, world: World) -> Iterator[Find
     if flavor.topology is None:
         return
     pools = world.pools_of(flavor)
-    if pools and all(each.replicas is None for each in pools):
+    if pools and all(world.starts_empty(each) for each in pools):
         yield Finding(
             f"flavor `{flavor.name}` places by topology `{flavor.topology}`, and pool `{pools[0].name}` starts from 0 "
             "nodes", flavor.where("topology"), label="no job is ever admitted",

@@ -25,8 +25,7 @@ def pods_ready_too_short(manager: QueueManager, world: World) -> Iterator[Findin
         kueue: {waitForPodsReady: 30m}
     """
     ready, least = manager.pods_ready, world.param("minutes")
-    pools = world.plan.node_pools
-    if ready is None or (pools and all(each.replicas is not None for each in pools)):
+    if ready is None or (world.pools and not any(world.starts_empty(each) for each in world.pools)):
         return
     if ready.seconds < least * 60:
         yield Finding(

@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.queues import Flavor
+from compiler.plan.jobs import ACCELERATORS
+from compiler.plan.queues import ClusterQueue, Flavor
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -30,8 +31,16 @@ def flavor_without_labels(flavor: Flavor, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if not flavor.node_labels and len(world.plan.node_pools) > 1 and any(
-        each.flavor == flavor.name for queue in world.plan.cluster_queues for each in queue.flavors()
+    if not flavor.node_labels and len(world.pools) > 1 and any(
+        _steers(queue, flavor) for queue in world.plan.cluster_queues
     ):
-        yield Finding(f"flavor `{flavor.name}` selects no nodes, and there are {len(world.plan.node_pools)} pools",
+        yield Finding(f"flavor `{flavor.name}` selects no nodes, and there are {len(world.pools)} pools",
                       flavor.where("node_labels"), help="add `nodeLabels: {karpenter.sh/nodepool: …}`")
+
+
+def _steers(queue: ClusterQueue, flavor: Flavor) -> bool:
+    """Whether the flavor decides where jobs of a queue land: it counts devices, or everything."""
+    for group in queue.groups:
+        if any(each.flavor == flavor.name for each in group.flavors):
+            return len(queue.groups) == 1 or any(each in ACCELERATORS for each in group.covered)
+    return False

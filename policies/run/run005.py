@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.nodes import Taint, Toleration, untolerated
+from compiler.plan.nodes import Taint, Toleration
+from compiler.policy.choices import keeping_away
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
@@ -46,8 +47,9 @@ def patch_drops_tolerations(work: Work, world: World) -> Iterator[Finding]:
                    and not any(_covers(new, each) for new in patch.pod.tolerations)]
         if dropped:
             reach = patch.pod.tolerations
-            hard = work.pools and all(
-                any(each.key not in work.asks for each in untolerated(pool.taints, reach)) for pool in work.pools)
+            hard = work.choices and all(
+                keeping_away(pool, (*reach, *choice.tolerations), work.asks)
+                for choice in work.choices for pool in choice.pools)
             yield Finding(
                 f"the patch of job `{work.name}` drops the runtime's toleration of `{dropped[0]}`",
                 patch.pod.where("tolerations"), label="tolerations are replaced as a whole",

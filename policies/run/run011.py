@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.plan.jobs import GPU
+from compiler.policy.fit import over_node
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
-from compiler.policy.world import launches, options
+from compiler.policy.world import World, launches, options
 
 
 @rule("RUN011", severity=Severity.WARNING)
-def processes_differ_from_devices(work: Work) -> Iterator[Finding]:
+def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]:
     """A job starts another number of processes a node than it has GPUs.
 
     With fewer, GPUs stay idle; with more, two processes share one and NCCL refuses ("Duplicate GPU detected").
@@ -24,7 +25,7 @@ def processes_differ_from_devices(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, processesPerNode: 8}]
     """
     asked = work.accelerator
-    if asked is None or asked[0] != GPU or not launches(work.words):
+    if asked is None or asked[0] != GPU or not launches(work.words) or over_node(work, world):
         return
     given = dict(options(work.words)).get("nproc-per-node")
     told = int(given) if given is not None and given.isdigit() else None if given else work.job.processes

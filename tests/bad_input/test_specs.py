@@ -4,27 +4,13 @@ comments at the end say the words: place, code, fact and help, as people read th
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from running import SPECS, Command, marks, snapshot
 
-CASES = sorted((Path(__file__).parent / "cases").glob("*.yaml"))
-TOLD = "# told: "
-
-
-def told(path: Path) -> list[str]:
-    return [line.removeprefix(TOLD) for line in path.read_text(encoding="utf-8").splitlines() if line.startswith(TOLD)]
-
-
-def words(each: dict[str, Any]) -> str:
-    """A finding as the comments tell it; the hash in the name of a job's object is left out."""
-    place = each["place"]
-    fact = re.sub(r"-[0-9a-f]{5}\b", "-HASH", each["message"])
-    return f"{place['line']}:{place['column']} {each['code']} {fact} → {each['help']}"
+from bad_input.told import CASES, told, words
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +39,7 @@ def test_each_fault_is_told_on_its_line(case: Path, trainyard: Command) -> None:
     done = trainyard("check", "--format", "json", case.name, cwd=case.parent)
     found = json.loads(done.out)["diagnostics"]
     assert sorted((each["place"]["file"], each["place"]["line"], each["code"]) for each in found) == marks(case)
-    assert [words(each) for each in found] == told(case)
+    assert words(found) == told(case)
     assert done.code == 1
 
 

@@ -394,7 +394,7 @@ def test_pods_have_longer_to_be_ready_than_nodes_and_images_take() -> None:
     assert dynamic.queue_manager is not None
     assert static.queue_manager is not None
     assert dynamic.queue_manager.pods_ready == Duration.minutes(30)
-    assert static.queue_manager.pods_ready == Duration.minutes(15)
+    assert static.queue_manager.pods_ready == Duration.minutes(30)
     assert dynamic.queue_manager.recovery is not None
     assert dynamic.queue_manager.recovery >= Duration.minutes(35)
     given = plan_of(spec(kueue={"waitForPodsReady": "1h"})).queue_manager

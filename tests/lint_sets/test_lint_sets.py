@@ -1,0 +1,129 @@
+"""Sets of manifests as strangers write them: without a fault nothing is told, with one fault just that, at its line.
+
+A set is a folder. Its `faults.txt` holds changes, each under `=== what is wrong`: lines of `- ` are replaced by the
+lines of `+ ` after them, and `@ ` names a line that is not changed. Texts must be found exactly once in the set; `⏎` is a
+line break. `# error: CODE` or `# warning: CODE` at the end marks the line where the finding must appear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.driver import Options
+from compiler.linter import lint
+
+HERE = Path(__file__).parent
+SETS = sorted(each for each in HERE.iterdir() if (each / "faults.txt").exists())
+MARK = re.compile(r" *# (error|warning|note): ([A-Z]{3}[0-9]{3}) *$")
+Told = tuple[str, str, str, int]
+
+
+@dataclass
+class Change:
+    """Text that is replaced, or found again where ``new`` is ``None``; and what must be told there."""
+
+    old: str
+    new: str | None
+    level: str = ""
+    code: str = ""
+    line: int = 0  # of the mark, counted from the first line of the new text
+
+
+@dataclass
+class Fault:
+    folder: Path
+    title: str
+    changes: list[Change]
+
+
+def faults(folder: Path) -> Iterator[Fault]:
+    for part in re.split(r"^=== ", (folder / "faults.txt").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        title, _, body = part.partition("\n")
+        yield Fault(folder, title, list(changes(body)))
+
+
+def changes(body: str) -> Iterator[Change]:
+    for found in re.finditer(r"((?:^- .*\n)+)((?:^\+ .*\n)*)|^@ (.*)\n", body, re.MULTILINE):
+        old, new, place = found.groups()
+        text = place.replace("⏎", "\n") if place else "\n".join(each[2:] for each in new.splitlines()).replace("⏎", "\n")
+        lines = text.split("\n")
+        marks = [(index, mark) for index, line in enumerate(lines) if (mark := MARK.search(line))]
+        clean = "\n".join(MARK.sub("", line) for line in lines)
+        plain = clean if place else "\n".join(each[2:] for each in old.splitlines()).replace("⏎", "\n")
+        first = marks[0] if marks else None
+        # a mark after several lines of an unchanged place is for its first
+        line = 0 if first is None or place else first[0]
+        level, code = first[1].groups() if first else ("", "")
+        yield Change(plain, None if place else clean, level, code, line)
+
+
+FAULTS = [each for folder in SETS for each in faults(folder)]
+
+
+def texts(folder: Path) -> dict[str, str]:
+    return {each.relative_to(folder).as_posix(): each.read_text(encoding="utf-8")
+            for each in sorted(folder.rglob("*")) if each.suffix in (".yaml", ".yml", ".json")}
+
+
+def applied(fault: Fault) -> tuple[dict[str, str], list[Told]]:
+    """The files with the fault, and what must be told."""
+    files = texts(fault.folder)
+    for change in fault.changes:
+        if change.new is not None:
+            name = only(files, change.old)
+            files[name] = cut(files[name], change.old, change.new)
+    expected = []
+    for change in fault.changes:
+        if change.code:
+            text = change.old if change.new is None else change.new
+            name = only(files, text)
+            line = files[name][: files[name].index(text)].count("\n") + 1 + change.line
+            expected.append((change.level, change.code, name, line))
+    return files, sorted(expected)
+
+
+def cut(text: str, old: str, new: str) -> str:
+    whole = not new and f"\n{old}\n" in text
+    return text.replace(f"\n{old}\n", "\n") if whole else text.replace(old, new)
+
+
+def only(files: dict[str, str], text: str) -> str:
+    places = [name for name, content in files.items() for _ in range(content.count(text))]
+    assert len(places) == 1, f"{text!r} is in {places}"
+    return places[0]
+
+
+def told(folder: Path) -> list[Diagnostic]:
+    return lint([folder], Options(today=date(2026, 11, 21))).diagnostics
+
+
+def shown(found: list[Diagnostic], folder: Path) -> list[Told]:
+    return sorted((each.severity.name.lower(), each.code, Path(each.span.file.name).relative_to(folder).as_posix(),
+                   each.span.line) if each.span else (each.severity.name.lower(), each.code, "?", 0) for each in found)
+
+
+@pytest.mark.parametrize("folder", SETS, ids=lambda each: each.name)
+def test_a_set_without_fault(folder: Path) -> None:
+    found = told(folder)
+    assert shown(found, folder) == [], [each.message for each in found]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda each: f"{each.folder.name}: {each.title}")
+def test_one_fault_is_one_finding(fault: Fault, tmp_path: Path) -> None:
+    files, expected = applied(fault)
+    assert expected, "no line is marked"
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found = told(tmp_path)
+    assert shown(found, tmp_path) == expected, [each.message for each in found]
+    for each in found:
+        assert each.help, each.message
+        assert each.severity > Severity.NOTE or each.code == "RUN016"
