@@ -13,7 +13,7 @@ from pathlib import Path
 from compiler import __version__
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.diagnostics.diagnostic import error
+from compiler.diagnostics.diagnostic import error, warning
 from compiler.emit import tree
 from compiler.emit.report import MANIFEST, object_index, report
 from compiler.emit.yaml import dump
@@ -215,21 +215,35 @@ def reruns(done: Compilation, options: Options) -> list[Diagnostic]:
     """
     if done.plan is None or options.replace:
         return []
-    try:
-        old = json.loads((options.output / done.name / MANIFEST).read_bytes()).get("jobs", {})
-    except (OSError, ValueError, AttributeError):
-        return []
+    submitted = _submitted(options.output / done.name / MANIFEST)
     found = []
     for job in done.plan.jobs:
-        before = old.get(f"{job.namespace}/{job.source_name}")
-        if not isinstance(before, dict) or before.get("object") == job.name:
-            continue
-        if job.rerun > int(before.get("rerun", 0)):
-            continue
-        found.append(error(
-            "RES030", f"job `{job.source_name}` was submitted as `{before.get('object')}` and would run a second time",
-            job.at, label="what has changed cannot be changed in a TrainJob that exists",
-            help=f"add `rerun: {int(before.get('rerun', 0)) + 1}` to run it anew, or undo the change; "
-                 "`--replace` if it was never pushed", key=True,
-        ).locate(done.document))
+        before, rerun = submitted.get(f"{job.namespace}/{job.source_name}", (job.name, 0))
+        if before != job.name and job.rerun <= rerun:
+            found.append(error(
+                "RES030", f"job `{job.source_name}` was submitted as `{before}` and would run a second time",
+                job.at, label="what has changed cannot be changed in a TrainJob that exists",
+                help=f"add `rerun: {rerun + 1}` to run it anew, or undo the change; `--replace` if it was never pushed",
+                key=True,
+            ).locate(done.document))
     return found
+
+
+def _submitted(manifest: Path) -> dict[str, tuple[str, int]]:
+    """By job of the spec, the object and the rerun that an earlier run wrote; nothing where that cannot be read."""
+    try:
+        jobs = json.loads(manifest.read_bytes())["jobs"]
+        return {name: (str(each["object"]), int(each["rerun"])) for name, each in jobs.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def orphans(done: Outcome, options: Options) -> list[Diagnostic]:
+    """Folders of clusters that no spec of this run names any more."""
+    names = {each.name for each in done.compilations}
+    folders = sorted(each.parent for each in options.output.glob(f"*/{MANIFEST}"))
+    return [
+        warning("OUT009", f"`{folder}` belongs to no spec any more",
+                help="take the cluster down, then remove the folder; or put its spec back")
+        for folder in folders if folder.name not in names
+    ]

@@ -89,13 +89,15 @@ def run_lint(options: argparse.Namespace) -> int:
 @_usage
 def run_compile(options: argparse.Namespace) -> int:
     """``compile``: check, then write every cluster's folder, or none."""
-    from compiler.driver import check, reruns
+    from compiler.driver import check, orphans, reruns
 
     formats(options)
     settings = _options(options)
     done = check(options.paths, settings)
     for each in done.compilations:
         each.diagnostics += reruns(each, settings)
+    if any(Path(each).is_dir() for each in options.paths):
+        done.diagnostics += orphans(done, settings)
     code = exit_code(options, done.all())
     if done.failed or code != CLEAN:
         tell(options, done.all(), excused=done.excused)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 from compiler.catalog import Catalog
@@ -11,6 +12,7 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.manifest import Manifest, ObjectRef
 from compiler.plan import Plan, PlanNode
 from compiler.policy.config import NO_CONFIG, Config
+from compiler.policy.load import builtin_folder
 from compiler.policy.rule import Rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
@@ -48,12 +50,20 @@ def _run_one(rule: Rule, subjects: Subjects, world: World, level: Severity | Non
                     help=f.help, key=f.key,
                 ))
     except Exception as problem:  # a rule is somebody's program: its fault must not hide what other rules find
-        append(Diagnostic(
-            "INT002", Severity.ERROR, f"rule `{rule.code}` failed: {type(problem).__name__}: {problem}",
-            notes=(f"in {rule.file}, line {_line(problem, rule.file)}",),
-            help=f'set `{rule.code}: "off"` in policies/policy.yaml until the rule is mended',
-        ))
+        append(_failure(rule, problem))
     return found
+
+
+def _failure(rule: Rule, problem: Exception) -> Diagnostic:
+    """A rule that raised: our own fault if it is built in, its author's otherwise."""
+    built_in = Path(rule.file).is_relative_to(builtin_folder())
+    line = _line(problem, rule.file)
+    return Diagnostic(
+        "INT002" if built_in else "POL015", Severity.ERROR,
+        f"rule `{rule.code}` failed: {type(problem).__name__}: {problem}",
+        notes=(f"in {rule.file}{f', line {line}' if line else ''}",),
+        help=f'set `{rule.code}: "off"` in policies/policy.yaml until the rule is mended',
+    )
 
 
 def _line(problem: BaseException, file: str) -> int:

@@ -25,6 +25,10 @@ class Choice:
     tolerations: tuple[Toleration, ...] = ()
 
 
+_SPEC_NAME = "trainyard.dev/job"
+"""Our own jobs carry a hash in their object's name; people know the spec's, which this label keeps."""
+
+
 @dataclass(slots=True)
 class Work:
     """A TrainJob joined with its runtime, pod, pools and queue. A value: made once, never changed.
@@ -50,7 +54,7 @@ class Work:
 
     @property
     def name(self) -> str:
-        return self.job.name
+        return self.job.labels.get(_SPEC_NAME, self.job.name)
 
     @property
     def complete(self) -> bool:

@@ -203,7 +203,8 @@ def queue_manager(context: Context) -> QueueManager:
     ready = given or Duration(_PROVISION.seconds + _PULL.seconds + 300)
     recovery = Duration(max(ready.seconds, _REPAIR.seconds + _PROVISION.seconds + _PULL.seconds))
     if given is None:
-        context.derive("kueue", "waitForPodsReady", ready, f"provisioning {_PROVISION}, image pull {_PULL}, 5m of slack",
+        context.derive("kueue", "waitForPodsReady", ready,
+                       f"provisioning {_PROVISION}, image pull {_PULL}, 5m of slack",
                        "config.kueue.x-k8s.io/v1beta2 Configuration waitForPodsReady.timeout")
     return QueueManager(
         at=at, pods_ready=ready, recovery=recovery, requeue_backoff=Duration(60), requeue_limit=10,

@@ -49,7 +49,9 @@ def read_header(file: SourceFile, document: Document) -> tuple[Header | None, li
     if not isinstance(root, MappingNode):
         return None, [error("YML030", "a document is not a mapping", span=first_character(root),
                             help=f"begin with `apiVersion: {API_VERSION}` and `kind: {CLUSTER}`")]  # fmt: skip
-    found = [*_check_value(root, "apiVersion", (API_VERSION,), "YML031"), *_check_value(root, "kind", _KINDS, "YML032")]
+    # Of a stranger's API the kind is no fault of its own.
+    found = [*_check_value(root, "apiVersion", (API_VERSION,), "YML031")]
+    found = found or [*_check_value(root, "kind", _KINDS, "YML032")]
     if found:
         return None, found
     kind = str(root.items["kind"].to_python())

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from compiler.diagnostics import Diagnostic
 from compiler.source import Document
 from compiler.spec.cluster import TrainingCluster
-from compiler.spec.errors import explain
+from compiler.spec.errors import explain_all
 
 __all__ = ["TrainingCluster", "load"]
 
@@ -18,4 +18,4 @@ def load(document: Document) -> tuple[TrainingCluster | None, list[Diagnostic]]:
     try:
         return TrainingCluster.model_validate(data), []
     except ValidationError as problem:
-        return None, [explain(each, TrainingCluster, data) for each in problem.errors(include_url=False)]
+        return None, explain_all(problem.errors(include_url=False), TrainingCluster, data)

@@ -30,6 +30,20 @@ _BOUND = {
 }
 
 
+def explain_all(details: Sequence[ErrorDetails], model: type[BaseModel], data: Any) -> list[Diagnostic]:
+    """Every fault once: a key that is only misspelt is unknown, and not missing too."""
+    found = [explain(each, model, data) for each in details]
+    meant = {(each.at.parent, each.help) for each in found if each.code == "SPC002" and each.at is not None}
+    return [
+        each for each, detail in zip(found, details, strict=True)
+        if each.code != "SPC001" or (each.at, _meant(str(detail["loc"][-1]))) not in meant
+    ]
+
+
+def _meant(key: str) -> str:
+    return f"did you mean `{key}`?"
+
+
 def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnostic:
     """The diagnostic of one pydantic error in ``data``, which was validated as ``model``."""
     at, of_key = Route(key for key in details["loc"] if key != "[key]"), "[key]" in details["loc"]
@@ -119,7 +133,7 @@ def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
         each for each in known if each.lower() == str(at[-1]).replace("_", "").replace("-", "").lower()
     ]
     where = f"`{at.parent[-1]}`" if at.parent and isinstance(at.parent[-1], str) else "this mapping"
-    help = f"did you mean `{near[0]}`?" if near else f"{where} has: {', '.join(f'`{each}`' for each in known)}"
+    help = _meant(near[0]) if near else f"{where} has: {', '.join(f'`{each}`' for each in known)}"
     return error("SPC002", f"unknown key `{at[-1]}`", at, help=help, key=True)
 
 
@@ -129,7 +143,8 @@ def _type_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
     if value is None:
         return f"write {_WANTED[kind]}, or remove the key"
     if kind == "list_type" and isinstance(value, str | int):
-        return f"write a list: `[{value}]`" if len(str(value)) < 40 else "write a list, each item after `- `"
+        words = ", ".join(str(value).split())
+        return f"write a list: `[{words}]`" if len(words) < 40 else "write a list, each item after `- `"
     if kind in ("int_type", "int_from_float") and isinstance(value, str) and value.strip().isdigit():
         return f"write `{int(value)}` without quotes"
     if kind == "model_type" and owner is not None:

@@ -20,7 +20,9 @@ JobName = Annotated[
         r"[a-z]([-a-z0-9]*[a-z0-9])?", "a job's name (lowercase letters, digits, `-`; a letter first)", "llama3-8b"))
 ]
 ClusterName = Annotated[
-    str, BeforeValidator(matched(r"[a-z][-a-z0-9]*[a-z0-9]", "a cluster's name", "seoul-llm", longest=40))
+    str, BeforeValidator(matched(
+        r"[a-z][-a-z0-9]*[a-z0-9]", "a cluster's name (two or more lowercase letters, digits, `-`)", "seoul-llm",
+        longest=40))
 ]
 Region = Annotated[str, BeforeValidator(check.region)]
 Zone = Annotated[str, BeforeValidator(check.zone)]
