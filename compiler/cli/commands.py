@@ -10,7 +10,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compiler.cli.main import CLEAN, FINDINGS, STALE, USAGE
+from compiler.cli.exits import CLEAN, FINDINGS, STALE, USAGE
 from compiler.cli.output import UsageError, exit_code, formats, say, tell
 
 if TYPE_CHECKING:

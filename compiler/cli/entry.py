@@ -6,7 +6,8 @@ import gc
 import os
 import sys
 
-from compiler.cli.main import BROKEN_PIPE, main
+from compiler.cli.exits import BROKEN_PIPE
+from compiler.cli.main import main
 
 
 def entry() -> None:

@@ -7,9 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from compiler.cli.arguments import parser
-
-CLEAN, FINDINGS, USAGE, STALE, INTERNAL = 0, 1, 2, 3, 4
-INTERRUPTED, BROKEN_PIPE = 130, 141  # 128 and the signal, as a shell tells of any program that SIGINT or SIGPIPE ended
+from compiler.cli.exits import BROKEN_PIPE, INTERNAL, INTERRUPTED
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from compiler import __version__
 from compiler.cli.arguments import FORMATS
-from compiler.cli.main import CLEAN, FINDINGS, USAGE
+from compiler.cli.exits import CLEAN, FINDINGS, USAGE
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.render import render, summary
 
