@@ -62,7 +62,8 @@ def cluster_queue(body: Reader) -> Iterator[PlanNode]:
         namespace_selector=_selector(spec / "namespaceSelector"),
         namespaces_excluded={
             (each / "key").word(): (each / "values").texts()
-            for each in spec.follow("namespaceSelector", "matchExpressions").items() if (each / "operator").value == "NotIn"
+            for each in spec.follow("namespaceSelector", "matchExpressions").items()
+            if (each / "operator").value == "NotIn"
         },
         strategy=(spec / "queueingStrategy").text() or "BestEffortFIFO",
         preemption=Preemption(

@@ -9,7 +9,7 @@ from compiler.plan.jobs import GPU, NEURON, Resources
 from compiler.plan.nodes import INSTANCE_TYPE, NODEPOOL_LABEL, NodePool, Toleration, untolerated
 from compiler.plan.queues import ClusterQueue, Flavor, ResourceGroup
 from compiler.policy.offers import without_accelerators
-from compiler.policy.work import Choice
+from compiler.policy.work import Choice, Work
 
 if TYPE_CHECKING:
     from compiler.policy.world import World
@@ -45,6 +45,20 @@ def groups_of(queue: ClusterQueue | None, asks: Resources) -> Iterator[ResourceG
     groups = queue.groups if queue else ()
     covering = [each for each in groups if any(name in asks for name in each.covered)]
     yield from covering or groups
+
+
+def whole(world: World) -> bool:
+    """Whether the set tells the nodes that jobs run on: its node pools, or node groups with accelerators."""
+    return bool(world.plan.node_pools) or any(world.accelerated(each) for each in world.pools)
+
+
+def told_by_flavor(work: Work, world: World, key: str) -> bool:
+    """Whether a flavor of the job's queue says a label that the job selects, and some pool has it as the job wants: the
+    job and the flavor are then at odds, not the job and the pools."""
+    flavors = [world.plan.flavor(each.flavor) for each in work.queue.flavors()] if work.queue else []
+    if not any(each is not None and key in each.node_labels for each in flavors):
+        return False
+    return not world.pools or any(world.has_label(each, key, work.selector[key]) is not False for each in world.pools)
 
 
 def _narrowed(world: World, choice: Choice, flavor: Flavor) -> Choice:

@@ -35,6 +35,7 @@ class GroupPool(NodePool):
     """A node group of eksctl, seen as a pool: its largest size is the limit, ``least`` its smallest size."""
 
     efa: bool = False
+    block: bool = False
     least: int | None = None
 
 
@@ -48,7 +49,8 @@ def as_pool(group: NodeGroup) -> GroupPool:
     origins = {**group.origins, "limits": group.where("max_size"), "capacity_types": group.where("reservation")}
     return GroupPool(
         at=group.at, origins=origins, name=group.name, node_class="", labels=labels, taints=group.taints,
-        requirements=tuple(requirements), limits=limit, efa=group.efa, least=group.min_size,
+        requirements=tuple(requirements), limits=limit, efa=group.efa, block=group.capacity_block,
+        least=group.min_size,
     )
 
 

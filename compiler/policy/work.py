@@ -36,7 +36,8 @@ class Work:
     ``pod`` and ``main`` (its container for the trainer) are ``None`` while the runtime is unknown. ``asks`` is what
     a node of the job asks for, by resource; it is ``complete`` only with the runtime, since the rest may stand there.
     ``choices`` are where it may land, one for each way through the flavors of its queue; ``pools`` all pools in them
-    and ``types`` their instance types; () is unknown. ``nodes`` ``None`` is unknown. ``env`` are literal variables of the main container, ``words`` its command and arguments.
+    and ``types`` their instance types; () is unknown. ``nodes`` ``None`` is unknown. ``env`` are literal variables of
+    the main container, ``words`` its command and arguments.
     """
 
     job: TrainJob
@@ -55,6 +56,13 @@ class Work:
     @property
     def name(self) -> str:
         return self.job.labels.get(_SPEC_NAME, self.job.name)
+
+    @property
+    def selector(self) -> Mapping[str, str]:
+        """The node selector of its pods; of a job without a known runtime what its patches say."""
+        if self.pod is not None:
+            return self.pod.node_selector
+        return {key: value for patch in self.job.patches for key, value in patch.pod.node_selector.items()}
 
     @property
     def complete(self) -> bool:
@@ -84,6 +92,12 @@ class Work:
     def where(self, name: str) -> Route:
         """The place of a field of the TrainJob."""
         return self.job.where(name)
+
+    def where_selected(self, key: str) -> Route:
+        """The place of a label in the node selector: in the last patch that has it, or else in the runtime."""
+        pods = [patch.pod for patch in self.job.patches if key in patch.pod.node_selector]
+        pod = pods[-1] if pods else self.pod
+        return pod.where("node_selector") / key if pod is not None else self.job.at
 
     def place(self, resource: str) -> Route:
         """The place of what is asked of a resource: in the TrainJob, or else in the runtime."""

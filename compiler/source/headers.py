@@ -10,6 +10,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, error
 from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SourceFile, Span
 
 API_VERSION = "trainyard.dev/v1alpha1"
+_GROUP = API_VERSION.partition("/")[0]
 CLUSTER = "TrainingCluster"
 BASE = "TrainingClusterBase"
 PARTS = {"TrainingJob": "jobs", "TrainingQueue": "queues", "TrainingNodePool": "nodePools"}
@@ -49,9 +50,10 @@ def read_header(file: SourceFile, document: Document) -> tuple[Header | None, li
     if not isinstance(root, MappingNode):
         return None, [error("YML030", "a document is not a mapping", span=first_character(root),
                             help=f"begin with `apiVersion: {API_VERSION}` and `kind: {CLUSTER}`")]  # fmt: skip
-    # Of a stranger's API the kind is no fault of its own.
     found = [*_check_value(root, "apiVersion", (API_VERSION,), "YML031")]
-    found = found or [*_check_value(root, "kind", _KINDS, "YML032")]
+    if not found or root.child("apiVersion") is None or _text(root.child("apiVersion")).startswith(_GROUP):
+        # Of a stranger's API the kind is no fault of its own.
+        found += _check_value(root, "kind", _KINDS, "YML032")
     if found:
         return None, found
     kind = str(root.items["kind"].to_python())

@@ -38,7 +38,8 @@ def validate_body(
     api_version, kind = body.get("apiVersion"), body.get("kind")
     if not isinstance(api_version, str) or not isinstance(kind, str) or not api_version or not kind:
         missing = "apiVersion" if not isinstance(api_version, str) or not api_version else "kind"
-        return [Fault(SCHEMA, "SCH003", (missing,), f"`{missing}` is missing")]
+        return [Fault(SCHEMA, "SCH003", (missing,), f"`{missing}` is missing",
+                      help="begin with `apiVersion` and `kind`")]
     found = schemas.find(api_version, kind)
     if not found:
         return [_unknown_kind(schemas, api_version, kind)] if closed else []
@@ -68,7 +69,7 @@ def _named(schema: Schema, body: Body) -> list[Fault]:
 
     metadata: Any = body.get("metadata")
     if metadata is None:
-        return [Fault(NAME, "NAM006", ("metadata",), "`metadata` is missing")]
+        return [Fault(NAME, "NAM006", ("metadata",), "`metadata` is missing", help="write `metadata: {name: …}`")]
     if not isinstance(metadata, dict):
         return []  # told by the schema
     return name_faults(body, metadata, namespaced=schema.namespaced)

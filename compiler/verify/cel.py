@@ -72,7 +72,8 @@ def _rule(rule: str, value: Any, old: Any, path: Path) -> Fault | None:
     try:
         program = _program(rule)
     except Exception as problem:  # a text that is no CEL, or none that this engine reads
-        return Fault(CEL, "SCH009", path, f"the rule `{_short(rule)}` cannot be compiled here: {problem}")
+        return Fault(CEL, "SCH009", path, f"the rule `{_short(rule)}` cannot be compiled here: {problem}",
+                     help="the API server will say; nothing to change here")
     context = _context()
     context.add_variable("self", value)
     context.add_variable("oldSelf", None if old is _ABSENT else old)
@@ -80,9 +81,14 @@ def _rule(rule: str, value: Any, old: Any, path: Path) -> Fault | None:
         held = program.execute(context)
     except Exception as problem:  # the engine raises a class of its own for every kind of failure
         if "Undefined variable or function" in str(problem):
-            return Fault(CEL, "SCH009", path, f"the rule `{_short(rule)}` cannot be evaluated here: {problem}")
-        return Fault(CEL, "SCH008", path, f"the rule `{_short(rule)}` fails here: {problem}")
-    return None if held is True else Fault(CEL, "SCH008", path, f"the rule `{_short(rule)}` does not hold")
+            return Fault(CEL, "SCH009", path, f"the rule `{_short(rule)}` cannot be evaluated here: {problem}",
+                         help="the API server will say; nothing to change here")
+        return Fault(CEL, "SCH008", path, f"the rule `{_short(rule)}` fails here: {problem}",
+                     help="the API server refuses what its rule fails on; change the value")
+    return None if held is True else Fault(
+        CEL, "SCH008", path, f"the rule `{_short(rule)}` does not hold",
+        help="the rule is in the CustomResourceDefinition; change the value so that it holds",
+    )
 
 
 def _short(rule: str) -> str:

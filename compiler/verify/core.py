@@ -88,7 +88,10 @@ def from_eksctl(document: dict[str, Any], kind: str) -> Raw:
 
     def node(schema: Raw) -> Raw:
         if "$ref" in schema:
-            return node(definitions[schema["$ref"].removeprefix("#/definitions/")])
+            name = schema["$ref"].removeprefix("#/definitions/")
+            either = {"type": ["array", "object"], "additionalProperties": {"type": "string"}}
+            # "handles unmarshalling both map[string]string and []NodeGroupTaint", and its schema has only the list
+            return {**node(definitions[name]), **(either if name == "taintsWrapper" else {})}
         if len(branches := schema.get("oneOf", ())) == 1:
             return node(branches[0])
         out = {key: value for key, value in schema.items() if key != "default"}

@@ -15,7 +15,7 @@ Edges = dict[Identity, list[tuple[Path, Identity]]]
 
 
 def cycles(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
-    """One fault a cycle, on its first member by name."""
+    """One fault a cycle, on its first member by name. Of a cohort that is its own parent Kueue's webhook tells."""
     for group, kind in _FLUX:
         yield from _faults(objects, _dependencies(objects, group, kind), "dependsOn")
     yield from _faults(objects, _parents(objects), "parentName")
@@ -48,12 +48,13 @@ def _faults(objects: ObjectSet, edges: Edges, field: str) -> Iterator[tuple[Mani
     done: set[Identity] = set()
     for start in sorted(edges):
         ring = _ring(start, edges)
-        if not ring or done.intersection(ring):
+        if not ring or done.intersection(ring) or (field == "parentName" and len(ring) == 1):
             continue
         done.update(ring)
         path = next(path for path, target in edges[start] if target == ring[1 % len(ring)])
         shown = " → ".join(f"`{identity[3]}`" for identity in [*ring, start])
-        yield objects.manifest(start), Fault(REFERENCE, "REF003", path, f"`{field}` goes round in a circle: {shown}")
+        yield objects.manifest(start), Fault(REFERENCE, "REF003", path, f"`{field}` goes round in a circle: {shown}",
+                                             help=f"remove `{field}` from one of them")
 
 
 def _ring(start: Identity, edges: Edges) -> list[Identity]:

@@ -39,7 +39,8 @@ def name_faults(body: Body, metadata: dict[str, Any], *, namespaced: bool) -> li
     if isinstance(name, str) and name:
         faults += _name(kind, name)
     elif (not metadata.get("generateName") and name is None) or name == "":
-        faults.append(Fault(NAME, "NAM006", ("metadata", "name"), f"a `{kind}` without a name"))
+        faults.append(Fault(NAME, "NAM006", ("metadata", "name"), f"a `{kind}` without a name",
+                            help="write `metadata.name`"))
     if isinstance(namespace, str) and namespace:
         syntax = SYNTAXES["dns-label"]
         if not namespaced and kind != "ClusterConfig":

@@ -120,7 +120,8 @@ def _duplicates(node: Node, child: Node | None, value: list[Any], trail: Trail, 
         if first != index:
             shown = _shown(node, item)
             faults.append(
-                Fault(LIST, "SCH007", path_of((trail, index)), f"{shown} is already item {first} of this list")
+                Fault(LIST, "SCH007", path_of((trail, index)), f"{shown} is already item {first} of this list",
+                      help="remove one of the two, or give it another key")
             )
 
 
@@ -158,7 +159,10 @@ def _branches(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None
         elif (keyword == "not" and held) or (keyword == "anyOf" and not held) or (keyword == "oneOf" and held != 1):
             words = {"not": "is a form that is excluded", "anyOf": "fits none of the forms allowed"}
             message = words.get(keyword, f"fits {held or 'none'} of the forms of which one is allowed")
-            faults.append(Fault(SCHEMA, "SCH013", path_of(trail), f"this value {message}"))
+            faults.append(Fault(
+                SCHEMA, "SCH013", path_of(trail), f"this value {message}",
+                help="`trainyard explain SCH013` tells what the words mean; compare with the API reference of the kind",
+            ))
 
 
 def _unknown(node: Node, key: str, trail: Trail) -> Fault:

@@ -32,7 +32,8 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
     if most and all(each.accelerators for each in work.types) and not _opted_out(work, world):
         yield Finding(
             f"job `{work.name}` has {work.nodes} nodes of `{work.types[0].name}` and asks for no EFA",
-            work.where("limits"), label="the nodes talk over TCP",
+            work.place(work.accelerator[0]) if work.accelerator else work.where("limits"),
+            label="the nodes talk over TCP",
             help=f'ask for `{EFA}: "{most}"`, all that a node has',
         )
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.policy.offers import named
+from compiler.policy.offers import GroupPool, named
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
@@ -33,6 +33,8 @@ def efa_type_unpinned(work: Work, world: World) -> Iterator[Finding]:
     pool, types = work.pools[0], work.types
     if not types and named(pool, world.catalog):
         return  # told by PLC024
+    if isinstance(pool, GroupPool) and pool.block:
+        return  # told by PLC025
     if len(types) != 1 and (types or pool.instance_types is None):
         what = f"{len(types)} instance types" if types else "any instance type that fits"
         yield Finding(

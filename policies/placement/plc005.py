@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.nodes import NODEPOOL_LABEL
+from compiler.plan.nodes import NODEPOOL_LABEL, NodePool
+from compiler.policy.choices import find_choices, told_by_flavor, whole
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
@@ -35,19 +36,26 @@ def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
                 {name: node, template: {spec: {template: {spec: {
                   nodeSelector: {topology.kubernetes.io/zone: us-west-2b}}}}}}]}}}
     """
-    if work.pod is None or work.pools:
+    if work.pools or not work.selector or not whole(world):
         return
-    selector = work.pod.node_selector
-    pool = world.plan.node_pool(selector.get(NODEPOOL_LABEL))
-    if pool is None:
-        return
-    for key, wanted in selector.items():
-        if world.has_label(pool, key, wanted) is False:
-            has = pool.values(key)
-            at = next((each.pod.where("node_selector") for each in work.job.patches if key in each.pod.node_selector),
-                      work.pod.where("node_selector"))
+    pools = _reached(work, world)
+    for key, wanted in work.selector.items():
+        if told_by_flavor(work, world, key):
+            continue
+        if pools and all(world.has_label(each, key, wanted) is False for each in pools):
+            names = ", ".join(f"`{each.name}`" for each in pools[:3])
+            has = dict.fromkeys(value for each in pools for value in each.values(key) or ())
             yield Finding(
-                f"job `{work.name}` selects `{key}: {wanted}`, which no node of pool `{pool.name}` has", at,
-                label="its pods stay Pending",
-                help=f"the pool has {', '.join(f'`{each}`' for each in has)}" if has else "add the label to the pool",
+                f"job `{work.name}` selects `{key}: {wanted}`, which no node of pool {names} has",
+                work.where_selected(key), label="its pods stay Pending",
+                help=f"write {' or '.join(f'`{each}`' for each in has)}" if has else "add the label to the pool",
             )
+
+
+def _reached(work: Work, world: World) -> tuple[NodePool, ...]:
+    """The pools that the job would land on without its node selector: the one that it names, or its queue's."""
+    named = world.plan.node_pool(work.selector.get(NODEPOOL_LABEL))
+    if named is not None:
+        return (named,)
+    choices = find_choices(world, {}, work.queue, work.asks, None)
+    return tuple({each.name: each for choice in choices for each in choice.pools}.values())

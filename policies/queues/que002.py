@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from compiler.catalog.near import near
 from compiler.plan.nodes import NODEPOOL_LABEL
 from compiler.plan.queues import Flavor
+from compiler.policy.choices import whole
 from compiler.policy.offers import GroupPool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -29,7 +30,7 @@ def flavor_matches_no_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
         kind: ResourceFlavor
         spec: {nodeLabels: {karpenter.sh/nodepool: gpu}}
     """
-    if not flavor.node_labels or not _whole(world) or world.pools_of(flavor):
+    if not flavor.node_labels or not whole(world) or world.pools_of(flavor):
         return
     for key, wanted in flavor.node_labels.items():
         if not any(world.has_label(each, key, wanted) is not False for each in world.pools):
@@ -37,16 +38,11 @@ def flavor_matches_no_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
             close = near(wanted, names) if key == NODEPOOL_LABEL else []
             pools = f"the pools are {', '.join(f'`{n}`' for n in names)}"
             yield Finding(
-                f"flavor `{flavor.name}` selects `{key}: {wanted}`, which no pool has", flavor.where("node_labels") / key,
-                label="its pods stay Pending",
+                f"flavor `{flavor.name}` selects `{key}: {wanted}`, which no pool has",
+                flavor.where("node_labels") / key, label="its pods stay Pending",
                 help=f"did you mean `{close[0]}`?" if close else pools if key == NODEPOOL_LABEL else
                 f"add the label to a pool, or select by one that it has; {pools}",
             )
             return
     yield Finding(f"no pool has all labels of flavor `{flavor.name}`", flavor.where("node_labels"),
                   label="its pods stay Pending", help="select by `karpenter.sh/nodepool`")
-
-
-def _whole(world: World) -> bool:
-    """Whether the set tells the nodes that jobs run on: its node pools, or node groups with accelerators."""
-    return bool(world.plan.node_pools) or any(world.accelerated(each) for each in world.pools)

@@ -36,10 +36,11 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     for choice in work.choices:
         taints = [keeping_away(each, (*own, *choice.tolerations), work.asks) for each in choice.pools]
         if taints and all(taints):
-            by = f" (flavor `{choice.flavor.name}`)" if choice.flavor else ""
+            name = f"flavor `{choice.flavor.name}`" if choice.flavor else ""
+            by = f" ({name})" if name else ""
             yield Finding(
                 f"job `{work.name}` does not tolerate `{taints[0]}` of pool `{choice.pools[0].name}`{by}",
                 work.pod.where("tolerations"), label="its pods stay Pending",
-                help="add the toleration to the runtime" + (f", or to flavor `{choice.flavor.name}`" if by else ""),
+                help="add the toleration to the runtime" + (f", or to {name}" if name else ""),
             )
             return

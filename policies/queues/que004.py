@@ -36,6 +36,8 @@ def quota_over_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
         total = sum(quota.nominal.milli for _, quota in given)
         if any(each is None for each in rooms) or total <= sum(each for each in rooms if each is not None):
             continue
+        if resource == EFA and not any(rooms) and any(work.efa for pool in pools for work in world.works_on(pool)):
+            continue  # told as EFA that the job asks for and no node has
         most = Quantity(sum(each for each in rooms if each is not None))
         queue, quota = next((pair for pair in given if pair[1].nominal > most), given[-1])
         alone = f"queue `{queue.name}` promises {quota.nominal}"

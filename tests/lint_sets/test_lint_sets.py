@@ -1,8 +1,8 @@
 """Sets of manifests as strangers write them: without a fault nothing is told, with one fault just that, at its line.
 
 A set is a folder. Its `faults.txt` holds changes, each under `=== what is wrong`: lines of `- ` are replaced by the
-lines of `+ ` after them, and `@ ` names a line that is not changed. Texts must be found exactly once in the set; `⏎` is a
-line break. `# error: CODE` or `# warning: CODE` at the end marks the line where the finding must appear.
+lines of `+ ` after them, and `@ ` names a line that is not changed. Texts must be found exactly once in the set; `⏎`
+is a line break. `# error: CODE` or `# warning: CODE` at the end marks the line where the finding must appear.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def faults(folder: Path) -> Iterator[Fault]:
 def changes(body: str) -> Iterator[Change]:
     for found in re.finditer(r"((?:^- .*\n)+)((?:^\+ .*\n)*)|^@ (.*)\n", body, re.MULTILINE):
         old, new, place = found.groups()
-        text = place.replace("⏎", "\n") if place else "\n".join(each[2:] for each in new.splitlines()).replace("⏎", "\n")
+        text = (place or "\n".join(each[2:] for each in new.splitlines())).replace("⏎", "\n")
         lines = text.split("\n")
         marks = [(index, mark) for index, line in enumerate(lines) if (mark := MARK.search(line))]
         clean = "\n".join(MARK.sub("", line) for line in lines)

@@ -25,4 +25,4 @@ def exactly_one(path: Path, mapping: Any, fields: tuple[str, ...]) -> Iterator[F
     if len(given) != 1:
         named = ", ".join(f"`{field}`" for field in fields)
         got = " and ".join(f"`{field}`" for field in given) or "none"
-        yield refused(path, f"exactly one of {named} is wanted, there is {got}")
+        yield refused(path, f"exactly one of {named} is wanted, there is {got}", help="keep one of them")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from compiler.verify.fault import Fault, Path, refused
+from compiler.verify.fault import Fault, Path, nearest, refused
 from compiler.verify.objects import at, items
 from compiler.verify.webhooks._topology import topology
 from compiler.verify.webhooks.job import job_spec
@@ -30,10 +30,12 @@ def replicated_jobs(path: Path, spec: Any) -> Iterator[Fault]:
 
 def _dependencies(path: Path, found: list[dict[str, Any]], earlier: list[str], *, first: bool) -> Iterator[Fault]:
     if first and found:
-        yield refused(path, "the first replicated job cannot depend on another", key=True)
+        yield refused(path, "the first replicated job cannot depend on another", key=True,
+                      help="put it after the job that it depends on")
         return
     if len(found) > _MOST_DEPENDENCIES:
-        yield refused(path, f"{len(found)} dependencies are more than {_MOST_DEPENDENCIES}")
+        yield refused(path, f"{len(found)} dependencies are more than {_MOST_DEPENDENCIES}",
+                      help=f"keep at most {_MOST_DEPENDENCIES}")
     for index, dependency in enumerate(found):
         if dependency.get("name") not in earlier:
             message = f"replicated job `{dependency.get('name')}` does not stand before this one"
@@ -51,4 +53,5 @@ def _policy_targets(path: Path, spec: Any, jobs: set[str]) -> Iterator[Fault]:
     for tail, names in places:
         for index, name in enumerate(names or ()):
             if name not in jobs:
-                yield refused((*path, *tail, index), f"replicated job `{name}` is not one of this JobSet")
+                yield refused((*path, *tail, index), f"replicated job `{name}` is not one of this JobSet",
+                              help=nearest(str(name), jobs) or "name one of its `replicatedJobs`")

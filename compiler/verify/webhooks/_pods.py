@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler.verify.amounts import amount as exact
-from compiler.verify.fault import Fault, Path, refused
+from compiler.verify.fault import Fault, Path, nearest, refused
 from compiler.verify.objects import at, items
 
 _NATIVE = frozenset({"cpu", "memory", "ephemeral-storage"})
@@ -37,7 +37,8 @@ def template(path: Path, template: Any, *, job: bool = False, selector: Any = No
         if labels.get(key) != value:
             got = f"has `{labels[key]}`" if key in labels else "does not have it"
             yield refused(
-                ("spec", "selector", "matchLabels", key), f"selector wants `{key}: {value}`, the template {got}"
+                ("spec", "selector", "matchLabels", key), f"selector wants `{key}: {value}`, the template {got}",
+                help=f"add the label `{key}: {value}` to the template",
             )
 
 
@@ -46,20 +47,22 @@ def tolerations(path: Path, found: list[dict[str, Any]]) -> Iterator[Fault]:
     for index, toleration in enumerate(found):
         operator = toleration.get("operator") or "Equal"
         if not toleration.get("key") and operator != "Exists":
-            yield refused((*path, index), "a toleration without `key` needs `operator: Exists`")
+            yield refused((*path, index), "a toleration without `key` needs `operator: Exists`",
+                          help="write `operator: Exists` to tolerate every taint, or name a `key`")
         if operator == "Exists" and toleration.get("value"):
             yield refused(
                 (*path, index, "value"), "a toleration with `operator: Exists` has no value", "leave it out", key=True
             )
         if toleration.get("tolerationSeconds") is not None and toleration.get("effect") != "NoExecute":
             message = "`tolerationSeconds` is for effect `NoExecute` only"
-            yield refused((*path, index, "tolerationSeconds"), message, key=True)
+            yield refused((*path, index, "tolerationSeconds"), message, key=True,
+                          help="leave it out, or write `effect: NoExecute`")
 
 
 def _name(path: Path, name: str, seen: dict[str, Path]) -> Iterator[Fault]:
     first = seen.setdefault(name, path)
     if first is not path and first[-2] != path[-2]:  # within one list the schema's list keys tell it
-        yield refused((*path, "name"), f"container `{name}` is also in `{first[-2]}`")
+        yield refused((*path, "name"), f"container `{name}` is also in `{first[-2]}`", help="rename one of the two")
 
 
 def _mounts(path: Path, container: dict[str, Any], volumes: set[Any]) -> Iterator[Fault]:
@@ -67,10 +70,12 @@ def _mounts(path: Path, container: dict[str, Any], volumes: set[Any]) -> Iterato
     for index, mount in enumerate(items(container, "volumeMounts")):
         if mount.get("name") not in volumes:
             yield refused(
-                (*path, "volumeMounts", index, "name"), f"volume `{mount.get('name')}` is not one of this pod"
+                (*path, "volumeMounts", index, "name"), f"volume `{mount.get('name')}` is not one of this pod",
+                help=nearest(str(mount.get("name")), map(str, volumes)) or "add it to `volumes`",
             )
         if places.setdefault(mount.get("mountPath"), index) != index:
-            yield refused((*path, "volumeMounts", index, "mountPath"), f"`{mount.get('mountPath')}` is mounted twice")
+            yield refused((*path, "volumeMounts", index, "mountPath"), f"`{mount.get('mountPath')}` is mounted twice",
+                          help="mount it once")
 
 
 def resources(path: Path, found: Any) -> Iterator[Fault]:
@@ -82,7 +87,8 @@ def resources(path: Path, found: Any) -> Iterator[Fault]:
             yield from _amount((*path, field, name), name, text)
         if not _is_whole(name):
             if limit is not None and request is not None and _above(request, limit):
-                yield refused((*path, "requests", name), f"request {request} of `{name}` is above its limit {limit}")
+                yield refused((*path, "requests", name), f"request {request} of `{name}` is above its limit {limit}",
+                              help="raise the limit, or lower the request")
         elif limit is None:
             yield refused((*path, "requests", name), f"`{name}` is requested without a limit", "give both, equal")
         elif request is not None and exact(request) != exact(limit):
@@ -90,7 +96,8 @@ def resources(path: Path, found: Any) -> Iterator[Fault]:
                 (*path, "requests", name), f"request {request} of `{name}` is not its limit {limit}", "give both, equal"
             )
     if any(name.startswith("hugepages-") for name in limits) and not {"cpu", "memory"} & {*limits, *requests}:
-        yield refused((*path, "limits"), "huge pages need a request or limit of `cpu` or `memory` beside them")
+        yield refused((*path, "limits"), "huge pages need a request or limit of `cpu` or `memory` beside them",
+                      help="add `cpu` and `memory` to requests and limits")
 
 
 def _is_whole(name: str) -> bool:
@@ -107,9 +114,9 @@ def _amount(path: Path, name: str, text: Any) -> Iterator[Fault]:
     if number is None:
         return  # told by the schema's pattern
     if number < 0:
-        yield refused(path, f"`{name}` is negative: {text}")
+        yield refused(path, f"`{name}` is negative: {text}", help="write an amount above 0, or leave it out")
     elif "/" in name and number.denominator != 1:
-        yield refused(path, f"`{name}` is not a whole number: {text}")
+        yield refused(path, f"`{name}` is not a whole number: {text}", help="write a whole number")
 
 
 def _above(request: Any, limit: Any) -> bool:

@@ -25,15 +25,17 @@ def resource_groups(groups: list[dict[str, Any]], *, in_cohort: bool) -> Iterato
         named += [(("flavors", place), "flavor", flavor.get("name")) for place, flavor in enumerate(flavors)]
         for tail, what, name in named:
             if owners.setdefault((what, str(name)), index) != index:
-                yield refused((*path, *tail), f"{what} `{name}` is already in resource group {owners[what, str(name)]}")
+                yield refused((*path, *tail), f"{what} `{name}` is already in resource group {owners[what, str(name)]}",
+                              help="keep it in one group")
         if len(covered) * len(flavors) > _MOST_PAIRS:
             message = f"{len(covered)} resources × {len(flavors)} flavors are more than {_MOST_PAIRS} in one group"
-            yield refused((*path, "flavors"), message)
+            yield refused((*path, "flavors"), message, help="put the flavors into one group, or split the resources")
         for place, flavor in enumerate(flavors):
             yield from _flavor((*path, "flavors", place), covered, flavor, in_cohort)
     for what in ("resource", "flavor"):
         if (count := sum(owner[0] == what for owner in owners)) > _MOST:
-            yield refused(("spec", "resourceGroups"), f"{count} {what}s are more than {_MOST}")
+            yield refused(("spec", "resourceGroups"), f"{count} {what}s are more than {_MOST}",
+                          help=f"keep at most {_MOST}")
 
 
 def _flavor(path: Path, covered: list[str], flavor: dict[str, Any], in_cohort: bool) -> Iterator[Fault]:
@@ -54,7 +56,7 @@ def _amounts(path: Path, resource: dict[str, Any], in_cohort: bool) -> Iterator[
         if (found := amount(resource.get(field))) is not None:
             amounts[field] = found
             if found < 0:
-                yield refused((*path, field), f"`{field}` is negative: {resource[field]}")
+                yield refused((*path, field), f"`{field}` is negative: {resource[field]}", help="write 0 or more")
     if "lendingLimit" not in amounts:
         return
     if not in_cohort:
@@ -63,4 +65,4 @@ def _amounts(path: Path, resource: dict[str, Any], in_cohort: bool) -> Iterator[
         )
     if "nominalQuota" in amounts and amounts["lendingLimit"] > amounts["nominalQuota"]:
         message = f"`lendingLimit` {resource['lendingLimit']} is above `nominalQuota` {resource['nominalQuota']}"
-        yield refused((*path, "lendingLimit"), message)
+        yield refused((*path, "lendingLimit"), message, help="leave `lendingLimit` out, or lower it")

@@ -54,4 +54,5 @@ def _ancestor(path: Path, job: dict[str, Any]) -> Iterator[Fault]:
     names = [container.get("name") for container in items(job, "template", "spec", "template", "spec", "containers")]
     if CONTAINER[step] not in names:
         containers = (*path, "template", "spec", "template", "spec", "containers")
-        yield refused(containers, f"the job of step `{step}` has no container `{CONTAINER[step]}`")
+        yield refused(containers, f"the job of step `{step}` has no container `{CONTAINER[step]}`",
+                      help=f"call the container `{CONTAINER[step]}`")

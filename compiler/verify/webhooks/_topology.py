@@ -32,21 +32,25 @@ def topology(path: Path, annotations: Any, pods: int = 0) -> Iterator[Fault]:
 def _values(path: Path, given: dict[str, Any]) -> Iterator[Fault]:
     for mode in (*_MODES[:2], _SLICE_LEVEL):
         if mode in given and not SYNTAXES["label-key"].accepts(str(given[mode])):
-            yield refused((*path, PREFIX + mode), f"`{given[mode]}` is not the label key of a topology level")
+            yield refused((*path, PREFIX + mode), f"`{given[mode]}` is not the label key of a topology level",
+                          help="write a node label key that is a level of the Topology, like `kubernetes.io/hostname`")
     if str(given.get(_MODES[2], "true")) not in ("true", "false"):
-        yield refused((*path, PREFIX + _MODES[2]), f"`{given[_MODES[2]]}` is neither `true` nor `false`")
+        yield refused((*path, PREFIX + _MODES[2]), f"`{given[_MODES[2]]}` is neither `true` nor `false`",
+                      help="write `true` or `false`, in quotes")
 
 
 def _slices(path: Path, given: dict[str, Any], pods: int) -> Iterator[Fault]:
     if (_SLICE_LEVEL in given) != (_SLICE_SIZE in given):
         has, lacks = (_SLICE_LEVEL, _SLICE_SIZE) if _SLICE_LEVEL in given else (_SLICE_SIZE, _SLICE_LEVEL)
-        yield refused((*path, PREFIX + has), f"`{PREFIX}{has}` needs `{PREFIX}{lacks}`", key=True)
+        yield refused((*path, PREFIX + has), f"`{PREFIX}{has}` needs `{PREFIX}{lacks}`", key=True,
+                      help=f"add `{PREFIX}{lacks}`, or remove this one")
     if _SLICE_SIZE not in given:
         return
     size = str(given[_SLICE_SIZE])
     if not size.isdigit() or int(size) < 1 or (pods and int(size) > pods):
         most = f" to {pods}" if pods else ""
-        yield refused((*path, PREFIX + _SLICE_SIZE), f"slice size `{size}` is not a whole number from 1{most}")
+        yield refused((*path, PREFIX + _SLICE_SIZE), f"slice size `{size}` is not a whole number from 1{most}",
+                      help="write a whole number in this range")
 
 
 def _group(path: Path, given: dict[str, Any]) -> Iterator[Fault]:
@@ -56,6 +60,7 @@ def _group(path: Path, given: dict[str, Any]) -> Iterator[Fault]:
     if str(given[_GROUP]).isdigit():
         yield refused(here, f"group name `{given[_GROUP]}` is a number", "begin it with a letter")
     if not {_MODES[0], _MODES[1]} & set(given):
-        yield refused(here, f"`{PREFIX}{_GROUP}` needs a required or preferred topology", key=True)
+        yield refused(here, f"`{PREFIX}{_GROUP}` needs a required or preferred topology", key=True,
+                      help="add `kueue.x-k8s.io/podset-required-topology`, or remove the group")
     if {_SLICE_LEVEL, _SLICE_SIZE} & set(given):
-        yield refused(here, f"`{PREFIX}{_GROUP}` and slices exclude each other", key=True)
+        yield refused(here, f"`{PREFIX}{_GROUP}` and slices exclude each other", key=True, help="keep one of them")

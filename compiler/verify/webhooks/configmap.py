@@ -18,9 +18,10 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from data_keys("data", texts)
     yield from data_keys("binaryData", binaries)
     for key in sorted(set(texts) & set(binaries)):
-        yield refused(("binaryData", key), f"`{key}` is also in `data`", key=True)
+        yield refused(("binaryData", key), f"`{key}` is also in `data`", key=True, help="keep it in one of them")
     size = sum(len(str(value).encode()) for value in texts.values()) + sum(
         len(str(value)) * 3 // 4 for value in binaries.values()
     )
     if size > MOST_BYTES:
-        yield refused(("data",), f"{size} bytes are more than the {MOST_BYTES} that a ConfigMap holds", key=True)
+        yield refused(("data",), f"{size} bytes are more than the {MOST_BYTES} that a ConfigMap holds", key=True,
+                      help="split it into several")

@@ -21,7 +21,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     yield from exactly_one(("spec",), spec, ("chart", "chartRef"))
     if seconds(spec.get("interval")) == 0:
-        yield refused(("spec", "interval"), "an interval of 0 never ends")
+        yield refused(("spec", "interval"), "an interval of 0 never ends", help="write an interval like `10m`")
     name = spec.get("releaseName")
     if isinstance(name, str) and len(name) <= MOST and not SYNTAXES["dns-subdomain"].accepts(name):
         yield refused(

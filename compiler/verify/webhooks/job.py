@@ -23,6 +23,8 @@ def job_spec(path: Path, spec: Any, *, restart_defaulted: bool = False) -> Itera
     told = not restart_defaulted or at(spec, "template", "spec", "restartPolicy") is not None
     yield from template((*path, "template"), at(spec, "template"), job=told)
     if at(spec, "completionMode") == "Indexed" and restart_defaulted is False and at(spec, "completions") is None:
-        yield refused((*path, "completions"), "an Indexed Job needs `completions`")
+        yield refused((*path, "completions"), "an Indexed Job needs `completions`",
+                      help="write `completions`, equal to `parallelism`")
     if at(spec, "podFailurePolicy") and at(spec, "template", "spec", "restartPolicy") != "Never":
-        yield refused((*path, "podFailurePolicy"), "`podFailurePolicy` needs restart policy `Never`", key=True)
+        yield refused((*path, "podFailurePolicy"), "`podFailurePolicy` needs restart policy `Never`", key=True,
+                      help="write `restartPolicy: Never` in the pod template")

@@ -28,4 +28,5 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         yield never_works(("spec", "healthCheckExprs"), message, "set `wait: true`", key=True, warning=True)
     for index, expression in enumerate(items(spec, "healthCheckExprs")):
         if not expression.get("kind"):
-            yield never_works(("spec", "healthCheckExprs", index), "an expression without `kind` matches no object")
+            yield never_works(("spec", "healthCheckExprs", index), "an expression without `kind` matches no object",
+                              help="write the `apiVersion` and `kind` that it is for")

@@ -39,7 +39,8 @@ def _taints(path: Path, taints: list[Body]) -> Iterator[Fault]:
         yield from _syntax((*path, index, "value"), "label-value", taint.get("value") or "")
         identity = (str(taint.get("key")), str(taint.get("effect")))
         if seen.setdefault(identity, index) != index:
-            yield refused((*path, index), f"taint `{identity[0]}:{identity[1]}` is already item {seen[identity]}")
+            yield refused((*path, index), f"taint `{identity[0]}:{identity[1]}` is already item {seen[identity]}",
+                          help="remove one of the two")
 
 
 def _syntax(path: Path, name: str, text: object) -> Iterator[Fault]:

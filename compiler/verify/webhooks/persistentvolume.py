@@ -23,6 +23,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     sources = sorted(key for key, value in spec.items() if value is not None and key not in _NOT_SOURCES)
     if len(sources) != 1:
         got = " and ".join(f"`{source}`" for source in sources) or "none"
-        yield refused(("spec",), f"a volume has exactly one source, there is {got}")
+        yield refused(("spec",), f"a volume has exactly one source, there is {got}", help="keep one source, like `csi`")
     if not at(spec, "capacity", "storage"):
-        yield refused(("spec", "capacity", "storage"), "a volume without `capacity.storage`")
+        yield refused(("spec", "capacity", "storage"), "a volume without `capacity.storage`",
+                      help="write `capacity: {storage: …}`")

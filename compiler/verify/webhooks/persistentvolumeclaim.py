@@ -19,7 +19,8 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     wanted = at(spec, "resources", "requests", "storage")
     if wanted is None:
-        yield refused(("spec", "resources", "requests", "storage"), "a claim without `resources.requests.storage`")
+        yield refused(("spec", "resources", "requests", "storage"), "a claim without `resources.requests.storage`",
+                      help="write `resources: {requests: {storage: …}}`")
     volume = lookup("", "PersistentVolume", "", str(spec.get("volumeName") or ""))
     if volume is None or wanted is None:
         return
@@ -27,12 +28,14 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     size, room = amount(wanted), amount(held)
     if size is not None and room is not None and size > room:
         path = ("spec", "resources", "requests", "storage")
-        yield never_works(path, f"claim of {wanted} on volume `{spec['volumeName']}` of {held} never binds")
+        yield never_works(path, f"claim of {wanted} on volume `{spec['volumeName']}` of {held} never binds",
+                          help="ask for at most what the volume has")
     missing = sorted(set(spec.get("accessModes") or ()) - set(at(volume, "spec", "accessModes") or ()))
     if missing:
         named = ", ".join(f"`{mode}`" for mode in missing)
-        yield never_works(("spec", "accessModes"), f"volume `{spec['volumeName']}` does not offer {named}: never bound")
+        yield never_works(("spec", "accessModes"), f"volume `{spec['volumeName']}` does not offer {named}: never bound",
+                          help="write an access mode of the volume")
     ours, theirs = spec.get("storageClassName"), at(volume, "spec", "storageClassName") or ""
     if ours is not None and ours != theirs:
         message = f"claim has storage class `{ours}`, volume `{spec['volumeName']}` has `{theirs}`: never bound"
-        yield never_works(("spec", "storageClassName"), message)
+        yield never_works(("spec", "storageClassName"), message, help="make both the same; `\"\"` is no class")

@@ -20,4 +20,5 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         if _SYSTEM.get(name) != value:
             yield refused(("metadata", "name"), f"`{name}` has the prefix `system-`, which is reserved", "rename it")
     elif isinstance(value, int) and value > _MOST:
-        yield refused(("value",), f"priority {value} is above {_MOST}, the most of a class that is not the system's")
+        yield refused(("value",), f"priority {value} is above {_MOST}, the most of a class that is not the system's",
+                      help=f"write at most {_MOST}")

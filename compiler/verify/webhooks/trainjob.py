@@ -74,7 +74,8 @@ def _initializers(initializer: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
             what = "container of that name in its job" if name in jobs else "replicated job"
             yield refused(path, f"the runtime has no {what} `{name}`", "choose a runtime that has it", key=True)
         elif not any(mount.get("name") == "initializer" for mount in items(containers[name], "volumeMounts")):
-            yield refused(path, f"container `{name}` of the runtime mounts no volume `initializer`", key=True)
+            yield refused(path, f"container `{name}` of the runtime mounts no volume `initializer`", key=True,
+                          help="choose a runtime whose initializer mounts it, or add the mount")
 
 
 def _patch(path: Path, patch: Body, jobs: dict[str, Body]) -> Iterator[Fault]:

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.choices import groups_of, told_by_flavor
+from compiler.policy.offers import placeholder
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+from compiler.policy.world import World
+
+
+@rule("QUE019")
+def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
+    """The node selector of a job excludes every flavor of its queue.
+
+    Kueue holds the node selector of the pods against the `nodeLabels` of a flavor, for the label keys that the
+    flavors of the resource group have (kueue v0.19.2, flavorassigner: "flavor … doesn't match node affinity"): with
+    no flavor left the job is never admitted.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
+          nodeSelector: {karpenter.sh/nodepool: spare}}}}}}]}}}
+        ---
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: spare}
+
+    ## Passes
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
+          nodeSelector: {karpenter.sh/nodepool: gpu}}}}}}]}}}
+    """
+    queue = work.queue
+    if queue is None:
+        return
+    selector = {key: value for key, value in work.selector.items() if not placeholder(value)}
+    for group in groups_of(queue, work.asks) if selector else ():
+        found = [world.plan.flavor(each.flavor) for each in group.flavors]
+        flavors = [each for each in found if each is not None]
+        keys = {key for each in flavors for key in each.node_labels} & set(selector)
+        if not keys or len(flavors) < len(found) or not all(told_by_flavor(work, world, each) for each in keys):
+            continue
+        if world.pools and not any(world.pools_of(each) for each in flavors):
+            continue  # told of the flavors
+        if not any(all(each.node_labels.get(key) == selector[key] for key in keys) for each in flavors):
+            key = min(key for key in keys if not all(each.node_labels.get(key) == selector[key] for each in flavors))
+            has = ", ".join(f"`{each.name}` has `{each.node_labels.get(key, 'none')}`" for each in flavors)
+            yield Finding(
+                f"job `{work.name}` selects `{key}: {selector[key]}`, and none of queue `{queue.name}` does: {has}",
+                work.where_selected(key), label="the job is never admitted",
+                help=f"leave `{key}` to the flavor, or send the job to another queue",
+            )
+            return
