@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from compiler.catalog import Catalog, load_catalog
 from compiler.diagnostics import Diagnostic, Severity
@@ -35,12 +36,16 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
     """Judge every Kubernetes and eksctl object in files and folders.
 
     What the set does not hold may exist elsewhere, so nothing is reported for being absent. Documents without
-    ``apiVersion`` and ``kind`` are left alone, and so are specs.
+    ``apiVersion`` and ``kind`` are left alone, and so are specs and kustomize's patches, which are parts of objects.
     """
     done = Outcome()
     sets: dict[str, list[Found]] = {}
+    parts: set[str] = set()
     for path in _files(paths):
-        sets.setdefault(_cluster(path), []).extend(_objects(path, done.diagnostics))
+        sets.setdefault(_cluster(path), []).extend(_objects(path, done.diagnostics, parts))
+    if parts:
+        sets = {name: [each for each in objects if os.path.realpath(each.manifest.path) not in parts]
+                for name, objects in sets.items()}
     policies, faults = load_policies(options.policies, today=options.today)
     done.diagnostics += faults
     catalog = load_catalog(options.catalog)
@@ -94,7 +99,7 @@ def _visible(folders: list[str]) -> bool:
     return True
 
 
-def _objects(path: str, found: list[Diagnostic]) -> Iterator[Found]:
+def _objects(path: str, found: list[Diagnostic], parts: set[str]) -> Iterator[Found]:
     file, faults = read(path)
     found += faults
     if file is None:
@@ -102,7 +107,23 @@ def _objects(path: str, found: list[Diagnostic]) -> Iterator[Found]:
     documents, faults = parse(file)
     found += faults
     for document in documents:
+        if os.path.basename(path) in _KUSTOMIZATIONS:
+            parts.update(os.path.realpath(os.path.join(os.path.dirname(path), each))
+                         for each in _patches(document.root.to_python()))
         yield from _unpacked(document.root)
+
+
+_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml")
+
+
+def _patches(kustomization: Any) -> Iterator[str]:
+    """The files that a kustomization.yaml names as patches (kustomize v5: ``patches``, ``patchesStrategicMerge``)."""
+    body = kustomization if isinstance(kustomization, dict) else {}
+    for field in ("patches", "patchesStrategicMerge"):
+        for each in body.get(field) or ():
+            path = each.get("path") if isinstance(each, dict) else each
+            if isinstance(path, str) and "\n" not in path:
+                yield path
 
 
 def _unpacked(node: Node) -> Iterator[Found]:
@@ -112,8 +133,8 @@ def _unpacked(node: Node) -> Iterator[Found]:
     body = node.to_python()
     if not isinstance(body.get("apiVersion"), str) or not isinstance(body.get("kind"), str):
         return
-    if body["apiVersion"].startswith("trainyard.dev/"):
-        return  # a spec: `check` judges it
+    if body["apiVersion"].startswith("trainyard.dev/") or "$patch" in body:
+        return  # a spec, which `check` judges; a patch, which is no object
     items = node.items.get("items")
     if body["kind"] == "List" and isinstance(items, SequenceNode):
         for item in items.items:

@@ -83,7 +83,7 @@ def test_settings_in_the_policy_page_are_read(trainyard: Command, tmp_path: Path
         (tmp_path / "policies" / "org" / "org002.py").read_text().replace("> 64", "> 13"))
     done = trainyard("check", ROOT / "specs" / "jakarta", "--policies", tmp_path / "policies", "--format", "github")
     assert "timor.yaml" in done.out
-    assert "title=ORG002::job `timor-" in done.out
+    assert "title=ORG002::job `timor`" in done.out
 
 
 def test_every_area_has_a_title() -> None:

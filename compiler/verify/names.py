@@ -44,8 +44,10 @@ def name_faults(body: Body, metadata: dict[str, Any], *, namespaced: bool) -> li
     if isinstance(namespace, str) and namespace:
         syntax = SYNTAXES["dns-label"]
         if not namespaced and kind != "ClusterConfig":
+            # the API server drops it: k8s.io/apiserver v0.36 registry/rest, EnsureObjectNamespaceMatchesRequestNamespace
             message = f"a `{kind}` has no namespace, and `{namespace}` is given"
-            faults.append(Fault(NAME, "NAM007", ("metadata", "namespace"), message, "leave it out", key=True))
+            place = ("metadata", "namespace")
+            faults.append(Fault(NAME, "NAM007", place, message, "leave it out", key=True, warning=True))
         elif not syntax.accepts(namespace):
             faults.append(
                 Fault(NAME, syntax.code, ("metadata", "namespace"), syntax.breach(namespace), f"use {syntax.help}")

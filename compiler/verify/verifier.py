@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from compiler.diagnostics import Diagnostic, Severity
@@ -9,7 +10,7 @@ from compiler.manifest import Body, Manifest, ObjectRef
 from compiler.source import Route
 from compiler.verify.body import validate_body
 from compiler.verify.fault import NAME, Fault
-from compiler.verify.objects import ObjectSet
+from compiler.verify.objects import ObjectSet, at
 from compiler.verify.references import link
 from compiler.verify.schemas import BUILTIN, Schemas
 
@@ -40,6 +41,8 @@ def verify(
         found.extend((manifest, fault) for fault in faults)
     found += [(later, _duplicate(first, later)) for first, later in objects.duplicates]
     found += link(objects, closed=closed, external=external)
+    if not closed:
+        found = [(manifest, fault) for manifest, fault in found if not _filled_in_later(manifest.body, fault)]
     order = {id(manifest): place for place, manifest in enumerate(manifests)}
     found.sort(key=lambda pair: order[id(pair[0])])
     return [diagnostic(manifest, fault) for manifest, fault in found]
@@ -52,6 +55,16 @@ def diagnostic(manifest: Manifest, fault: Fault) -> Diagnostic:
     return Diagnostic(
         fault.code, severity, fault.message, at, help=fault.help, key=fault.key, object=str(manifest.ref),
     )  # fmt: skip
+
+
+def _filled_in_later(body: Body, fault: Fault) -> bool:
+    """Whether the value at a fault is a placeholder, for Flux (``${NAME}``) or ``envsubst`` (``$NAME``): what it will be
+    is unknown."""
+    value = at(body, *fault.path)
+    return isinstance(value, str) and _PLACEHOLDER.search(value) is not None
+
+
+_PLACEHOLDER = re.compile(r"\$\{|\A\$[A-Za-z_]\w*\Z")
 
 
 def _duplicate(first: Manifest, later: Manifest) -> Fault:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan.jobs import NEURON
+from compiler.policy.offers import placeholder
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
@@ -32,6 +33,7 @@ def processes_on_neuron(work: Work) -> Iterator[Finding]:
           runtimeRef: {name: elsewhere}
           trainer: {numNodes: 2, numProcPerNode: 32, resourcesPerNode: {limits: {aws.amazon.com/neuron: 16}}}
     """
-    if NEURON in work.asks and not isinstance(work.job.processes, int) and work.job.trainer:
+    told = work.job.processes
+    if NEURON in work.asks and work.job.trainer and not isinstance(told, int) and not (told and placeholder(told)):
         yield Finding(f"job `{work.name}` asks for Neuron devices and does not say `numProcPerNode`",
                       work.where("processes"), label="one process a CPU", help="write one process for each Neuron core")

@@ -25,7 +25,7 @@ def image_not_pinned(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     image = work.main.image if work.main else work.job.image
-    if image and "@" not in image:
+    if image and "@" not in image and "${" not in image:
         tag = image.rpartition("/")[2].partition(":")[2]
         if tag in ("", "latest"):
             said = "has no tag" if not tag else "is `latest`"

@@ -155,7 +155,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     (spec(job={"command": ["a", 1]}), "SPC003", "spec.jobs[0].command[1]", "item 2 of `command` is the number `1`",
      'quote it: `"1"`'),
     (spec(job={"command": "torchrun t.py"}), "SPC003", "spec.jobs[0].command", "the text `torchrun t.py`, not a list",
-     "write a list: `[torchrun t.py]`"),
+     "write a list: `[torchrun, t.py]`"),
     (spec(job={"env": {"A": True}}), "SPC003", "spec.jobs[0].env.A", "the boolean `true`, not text",
      'quote it: `"true"`'),
     (spec(job={"env": {"1 A": "x"}}), "SPC005", "spec.jobs[0].env", "not an environment variable's name",
@@ -246,7 +246,7 @@ def test_messages_have_the_house_form(data: Any, code: str, at: str, message: st
 
 
 def test_all_faults_of_a_document_are_told_at_once() -> None:
-    data = spec(region="us-west-2a", account=1, job={"nodes": "4", "imge": "x", "image": None},
+    data = spec(region="us-west-2a", account=1, job={"nodes": "4", "imge": "x", "image": None, "command": None},
         pool={"zone": "us-west-2"})
     assert sorted((each.code, str(each.at)) for each in shape_faults(data)) == [
         ("SPC001", "spec.jobs[0]"), ("SPC002", "spec.jobs[0].imge"), ("SPC003", "spec.jobs[0].nodes"),

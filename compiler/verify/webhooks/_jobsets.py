@@ -16,16 +16,24 @@ _MOST_DEPENDENCIES = 5
 def replicated_jobs(path: Path, spec: Any) -> Iterator[Fault]:
     """Faults of the replicated jobs of a JobSet's spec at a path."""
     earlier: list[str] = []
+    claims = claimed(spec)
     for index, job in enumerate(items(spec, "replicatedJobs")):
         here = (*path, "replicatedJobs", index)
         inner = at(job, "template", "spec") or {}
-        yield from job_spec((*here, "template", "spec"), inner, restart_defaulted=True)
+        yield from job_spec((*here, "template", "spec"), inner, restart_defaulted=True, volumes=claims)
         pods = int(at(inner, "parallelism") or 1) * int(job.get("replicas") or 1)
         annotations = at(inner, "template", "metadata", "annotations")
         yield from topology((*here, "template", "spec", "template", "metadata", "annotations"), annotations, pods)
         yield from _dependencies((*here, "dependsOn"), items(job, "dependsOn"), earlier, first=index == 0)
         earlier.append(str(job.get("name")))
     yield from _policy_targets(path, spec, set(earlier))
+
+
+def claimed(spec: Any) -> set[str]:
+    """The volumes that JobSet makes itself, for every pod of the set that mounts them (jobset v0.12,
+    ``volumeClaimPolicies``)."""
+    policies = items(spec, "volumeClaimPolicies")
+    return {str(at(each, "metadata", "name")) for policy in policies for each in items(policy, "templates")}
 
 
 def _dependencies(path: Path, found: list[dict[str, Any]], earlier: list[str], *, first: bool) -> Iterator[Fault]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from compiler.verify.amounts import amount as exact
@@ -13,15 +14,15 @@ _NATIVE = frozenset({"cpu", "memory", "ephemeral-storage"})
 _CONTAINERS = ("containers", "initContainers")
 
 
-def pod_spec(path: Path, spec: Any, *, job: bool = False) -> Iterator[Fault]:
+def pod_spec(path: Path, spec: Any, *, job: bool = False, volumes: AbstractSet[str] = frozenset()) -> Iterator[Fault]:
     """Faults of a pod spec at a path. ``job``: its restart policy must be one that a Job allows."""
-    volumes = {volume.get("name") for volume in items(spec, "volumes")}
+    known = {*volumes, *(volume.get("name") for volume in items(spec, "volumes"))}
     seen: dict[str, Path] = {}
     for field in ("initContainers", "containers"):
         for index, container in enumerate(items(spec, field)):
             here = (*path, field, index)
             yield from _name(here, str(container.get("name")), seen)
-            yield from _mounts(here, container, volumes)
+            yield from _mounts(here, container, known)
             yield from resources((*here, "resources"), container.get("resources"))
     if job and at(spec, "restartPolicy") in (None, "Always"):
         message = f"a Job's pods cannot have restart policy `{at(spec, 'restartPolicy') or 'Always'}`"
@@ -29,9 +30,11 @@ def pod_spec(path: Path, spec: Any, *, job: bool = False) -> Iterator[Fault]:
     yield from tolerations((*path, "tolerations"), items(spec, "tolerations"))
 
 
-def template(path: Path, template: Any, *, job: bool = False, selector: Any = None) -> Iterator[Fault]:
+def template(
+    path: Path, template: Any, *, job: bool = False, selector: Any = None, volumes: AbstractSet[str] = frozenset()
+) -> Iterator[Fault]:
     """Faults of a pod template; ``selector`` is the label selector that must match its labels, if there is one."""
-    yield from pod_spec((*path, "spec"), at(template, "spec") or {}, job=job)
+    yield from pod_spec((*path, "spec"), at(template, "spec") or {}, job=job, volumes=volumes)
     labels = at(template, "metadata", "labels") or {}
     for key, value in (at(selector, "matchLabels") or {}).items():
         if labels.get(key) != value:

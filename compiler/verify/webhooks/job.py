@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from compiler.manifest import Body
@@ -18,10 +19,13 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from job_spec(("spec",), at(body, "spec") or {})
 
 
-def job_spec(path: Path, spec: Any, *, restart_defaulted: bool = False) -> Iterator[Fault]:
-    """Faults of a Job's spec. ``restart_defaulted``: a webhook fills in the restart policy, as JobSet's does."""
+def job_spec(
+    path: Path, spec: Any, *, restart_defaulted: bool = False, volumes: AbstractSet[str] = frozenset()
+) -> Iterator[Fault]:
+    """Faults of a Job's spec. ``restart_defaulted``: a webhook fills in the restart policy, as JobSet's does;
+    ``volumes``: volumes that somebody else gives the pods."""
     told = not restart_defaulted or at(spec, "template", "spec", "restartPolicy") is not None
-    yield from template((*path, "template"), at(spec, "template"), job=told)
+    yield from template((*path, "template"), at(spec, "template"), job=told, volumes=volumes)
     if at(spec, "completionMode") == "Indexed" and restart_defaulted is False and at(spec, "completions") is None:
         yield refused((*path, "completions"), "an Indexed Job needs `completions`",
                       help="write `completions`, equal to `parallelism`")

@@ -15,6 +15,7 @@ from compiler.verify.fault import Fault, Path, nearest, never_works, refused
 from compiler.verify.names import pod_name_faults
 from compiler.verify.objects import at, items
 from compiler.verify.webhooks import Lookup
+from compiler.verify.webhooks._jobsets import claimed
 from compiler.verify.webhooks._pods import resources, tolerations
 from compiler.verify.webhooks._runtimes import ANCESTOR, CONTAINER
 from compiler.verify.webhooks._topology import topology
@@ -38,8 +39,11 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     jobs = {str(job.get("name")): job for job in items(found, "spec", "template", "spec", "replicatedJobs")}
     yield from _trainer(at(spec, "trainer") or {}, found)
     yield from _initializers(at(spec, "initializer") or {}, jobs)
+    claims = claimed(at(found, "spec", "template", "spec"))
     for index, patch in enumerate(items(spec, "runtimePatches")):
-        yield from _patch(("spec", "runtimePatches", index), patch, jobs)
+        yield from _patch(("spec", "runtimePatches", index), patch, jobs, claims)
+    for index, override in enumerate(items(spec, "podTemplateOverrides")):
+        yield from _override(("spec", "podTemplateOverrides", index), override, jobs, claims)
     yield from _names(body, found, jobs)
 
 
@@ -78,7 +82,7 @@ def _initializers(initializer: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
                           help="choose a runtime whose initializer mounts it, or add the mount")
 
 
-def _patch(path: Path, patch: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
+def _patch(path: Path, patch: Body, jobs: dict[str, Body], claims: set[str]) -> Iterator[Fault]:
     manager = str(patch.get("manager") or "")
     if not _MANAGER.match(manager):
         yield refused((*path, "manager"), f"`{manager}` is not a path with a domain", "write it as `DOMAIN/NAME`")
@@ -91,10 +95,21 @@ def _patch(path: Path, patch: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
             yield never_works((*here, "name"), message, nearest(name, jobs))
         elif job.get("template"):
             pod: Path = ("template", "spec", "template")
-            yield from _pod((*here, *pod), at(job, *pod) or {}, at(jobs.get(name), *pod))
+            yield from _pod((*here, *pod), at(job, *pod) or {}, at(jobs.get(name), *pod), claims)
 
 
-def _pod(path: Path, patch: Body, template: Any) -> Iterator[Fault]:
+def _override(path: Path, override: Body, jobs: dict[str, Body], claims: set[str]) -> Iterator[Fault]:
+    """Trainer 2.1's form of a patch (trainer v2.1.0, jobset plugin)."""
+    for index, target in enumerate(items(override, "targetJobs")):
+        name = str(target.get("name"))
+        if jobs and name not in jobs:
+            yield refused((*path, "targetJobs", index, "name"), f"the runtime has no replicated job `{name}`",
+                          nearest(name, jobs))
+            return
+        yield from _pod(path, override, at(jobs.get(name), "template", "spec", "template"), claims)
+
+
+def _pod(path: Path, patch: Body, template: Any, claims: set[str]) -> Iterator[Fault]:
     """Faults of a pod patch, against the runtime's pod template if that is known."""
     for field in ("containers", "initContainers"):
         known = {str(container.get("name")) for container in items(template, "spec", field)}
@@ -108,7 +123,7 @@ def _pod(path: Path, patch: Body, template: Any) -> Iterator[Fault]:
                 yield refused(
                     (*here, "env"), f"`env` of container `{name}` cannot be patched", _env_help(name), key=True
                 )
-            yield from _mounts(here, container, patch, template)
+            yield from _mounts(here, container, patch, template, claims)
     yield from tolerations((*path, "spec", "tolerations"), items(patch, "spec", "tolerations"))
     yield from topology((*path, "metadata", "annotations"), at(patch, "metadata", "annotations"))
 
@@ -121,10 +136,10 @@ def _env_help(name: str) -> str:
     )
 
 
-def _mounts(path: Path, container: Body, patch: Body, template: Any) -> Iterator[Fault]:
+def _mounts(path: Path, container: Body, patch: Body, template: Any, claims: set[str]) -> Iterator[Fault]:
     if template is None:
         return
-    volumes = {volume.get("name") for source in (patch, template) for volume in items(source, "spec", "volumes")}
+    volumes = claims | {volume.get("name") for source in (patch, template) for volume in items(source, "spec", "volumes")}
     for index, mount in enumerate(items(container, "volumeMounts")):
         if mount.get("name") not in volumes:
             message = f"neither the patch nor the runtime has a volume `{mount.get('name')}`: no pod can be made"
@@ -137,13 +152,14 @@ def _names(body: Body, found: Body | None, jobs: dict[str, Body]) -> Iterator[Fa
     """The pods of step `trainer` are as many as nodes; without the runtime it is taken to be called `node`, as
     Trainer's own are.
     """
-    nodes = at(body, "spec", "trainer", "numNodes") or at(found, "spec", "mlPolicy", "numNodes") or 1
+    said = (at(body, "spec", "trainer", "numNodes"), at(found, "spec", "mlPolicy", "numNodes"))
+    nodes = next((each for each in said if isinstance(each, int) and each), 1)
     shape = [
         (
             name,
             1,
-            int(nodes) if at(job, "template", "metadata", "labels", ANCESTOR) == "trainer" or name == "node" else 1,
+            nodes if at(job, "template", "metadata", "labels", ANCESTOR) == "trainer" or name == "node" else 1,
         )
         for name, job in jobs.items()
-    ] or [("node", 1, int(nodes))]
+    ] or [("node", 1, nodes)]
     yield from pod_name_faults(str(at(body, "metadata", "name") or ""), shape)
