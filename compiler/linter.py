@@ -67,7 +67,10 @@ def _judged(objects: list[Found], catalog: Catalog, policies: Policies) -> list[
     told = verify(manifests, closed=False)
     plan, more = lift(manifests, closed=False)
     told += more
-    told += run(plan, catalog, policies.rules, policies.config, manifests)
+    # What the API refuses or drops is the fact about a place; what policies think of it comes when that is mended.
+    places = {each.at for each in told if each.severity is Severity.ERROR}
+    found = run(plan, catalog, policies.rules, policies.config, manifests)
+    told += [each for each in found if each.at not in places]
     return _located(told, objects)
 
 

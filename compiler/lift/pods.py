@@ -34,6 +34,7 @@ def pod(template: Reader) -> Pod:
             "node_selector": (spec / "nodeSelector").at, "restart_policy": (spec / "restartPolicy").at,
             "grace_seconds": (spec / "terminationGracePeriodSeconds").at, "annotations": (metadata / "annotations").at,
             "labels": (metadata / "labels").at, "containers": (spec / "containers").at,
+            "host_network": (spec / "hostNetwork").at,
         },
         containers=tuple(container(each) for each in (spec / "containers").items()),
         node_selector=(spec / "nodeSelector").strings(), tolerations=tolerations(spec / "tolerations"),
@@ -55,7 +56,7 @@ def container(body: Reader) -> Container:
         origins={
             "env": (body / "env").at, "requests": (resources / "requests").at, "limits": (resources / "limits").at,
             "mounts": (body / "volumeMounts").at, "command": (body / "command").at, "args": (body / "args").at,
-            "image": (body / "image").at,
+            "image": (body / "image").at, "privileged": (security / "privileged").at,
         },
         command=(body / "command").texts(), args=(body / "args").texts(), env=env(body / "env"),
         requests=(resources / "requests").quantities(), limits=(resources / "limits").quantities(),

@@ -18,6 +18,12 @@ EFA = "vpc.amazonaws.com/efa"
 HUGEPAGES = "hugepages-2Mi"
 EPHEMERAL = "ephemeral-storage"
 ACCELERATORS = (GPU, NEURON)
+MISSPELT = {
+    "nvidia.com": GPU, "nvidia.com/gpus": GPU, "nvidia/gpu": GPU, "gpu": GPU, "vpc.amazonaws.com": EFA, "efa": EFA,
+    "vpc.amazonaws.com/efas": EFA, "aws.amazon.com/efa": EFA, "amazonaws.com/efa": EFA, "k8s.amazonaws.com/efa": EFA,
+    "aws.amazon.com": NEURON, "aws.amazon.com/neurons": NEURON,
+}
+"""Names that people write for devices, and the right ones."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from compiler.manifest import Manifest, ObjectRef
 from compiler.plan import Plan, PlanNode
 from compiler.policy.config import NO_CONFIG, Config
 from compiler.policy.load import builtin_folder
-from compiler.policy.rule import Rule
+from compiler.policy.rule import Finding, Rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
 
@@ -43,8 +43,11 @@ def _run_one(rule: Rule, subjects: Subjects, world: World, level: Severity | Non
     found: list[Diagnostic] = []
     check, append = rule.check, found.append
     try:
+        seen: dict[object, int] = {}
         for node in subjects.of(rule):
             for f in check(node, world) if rule.needs_world else check(node):
+                if node.__class__ is Work and _again(f, node, seen, found):
+                    continue
                 append(Diagnostic(
                     rule.code, level or f.severity or rule.severity, f.message, f.at, label=f.label, notes=f.notes,
                     help=f.help, key=f.key,
@@ -52,6 +55,26 @@ def _run_one(rule: Rule, subjects: Subjects, world: World, level: Severity | Non
     except Exception as problem:  # a rule is somebody's program: its fault must not hide what other rules find
         append(_failure(rule, problem))
     return found
+
+
+def _again(f: Finding, work: Work, seen: dict[object, int], found: list[Diagnostic]) -> bool:
+    """Whether another job had the same finding: at the same place outside the jobs, as that of a runtime or a queue.
+    It is told once, with the number of jobs."""
+    if not f.at or not work.job.at or f.at[0] == work.job.at[0]:
+        return False
+    shared = work.runtime is not None and f.at[0] == work.runtime.at[0]
+    key = (f.at, "" if shared else f.message.replace(f"`{work.name}`", ""))
+    first = seen.setdefault(key, len(found))
+    if first == len(found):
+        return False
+    others = found[first].notes[-1:] if found[first].notes[-1:] and found[first].notes[-1].endswith(_MORE) else ()
+    count = int(others[0].split()[0]) + 1 if others else 1
+    kept = found[first].notes[: len(found[first].notes) - len(others)]
+    found[first] = replace(found[first], notes=(*kept, f"{count} {_MORE}"))
+    return True
+
+
+_MORE = "more jobs have it from here"
 
 
 def _failure(rule: Rule, problem: Exception) -> Diagnostic:

@@ -8,18 +8,11 @@ from __future__ import annotations
 
 from compiler.catalog import HUGE_PAGES_MIB, InstanceType, allocatable
 from compiler.plan import Quantity
-from compiler.plan.jobs import EFA, GPU, HUGEPAGES, NEURON
+from compiler.plan.jobs import EFA, HUGEPAGES
 from compiler.plan.nodes import NodePool
 from compiler.plan.queues import ClusterQueue, FlavorQuotas
 from compiler.policy.work import Work
 from compiler.policy.world import World
-
-MISSPELT = {
-    "nvidia.com": GPU, "nvidia.com/gpus": GPU, "nvidia/gpu": GPU, "gpu": GPU, "vpc.amazonaws.com": EFA, "efa": EFA,
-    "vpc.amazonaws.com/efas": EFA, "aws.amazon.com/efa": EFA, "amazonaws.com/efa": EFA, "k8s.amazonaws.com/efa": EFA,
-    "aws.amazon.com": NEURON, "aws.amazon.com/neurons": NEURON,
-}
-"""Names that people write for devices, and the right ones."""
 
 Room = tuple[int, int, tuple[str, ...]]
 Lack = tuple[str, Quantity, Quantity]

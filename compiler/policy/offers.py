@@ -174,21 +174,25 @@ def _whole(instance: InstanceType | None) -> bool:
 
 def has_label(pool: NodePool, types: tuple[InstanceType, ...], key: str, value: str) -> bool | None:
     """Whether nodes of a pool carry a label; ``None`` if that cannot be told."""
-    if placeholder(value):
-        return None
     if key == NODEPOOL_LABEL:
-        return None if placeholder(pool.name) else pool.name == value and not isinstance(pool, GroupPool)
+        return _same(pool.name, value) if not isinstance(pool, GroupPool) else False
     if key in pool.labels:
-        return None if placeholder(pool.labels[key]) else pool.labels[key] == value
+        return _same(pool.labels[key], value)
     bounds = [each for each in pool.requirements if each.key == key]
+    if bounds and placeholder(value):
+        return None
     if not all(admits(each, value) for each in bounds):
         return False
     if key in FACTS and types:
-        return any(FACTS[key](each) == value for each in types)
+        return None if placeholder(value) else any(FACTS[key](each) == value for each in types)
     if bounds:
         return True if any(value in each.values for each in bounds if each.operator == "In") else None
     domain = key.rpartition("/")[0]
     return None if domain.endswith(_WRITTEN_BY_OTHERS) and domain else False
+
+
+def _same(have: str, wanted: str) -> bool | None:
+    return True if have == wanted else None if placeholder(have) or placeholder(wanted) else False
 
 
 def without_accelerators(pool: NodePool) -> bool:

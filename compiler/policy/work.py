@@ -90,8 +90,28 @@ class Work:
         return None
 
     def where(self, name: str) -> Route:
-        """The place of a field of the TrainJob."""
+        """The place of a field of the TrainJob, or of the runtime that gives the number of nodes."""
+        if name == "nodes" and self.job.nodes is None and self.runtime is not None and self.runtime.nodes is not None:
+            return self.runtime.where(name)
         return self.job.where(name)
+
+    def where_env(self, variable: str) -> Route:
+        """The place of an environment variable: in the TrainJob, or else in the runtime."""
+        for node in (self.job, self.main):
+            for index, each in enumerate(node.env if node is not None else ()):
+                if each.name == variable:
+                    return node.where("env") / index if node is not None else self.job.at
+        return self.job.where("env")
+
+    def where_said(self, text: str) -> Route:
+        """The place of an option or variable in the command: in the arguments or the command of the TrainJob, or else
+        of the runtime. ``-`` and ``_`` are one."""
+        sought = text.replace("_", "-")
+        for node in (self.job, self.main):
+            for name in ("args", "command"):
+                if node is not None and any(sought in each.replace("_", "-") for each in getattr(node, name)):
+                    return node.where(name)
+        return self.job.where("command")
 
     def where_selected(self, key: str) -> Route:
         """The place of a label in the node selector: in the last patch that has it, or else in the runtime."""

@@ -8,13 +8,13 @@ from typing import Any
 
 from compiler.catalog import Catalog, InstanceType, version_key
 from compiler.manifest import Manifest
-from compiler.plan import Plan, Quantity
+from compiler.plan import Plan, PlanNode, Quantity
 from compiler.plan.delivery import HelmRelease
 from compiler.plan.jobs import Pod, Resources, Runtime, TrainJob, effective_pod
-from compiler.plan.nodes import NodeClass, NodePool, Toleration
+from compiler.plan.nodes import INSTANCE_TYPE, NodeClass, NodePool, Toleration
 from compiler.plan.queues import ClusterQueue, Flavor, Quota
 from compiler.policy.choices import find_choices
-from compiler.policy.offers import FACTS, GroupPool, accelerated, as_pool, has_label, types_of
+from compiler.policy.offers import FACTS, GroupPool, accelerated, as_pool, excluding, has_label, types_of
 from compiler.policy.rule import NO_PARAMS
 from compiler.policy.work import Choice, Work
 
@@ -90,7 +90,7 @@ class World:
 
     def starts_empty(self, pool: NodePool) -> bool:
         """Whether a pool is known to have no node until a pod needs one."""
-        return pool.least == 0 if isinstance(pool, GroupPool) else pool.replicas is None and not pool.unread
+        return pool.least == 0 if isinstance(pool, GroupPool) else pool.replicas is None and "replicas" not in pool.unread
 
     def block(self, pool: NodePool) -> bool:
         """Whether a pool launches into Capacity Blocks only."""
@@ -103,7 +103,10 @@ class World:
 
     def has_label(self, pool: NodePool, key: str, value: str) -> bool | None:
         """Whether nodes of a pool carry a label; ``None`` if that cannot be told."""
-        return has_label(pool, self.types(pool) if key in FACTS else (), key, value)
+        types = self.types(pool) if key in FACTS else ()
+        if key == INSTANCE_TYPE and not types and (instance := self.catalog.instance(value)) is not None:
+            return False if excluding(pool, instance) else has_label(pool, types, key, value)
+        return has_label(pool, types, key, value)
 
     def may_match(self, pool: NodePool, labels: Mapping[str, str]) -> bool:
         """Whether nodes of a pool may carry all labels: nothing says that they do not."""
@@ -151,7 +154,9 @@ class World:
 
     def _work(self, job: TrainJob) -> Work:
         runtime, queue = self.plan.runtime(job), self._queue(job)
-        pod = effective_pod(job, runtime, merge_resources=self._merge_resources) if runtime else None
+        # A patch of a job that the runtime does not have is refused (verify tells): what would run is unknown.
+        known = runtime is not None and all(runtime.job(each.job) for each in job.patches)
+        pod = effective_pod(job, runtime, merge_resources=self._merge_resources) if runtime and known else None
         main = pod.container("node") if pod else None
         asks = {**main.requests, **main.limits} if main else {**job.requests, **job.limits}
         selector: dict[str, str] = dict(pod.node_selector) if pod else {}
@@ -222,6 +227,18 @@ class World:
         return {each.name: each.parent for each in self.plan.cohorts}
 
     # -- delivery
+
+    @cached_property
+    def paths(self) -> Mapping[str, str]:
+        """The file of each manifest, by its id."""
+        return {each.id: each.path.replace("\\", "/") for each in self.manifests}
+
+    def carries(self, folder: str, node: PlanNode) -> bool:
+        """Whether a Kustomization over a folder of the repository carries an object. Where files are unknown, every
+        one may."""
+        file = self.paths.get(str(node.at[0]), "") if node.at else ""
+        parts = "/".join(each for each in folder.split("/") if each not in ("", "."))
+        return not file or not parts or f"/{parts}/" in f"/{file}" or file.startswith(f"{parts.rpartition('/')[2]}/")
 
     def releases(self, *charts: str) -> list[HelmRelease]:
         """The Helm releases of some charts."""

@@ -44,7 +44,7 @@ def name_faults(body: Body, metadata: dict[str, Any], *, namespaced: bool) -> li
     if isinstance(namespace, str) and namespace:
         syntax = SYNTAXES["dns-label"]
         if not namespaced and kind != "ClusterConfig":
-            # the API server drops it: k8s.io/apiserver v0.36 registry/rest, EnsureObjectNamespaceMatchesRequestNamespace
+            # the API server drops it (k8s.io/apiserver v0.36, EnsureObjectNamespaceMatchesRequestNamespace)
             message = f"a `{kind}` has no namespace, and `{namespace}` is given"
             place = ("metadata", "namespace")
             faults.append(Fault(NAME, "NAM007", place, message, "leave it out", key=True, warning=True))

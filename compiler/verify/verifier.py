@@ -58,8 +58,8 @@ def diagnostic(manifest: Manifest, fault: Fault) -> Diagnostic:
 
 
 def _filled_in_later(body: Body, fault: Fault) -> bool:
-    """Whether the value at a fault is a placeholder, for Flux (``${NAME}``) or ``envsubst`` (``$NAME``): what it will be
-    is unknown."""
+    """Whether the value at a fault is a placeholder, for Flux (``${NAME}``) or ``envsubst`` (``$NAME``): what it
+    will be is unknown."""
     value = at(body, *fault.path)
     return isinstance(value, str) and _PLACEHOLDER.search(value) is not None
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan import Plan
-from compiler.policy.fit import MISSPELT
+from compiler.plan.jobs import MISSPELT, Container, TrainJob
 from compiler.policy.rule import Finding, rule
 from compiler.source import Route
 
@@ -27,13 +27,10 @@ def device_key_misspelt(plan: Plan) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     for job in plan.jobs:
-        names = {name: job.where("limits") for name in (*job.requests, *job.limits)}
-        for name, at in names.items():
-            yield from _judge(name, at)
+        yield from _asked(job)
     for runtime in plan.runtimes:
         for container in (each for replicated in runtime.jobs for each in replicated.pod.containers):
-            for name in {*container.requests, *container.limits}:
-                yield from _judge(name, container.where("limits"))
+            yield from _asked(container)
         for pod in (each.pod for each in runtime.jobs):
             for toleration in pod.tolerations:
                 yield from _judge(toleration.key, pod.where("tolerations"))
@@ -43,6 +40,13 @@ def device_key_misspelt(plan: Plan) -> Iterator[Finding]:
     for pool in plan.node_pools:
         for taint in pool.taints:
             yield from _judge(taint.key, pool.where("taints"))
+
+
+def _asked(node: TrainJob | Container) -> Iterator[Finding]:
+    """Each name once, at its key."""
+    places = {name: node.where(field) / name for field in ("limits", "requests") for name in getattr(node, field)}
+    for name, at in places.items():
+        yield from _judge(name, at)
 
 
 def _judge(name: str, at: Route) -> Iterator[Finding]:

@@ -57,8 +57,15 @@ def interface_layout(node_class: NodeClass, world: World) -> Iterator[Finding]:
         missing = sorted({each.card for each in node_class.interfaces} - known) if known else []
         without = sorted(set(cards) - set(instance.efa_cards) - set(missing)) if instance.efa_cards else []
         if missing:
-            yield Finding(f"`{instance.name}` has no network card {missing[0]}: it has {len(known)}", at,
+            yield Finding(f"`{instance.name}` has no network card {missing[0]}: it has {len(known)}",
+                          at / _index(node_class, missing[0]),
                           help="make one node class for each instance type")
         elif without:
-            yield Finding(f"network card {without[0]} of `{instance.name}` takes no EFA", at,
+            yield Finding(f"network card {without[0]} of `{instance.name}` takes no EFA",
+                          at / _index(node_class, without[0]),
                           help=f"EFA goes on cards {', '.join(map(str, instance.efa_cards))}")
+
+
+def _index(node_class: NodeClass, card: int) -> int:
+    """Which interface is on a card."""
+    return next(index for index, each in enumerate(node_class.interfaces) if each.card == card)

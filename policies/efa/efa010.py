@@ -28,17 +28,19 @@ def env_breaks_efa(work: Work) -> Iterator[Finding]:
         return
     env = work.env
     if env.get("NCCL_TOPO_FILE") == "":
-        yield _finding(work, "`NCCL_TOPO_FILE` is empty", "the plugin's own topology is not loaded")
+        yield _finding(work, "NCCL_TOPO_FILE", "`NCCL_TOPO_FILE` is empty", "the plugin's own topology is not loaded")
     if env.get("FI_PROVIDER") not in (None, "efa"):
-        yield _finding(work, f"`FI_PROVIDER` is `{env['FI_PROVIDER']}`, not `efa`", "traffic goes around EFA")
+        yield _finding(
+            work, "FI_PROVIDER", f"`FI_PROVIDER` is `{env['FI_PROVIDER']}`, not `efa`", "traffic goes around EFA",
+        )
     if env.get("NCCL_NET") == "Socket":
-        yield _finding(work, "`NCCL_NET` is `Socket`", "traffic goes over TCP")
+        yield _finding(work, "NCCL_NET", "`NCCL_NET` is `Socket`", "traffic goes over TCP")
     if env.get("RDMAV_FORK_SAFE") not in (None, "0"):
-        yield _finding(work, "`RDMAV_FORK_SAFE` is set", "it copies every page that is registered")
+        yield _finding(work, "RDMAV_FORK_SAFE", "`RDMAV_FORK_SAFE` is set", "it copies every page that is registered")
     if env.get("FI_EFA_USE_DEVICE_RDMA") == "1" and work.types and not any(each.gpudirect_rdma for each in work.types):
         what = f"`FI_EFA_USE_DEVICE_RDMA` is `1`, and `{work.types[0].name}` has no RDMA"
-        yield _finding(work, what, "libfabric aborts")
+        yield _finding(work, "FI_EFA_USE_DEVICE_RDMA", what, "libfabric aborts")
 
 
-def _finding(work: Work, what: str, label: str) -> Finding:
-    return Finding(f"{what} in job `{work.name}`", work.where("env"), label=label, help="leave it unset")
+def _finding(work: Work, name: str, what: str, label: str) -> Finding:
+    return Finding(f"{what} in job `{work.name}`", work.where_env(name), label=label, help="leave it unset")

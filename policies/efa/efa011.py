@@ -32,7 +32,7 @@ def env_without_effect(work: Work) -> Iterator[Finding]:
         if name == "FI_EFA_USE_DEVICE_RDMA" and work.types and not any(each.gpudirect_rdma for each in work.types):
             continue
         if why is not None:
-            yield Finding(f"`{name}` {why}", work.where("env"), help=f"remove `{name}`")
+            yield Finding(f"`{name}` {why}", work.where_env(name), help=f"remove `{name}`")
 
 
 _WHY = {

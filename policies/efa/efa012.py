@@ -27,7 +27,7 @@ def env_overrides_plugin(work: Work) -> Iterator[Finding]:
         return
     for name in _CHOSEN:
         if name in work.env:
-            yield Finding(f"`{name}` overrides what the EFA plugin chooses", work.where("env"),
+            yield Finding(f"`{name}` overrides what the EFA plugin chooses", work.where_env(name),
                           help="remove it, unless it was measured on this type and version")
 
 

@@ -24,5 +24,5 @@ def visible_devices_fixed(work: Work) -> Iterator[Finding]:
     """
     for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "NEURON_RT_VISIBLE_CORES"):
         if name in work.env and work.accelerator:
-            yield Finding(f"`{name}` is set in job `{work.name}`", work.where("env"),
+            yield Finding(f"`{name}` is set in job `{work.name}`", work.where_env(name),
                           label="hides devices from every process", help="remove it: the device plugin decides")

@@ -26,12 +26,16 @@ def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     source = work.main or work.job
-    for resource, limit in source.limits.items():
-        request = source.requests.get(resource, limit)
-        if request != limit:
-            plain = resource in ("cpu", "memory", "ephemeral-storage")
-            yield Finding(
-                f"job `{work.name}` requests {request} of `{resource}` and is limited to {limit}",
-                work.where("requests"), help="make both the same",
-                severity=None if plain else Severity.ERROR,
-            )
+    unlike = {name: (source.requests[name], limit) for name, limit in source.limits.items()
+              if source.requests.get(name, limit) != limit}
+    if unlike:
+        each = " and ".join(f"{request} of `{name}` and is limited to {limit}"
+                            for name, (request, limit) in unlike.items())
+        yield Finding(
+            f"job `{work.name}` requests {each}", (work.job if work.job.requests else source).where("requests"),
+            help=f"make requests and limits of {' and '.join(f'`{name}`' for name in unlike)} the same",
+            severity=None if all(name in _PLAIN for name in unlike) else Severity.ERROR,
+        )
+
+
+_PLAIN = ("cpu", "memory", "ephemeral-storage")

@@ -28,7 +28,7 @@ def pool_without_device_limit(pool: NodePool, world: World) -> Iterator[Finding]
         kind: NodePool
         spec: {limits: {nvidia.com/gpu: 32}}
     """
-    if pool.replicas is not None or not world.accelerated(pool):
+    if pool.replicas is not None or pool.unread or not world.accelerated(pool):
         return
     resources = {each.accelerator_resource for each in world.types(pool)} or set(ACCELERATORS)
     if "nodes" not in pool.limits and not resources & set(pool.limits):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.policy.fit import MISSPELT
+from compiler.plan.jobs import MISSPELT
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 

@@ -27,6 +27,7 @@ def unknown_os(pool: NodePool) -> Iterator[Finding]:
         spec:
           template: {spec: {requirements: [{key: kubernetes.io/os, operator: In, values: [linux]}]}}
     """
-    for each in pool.values(OS) or ():
-        if each not in ("linux", "windows"):
-            yield Finding(f"`{OS}` is never `{each}`", pool.where("requirements"), help="write `linux`")
+    for index, each in enumerate(pool.requirements):
+        wrong = [value for value in each.values if value not in ("linux", "windows")] if each.key == OS else ()
+        if wrong and each.operator == "In":
+            yield Finding(f"`{OS}` is never `{wrong[0]}`", pool.where("requirements") / index, help="write `linux`")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.policy.fit import MISSPELT
+from compiler.plan.jobs import MISSPELT
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
@@ -39,11 +39,13 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
     if queue is None or not queue.groups or (manager is not None and manager.ignore_undeclared):
         return
     prefixes = manager.excluded_prefixes if manager is not None else ()
-    covered = queue.covered
-    for resource, asked in work.asks.items():
-        if resource not in covered and asked and resource not in MISSPELT and not resource.startswith(prefixes):
-            yield Finding(
-                f"job `{work.name}` asks for `{resource}`, which queue `{queue.name}` does not cover",
-                queue.where("groups"), label="the job is never admitted",
-                help=f"add `{resource}` to `coveredResources`, with a quota in each flavor",
-            )
+    covered = queue.covered | {MISSPELT[each] for each in queue.covered if each in MISSPELT}  # told by EFA004
+    lacking = [name for name, asked in work.asks.items() if asked and name not in covered and name not in MISSPELT
+               and not (prefixes and name.startswith(prefixes))]
+    if lacking:
+        names = " and ".join(f"`{each}`" for each in lacking)
+        yield Finding(
+            f"job `{work.name}` asks for {names}, which queue `{queue.name}` does not cover",
+            queue.where("groups"), label="the job is never admitted",
+            help=f"add {names} to `coveredResources`, with a quota in each flavor",
+        )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.plan.nodes import untolerated
 from compiler.policy.choices import keeping_away
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
@@ -34,6 +35,8 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     if work.queue is not None and any(world.plan.flavor(each.flavor) is None for each in work.queue.flavors()):
         return
     for choice in work.choices:
+        if choice.flavor and untolerated(choice.flavor.node_taints, (*own, *choice.flavor.tolerations)):
+            continue  # Kueue passes over this flavor: QUE021, if there is no other
         taints = [keeping_away(each, (*own, *choice.tolerations), work.asks) for each in choice.pools]
         if taints and all(taints):
             name = f"flavor `{choice.flavor.name}`" if choice.flavor else ""

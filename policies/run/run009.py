@@ -28,6 +28,7 @@ def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
     backend = given.get("rdzv-backend") or work.env.get("PET_RDZV_BACKEND")
     if backend == "c10d" and not given.get("rdzv-endpoint") and not work.env.get("PET_RDZV_ENDPOINT"):
         yield Finding(
-            f"job `{work.name}` runs torchrun on {work.nodes} nodes with c10d and no endpoint", work.where("command"),
+            f"job `{work.name}` runs torchrun on {work.nodes} nodes with c10d and no endpoint",
+            work.where_said("rdzv-backend"),
             label="each node waits for itself", help="add `--rdzv-endpoint=$(PET_MASTER_ADDR):$(PET_MASTER_PORT)`",
         )

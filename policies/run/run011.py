@@ -31,4 +31,5 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
     told = int(given) if given is not None and given.isdigit() else None if given else work.job.processes
     if isinstance(told, int) and told != asked[1]:
         yield Finding(f"job `{work.name}` starts {told} processes a node and has {asked[1]} GPUs",
-                      work.where("command" if given else "processes"), help=f"write {asked[1]}, or remove it")
+                      work.where_said("nproc-per-node") if given else work.where("processes"),
+                      help=f"write {asked[1]}, or remove it")

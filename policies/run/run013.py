@@ -29,5 +29,5 @@ def image_not_pinned(work: Work) -> Iterator[Finding]:
         tag = image.rpartition("/")[2].partition(":")[2]
         if tag in ("", "latest"):
             said = "has no tag" if not tag else "is `latest`"
-            yield Finding(f"image `{image}` of job `{work.name}` {said}", work.where("image"),
+            yield Finding(f"image `{image}` of job `{work.name}` {said}", (work.job if work.job.image or work.main is None else work.main).where("image"),
                           help="pin a version or, better, a digest")

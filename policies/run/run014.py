@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan.delivery import Stage
+from compiler.plan.jobs import TrainJob
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -26,8 +27,8 @@ def stage_prunes_jobs(stage: Stage, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    exposed = [each for each in world.plan.jobs if each.prune]
-    if not stage.prune or not exposed or not _carries_jobs(stage, world):
+    exposed = [each for each in world.plan.jobs if each.prune and _carries(stage, each, world)] if stage.prune else []
+    if not exposed:
         return
     yield Finding(
         f"stage `{stage.name}` prunes, and job `{exposed[0].name}` does not say `prune: disabled`", exposed[0].at,
@@ -36,6 +37,8 @@ def stage_prunes_jobs(stage: Stage, world: World) -> Iterator[Finding]:
     )
 
 
-def _carries_jobs(stage: Stage, world: World) -> bool:
-    """The stage whose folder is called for its jobs, or the only one."""
-    return stage.path.rstrip("/").endswith("jobs") or len(world.plan.stages) == 1
+def _carries(stage: Stage, job: TrainJob, world: World) -> bool:
+    """Of several stages only one that is certainly over the job's folder."""
+    known = bool(job.at) and bool(world.paths.get(str(job.at[0])))
+    named = stage.path.rstrip("/").endswith("jobs") or len(world.plan.stages) == 1
+    return world.carries(stage.path, job) if known else named

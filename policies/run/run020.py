@@ -30,12 +30,12 @@ def checkpoint_in_container(work: Work) -> Iterator[Finding]:
         return
     kept = {each.name for each in work.pod.volumes if each.type not in ("emptyDir", "")}
     roots = [each.path.rstrip("/") + "/" for each in work.main.mounts if each.volume in kept]
-    named = [("`CHECKPOINT_DIR`", work.env.get("CHECKPOINT_DIR"), "env")]
-    named += [(f"`--{name}`", given, "args" if work.job.args else "command")
+    named = [("`CHECKPOINT_DIR`", work.env.get("CHECKPOINT_DIR"), work.where_env("CHECKPOINT_DIR"))]
+    named += [(f"`--{name}`", given, work.where_said(f"--{name}"))
               for name, given in options(work.words) if name in _OPTIONS]
-    for what, path, field in named:
+    for what, path, place in named:
         if path and path.startswith("/") and not any(f"{path}/".startswith(root) for root in roots):
-            yield Finding(f"job `{work.name}` saves to `{path}` ({what}), where nothing is mounted", work.where(field),
+            yield Finding(f"job `{work.name}` saves to `{path}` ({what}), where nothing is mounted", place,
                           label="gone with the first restart", help="mount a storage above this path")
 
 

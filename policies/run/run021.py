@@ -31,7 +31,8 @@ def jobs_recreated_by_force(manifest: Manifest, world: World) -> Iterator[Findin
         forced = str(value(manifest.body, *path)).lower() == "enabled"
     else:
         path = ("spec", "force")
-        forced = value(manifest.body, *path) is True and bool(world.plan.jobs)
+        folder = str(value(manifest.body, "spec", "path") or "")
+        forced = value(manifest.body, *path) is True and any(world.carries(folder, each) for each in world.plan.jobs)
     if forced:
         yield Finding(f"`{manifest.ref}` lets Flux delete running jobs", Route((manifest.id, *path)),
                       label="an edit kills the run", help="remove it, and give a changed job another name", key=True)

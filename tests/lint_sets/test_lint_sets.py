@@ -50,7 +50,7 @@ def faults(folder: Path) -> Iterator[Fault]:
 
 
 def changes(body: str) -> Iterator[Change]:
-    for found in re.finditer(r"((?:^- .*\n)+)((?:^\+ .*\n)*)|^@ (.*)\n", body, re.MULTILINE):
+    for found in re.finditer(r"((?:^- .*\n)+)((?:^\+.*\n)*)|^@ (.*)\n", body, re.MULTILINE):
         old, new, place = found.groups()
         text = (place or "\n".join(each[2:] for each in new.splitlines())).replace("⏎", "\n")
         lines = text.split("\n")

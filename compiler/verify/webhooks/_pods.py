@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+from compiler.plan.jobs import MISSPELT
 from compiler.verify.amounts import amount as exact
 from compiler.verify.fault import Fault, Path, nearest, refused
 from compiler.verify.objects import at, items
@@ -112,7 +113,7 @@ def _amount(path: Path, name: str, text: Any) -> Iterator[Fault]:
     if text is None:
         return
     if name not in _NATIVE and "/" not in name and not name.startswith("hugepages-"):
-        yield refused(path, f"`{name}` is not a resource of a container", "devices are `DOMAIN/NAME`", key=True)
+        yield refused(path, f"`{name}` is not a resource of a container", _device(name), key=True)
     number = exact(text)
     if number is None:
         return  # told by the schema's pattern
@@ -120,6 +121,10 @@ def _amount(path: Path, name: str, text: Any) -> Iterator[Fault]:
         yield refused(path, f"`{name}` is negative: {text}", help="write an amount above 0, or leave it out")
     elif "/" in name and number.denominator != 1:
         yield refused(path, f"`{name}` is not a whole number: {text}", help="write a whole number")
+
+
+def _device(name: str) -> str:
+    return f"did you mean `{MISSPELT[name]}`?" if name in MISSPELT else "devices are `DOMAIN/NAME`"
 
 
 def _above(request: Any, limit: Any) -> bool:

@@ -39,3 +39,14 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     if ours is not None and ours != theirs:
         message = f"claim has storage class `{ours}`, volume `{spec['volumeName']}` has `{theirs}`: never bound"
         yield never_works(("spec", "storageClassName"), message, help="make both the same; `\"\"` is no class")
+    yield from _reserved(body, volume)
+
+
+def _reserved(body: Body, volume: Body) -> Iterator[Fault]:
+    """A volume with ``claimRef`` is bound by that claim only (Kubernetes, persistent volumes)."""
+    held = [at(volume, "spec", "claimRef", key) for key in ("namespace", "name")]
+    ours = [at(body, "metadata", key) for key in ("namespace", "name")]
+    if all(held) and all(ours) and held != ours:
+        name, shown = at(body, "spec", "volumeName"), "/".join(map(str, held))
+        yield never_works(("spec", "volumeName"), f"volume `{name}` is kept for claim `{shown}`: never bound",
+                          help="make `claimRef` of the volume and the claim's namespace and name the same")

@@ -139,12 +139,13 @@ def _env_help(name: str) -> str:
 def _mounts(path: Path, container: Body, patch: Body, template: Any, claims: set[str]) -> Iterator[Fault]:
     if template is None:
         return
-    volumes = claims | {volume.get("name") for source in (patch, template) for volume in items(source, "spec", "volumes")}
+    volumes = {str(each.get("name")) for source in (patch, template) for each in items(source, "spec", "volumes")}
+    volumes |= claims
     for index, mount in enumerate(items(container, "volumeMounts")):
         if mount.get("name") not in volumes:
             message = f"neither the patch nor the runtime has a volume `{mount.get('name')}`: no pod can be made"
             yield never_works(
-                (*path, "volumeMounts", index, "name"), message, nearest(str(mount.get("name")), map(str, volumes))
+                (*path, "volumeMounts", index, "name"), message, nearest(str(mount.get("name")), volumes)
             )
 
 
