@@ -33,8 +33,6 @@ def find_choices(
         if known and len(known) == len(flavors):
             choices = tuple(_narrowed(world, choice, flavor) for choice in choices for flavor in known)
     found = [each for each in choices if each.pools]
-    if not found and NODEPOOL_LABEL in selector and pools:
-        found = [Choice(pools, tolerations=tuple(t for each in choices for t in each.tolerations))]
     if not (NODEPOOL_LABEL in selector or INSTANCE_TYPE in selector):
         found = [_with_device(world, each, asks) for each in found]
     return tuple(_tolerated(each, asks, reach) for each in found if each.pools)

@@ -90,7 +90,9 @@ class World:
 
     def starts_empty(self, pool: NodePool) -> bool:
         """Whether a pool is known to have no node until a pod needs one."""
-        return pool.least == 0 if isinstance(pool, GroupPool) else pool.replicas is None and "replicas" not in pool.unread
+        if isinstance(pool, GroupPool):
+            return pool.least == 0
+        return pool.replicas is None and "replicas" not in pool.unread
 
     def block(self, pool: NodePool) -> bool:
         """Whether a pool launches into Capacity Blocks only."""

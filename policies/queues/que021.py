@@ -14,8 +14,8 @@ def flavor_taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     """A job tolerates the `nodeTaints` of no flavor of its queue.
 
     Kueue passes over a flavor with a taint that neither the pods nor the flavor's own `tolerations` tolerate
-    ("untolerated taint … in flavor", kueue v0.19.2, flavorassigner). The toleration that EKS adds for devices comes later, with the
-    pods: it does not count here.
+    ("untolerated taint … in flavor", kueue v0.19.2, flavorassigner). The toleration that EKS adds for devices comes
+    later, with the pods: it does not count here.
 
     ## Fails
 

@@ -24,10 +24,11 @@ def image_not_pinned(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    image = work.main.image if work.main else work.job.image
+    node = work.job if work.job.image or work.main is None else work.main
+    image = node.image
     if image and "@" not in image and "${" not in image:
         tag = image.rpartition("/")[2].partition(":")[2]
         if tag in ("", "latest"):
             said = "has no tag" if not tag else "is `latest`"
-            yield Finding(f"image `{image}` of job `{work.name}` {said}", (work.job if work.job.image or work.main is None else work.main).where("image"),
+            yield Finding(f"image `{image}` of job `{work.name}` {said}", node.where("image"),
                           help="pin a version or, better, a digest")
