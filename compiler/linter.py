@@ -41,8 +41,8 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
     done = Outcome()
     sets: dict[str, list[Found]] = {}
     parts: set[str] = set()
-    for path in _files(paths):
-        sets.setdefault(_cluster(path), []).extend(_objects(path, done.diagnostics, parts))
+    for path, chosen in _files(paths):
+        sets.setdefault(_cluster(path), []).extend(_objects(path, done.diagnostics, parts, chosen=chosen))
     if parts:
         sets = {name: [each for each in objects if os.path.realpath(each.manifest.path) not in parts]
                 for name, objects in sets.items()}
@@ -83,17 +83,18 @@ def _cluster(path: str) -> str:
     return folder
 
 
-def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
+def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[tuple[str, bool]]:
+    """Each file, and whether it was chosen by name rather than found in a folder."""
     for path in (os.fspath(each) for each in paths):
         if not os.path.isdir(path):
-            yield path
+            yield path, True
             continue
         names = sorted(
             os.path.join(folder, name)
             for folder, folders, files in os.walk(path) if _visible(folders)
             for name in files if name.endswith(_SUFFIXES) and not name.startswith(".")
         )
-        yield from names
+        yield from ((name, False) for name in names)
 
 
 def _visible(folders: list[str]) -> bool:
@@ -102,15 +103,20 @@ def _visible(folders: list[str]) -> bool:
     return True
 
 
-def _objects(path: str, found: list[Diagnostic], parts: set[str]) -> Iterator[Found]:
+def _objects(path: str, found: list[Diagnostic], parts: set[str], *, chosen: bool) -> Iterator[Found]:
+    """The objects of a file. A file of a folder that says no ``apiVersion`` is somebody else's: templates of
+    CloudFormation, playbooks, workflows are not judged by the rules of Kubernetes files."""
     file, faults = read(path)
     found += faults
     if file is None:
         return
+    kustomization = os.path.basename(path) in _KUSTOMIZATIONS
+    if not (chosen or kustomization or "apiVersion" in file.text):
+        return
     documents, faults = parse(file)
     found += faults
     for document in documents:
-        if os.path.basename(path) in _KUSTOMIZATIONS:
+        if kustomization:
             parts.update(os.path.realpath(os.path.join(os.path.dirname(path), each))
                          for each in _patches(document.root.to_python()))
         yield from _unpacked(document.root)

@@ -89,6 +89,7 @@ def _group(body: Reader, *, managed: bool) -> NodeGroup:
         origins={
             "instance_types": (body / "instanceType").at if single else several.at, "labels": (body / "labels").at,
             "taints": (body / "taints").at, "max_size": (body / "maxSize").at,
+            "ami_family": (body / "amiFamily").at,
             "efa": (body / "efaEnabled").at, "zones": (body / "availabilityZones").at,
             "placement_group": (body / "placement").at, "repair": (body / "nodeRepairConfig").at,
             "reservation": target.at,

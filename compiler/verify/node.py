@@ -163,12 +163,13 @@ def _pattern(pattern: str) -> Test:
     try:
         search = compile_re2(pattern).search
     except (re.error, IndexError, OverflowError):
-        return lambda value: ("SCH009", f"the pattern `{pattern}` cannot be evaluated here", "")
+        return lambda value: ("SCH009", f"the pattern `{pattern}` cannot be evaluated here",
+                              "the API server will say; nothing to change here")
 
     def test(value: Any) -> Breach | None:
         if value.__class__ is not str or search(value):
             return None
-        return "SCH006", f"`{value}` does not match `{pattern}`", ""
+        return "SCH006", f"`{value}` does not match `{pattern}`", "write a value of this form"
 
     return test
 
@@ -177,7 +178,7 @@ def _number(bound: float, words: str, holds: Callable[[Any, Any], bool]) -> Test
     def test(value: Any) -> Breach | None:
         if value.__class__ not in (int, float) or holds(value, bound):
             return None
-        return "SCH005", f"{value} is not {words} {bound}", ""
+        return "SCH005", f"{value} is not {words} {bound}", f"write a value {words} {bound}"
 
     return test
 
@@ -190,7 +191,8 @@ def _length(side: str, unit: str, classes: type[str] | type[list[Any]] | type[di
             count = len(value)
             if count >= bound if side == "at least" else count <= bound:
                 return None
-            return "SCH005", f"{count} {unit} where {side} {bound} {'is' if bound == 1 else 'are'} allowed", ""
+            return "SCH005", f"{count} {unit} where {side} {bound} {'is' if bound == 1 else 'are'} allowed", (
+                f"write {side} {bound}")
 
         return test
 

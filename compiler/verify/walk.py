@@ -85,7 +85,7 @@ def _object(node: Node, value: dict[str, Any], trail: Trail, faults: list[Fault]
 
 
 def _missing(node: Node, key: str, trail: Trail) -> Fault:
-    return Fault(SCHEMA, "SCH003", (*path_of(trail), key), f"`{key}` is missing", _choices(node, key))
+    return Fault(SCHEMA, "SCH003", (*path_of(trail), key), f"`{key}` is missing", _choices(node, key) or f"add `{key}`")
 
 
 def _null_is_a_value(node: Node, key: str, value: dict[str, Any]) -> bool:
@@ -176,7 +176,7 @@ def _unknown(node: Node, key: str, trail: Trail) -> Fault:
 def _wrong_type(node: Node, value: Any, trail: Trail) -> Fault:
     wanted = " or ".join(sorted(_NAMES[cls] for cls in node.classes if not (cls is int and float in node.classes)))
     got = "null" if value is None else _NAMES.get(value.__class__, f"a {value.__class__.__name__}")
-    help = ""
+    help = f"write {wanted}"
     if str in node.classes and isinstance(value, bool | int | float):
         help = f'write it in quotes: `"{str(value).lower() if isinstance(value, bool) else value}"`'
     return Fault(SCHEMA, "SCH002", path_of(trail), f"{got} where {wanted} is expected", help)

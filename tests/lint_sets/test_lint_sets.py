@@ -7,6 +7,7 @@ is a line break. `# error: CODE` or `# warning: CODE` at the end marks the line 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -127,3 +128,33 @@ def test_one_fault_is_one_finding(fault: Fault, tmp_path: Path) -> None:
     for each in found:
         assert each.help, each.message
         assert each.severity > Severity.NOTE or each.code == "RUN016"
+
+
+def parted(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """The set without one of its objects, for each object in turn."""
+    files = texts(folder)
+    for name, text in files.items():
+        if name.endswith(".json"):
+            items = json.loads(text)["items"]
+            for index, item in enumerate(items):
+                left = {"apiVersion": "v1", "kind": "List", "items": items[:index] + items[index + 1:]}
+                yield f"{item['kind']}", {**files, name: json.dumps(left)}
+            continue
+        parts = re.split(r"^---\n", text, flags=re.MULTILINE)
+        for index, part in enumerate(parts):
+            kind = re.search(r"kind: (\w+)", part)
+            yield kind[1] if kind else "nothing", {**files, name: "---\n".join(parts[:index] + parts[index + 1:])}
+
+
+@pytest.mark.parametrize("folder", SETS, ids=lambda each: each.name)
+def test_what_is_elsewhere_is_unknown(folder: Path, tmp_path: Path) -> None:
+    """Without any one of its objects, nothing is told of the others; but where some pools are left, they are all there
+    are, so that what is meant for a missing one has no pool."""
+    for number, (kind, files) in enumerate(parted(folder)):
+        place = tmp_path / str(number)
+        for name, text in files.items():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).write_text(text, encoding="utf-8")
+        about_pools = {"QUE002", "PLC005", "PLC010"} if kind == "NodePool" else set()
+        found = [each for each in told(place) if each.code not in {"YML019", *about_pools}]
+        assert found == [], (kind, [(each.code, each.message) for each in found])

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan.delivery import HelmRelease
+from compiler.policy.offers import placeholder
+from compiler.policy.rule import Finding, rule
+
+
+@rule("RUN025", severity=Severity.WARNING)
+def chart_not_pinned(release: HelmRelease) -> Iterator[Finding]:
+    """A Helm release takes whatever version of its chart is newest.
+
+    Without `version`, or with a range, Flux upgrades when somebody publishes (helm-controller 1.6, `spec.chart.spec.
+    version`, default `*`): drivers, plugins and controllers change under running jobs, without a commit.
+
+    ## Fails
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: dcgm, namespace: flux-system}
+        spec: {chart: {spec: {chart: dcgm-exporter, version: 4.x}}}
+
+    ## Passes
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: dcgm, namespace: flux-system}
+        spec: {chart: {spec: {chart: dcgm-exporter, version: 4.8.1}}}
+    """
+    if release.oci or not release.chart or placeholder(release.version):
+        return
+    if not release.version or any(each in release.version for each in "*<>^~|,") or ".x" in release.version:
+        said = f"`{release.version}`" if release.version else "no version"
+        yield Finding(f"release `{release.name}` has {said} for chart `{release.chart}`", release.where("version"),
+                      help="pin one version, like `1.2.3`")
