@@ -58,6 +58,11 @@ class Work:
         return self.job.labels.get(_SPEC_NAME, self.job.name)
 
     @property
+    def queue_unknown(self) -> bool:
+        """Whether the job has a queue that is not in the set: what its flavors add to the pods is unknown."""
+        return self.job.queue is not None and self.queue is None
+
+    @property
     def selector(self) -> Mapping[str, str]:
         """The node selector of its pods; of a job without a known runtime what its patches say."""
         if self.pod is not None:

@@ -165,7 +165,7 @@ class World:
         if pod is None:
             for patch in job.patches:
                 selector.update(patch.pod.node_selector)
-        choices = self._choices(selector, queue, asks, pod)
+        choices = self._choices(job, selector, queue, asks, pod)
         pools = tuple({each.name: each for choice in choices for each in choice.pools}.values())
         key = tuple(map(id, pools))
         types = self._pool_types.get(key)
@@ -187,9 +187,11 @@ class World:
         return self.plan.cluster_queue(local.cluster_queue) if local else None
 
     def _choices(
-        self, selector: Mapping[str, str], queue: ClusterQueue | None, asks: Resources, pod: Pod | None
+        self, job: TrainJob, selector: Mapping[str, str], queue: ClusterQueue | None, asks: Resources, pod: Pod | None
     ) -> tuple[Choice, ...]:
         reach = pod.tolerations if pod else None
+        if job.queue is not None and queue is None:
+            reach = None  # flavors of a queue that is elsewhere may add tolerations
         key = (tuple(sorted(selector.items())), queue.name if queue else "", tuple(sorted(asks)), reach)
         found = self._candidates.get(key)
         if found is None:

@@ -27,7 +27,7 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
 
         nodePools: [{name: gpu, taints: [{key: team, value: a}]}]
     """
-    if work.pod is None:
+    if work.pod is None or work.queue_unknown:
         return
     trainer = work.runtime.trainer() if work.runtime else None
     # What a patch drops of the runtime's tolerations is told by RUN005.

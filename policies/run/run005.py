@@ -47,7 +47,7 @@ def patch_drops_tolerations(work: Work, world: World) -> Iterator[Finding]:
                    and not any(_covers(new, each) for new in patch.pod.tolerations)]
         if dropped:
             reach = patch.pod.tolerations
-            hard = work.choices and all(
+            hard = work.choices and not work.queue_unknown and all(
                 keeping_away(pool, (*reach, *choice.tolerations), work.asks)
                 for choice in work.choices for pool in choice.pools)
             yield Finding(
