@@ -10,7 +10,6 @@ from compiler.plan.base import PlanNode
 from compiler.plan.jobs import Patch, ReplicatedJob, Runtime, TrainJob
 
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
-FRAMEWORK = "trainer.kubeflow.org/framework"
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
 _FRAMEWORKS = ("torch", "mpi", "jax", "xgboost", "flux")
