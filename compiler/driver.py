@@ -14,8 +14,8 @@ from compiler import __version__
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, warning
-from compiler.emit import tree
-from compiler.emit.report import MANIFEST, object_index, report
+from compiler.emit import MANIFEST, tree
+from compiler.emit.report import object_index, report
 from compiler.emit.yaml import dump
 from compiler.lift import lift
 from compiler.manifest import Manifest, ObjectRef
@@ -27,6 +27,7 @@ from compiler.resolve import resolve
 from compiler.source import Document, Route
 from compiler.source.assemble import SpecSource, assemble
 from compiler.spec import load
+from compiler.synthesis import Synthesis
 from compiler.targets import files as target_files
 from compiler.targets import lower
 from compiler.verify import verify
@@ -173,39 +174,39 @@ class Prepared:
 
     files: dict[str, bytes]
     changes: tree.TreeDiff
+    taken: bool = False
 
 
-def prepare(done: Compilation, options: Options) -> Prepared:
-    """Render a compilation and hold it against its folder; nothing is written."""
+def prepare(done: Compilation, options: Options, cdk8s: Synthesis) -> Prepared:
+    """Render a compilation and hold it against its folder; nothing is written.
+
+    Where cdk8s runs already, it makes the objects meanwhile.
+    """
+    if cdk8s.started:
+        cdk8s.take(done.manifests)
     files = render(done, _base(options))
-    return Prepared(files, tree.diff(options.output / done.name, files))
+    return Prepared(files, tree.diff(options.output / done.name, files), taken=cdk8s.started)
 
 
-def write(done: Compilation, prepared: Prepared, options: Options) -> tree.TreeDiff:
+def write(done: Compilation, prepared: Prepared, options: Options, cdk8s: Synthesis) -> tree.TreeDiff:
     """Write a compilation's folder. Objects that change are made by cdk8s; without any, Node is not started."""
     files, changes = prepared.files, prepared.changes
     if changes.failed or not changes.stale:
         return changes
-    stale = {*changes.added, *changes.changed}
-    fault = _through_cdk8s([each for each in done.manifests if each.path in stale])
-    if fault is not None:
-        return replace(changes, diagnostics=(*changes.diagnostics, fault))
+    if not prepared.taken:
+        stale = {*changes.added, *changes.changed}
+        cdk8s.take([each for each in done.manifests if each.path in stale])
+    faults = tuple(
+        error("INT001", f"cdk8s made another object of `{each.ref}`", each.at,
+              help="this is a fault of Trainyard: please report it with the spec") for each in cdk8s.differing()
+    )
+    if faults:
+        return replace(changes, diagnostics=(*changes.diagnostics, *faults))
     return tree.write(options.output / done.name, files)
 
 
 def _base(options: Options) -> Path:
     return options.output.absolute().parent
-
-
-def _through_cdk8s(manifests: Sequence[Manifest]) -> Diagnostic | None:
-    """Have cdk8s make the objects. What was rendered stands only if cdk8s makes the very same of it."""
-    from compiler.targets.chart import through_cdk8s
-
-    for manifest, body in zip(manifests, through_cdk8s(manifests), strict=True):
-        if body != manifest.body:
-            return error("INT001", f"cdk8s made another object of `{manifest.ref}`", manifest.at,
-                         help="this is a fault of Trainyard: please report it with the spec")
-    return None
 
 
 def reruns(done: Compilation, options: Options) -> list[Diagnostic]:

@@ -11,7 +11,7 @@ from compiler.catalog import Catalog, load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
 from compiler.driver import Options, Outcome
-from compiler.emit.tree import MANIFEST
+from compiler.emit import MANIFEST
 from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.policy import Policies, load_policies

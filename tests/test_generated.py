@@ -22,7 +22,6 @@ from ruamel.yaml import YAML
 from running import ROOT, SPECS, Command, contents, spawn
 
 from compiler import driver
-from compiler.targets.chart import through_cdk8s
 
 GENERATED = ROOT / "generated"
 CLUSTERS = sorted(path.name for path in GENERATED.iterdir() if path.is_dir())
@@ -91,13 +90,6 @@ def test_every_reader_reads_the_same_object(cluster: str, compilations: dict[str
         plain = json.loads(json.dumps(manifest.body))
         assert yaml.load(text, Loader=yaml.CSafeLoader) == plain, manifest.path
         assert YAML(typ="safe", pure=True).load(StringIO(text)) == plain, manifest.path
-
-
-@pytest.mark.parametrize("cluster", CLUSTERS)
-def test_cdk8s_makes_the_same_objects(cluster: str, compilations: dict[str, driver.Compilation]) -> None:
-    manifests = compilations[cluster].manifests
-    for manifest, body in zip(manifests, through_cdk8s(manifests), strict=True):
-        assert body == manifest.body, manifest.path
 
 
 def test_files_are_plain_text_with_one_object_each() -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from compiler.driver import Options, Outcome
+    from compiler.synthesis import Synthesis
 
 
 _SHOWN = 12  # paths of changed files that are listed without --verbose
@@ -89,9 +90,19 @@ def run_lint(options: argparse.Namespace) -> int:
 @_usage
 def run_compile(options: argparse.Namespace) -> int:
     """``compile``: check, then write every cluster's folder, or none."""
-    from compiler.driver import check, orphans, reruns
+    from compiler.emit import MANIFEST
+    from compiler.synthesis import Synthesis
 
     formats(options)
+    with Synthesis() as cdk8s:
+        if not options.check and not any(options.output.glob(f"*/{MANIFEST}")):
+            cdk8s.start()  # all will be new, so Node may start while the specs are read
+        return _compiled(options, cdk8s)
+
+
+def _compiled(options: argparse.Namespace, cdk8s: Synthesis) -> int:
+    from compiler.driver import check, orphans, reruns
+
     settings = _options(options)
     done = check(options.paths, settings)
     for each in done.compilations:
@@ -103,18 +114,18 @@ def run_compile(options: argparse.Namespace) -> int:
         tell(options, done.all(), excused=done.excused)
         say(options, "nothing was written")
         return code or FINDINGS
-    return _written(options, done, settings)
+    return _written(options, done, settings, cdk8s)
 
 
-def _written(options: argparse.Namespace, done: Outcome, settings: Options) -> int:
+def _written(options: argparse.Namespace, done: Outcome, settings: Options, cdk8s: Synthesis) -> int:
     """Every folder is compared before the first is written, so that what one refuses keeps all from being written."""
     from compiler.driver import prepare, write
 
-    ready = [(each, prepare(each, settings)) for each in done.compilations]
+    ready = [(each, prepare(each, settings, cdk8s)) for each in done.compilations]
     refused = any(prepared.changes.failed for _, prepared in ready)
     lines, stale = [], False
     for each, prepared in ready:
-        changes = prepared.changes if options.check or refused else write(each, prepared, settings)
+        changes = prepared.changes if options.check or refused else write(each, prepared, settings, cdk8s)
         done.diagnostics += changes.diagnostics
         stale = stale or changes.stale
         lines += _changes(options, settings.output / each.name, changes)

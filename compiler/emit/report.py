@@ -12,8 +12,6 @@ from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.source import Document, Key, Route
 
-MANIFEST = ".manifest.json"
-
 
 def object_index(manifests: Sequence[Manifest], document: Document, base: Path) -> dict[str, dict[str, Any]]:
     """By object: its file, the line of the spec behind it, and those of its fields that have lines of their own.

@@ -12,10 +12,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from compiler.diagnostics.diagnostic import Diagnostic, Severity, error, warning
-from compiler.emit import swap
-
-MANIFEST = ".manifest.json"
-"""Lists what the last run wrote: ``{"files": {path: sha256}}``. It owns itself."""
+from compiler.emit import MANIFEST, swap
 
 
 @dataclass(frozen=True, slots=True)

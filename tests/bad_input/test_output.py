@@ -156,16 +156,19 @@ def _kill_at(number: int) -> None:
 def _compile_and_die(folder: Path, number: int) -> bool:
     """Compile in a child that is killed; whether it was (else it came to its end)."""
     from compiler import driver
+    from compiler.synthesis import Synthesis
 
     options = driver.Options(output=folder / "generated", today=date(2026, 11, 21))
     child = os.fork()
     if child == 0:
         try:
-            driver._through_cdk8s = lambda *_: None  # type: ignore[assignment]  # Node does not survive a fork
             done = driver.check([folder / "spec.yaml"], options)
-            prepared = [(each, driver.prepare(each, options)) for each in done.compilations]
-            _kill_at(number)
-            os._exit(3 if any(driver.write(each, ready, options).failed for each, ready in prepared) else 0)
+            with Synthesis() as cdk8s:
+                prepared = [(each, driver.prepare(each, options, cdk8s)) for each in done.compilations]
+                cdk8s.take = lambda _: None  # type: ignore[method-assign]  # a killed run could not stop it
+                _kill_at(number)
+                failed = [each for each, ready in prepared if driver.write(each, ready, options, cdk8s).failed]
+            os._exit(3 if failed else 0)
         finally:
             os._exit(4)
     status = os.waitpid(child, 0)[1]

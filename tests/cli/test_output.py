@@ -140,10 +140,7 @@ def test_our_own_fault(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_target_that_cdk8s_changes(trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What cdk8s made is held against what was judged; a difference is never written."""
-    def changed(manifests: list[object]) -> list[dict[str, object]]:
-        return [{"kind": "Other"} for _ in manifests]
-
-    monkeypatch.setattr("compiler.targets.chart.through_cdk8s", changed)
+    monkeypatch.setattr("compiler.synthesis.Synthesis.differing", lambda self: self._asked[0][:1])
     done = trainyard("compile", SPECS / "starter.yaml", "-o", tmp_path / "generated")
     assert done.code == 4
     assert "error[INT001]: cdk8s made another object of `" in done.out

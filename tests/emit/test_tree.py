@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from compiler.emit import swap
-from compiler.emit.tree import MANIFEST, TreeDiff, diff, write
+from compiler.emit import MANIFEST, swap
+from compiler.emit.tree import TreeDiff, diff, write
 
 
 def owned(**files: str) -> dict[str, bytes]:

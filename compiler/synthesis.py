@@ -1,0 +1,120 @@
+"""cdk8s at work beside the passes: objects are made by a process of its own, and held against what was judged.
+
+Importing cdk8s starts Node and takes as long as all passes together, so a cold run starts it first. Nothing of cdk8s
+is ever loaded here (``targets/chart.py`` is the program that knows it).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from compiler.manifest import Manifest
+
+_PROGRAM = Path(__file__).parent / "targets" / "chart.py"
+_CHUNK = 4_000_000
+"""Characters a file: cdk8s' loader reads at most 10 MiB (cdk8s-core v2.70.115 yaml.ts MAX_DOWNLOAD_BUFFER)."""
+
+
+class Synthesis:
+    """A process with cdk8s, started when first needed and gone with the ``with`` statement.
+
+    ``folder`` is where it finds its input, while it runs.
+    """
+
+    def __init__(self) -> None:
+        self.folder = ""
+        self._process: subprocess.Popen[str] | None = None
+        self._asked: list[Sequence[Manifest]] = []
+        self._files = 0
+
+    def __enter__(self) -> Synthesis:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None,
+                 trace: TracebackType | None) -> None:  # fmt: skip
+        if self._process is None:
+            return
+        import shutil
+
+        self._process.kill()
+        self._process.communicate()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def started(self) -> bool:
+        """Whether the process runs."""
+        return self._process is not None
+
+    def start(self) -> subprocess.Popen[str]:
+        """Start the process, unless it runs. It needs no signal to end: its input ends with ours."""
+        if self._process is None:
+            self.folder = tempfile.mkdtemp(prefix="trainyard-")
+            with open(self._told, "wb") as told:
+                # -P: beside the program lie modules named like those of the standard library.
+                self._process = subprocess.Popen(  # noqa: S603 - our own program
+                    [sys.executable, "-P", str(_PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=told,
+                    text=True, start_new_session=True,
+                )
+        return self._process
+
+    @property
+    def _told(self) -> str:
+        return os.path.join(self.folder, "stderr")
+
+    def take(self, manifests: Sequence[Manifest]) -> None:
+        """Have objects made, without waiting for it."""
+        process = self.start()
+        assert process.stdin is not None
+        for chunk, text in _chunks(manifests):
+            path = os.path.join(self.folder, f"{self._files}.yaml")
+            self._files += 1
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            try:
+                print(path, file=process.stdin, flush=True)
+            except BrokenPipeError:  # it has ended
+                raise self._failure() from None
+            self._asked.append(chunk)
+
+    def differing(self) -> list[Manifest]:
+        """Of all that was taken, what cdk8s made otherwise. Waits for it."""
+        found = []
+        asked, self._asked = self._asked, []
+        for chunk in asked:
+            assert self._process is not None
+            assert self._process.stdout is not None
+            answer = self._process.stdout.readline()
+            if not answer:
+                raise self._failure()
+            found += [chunk[number] for number in json.loads(answer)]
+        return found
+
+    def _failure(self) -> RuntimeError:
+        lines = Path(self._told).read_text(encoding="utf-8", errors="replace").split("\n")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "it says nothing")
+        return RuntimeError(f"cdk8s has failed: {last}")
+
+
+def _chunks(manifests: Sequence[Manifest]) -> Iterator[tuple[Sequence[Manifest], str]]:
+    """Objects in files of bearable size: JSON documents, which every YAML reader takes as they are."""
+    parts: list[str] = []
+    first = size = 0
+    for number, manifest in enumerate(manifests):
+        text = f"---\n{json.dumps(manifest.body)}\n"
+        if parts and size + len(text) > _CHUNK:
+            yield manifests[first:number], "".join(parts)
+            parts, first, size = [], number, 0
+        parts.append(text)
+        size += len(text)
+    if parts:
+        yield manifests[first:], "".join(parts)

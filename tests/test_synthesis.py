@@ -1,0 +1,101 @@
+"""cdk8s in its own process: the same objects, on the Node of the wheel, and a clear word when it cannot."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from builders import SPECS, example
+from running import ROOT, Command, environment
+from running import SPECS as FOLDER
+
+from compiler import synthesis
+from compiler.manifest import Manifest
+from compiler.synthesis import Synthesis
+from compiler.targets import lower
+
+
+def _config_map(name: str, **data: str) -> Manifest:
+    return Manifest({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data})
+
+
+@pytest.fixture
+def cdk8s() -> Iterator[Synthesis]:
+    with Synthesis() as running:
+        yield running
+
+
+def test_cdk8s_makes_the_same_objects(cdk8s: Synthesis) -> None:
+    for name in SPECS:
+        cdk8s.take(lower(example(name)[1]))
+    assert cdk8s.differing() == []
+
+
+def test_what_cdk8s_makes_otherwise_is_found(cdk8s: Synthesis) -> None:
+    """cdk8s drops an empty map of labels of a document; so this one must be told, and no other."""
+    dull = Manifest({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b", "labels": {}}})
+    cdk8s.take([_config_map("a"), dull, _config_map("c")])
+    assert cdk8s.differing() == [dull]
+    assert cdk8s.differing() == []
+
+
+def test_more_than_one_file_holds(cdk8s: Synthesis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(synthesis, "_CHUNK", 300)
+    many = [_config_map(f"object-{number}", text="x" * 50) for number in range(20)]
+    many[13].body["metadata"]["labels"] = {}
+    cdk8s.take(many)
+    assert cdk8s.differing() == [many[13]]
+    assert len([each for each in os.listdir(cdk8s.folder) if each.endswith(".yaml")]) > 4
+
+
+def test_nothing_is_left_and_nothing_is_started_unasked() -> None:
+    with Synthesis() as idle:
+        assert not idle.started
+    with Synthesis() as running:
+        process = running.start()
+        assert Path(running.folder).is_dir()
+    assert process.poll() is not None
+    assert not Path(running.folder).exists()
+
+
+def test_it_runs_on_the_node_of_the_wheel_without_a_banner(tmp_path: Path) -> None:
+    """A Node past its end of life would say so on standard error; one on the PATH is never taken."""
+    (tmp_path / "node").write_text("#!/bin/sh\necho the host\n")
+    (tmp_path / "node").chmod(0o755)
+    (tmp_path / "object.yaml").write_text('---\n{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}\n')
+    program = ROOT / "compiler" / "targets" / "chart.py"
+    done = subprocess.run(
+        [sys.executable, "-P", program], input=f"{tmp_path / 'object.yaml'}\n", capture_output=True, text=True,
+        env=environment(PATH=str(tmp_path)), timeout=120, check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
+
+
+def test_a_cdk8s_that_cannot_start(trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Told in two lines with the reason, and nothing is written."""
+    broken = tmp_path / "chart.py"
+    broken.write_text("raise OSError('no Node for this machine')\n")
+    monkeypatch.setattr(synthesis, "_PROGRAM", broken)
+    done = trainyard("compile", FOLDER / "starter.yaml", "-o", tmp_path / "generated")
+    assert (done.code, done.out) == (4, "")
+    assert done.err.startswith("error[INT000]: RuntimeError: cdk8s has failed: OSError: no Node for this machine\n")
+    assert not (tmp_path / "generated").exists()
+
+
+def test_runs_without_a_change_start_nothing(trainyard: Command, monkeypatch: pytest.MonkeyPatch,
+                                             tmp_path: Path) -> None:  # fmt: skip
+    spec, output = FOLDER / "starter.yaml", tmp_path / "generated"
+    assert trainyard("compile", spec, "-o", output).code == 0
+
+    def refuse(_: Synthesis) -> None:
+        raise AssertionError("cdk8s is not needed here")
+
+    monkeypatch.setattr(Synthesis, "start", refuse)
+    assert trainyard("check", spec).code == 0
+    assert trainyard("compile", spec, "-o", output).code == 0
+    assert trainyard("compile", "--check", spec, "-o", output).code == 0
+    assert trainyard("compile", "--check", spec, "-o", tmp_path / "other").code == 3
