@@ -17,6 +17,7 @@ from compiler.diagnostics.diagnostic import error, warning
 from compiler.emit import MANIFEST, tree
 from compiler.emit.report import object_index, report
 from compiler.emit.yaml import dump
+from compiler.history import hold, record
 from compiler.lift import lift
 from compiler.manifest import Manifest, ObjectRef
 from compiler.plan import Plan
@@ -35,13 +36,13 @@ from compiler.verify import verify
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a run is told beside its paths."""
+    """What a run is told beside its paths. ``hold``: jobs that were submitted stay so, as ``output`` shows them."""
 
     policies: Path | None = None
     catalog: Path | None = None
     today: date = date.min
     output: Path = Path("generated")
-    replace: bool = False
+    hold: bool = False
 
 
 @dataclass
@@ -119,7 +120,11 @@ def _passes(done: Compilation, policies: Policies, options: Options) -> list[Dia
     faults += more
     if plan is None:
         return faults
-    done.plan, done.manifests = plan, lower(plan)
+    manifests = lower(plan)
+    if options.hold:
+        plan, manifests, more = hold(plan, manifests, done.document, options.output / done.name)
+        faults += more
+    done.plan, done.manifests = plan, manifests
     external = frozenset(ObjectRef(*each) for each in plan.external)
     told = verify(done.manifests, closed=True, external=external)
     lifted, more = lift(done.manifests, closed=True)
@@ -157,15 +162,10 @@ def render(done: Compilation, base: Path) -> dict[str, bytes]:
     head = {
         "trainyard": __version__, "cluster": done.name, "release": done.plan.release,
         "facts": {each.name: each.date for each in load_catalog().sources[:4]},
-        "jobs": _jobs(done.plan), "files": digests, "objects": index,
+        "jobs": record(done.plan, done.manifests, done.document), "files": digests, "objects": index,
     }
     files[MANIFEST] = (json.dumps(head, indent=1, ensure_ascii=False) + "\n").encode()
     return files
-
-
-def _jobs(plan: Plan) -> dict[str, dict[str, object]]:
-    """The object that each job of the spec was submitted as."""
-    return {f"{each.namespace}/{each.source_name}": {"object": each.name, "rerun": each.rerun} for each in plan.jobs}
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,36 +207,6 @@ def write(done: Compilation, prepared: Prepared, options: Options, cdk8s: Synthe
 
 def _base(options: Options) -> Path:
     return options.output.absolute().parent
-
-
-def reruns(done: Compilation, options: Options) -> list[Diagnostic]:
-    """Jobs that were submitted before and would be submitted again, without the spec saying so.
-
-    A TrainJob is immutable: a change makes a second one, beside the first.
-    """
-    if done.plan is None or options.replace:
-        return []
-    submitted = _submitted(options.output / done.name / MANIFEST)
-    found = []
-    for job in done.plan.jobs:
-        before, rerun = submitted.get(f"{job.namespace}/{job.source_name}", (job.name, 0))
-        if before != job.name and job.rerun <= rerun:
-            found.append(error(
-                "RES030", f"job `{job.source_name}` was submitted as `{before}` and would run a second time",
-                job.at, label="what has changed cannot be changed in a TrainJob that exists",
-                help=f"add `rerun: {rerun + 1}` to run it anew, or undo the change; `--replace` if it was never pushed",
-                key=True,
-            ).locate(done.document))
-    return found
-
-
-def _submitted(manifest: Path) -> dict[str, tuple[str, int]]:
-    """By job of the spec, the object and the rerun that an earlier run wrote; nothing where that cannot be read."""
-    try:
-        jobs = json.loads(manifest.read_bytes())["jobs"]
-        return {name: (str(each["object"]), int(each["rerun"])) for name, each in jobs.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
 
 
 def orphans(done: Outcome, options: Options) -> list[Diagnostic]:

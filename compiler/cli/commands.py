@@ -45,7 +45,7 @@ def _options(options: argparse.Namespace) -> Options:
     return Options(
         policies=options.policies or find_policies(options.paths or ["specs"]), catalog=options.catalog,
         today=date.today(), output=getattr(options, "output", Path("generated")),
-        replace=getattr(options, "replace", False),
+        hold=not getattr(options, "replace", True),
     )
 
 
@@ -101,12 +101,10 @@ def run_compile(options: argparse.Namespace) -> int:
 
 
 def _compiled(options: argparse.Namespace, cdk8s: Synthesis) -> int:
-    from compiler.driver import check, orphans, reruns
+    from compiler.driver import check, orphans
 
     settings = _options(options)
     done = check(options.paths, settings)
-    for each in done.compilations:
-        each.diagnostics += reruns(each, settings)
     if any(Path(each).is_dir() for each in options.paths):
         done.diagnostics += orphans(done, settings)
     code = exit_code(options, done.all())

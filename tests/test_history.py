@@ -1,0 +1,160 @@
+"""Jobs that were submitted: never changed, never run twice, and never by accident."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from builders import spec
+from running import Command, contents, snapshot
+
+from compiler.plan.jobs import EnvVar
+from compiler.plan.units import Quantity
+from compiler.resolve import jobs as resolve_jobs
+
+HELD = "`train` stays as it was submitted: nothing in the spec asks for another run"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, trainyard: Command) -> Path:
+    """A folder with a spec of one job that was compiled, and so submitted."""
+    write(tmp_path, spec())
+    assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
+    return tmp_path
+
+
+def write(folder: Path, data: Any) -> None:
+    (folder / "spec.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
+
+
+def train_jobs(folder: Path) -> dict[str, bytes]:
+    """Jobs and runtimes of the output."""
+    found = contents(folder / "generated" / "lab")
+    return {path: data for path, data in found.items() if path.startswith(("jobs/", "queues/runtimes/"))}
+
+
+def other_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Trainyard that derives one more variable, and less shared memory (which the runtime holds)."""
+    derived = resolve_jobs.environment
+    monkeypatch.setattr(resolve_jobs, "environment", lambda *given: (*derived(*given), EnvVar("NCCL_NEW", "1")))
+    monkeypatch.setattr(resolve_jobs, "shared_memory", lambda *_: Quantity.parse("1Gi"))
+
+
+def test_another_release_leaves_submitted_jobs_alone(
+    folder: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job and its runtime stay word for word; the run says so, and a second one changes nothing."""
+    before = train_jobs(folder)
+    other_release(monkeypatch)
+    done = trainyard("compile", "spec.yaml", cwd=folder)
+    assert done.code == 0
+    assert f"note[RES031]: {HELD}\n" in done.out
+    assert "= help: to run one anew with them, write `rerun: 1`" in done.out
+    assert train_jobs(folder) == before
+    report = (folder / "generated" / "lab" / "report.md").read_text()
+    (name,) = re.findall(r"trainjob-(train-\w+)\.yaml", " ".join(before))
+    assert f"| job/train | name | {name} |" in report
+    assert f"| training/{name} |" in report
+    after = snapshot(folder)
+    assert trainyard("compile", "--check", "spec.yaml", cwd=folder).code == 0
+    assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
+    assert snapshot(folder) == after
+
+
+def test_rerun_takes_what_is_derived_today(
+    folder: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = train_jobs(folder)
+    other_release(monkeypatch)
+    write(folder, spec(job={"rerun": 1}))
+    done = trainyard("compile", "spec.yaml", cwd=folder)
+    assert (done.code, done.out) == (0, "")
+    assert before.keys().isdisjoint(train_jobs(folder))
+    assert b"NCCL_NEW" in b"".join(train_jobs(folder).values())
+
+
+def test_a_new_job_beside_one_that_stays(
+    folder: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = train_jobs(folder)
+    other_release(monkeypatch)
+    data = spec()
+    data["spec"]["jobs"].append({**data["spec"]["jobs"][0], "name": "second"})
+    write(folder, data)
+    assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
+    after = train_jobs(folder)
+    assert before.items() <= after.items()
+    assert len(after) == 4  # each with a runtime of its own
+
+
+@pytest.mark.parametrize("change", [
+    {"job": {"image": "registry.test/train:2.0"}}, {"job": {"nodes": 2}}, {"job": {"env": {"SEED": "2"}}},
+    {"pool": {"instanceType": "p5.48xlarge"}},
+], ids=str)  # fmt: skip
+def test_a_change_of_the_spec_must_be_asked_for(change: dict[str, Any], folder: Path, trainyard: Command) -> None:
+    before = snapshot(folder / "generated")
+    write(folder, spec(**change))
+    done = trainyard("compile", "spec.yaml", cwd=folder)
+    assert done.code == 1
+    assert "error[RES030]: job `train` was submitted as `train-" in done.out
+    assert snapshot(folder / "generated") == before
+    write(folder, spec(**{**change, "job": {**change.get("job", {}), "rerun": 1}}))
+    assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
+
+
+def test_a_job_that_moves_to_another_namespace(trainyard: Command, tmp_path: Path) -> None:
+    """It would run in both."""
+    queue = {"name": "research", "quota": [{"pool": "gpu", "nodes": 4}]}
+    write(tmp_path, spec(queues=[{**queue, "namespaces": ["team-a"]}]))
+    assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
+    write(tmp_path, spec(queues=[{**queue, "namespaces": ["team-b"]}]))
+    done = trainyard("compile", "spec.yaml", cwd=tmp_path)
+    assert done.code == 1
+    assert "error[RES030]" in done.out
+
+
+def test_a_submitted_file_that_someone_edited(
+    folder: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it was submitted as is no longer known, so nothing is guessed."""
+    (path,) = (folder / "generated" / "lab" / "jobs").rglob("*.yaml")
+    path.write_text(path.read_text() + "# edited\n")
+    other_release(monkeypatch)
+    done = trainyard("compile", "spec.yaml", cwd=folder)
+    assert done.code == 1
+    assert "error[RES030]" in done.out
+
+
+def test_a_rendering_that_changes_under_the_same_name(
+    folder: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name need not tell: what was made is compared."""
+    from compiler.targets import trainer
+
+    body = trainer.job_body
+
+    def longer(*given: Any, **named: Any) -> dict[str, Any]:
+        made = body(*given, **named)
+        return {**made, "spec": {**made["spec"], "activeDeadlineSeconds": 60}}
+
+    before = train_jobs(folder)
+    monkeypatch.setattr(trainer, "job_body", longer)
+    done = trainyard("compile", "spec.yaml", cwd=folder)
+    assert HELD in done.out
+    assert train_jobs(folder) == before
+
+
+def test_an_index_of_an_older_trainyard(folder: Path, trainyard: Command) -> None:
+    """It knows the object's name alone; that is enough where nothing changed."""
+    index = folder / "generated" / "lab" / ".manifest.json"
+    data = json.loads(index.read_text())
+    for job in data["jobs"].values():
+        del job["asked"], job["made"]
+    index.write_text(json.dumps(data))
+    done = trainyard("compile", "spec.yaml", cwd=folder)
+    assert (done.code, done.out) == (0, "")
+    assert set(json.loads(index.read_text())["jobs"]["training/train"]) == {"object", "rerun", "asked", "made"}
