@@ -1,23 +1,16 @@
-"""The driver: the passes in their order, from files to a compilation. It prints nothing and decides no exit code."""
+"""The driver: the passes in their order, from files to a judged compilation. It prints and writes nothing."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
-from compiler import __version__
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.diagnostics.diagnostic import error, warning
-from compiler.emit import MANIFEST, tree
-from compiler.emit.report import object_index, report
-from compiler.emit.yaml import dump
-from compiler.history import hold, record
+from compiler.history import hold
 from compiler.lift import lift
 from compiler.manifest import Manifest, ObjectRef
 from compiler.plan import Plan
@@ -28,8 +21,6 @@ from compiler.resolve import resolve
 from compiler.source import Document, Route
 from compiler.source.assemble import SpecSource, assemble
 from compiler.spec import load
-from compiler.synthesis import Synthesis
-from compiler.targets import files as target_files
 from compiler.targets import lower
 from compiler.verify import verify
 
@@ -149,72 +140,3 @@ def _trace(item: Diagnostic, by_id: Mapping[str, Manifest]) -> Diagnostic:
     path = tuple(item.at[1:])
     notes = (*item.notes, f"rendered as `{Route(path)}`") if path else item.notes
     return replace(item, at=manifest.origin(path), object=str(manifest.ref), notes=notes)
-
-
-def render(done: Compilation, base: Path) -> dict[str, bytes]:
-    """All files of a compilation's folder, by path. ``base``: what file names in the source map are relative to."""
-    assert done.plan is not None
-    files = {each.path: dump(each.body).encode() for each in done.manifests}
-    files.update({path: text.encode() for path, text in target_files(done.plan).items()})
-    files["report.md"] = report(done.plan, done.manifests, done.diagnostics).encode()
-    digests = {path: hashlib.sha256(data).hexdigest() for path, data in sorted(files.items())}
-    index = object_index(done.manifests, done.document, base)
-    head = {
-        "trainyard": __version__, "cluster": done.name, "release": done.plan.release,
-        "facts": {each.name: each.date for each in load_catalog().sources[:4]},
-        "jobs": record(done.plan, done.manifests, done.document), "files": digests, "objects": index,
-    }
-    files[MANIFEST] = (json.dumps(head, indent=1, ensure_ascii=False) + "\n").encode()
-    return files
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A compilation's folder before it is written: all of its files, and what writing them would change."""
-
-    files: dict[str, bytes]
-    changes: tree.TreeDiff
-    taken: bool = False
-
-
-def prepare(done: Compilation, options: Options, cdk8s: Synthesis) -> Prepared:
-    """Render a compilation and hold it against its folder; nothing is written.
-
-    Where cdk8s runs already, it makes the objects meanwhile.
-    """
-    if cdk8s.started:
-        cdk8s.take(done.manifests)
-    files = render(done, _base(options))
-    return Prepared(files, tree.diff(options.output / done.name, files), taken=cdk8s.started)
-
-
-def write(done: Compilation, prepared: Prepared, options: Options, cdk8s: Synthesis) -> tree.TreeDiff:
-    """Write a compilation's folder. Objects that change are made by cdk8s; without any, Node is not started."""
-    files, changes = prepared.files, prepared.changes
-    if changes.failed or not changes.stale:
-        return changes
-    if not prepared.taken:
-        stale = {*changes.added, *changes.changed}
-        cdk8s.take([each for each in done.manifests if each.path in stale])
-    faults = tuple(
-        error("INT001", f"cdk8s made another object of `{each.ref}`", each.at,
-              help="this is a fault of Trainyard: please report it with the spec") for each in cdk8s.differing()
-    )
-    if faults:
-        return replace(changes, diagnostics=(*changes.diagnostics, *faults))
-    return tree.write(options.output / done.name, files)
-
-
-def _base(options: Options) -> Path:
-    return options.output.absolute().parent
-
-
-def orphans(done: Outcome, options: Options) -> list[Diagnostic]:
-    """Folders of clusters that no spec of this run names any more."""
-    names = {each.name for each in done.compilations}
-    folders = sorted(each.parent for each in options.output.glob(f"*/{MANIFEST}"))
-    return [
-        warning("OUT009", f"`{folder}` belongs to no spec any more",
-                help="take the cluster down, then remove the folder; or put its spec back")
-        for folder in folders if folder.name not in names
-    ]

@@ -13,7 +13,8 @@ from builders import ROOT
 ORDER = (
     "source.base", "diagnostics", "source", "catalog", "plan", "spec", "resolve", "manifest", "targets", "lift",
     "verify",
-    "policy", "emit", "synthesis", "history", "driver", "linter", "cli",
+    "policy", "emit", "synthesis", "history", "driver", "writer", "linter",
+    "cli",
 )  # fmt: skip
 BASE = {"source", "source.route", "source.tree"}  # the package itself gives out just these two modules
 APART = {("lift", "targets"), ("verify", "targets"), ("policy", "targets"), ("resolve", "manifest")}
@@ -31,7 +32,7 @@ MAY_TOUCH_FILES = {
     "diagnostics.pages": "reads the explanation pages of the package", "verify.schemas": "reads the package's schemas",
     "verify.webhooks": "finds its own modules",
     "verify.derive": "makes the package's schemas", "policy.load": "reads rules and exceptions",
-    "policy.config": "reads policy.yaml", "driver": "looks for clusters' folders, hands over to emit",
+    "policy.config": "reads policy.yaml", "writer": "looks for clusters' folders",
     "history": "reads what the last run wrote",
     "targets": "finds its own modules", "lift": "finds its own modules",
     "targets.health": "reads the program that it puts into a ConfigMap",

@@ -101,7 +101,8 @@ def run_compile(options: argparse.Namespace) -> int:
 
 
 def _compiled(options: argparse.Namespace, cdk8s: Synthesis) -> int:
-    from compiler.driver import check, orphans
+    from compiler.driver import check
+    from compiler.writer import orphans
 
     settings = _options(options)
     done = check(options.paths, settings)
@@ -117,7 +118,7 @@ def _compiled(options: argparse.Namespace, cdk8s: Synthesis) -> int:
 
 def _written(options: argparse.Namespace, done: Outcome, settings: Options, cdk8s: Synthesis) -> int:
     """Every folder is compared before the first is written, so that what one refuses keeps all from being written."""
-    from compiler.driver import prepare, write
+    from compiler.writer import prepare, write
 
     ready = [(each, prepare(each, settings, cdk8s)) for each in done.compilations]
     refused = any(prepared.changes.failed for _, prepared in ready)

@@ -111,8 +111,8 @@ def _place(file: SourceFile, mark: Mark | None) -> Span:
     return Span(file, row, column, row, column + 1)
 
 
-# YAML 1.2.2 section 5.1 (c-printable) without the breaks that only YAML 1.1 knows: U+0085, U+2028, U+2029.
-FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What YAML 1.2.2 section 5.1 (c-printable) leaves out, and the breaks that only YAML 1.1 knows: U+0085, U+2028, U+2029.
+FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
 def forbidden_characters(file: SourceFile) -> Iterable[Diagnostic]:

@@ -155,7 +155,7 @@ def _kill_at(number: int) -> None:
 
 def _compile_and_die(folder: Path, number: int) -> bool:
     """Compile in a child that is killed; whether it was (else it came to its end)."""
-    from compiler import driver
+    from compiler import driver, writer
     from compiler.synthesis import Synthesis
 
     options = driver.Options(output=folder / "generated", today=date(2026, 11, 21))
@@ -164,10 +164,10 @@ def _compile_and_die(folder: Path, number: int) -> bool:
         try:
             done = driver.check([folder / "spec.yaml"], options)
             with Synthesis() as cdk8s:
-                prepared = [(each, driver.prepare(each, options, cdk8s)) for each in done.compilations]
+                prepared = [(each, writer.prepare(each, options, cdk8s)) for each in done.compilations]
                 cdk8s.take = lambda _: None  # type: ignore[method-assign]  # a killed run could not stop it
                 _kill_at(number)
-                failed = [each for each, ready in prepared if driver.write(each, ready, options, cdk8s).failed]
+                failed = [each for each, ready in prepared if writer.write(each, ready, options, cdk8s).failed]
             os._exit(3 if failed else 0)
         finally:
             os._exit(4)
