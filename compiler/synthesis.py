@@ -56,14 +56,14 @@ class Synthesis:
         return self._process is not None
 
     def start(self) -> subprocess.Popen[str]:
-        """Start the process, unless it runs. It needs no signal to end: its input ends with ours."""
+        """Start the process, unless it runs. Should this one be killed, that one ends by itself and cleans up."""
         if self._process is None:
             self.folder = tempfile.mkdtemp(prefix="trainyard-")
             with open(self._told, "wb") as told:
                 # -P: beside the program lie modules named like those of the standard library.
                 self._process = subprocess.Popen(  # noqa: S603 - our own program
-                    [sys.executable, "-P", str(_PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=told,
-                    text=True, start_new_session=True,
+                    [sys.executable, "-P", str(_PROGRAM), self.folder], stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE, stderr=told, text=True, start_new_session=True,
                 )
         return self._process
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,6 +64,19 @@ def test_nothing_is_left_and_nothing_is_started_unasked() -> None:
     assert not Path(running.folder).exists()
 
 
+def test_when_this_process_is_killed_the_other_cleans_up(tmp_path: Path) -> None:
+    program = "from compiler.synthesis import Synthesis; import os, signal; s = Synthesis(); s.start(); " \
+              "print(s.folder, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    done = subprocess.run([sys.executable, "-c", program], env=environment(TMPDIR=str(tmp_path)), text=True,
+                          stdout=subprocess.PIPE, timeout=60, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert done.stdout.startswith(str(tmp_path))
+    end = time.monotonic() + 60
+    while os.listdir(tmp_path) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert os.listdir(tmp_path) == []
+
+
 def test_it_runs_on_the_node_of_the_wheel_without_a_banner(tmp_path: Path) -> None:
     """A Node past its end of life would say so on standard error; one on the PATH is never taken."""
     (tmp_path / "node").write_text("#!/bin/sh\necho the host\n")
@@ -69,8 +84,8 @@ def test_it_runs_on_the_node_of_the_wheel_without_a_banner(tmp_path: Path) -> No
     (tmp_path / "object.yaml").write_text('---\n{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}\n')
     program = ROOT / "compiler" / "targets" / "chart.py"
     done = subprocess.run(
-        [sys.executable, "-P", program], input=f"{tmp_path / 'object.yaml'}\n", capture_output=True, text=True,
-        env=environment(PATH=str(tmp_path)), timeout=120, check=False,
+        [sys.executable, "-P", program, tmp_path / "none"], input=f"{tmp_path / 'object.yaml'}\n", text=True,
+        capture_output=True, env=environment(PATH=str(tmp_path)), timeout=120, check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
 

