@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from compiler.source import Key
+from compiler.verify.defaults import defaulted
 from compiler.verify.fault import LIST, NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
 from compiler.verify.node import Breach, Node
 
@@ -40,8 +41,8 @@ def _walk(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
     if classes and cls not in classes and not _passes(node, value):
         faults.append(_wrong_type(node, value, trail))
         return
-    if node.tests:
-        _test(node, value, trail, faults)
+    if node.tests:  # keys are counted as the API server does: after nulls went and defaults came
+        _test(node, defaulted(node, value) if cls is dict else value, trail, faults)
     if cls is dict:
         _object(node, value, trail, faults)
     elif cls is list:
