@@ -10,6 +10,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from compiler.catalog import load_catalog
@@ -98,9 +99,12 @@ def told(found: list[Diagnostic]) -> list[tuple[str, str, str]]:
 
 
 def example(name: str) -> tuple[Document, Plan]:
-    """Document and plan of one of the project's own specs."""
+    """Document and plan of one of the specs that came with Trainyard."""
     path = ROOT / "specs" / name
-    (source,), faults = assemble([path if path.is_dir() else path.with_suffix(".yaml")])
+    path = path if path.is_dir() else path.with_suffix(".yaml")
+    if not path.exists():
+        pytest.skip(f"needs specs/{path.name}, one of the examples that came with Trainyard")
+    (source,), faults = assemble([path])
     assert faults == []
     model, faults = load(source.document)
     assert model is not None, told(faults)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from running import ROOT, Command
+from running import ROOT, Command, needs_examples
 
 from compiler.policy.load import load_rules
 from compiler.source import SourceFile
@@ -30,6 +30,7 @@ def test_generated_pages_are_current() -> None:
     assert unknown(files) == []
 
 
+@needs_examples
 @pytest.mark.parametrize("name", FILES)
 def test_console_blocks_are_what_is_printed(name: str, tmp_path: Path) -> None:
     """Every command of every block, run anew: `make docs` would change nothing."""
@@ -38,6 +39,7 @@ def test_console_blocks_are_what_is_printed(name: str, tmp_path: Path) -> None:
     assert refreshed(text, tmp_path).splitlines() == text.splitlines()
 
 
+@needs_examples
 def test_the_readme_shows_input_output_and_a_mistake_on_its_first_screen() -> None:
     screen = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:72])
     assert "kind: TrainingCluster" in screen
@@ -66,6 +68,7 @@ def test_examples_of_the_spec_language_compile(trainyard: Command, tmp_path: Pat
     assert sorted(done.err.removeprefix("clean: ").strip().split(", ")) == ["pools", "research", "small"]
 
 
+@needs_examples
 def test_settings_in_the_policy_page_are_read(trainyard: Command, tmp_path: Path) -> None:
     """policy.yaml, exceptions.yaml and the Python rule, put where their first line says."""
     for language in ("yaml", "python"):
@@ -91,6 +94,7 @@ def test_every_area_has_a_title() -> None:
     assert pages <= set(AREAS)
 
 
+@needs_examples
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(path: Path) -> None:
     """Files that a page names exist, and the headings that it points at."""

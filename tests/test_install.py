@@ -12,8 +12,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from running import ROOT, SPECS, Run
+from running import ROOT, SPECS, Run, needs_examples
 
+pytestmark = needs_examples
 SCHEMA_RULE = """\
 code: ORG001
 slug: job-without-cost-center

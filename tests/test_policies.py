@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from running import needs_examples
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
@@ -47,6 +48,7 @@ def test_without_fault(text: str) -> None:
     assert findings_for(text) == []
 
 
+@needs_examples
 @pytest.mark.parametrize("path", sorted((ROOT / "specs").iterdir()), ids=lambda path: path.stem)
 def test_specs_are_clean(path: Path) -> None:
     sources, faults = assemble([path])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from builders import SPECS, example
-from running import ROOT, Command, environment
+from running import ROOT, Command, environment, needs_examples
 from running import SPECS as FOLDER
 
 from compiler import synthesis
@@ -90,6 +90,7 @@ def test_it_runs_on_the_node_of_the_wheel_without_a_banner(tmp_path: Path) -> No
     assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
 
 
+@needs_examples
 def test_a_cdk8s_that_cannot_start(trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Told in two lines with the reason, and nothing is written."""
     broken = tmp_path / "chart.py"
@@ -101,6 +102,7 @@ def test_a_cdk8s_that_cannot_start(trainyard: Command, monkeypatch: pytest.Monke
     assert not (tmp_path / "generated").exists()
 
 
+@needs_examples
 def test_runs_without_a_change_start_nothing(trainyard: Command, monkeypatch: pytest.MonkeyPatch,
                                              tmp_path: Path) -> None:  # fmt: skip
     spec, output = FOLDER / "starter.yaml", tmp_path / "generated"

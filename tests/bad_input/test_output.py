@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import SPECS, Command, Run, contents, snapshot
+from running import SPECS, Command, Run, contents, needs_examples, snapshot
 
+pytestmark = needs_examples
 RERUN = "command: [torchrun, train.py, --lr=0.1], rerun: 1"
 
 

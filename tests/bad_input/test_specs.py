@@ -8,9 +8,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from running import SPECS, Command, marks, snapshot
+from running import SPECS, Command, marks, needs_examples, snapshot
 
 from bad_input.told import CASES, told, words
+
+pytestmark = needs_examples
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from running import SPECS, Command, snapshot, spawn
+from running import SPECS, Command, needs_examples, snapshot, spawn
 
 from compiler import __version__
 from compiler.cli.arguments import FORMATS
 from compiler.diagnostics.render import FORMATS as RENDERERS
 
+pytestmark = needs_examples
 STARTER = SPECS / "starter.yaml"
 BAD = Path(__file__).parent.parent / "bad_input" / "cases"
 

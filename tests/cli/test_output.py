@@ -12,8 +12,9 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from running import ROOT, SPECS, Command, environment, spawn
+from running import ROOT, SPECS, Command, environment, needs_examples, spawn
 
+pytestmark = needs_examples
 BAD = Path(__file__).parent.parent / "bad_input" / "cases" / "unknown-type.yaml"
 COMMAND = [sys.executable, "-m", "compiler"]
 
