@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable
 from datetime import date
 from functools import wraps
@@ -11,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compiler.cli.exits import CLEAN, FINDINGS, STALE, USAGE
-from compiler.cli.output import UsageError, exit_code, formats, say, tell
+from compiler.cli.output import exit_code, formats, say, tell
+from compiler.cli.streams import UsageError, err, out, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ def _usage(command: Callable[[argparse.Namespace], int]) -> Callable[[argparse.N
         try:
             return command(options)
         except UsageError as fault:
-            sys.stderr.write(f"trainyard: {fault}\n")
+            err(f"trainyard: {fault}\n")
             return USAGE
 
     return run
@@ -41,8 +41,9 @@ def _options(options: argparse.Namespace) -> Options:
 
     if options.policies is not None and not options.policies.is_dir():
         raise UsageError(f"`{options.policies}` is not a folder with policies")
+    options.policies = options.policies or find_policies(options.paths)
     return Options(
-        policies=options.policies or find_policies(options.paths or ["specs"]), catalog=options.catalog,
+        policies=options.policies, catalog=options.catalog,
         today=date.today(), output=getattr(options, "output", Path("generated")),
         replace=getattr(options, "replace", False),
     )
@@ -151,7 +152,7 @@ def run_explain(options: argparse.Namespace) -> int:
     text = explain_code(options.subject, settings)
     if text is None:
         text = explain_object(options.subject, options.field, options.paths, settings)
-    sys.stdout.write(text)
+    out(visible(text))
     return CLEAN
 
 
@@ -162,7 +163,7 @@ def run_schema(options: argparse.Namespace) -> int:
 
     if options.kind not in KINDS:
         raise UsageError(f"`{options.kind}` is no kind: write one of {', '.join(KINDS)}")
-    sys.stdout.write(schema_text(options.kind))
+    out(schema_text(options.kind))
     return CLEAN
 
 
@@ -213,13 +214,13 @@ def _complain(found: Iterable[Any]) -> None:
     from compiler import __version__
     from compiler.diagnostics.render import render
 
-    sys.stderr.write(render("text", list(found), tool_version=__version__))
+    err(render("text", list(found), tool_version=__version__))
 
 
 def _print_table(header: tuple[str, ...], found: list[Any]) -> None:
     widths = [max(len(row[column]) for row in (header, *found)) for column in range(len(header))]
-    for row in (header, *found):
-        sys.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n")
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in (header, *found))
+    out("".join(f"{visible(line)}\n" for line in lines))
 
 
 @_usage
@@ -228,5 +229,5 @@ def run_completion(options: argparse.Namespace) -> int:
     from compiler.cli.arguments import parser
     from compiler.cli.completion import script
 
-    sys.stdout.write(script(options.shell, parser()))
+    out(script(options.shell, parser()))
     return CLEAN

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from compiler.cli.output import UsageError
+from compiler.cli.streams import UsageError
 from compiler.diagnostics.pages import load_pages
 from compiler.driver import Compilation, Options, check
 from compiler.policy.load import load_rules

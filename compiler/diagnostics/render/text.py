@@ -115,18 +115,21 @@ def expand(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with control characters, bidirectional overrides and lone surrogates replaced by U+FFFD."""
+    """The text with U+FFFD for what steers a terminal or is not seen at all.
+
+    Control and format characters (bidirectional ones, those of no width), line separators, lone surrogates.
+    """
     if text.isascii() and text.isprintable():
         return text
-    return "".join("\ufffd" if category(char) in ("Cc", "Cs", "Zl", "Zp") or char in _BIDI else char for char in text)
+    return "".join("\ufffd" if category(char) in _UNSEEN else char for char in text)
 
 
-_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def columns(text: str) -> int:
     """Columns of a terminal: two for wide (CJK) characters, none for combining ones."""
     if text.isascii():
         return len(text)
-    return sum(2 if east_asian_width(char) in "WF" else 0 if category(char) in ("Mn", "Me", "Cf") else 1
+    return sum(2 if east_asian_width(char) in "WF" else 0 if category(char) in ("Mn", "Me") else 1
                for char in text)  # fmt: skip
