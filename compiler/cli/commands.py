@@ -97,7 +97,7 @@ def run_compile(options: argparse.Namespace) -> int:
     done = check(options.paths, settings)
     for each in done.compilations:
         each.diagnostics += reruns(each, settings)
-    if any(Path(each).is_dir() for each in options.paths):
+    if done.compilations and any(Path(each).is_dir() for each in options.paths):  # else not every spec was read
         done.diagnostics += orphans(done, settings)
     code = exit_code(options, done.all())
     if done.failed or code != CLEAN:

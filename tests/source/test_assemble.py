@@ -161,6 +161,16 @@ def test_hidden_files_and_folders_are_passed_over(folder: Path) -> None:
     assert only(".").name == "seoul"
 
 
+def test_output_and_policies_among_the_specs_are_passed_over(folder: Path) -> None:
+    """`trainyard compile .` finds what it wrote the last time; somebody else's manifest hides nothing."""
+    put(cluster=CLUSTER, generated__seoul__flux__source="a: 1\n", policies__policy="levels: {}\n")
+    Path("generated/seoul/.manifest.json").write_text('{\n "trainyard": "0.1.0",\n "files": {}}')
+    assert only(".").path == "cluster.yaml"
+    Path("generated/seoul/.manifest.json").write_text('{"name": "trainyard"}')
+    assert told(".") == [("YML030", "generated/seoul/flux/source.yaml:1:1")] * 2
+    assert told("policies") == [("YML030", "policies/policy.yaml:1:1")] * 2
+
+
 def test_two_clusters_of_one_name_are_told(folder: Path) -> None:
     put(a=CLUSTER, b=CLUSTER)
     assert told(".") == [("YML044", "b.yaml:3:18")]
