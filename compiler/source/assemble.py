@@ -14,7 +14,6 @@ from compiler.source.parse import parse
 from compiler.source.read import read
 from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile
 
-
 _OUTPUT = ".manifest.json"  # what `emit` puts into each folder that it writes
 _POLICIES = "policies"  # where `cli` looks for the adopter's policies, for a folder that holds specs too
 
