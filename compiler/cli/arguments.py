@@ -101,7 +101,7 @@ def _explain(commands: Commands) -> None:
 def _schema(commands: Commands) -> None:
     command = _command(commands, "schema", "print the JSON Schema of the spec, for editors")
     command.add_argument("kind", nargs="?", default="TrainingCluster", metavar="KIND",
-                         help="TrainingCluster, TrainingJob, TrainingQueue or TrainingNodePool")
+                         help="TrainingCluster, TrainingClusterBase, TrainingJob, TrainingQueue or TrainingNodePool")
 
 
 def _catalog(commands: Commands) -> None:

@@ -27,6 +27,8 @@ _WORDINGS: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
          "quote the value if it contains `: `, or correct the indentation", ""),
         ("quoted scalar / found unexpected (end of stream|document)", "quoted text is never closed",
          "add the closing quote", "opened here"),
+        ("Unicode character escape code", "an escape in double quotes that names no character",
+         "write the character itself; one beyond U+FFFF is `\\U` and eight digits, not a pair of `\\u`", "opened here"),
         ("unknown escape|escape sequence of|expected hexdecimal|did not find expected hex",
          "unknown escape in double quotes",
          "use single quotes, or write `\\\\` for a backslash", "opened here"),

@@ -234,3 +234,9 @@ def test_a_plain_scalar_keeps_its_text() -> None:
     node = parse(SourceFile("f", "version: 1.30\n"))[0][0].node(Route(("version",)))[0]
     assert isinstance(node, ScalarNode)
     assert (node.value, node.text, node.quoted) == (1.3, "1.30", False)
+
+
+def test_half_a_character_is_no_escape() -> None:
+    (found,) = parse(SourceFile("f", 'a: "x\\ud83d\\ude00"\n'))[1]
+    assert (found.code, found.message) == ("YML002", "an escape in double quotes that names no character")
+    assert "eight digits" in found.help
