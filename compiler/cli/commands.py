@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable
 from datetime import date
 from functools import wraps
@@ -23,17 +24,26 @@ _SHOWN = 12  # paths of changed files that are listed without --verbose
 
 
 def _usage(command: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """Wrong words are told in one line."""
+    """Wrong words are told in one line, and so is a working directory that somebody removed."""
 
     @wraps(command)
     def run(options: argparse.Namespace) -> int:
         try:
+            _at_home()
             return command(options)
         except UsageError as fault:
             err(f"trainyard: {fault}\n")
             return USAGE
 
     return run
+
+
+def _at_home() -> None:
+    """Paths are shown relative to the working directory, so there must be one."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise UsageError("the working directory does not exist any more: change to one that does") from None
 
 
 def _options(options: argparse.Namespace) -> Options:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
 
 import pytest
-from running import SPECS, Command, snapshot, spawn
+from running import ROOT, SPECS, Command, Run, snapshot, spawn
 
 from compiler import __version__
 from compiler.cli.arguments import FORMATS
@@ -59,6 +60,17 @@ def test_wrong_usage(arguments: list[str], words: str, trainyard: Command) -> No
     assert words in done.err
     assert (done.code, done.out) == (2, "")
     assert "Traceback" not in done.err
+
+
+def test_a_working_directory_that_is_gone(trainyard: Command, tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    os.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    try:
+        done = trainyard("check", "spec.yaml")
+    finally:
+        os.chdir(ROOT)
+    assert done == Run(2, "", "trainyard: the working directory does not exist any more: change to one that does\n")
 
 
 def test_check_of_good_specs(trainyard: Command) -> None:
