@@ -132,7 +132,23 @@ def test_explain_a_code_by_code_and_by_slug(trainyard: Command) -> None:
         done = trainyard("explain", code)
         assert done.code == 0
         assert done.out.startswith(f"{code} {slug}")
-        assert trainyard("explain", slug).out == done.out
+        assert trainyard("explain", slug).out == trainyard("explain", code.lower()).out == done.out
+
+
+@pytest.mark.parametrize(("words", "answer"), [
+    (["efa-mising"], "there is no code or object `efa-mising`: did you mean `efa-missing`?"),
+    (["efa999"], "there is no code `efa999`: did you mean `EFA009`?"),
+    (["job/helo"], "there is no code or object `job/helo`: did you mean `job/hello`?"),
+    (["NodePool/l40"], "there is no code or object `NodePool/l40`: did you mean `NodePool/l40s`?"),
+    (["job/hello", "efa"], "nothing is known of field `efa` of `job/hello`: write one of `resources.efa`"),
+    (["job/hello", "resource"], "nothing is known of field `resource` of `job/hello`: did you mean `resources.efa`?"),
+    (["queue/all"], "nothing of `queue/all` is derived: the spec has all of it"),
+])
+def test_explain_what_is_not_there(words: list[str], answer: str, trainyard: Command, tmp_path: Path) -> None:
+    queues = "  queues: [{name: all, namespaces: [team], quota: [{pool: l40s, nodes: 2}]}]\n"
+    (tmp_path / "spec.yaml").write_text(STARTER.read_text() + queues)
+    done = trainyard("explain", *words, "--in", "spec.yaml", cwd=tmp_path)
+    assert (done.code, done.out, done.err) == (2, "", f"trainyard: {answer}\n")
 
 
 def test_explain_an_object(trainyard: Command) -> None:
