@@ -65,7 +65,7 @@ def find_policies(paths: Iterable[str]) -> Path | None:
         folder = path.absolute() if path.is_dir() else path.absolute().parent
         for each in (folder, *folder.parents)[:3]:
             if (found := each / "policies").is_dir():
-                return found
+                return found.relative_to(Path.cwd()) if found.is_relative_to(Path.cwd()) else found
     return None
 
 
@@ -155,10 +155,13 @@ def _changes(options: argparse.Namespace, folder: Path, changes: Any) -> list[st
 @_usage
 def run_explain(options: argparse.Namespace) -> int:
     """``explain``: a code's page, or the derived values of an object."""
-    from compiler.cli.explain import explain_code, explain_object
+    from compiler.cli.explain import all_codes, explain_code, explain_object
 
     options.paths = options.paths or ["specs"]
     settings = _options(options)
+    if options.subject is None:
+        _print_table(("code", "name", "what it finds"), all_codes(settings))
+        return CLEAN
     text = explain_code(options.subject, settings)
     if text is None:
         text = explain_object(options.subject, options.field, options.paths, settings)

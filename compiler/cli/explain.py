@@ -18,6 +18,13 @@ from compiler.source.tree import SequenceNode
 _CODE = re.compile(r"[A-Z]{2,4}\d{3}\Z")
 
 
+def all_codes(options: Options) -> list[tuple[str, str, str]]:
+    """Code, name and first sentence of every page: of the compiler's own codes and of all rules."""
+    pages = [(page.code, page.slug, page.title) for page in load_pages().values()]
+    rules = [(rule.code, rule.slug, rule.title.rstrip(".")) for rule in load_rules(options.policies)[0]]
+    return sorted([*pages, *rules])
+
+
 def explain_code(subject: str, options: Options) -> str | None:
     """The page of a code (in letters of any case) or slug; ``None`` if it is neither."""
     pages = load_pages()

@@ -44,7 +44,6 @@ def test_help(command: str, trainyard: Command) -> None:
     (["check", "--format", "text", "--format", "json"], "only one format can go to standard output"),
     (["check", "--fail-on", "fatal"], "invalid choice: 'fatal'"),
     (["check", "--policies", "nowhere"], "`nowhere` is not a folder with policies"),
-    (["explain"], "the following arguments are required: CODE|OBJECT"),
     (["explain", "EFA999"], "there is no code `EFA999`"),
     (["explain", "job/helo"], "there is no code or object `job/helo`: did you mean `job/hello`?"),
     (["explain", "job/hello", "colour"], "nothing is known of field `colour` of `job/hello`"),
@@ -133,6 +132,30 @@ def test_explain_a_code_by_code_and_by_slug(trainyard: Command) -> None:
         assert done.code == 0
         assert done.out.startswith(f"{code} {slug}")
         assert trainyard("explain", slug).out == trainyard("explain", code.lower()).out == done.out
+
+
+def test_explain_lists_all_codes(trainyard: Command, tmp_path: Path) -> None:
+    """Those of the rules beside the specs, too."""
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies" / "mine.yaml").write_text(
+        "code: ORG001\nslug: no-owner\nmatch: {apiVersion: v1, kind: Pod}\nschema: {}\n"
+        "message: no owner\nhelp: add one\n")
+    done = trainyard("explain", cwd=tmp_path)
+    assert done.code == 0
+    rows = [re.split(" {2,}", line) for line in done.out.splitlines()]
+    codes = [code for code, *_ in rows[1:]]
+    assert codes == sorted(codes)
+    assert {"YML001", "EFA001", "ORG001"} <= set(codes)
+    assert ["ORG001", "no-owner", "no owner"] in rows
+    assert all(len(row) == 3 for row in rows)
+
+
+def test_policies_are_named_as_specs_are(trainyard: Command, tmp_path: Path) -> None:
+    """Relative to the working directory, as annotations of a pull request need it."""
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies" / "bad.py").write_text("def x(: ")
+    shutil.copy(STARTER, tmp_path / "spec.yaml")
+    assert "--> policies/bad.py:1:1" in trainyard("check", "spec.yaml", cwd=tmp_path).out
 
 
 @pytest.mark.parametrize(("words", "answer"), [
