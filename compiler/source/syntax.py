@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -117,13 +118,24 @@ def _place(file: SourceFile, mark: Mark | None) -> Span:
 FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+MAX_LINES = 100
+"""Most lines of a text whose forbidden characters are told: beyond, it is no text."""
+
+
 def forbidden_characters(file: SourceFile) -> Iterable[Diagnostic]:
-    """A diagnostic for each character that no YAML text may hold (or that only YAML 1.1 takes for a line end)."""
-    for match in FORBIDDEN.finditer(file.text):
-        line, column = file.position(match.start())
-        name = f"U+{ord(match[0]):04X}"
+    """A diagnostic for the first character of each line that no YAML text may hold (or that only YAML 1.1 takes for a
+    line end), with the number of those after it."""
+    lines = Counter(file.position(match.start())[0] for match in FORBIDDEN.finditer(file.text))
+    for told, (line, count) in enumerate(lines.items(), 1):
+        match = FORBIDDEN.search(file.line(line))
+        assert match is not None
+        rest = len(lines) - told
+        notes = [f"{count - 1} more of them on this line"] if count > 1 else []
+        notes += [f"{rest} more lines have such characters"] if told == MAX_LINES and rest else []
         yield error(
-            "YML018", f"character {name} cannot stand in a YAML file",
-            span=Span(file, line, column, line, column + 1),
+            "YML018", f"character U+{ord(match[0]):04X} cannot stand in a YAML file", notes=tuple(notes),
+            span=Span(file, line, match.start() + 1, line, match.start() + 2),
             help=f'remove it, or write `"\\u{ord(match[0]):04x}"` in double quotes',
         )  # fmt: skip
+        if told == MAX_LINES:
+            return

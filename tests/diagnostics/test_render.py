@@ -197,6 +197,18 @@ def test_sarif_has_rules_with_help_and_regions() -> None:
     assert _sarif()["results"] == []
 
 
+def test_a_fault_in_each_word_of_one_line() -> None:
+    """What is shown of a long line does not depend on how long it is; without that, this takes minutes."""
+    text = "{" + ", ".join(f"key{number:05}: no" for number in range(20_000)) + "}"
+    found = parse(SourceFile("f", text))[1]
+    assert len(found) == 20_000
+    blocks = show("text", *found).split("\n\n")
+    assert all("key" in block and "...\n" in block for block in blocks[10:-20])
+    place, mark = blocks[12_345].splitlines()[3:5]
+    assert place[mark.index("^"):].startswith("no, key12346")
+    assert len(_sarif(*found)["results"]) == 20_000
+
+
 def test_sarif_takes_pages_of_rules() -> None:
     """GitHub shows both descriptions and the help beside an alert."""
     page = load_pages()["OUT004"]

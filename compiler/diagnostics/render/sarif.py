@@ -20,6 +20,8 @@ from compiler.source import Span
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
+_LINE = 4096  # characters of a line that a fingerprint is made of: a file may be one line with a fault in each word
+
 
 def render(
     diagnostics: Sequence[Diagnostic],
@@ -95,7 +97,7 @@ def _physical(span: Span) -> dict[str, Any]:
 def _fingerprint(item: Diagnostic, seen: Counter[str]) -> str:
     """Hex; equal findings on equal lines are numbered in the order of the file."""
     span = item.span
-    place = [span.file.name, " ".join(span.file.line(span.line).split())] if span is not None else ["", ""]
+    place = [span.file.name, " ".join(span.file.line(span.line)[:_LINE].split())] if span is not None else ["", ""]
     text = "\0".join([item.code, *place, item.message, item.object])
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     seen[digest] += 1

@@ -14,6 +14,9 @@ from compiler.source import Span
 WIDTH = 140
 """Longest source line shown in full, in columns of a terminal; longer ones are cut around the caret."""
 
+_REACH = 4 * WIDTH
+"""Characters of a line that are looked at on either side of a mark."""
+
 _TAB = 4
 _STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "bold": "1", "frame": "1;34", "help": "1;32"}
 
@@ -80,6 +83,8 @@ def _measure(line: str, span: Span) -> tuple[str, int, int]:
     """The line as a terminal shows it, and the column and width of the span in it."""
     first = min(span.column - 1, len(line))
     last = len(line) if span.end_line > span.line else min(span.end_column - 1, len(line))
+    left = max(0, first - _REACH)  # no farther: a file may be one line with a fault in each of its words
+    line, first, last = line[left : first + _REACH], first - left, last - left
     before, inside = expand(line[:first]), expand(line[first : max(first, last)])
     return expand(line).rstrip(), columns(before), max(1, columns(inside))
 
