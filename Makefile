@@ -48,8 +48,8 @@ lint: $(DEV) ## Lint the Python code (ruff)
 type: $(DEV) ## Check types (mypy --strict over compiler/ and policies/)
 	$(BIN)/mypy
 
-explain: $(TOOL) ## Explain a code or an object (CODE=EFA001, CODE=job/hello)
-	@$(RUN) explain $(or $(CODE),$(error say what: `make explain CODE=EFA001` or `make explain CODE=job/hello`)) --in $(SPECS)
+explain: $(TOOL) ## Explain a code or an object (CODE=EFA001, CODE=job/hello); without CODE, list all codes
+	@$(RUN) explain $(CODE) --in $(SPECS)
 
 docs: $(DEV) ## Write anew what is generated in docs/
 	$(BIN)/python -m docs.generate

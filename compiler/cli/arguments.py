@@ -90,8 +90,9 @@ def _lint(commands: Commands) -> None:
 
 def _explain(commands: Commands) -> None:
     command = _command(commands, "explain", "explain a code, or the derived values of an object")
-    command.add_argument("subject", metavar="CODE|OBJECT",
-                         help="a code (EFA003), or job/NAME, pool/NAME, queue/NAME, Kind/[namespace/]name")
+    command.add_argument("subject", nargs="?", metavar="CODE|OBJECT",
+                         help="a code (EFA003), or job/NAME, pool/NAME, queue/NAME, Kind/[namespace/]name; "
+                              "without it all codes are listed")
     command.add_argument("field", nargs="?", default="", metavar="FIELD", help="only this field and what is below it")
     command.add_argument("--in", dest="paths", action="append", metavar="SPEC", help=f"specs (default: {SPECS}/)")
     command.add_argument("--policies", type=Path, metavar="DIR", help="the adopter's policies")
@@ -101,7 +102,7 @@ def _explain(commands: Commands) -> None:
 def _schema(commands: Commands) -> None:
     command = _command(commands, "schema", "print the JSON Schema of the spec, for editors")
     command.add_argument("kind", nargs="?", default="TrainingCluster", metavar="KIND",
-                         help="TrainingCluster, TrainingJob, TrainingQueue or TrainingNodePool")
+                         help="TrainingCluster, TrainingClusterBase, TrainingJob, TrainingQueue or TrainingNodePool")
 
 
 def _catalog(commands: Commands) -> None:

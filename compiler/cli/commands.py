@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import sys
+import os
 from collections.abc import Iterable
 from datetime import date
 from functools import wraps
@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compiler.cli.exits import CLEAN, FINDINGS, STALE, USAGE
-from compiler.cli.output import UsageError, exit_code, formats, say, tell
+from compiler.cli.output import exit_code, formats, say, tell
+from compiler.cli.streams import UsageError, err, out, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,17 +25,26 @@ _SHOWN = 12  # paths of changed files that are listed without --verbose
 
 
 def _usage(command: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """Wrong words are told in one line."""
+    """Wrong words are told in one line, and so is a working directory that somebody removed."""
 
     @wraps(command)
     def run(options: argparse.Namespace) -> int:
         try:
+            _at_home()
             return command(options)
         except UsageError as fault:
-            sys.stderr.write(f"trainyard: {fault}\n")
+            err(f"trainyard: {fault}\n")
             return USAGE
 
     return run
+
+
+def _at_home() -> None:
+    """Paths are shown relative to the working directory, so there must be one."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise UsageError("the working directory does not exist any more: change to one that does") from None
 
 
 def _options(options: argparse.Namespace) -> Options:
@@ -42,8 +52,9 @@ def _options(options: argparse.Namespace) -> Options:
 
     if options.policies is not None and not options.policies.is_dir():
         raise UsageError(f"`{options.policies}` is not a folder with policies")
+    options.policies = options.policies or find_policies(options.paths)
     return Options(
-        policies=options.policies or find_policies(options.paths or ["specs"]), catalog=options.catalog,
+        policies=options.policies, catalog=options.catalog,
         today=date.today(), output=getattr(options, "output", Path("generated")),
         hold=not getattr(options, "replace", True),
     )
@@ -55,7 +66,7 @@ def find_policies(paths: Iterable[str]) -> Path | None:
         folder = path.absolute() if path.is_dir() else path.absolute().parent
         for each in (folder, *folder.parents)[:3]:
             if (found := each / "policies").is_dir():
-                return found
+                return found.relative_to(Path.cwd()) if found.is_relative_to(Path.cwd()) else found
     return None
 
 
@@ -106,7 +117,7 @@ def _compiled(options: argparse.Namespace, cdk8s: Synthesis) -> int:
 
     settings = _options(options)
     done = check(options.paths, settings)
-    if any(Path(each).is_dir() for each in options.paths):
+    if done.compilations and any(Path(each).is_dir() for each in options.paths):  # else not every spec was read
         done.diagnostics += orphans(done, settings)
     code = exit_code(options, done.all())
     if done.failed or code != CLEAN:
@@ -154,14 +165,17 @@ def _changes(options: argparse.Namespace, folder: Path, changes: Any) -> list[st
 @_usage
 def run_explain(options: argparse.Namespace) -> int:
     """``explain``: a code's page, or the derived values of an object."""
-    from compiler.cli.explain import explain_code, explain_object
+    from compiler.cli.explain import all_codes, explain_code, explain_object
 
     options.paths = options.paths or ["specs"]
     settings = _options(options)
+    if options.subject is None:
+        _print_table(("code", "name", "what it finds"), all_codes(settings))
+        return CLEAN
     text = explain_code(options.subject, settings)
     if text is None:
         text = explain_object(options.subject, options.field, options.paths, settings)
-    sys.stdout.write(text)
+    out(visible(text))
     return CLEAN
 
 
@@ -172,7 +186,7 @@ def run_schema(options: argparse.Namespace) -> int:
 
     if options.kind not in KINDS:
         raise UsageError(f"`{options.kind}` is no kind: write one of {', '.join(KINDS)}")
-    sys.stdout.write(schema_text(options.kind))
+    out(schema_text(options.kind))
     return CLEAN
 
 
@@ -223,13 +237,13 @@ def _complain(found: Iterable[Any]) -> None:
     from compiler import __version__
     from compiler.diagnostics.render import render
 
-    sys.stderr.write(render("text", list(found), tool_version=__version__))
+    err(render("text", list(found), tool_version=__version__))
 
 
 def _print_table(header: tuple[str, ...], found: list[Any]) -> None:
     widths = [max(len(row[column]) for row in (header, *found)) for column in range(len(header))]
-    for row in (header, *found):
-        sys.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n")
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in (header, *found))
+    out("".join(f"{visible(line)}\n" for line in lines))
 
 
 @_usage
@@ -238,5 +252,5 @@ def run_completion(options: argparse.Namespace) -> int:
     from compiler.cli.arguments import parser
     from compiler.cli.completion import script
 
-    sys.stdout.write(script(options.shell, parser()))
+    out(script(options.shell, parser()))
     return CLEAN

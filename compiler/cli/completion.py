@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from compiler.cli.arguments import FORMATS
+
 
 def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     for action in parser._actions:
@@ -21,6 +23,14 @@ def _choices(command: argparse.ArgumentParser) -> list[str]:
             for choice in action.choices]
 
 
+def _values(commands: dict[str, argparse.ArgumentParser]) -> dict[str, list[str]]:
+    """What may follow an option, for those that take one of a few words."""
+    known = {flag: [str(choice) for choice in action.choices]
+             for command in commands.values() for action in command._actions if action.choices
+             for flag in action.option_strings}  # fmt: skip
+    return {"--format": list(FORMATS), **known}
+
+
 def script(shell: str, parser: argparse.ArgumentParser) -> str:
     """The completion script of ``bash``, ``zsh`` or ``fish``."""
     commands = _commands(parser)
@@ -32,6 +42,10 @@ def _bash(commands: dict[str, argparse.ArgumentParser]) -> str:
         f"    {name}) words=\"{' '.join(_flags(command) + _choices(command))}\" ;;"
         for name, command in commands.items()
     )
+    values = "\n".join(
+        f"    {flag}) COMPREPLY=($(compgen -W \"{' '.join(words)}\" -- \"$word\")); return ;;"
+        for flag, words in _values(commands).items()
+    )
     return f"""# trainyard completion bash > /etc/bash_completion.d/trainyard
 _trainyard() {{
   local word="${{COMP_WORDS[COMP_CWORD]}}" words=""
@@ -39,10 +53,15 @@ _trainyard() {{
     COMPREPLY=($(compgen -W "{' '.join(commands)}" -- "$word"))
     return
   fi
+  case "${{COMP_WORDS[COMP_CWORD-1]}}" in
+{values}
+  esac
   case "${{COMP_WORDS[1]}}" in
 {cases}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word"))
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+  local IFS=$'\\n'
+  COMPREPLY+=($(compgen -f -- "$word"))
 }}
 complete -o filenames -F _trainyard trainyard
 """
@@ -54,6 +73,8 @@ def _zsh(commands: dict[str, argparse.ArgumentParser]) -> str:
         f"    {name}) compadd -- {' '.join(_flags(command) + _choices(command))}; _files ;;"
         for name, command in commands.items()
     )
+    values = "\n".join(
+        f"    {flag}) compadd -- {' '.join(words)}; return ;;" for flag, words in _values(commands).items())
     return f"""#compdef trainyard
 _trainyard() {{
   local -a commands=({names})
@@ -61,6 +82,9 @@ _trainyard() {{
     _describe 'command' commands
     return
   fi
+  case "$words[CURRENT-1]" in
+{values}
+  esac
   case "$words[2]" in
 {cases}
   esac
@@ -70,12 +94,13 @@ compdef _trainyard trainyard
 
 
 def _fish(commands: dict[str, argparse.ArgumentParser]) -> str:
+    values = _values(commands)
     lines = ["complete -c trainyard -n __fish_use_subcommand -f"]
     for name, command in commands.items():
         text = (command.description or "").rstrip(".").replace("'", "")
         lines.append(f"complete -c trainyard -n __fish_use_subcommand -a {name} -d '{text}'")
         lines += [f"complete -c trainyard -n '__fish_seen_subcommand_from {name}' -l {flag[2:]}"
-                  for flag in _flags(command)]
+                  + (f" -x -a '{' '.join(values[flag])}'" if flag in values else "") for flag in _flags(command)]
         if choices := _choices(command):
             lines.append(f"complete -c trainyard -n '__fish_seen_subcommand_from {name}' -f -a '{' '.join(choices)}'")
     return "\n".join(lines) + "\n"

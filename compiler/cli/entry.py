@@ -6,8 +6,9 @@ import gc
 import os
 import sys
 
-from compiler.cli.exits import BROKEN_PIPE
+from compiler.cli.exits import BROKEN_PIPE, USAGE
 from compiler.cli.main import main
+from compiler.cli.streams import prepare
 
 
 def entry() -> None:
@@ -17,10 +18,12 @@ def entry() -> None:
     tearing down the interpreter object by object would take a tenth of a small run (mypy leaves in the same way).
     """
     gc.disable()
+    prepare()
     code = main()
     try:
         sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:
+    except BrokenPipeError:
         code = BROKEN_PIPE
+    except OSError:
+        code = code or USAGE  # `--help` to a full disk; whatever a command says was flushed by it
     os._exit(code)

@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from compiler.cli.output import UsageError
+from compiler.cli.streams import UsageError
 from compiler.diagnostics.pages import load_pages
 from compiler.driver import Compilation, Options, check
 from compiler.policy.load import load_rules
 from compiler.resolve.context import near_help
+from compiler.source import Route
+from compiler.source.tree import SequenceNode
 
 _CODE = re.compile(r"[A-Z]{2,4}\d{3}\Z")
 
 
+def all_codes(options: Options) -> list[tuple[str, str, str]]:
+    """Code, name and first sentence of every page: of the compiler's own codes and of all rules."""
+    pages = [(page.code, page.slug, page.title) for page in load_pages().values()]
+    rules = [(rule.code, rule.slug, rule.title.rstrip(".")) for rule in load_rules(options.policies)[0]]
+    return sorted([*pages, *rules])
+
+
 def explain_code(subject: str, options: Options) -> str | None:
-    """The page of a code or slug; ``None`` if it is neither."""
+    """The page of a code (in letters of any case) or slug; ``None`` if it is neither."""
     pages = load_pages()
     for page in pages.values():
-        if subject in (page.code, page.slug):
+        if subject.upper() == page.code or subject == page.slug:
             return f"{page.code} {page.slug}\n\n{page.text}\n"
     rules, _ = load_rules(options.policies)
     for rule in rules:
-        if subject in (rule.code, rule.slug):
-            return f"{rule.code} {rule.slug} ({rule.severity})\n\n{_dedented(rule.doc)}\n"
-    if _CODE.match(subject):
-        known = [*pages, *(rule.code for rule in rules)]
-        raise UsageError(f"there is no code `{subject}`: {near_help(subject, known, 'code')}")
+        if subject.upper() == rule.code or subject == rule.slug:
+            return f"{rule.code} {rule.slug} ({rule.severity})\n\n{inspect.cleandoc(rule.doc)}\n"
+    if _CODE.match(subject.upper()):
+        raise UsageError(f"there is no code `{subject}`: "
+                         f"{near_help(subject.upper(), [*pages, *(rule.code for rule in rules)], 'code')}")
+    slugs = [*(page.slug for page in pages.values()), *(rule.slug for rule in rules)]
+    if "/" not in subject and (near := difflib.get_close_matches(subject, slugs, n=1)):
+        raise UsageError(f"there is no code or object `{subject}`: did you mean `{near[0]}`?")
     return None
-
-
-def _dedented(doc: str) -> str:
-    import inspect
-
-    return inspect.cleandoc(doc)
 
 
 def explain_object(subject: str, field: str, paths: Sequence[str], options: Options) -> str:
@@ -48,20 +56,50 @@ def explain_object(subject: str, field: str, paths: Sequence[str], options: Opti
 
 
 def _unknown(subject: str, field: str, compilations: Sequence[Compilation]) -> str:
-    known = {each.object for done in compilations if done.plan for each in done.plan.derived}
-    known |= {str(each.ref) for done in compilations for each in done.manifests}
-    if subject in known:
-        return f"nothing is known of field `{field}` of `{subject}`"
-    if "/" not in subject:
-        known |= {page.slug for page in load_pages().values()}
-    return f"there is no code or object `{subject}`: {near_help(subject, sorted(known), 'object')}"
+    """Why there is nothing to show."""
+    fields = sorted({name for done in compilations for name in _fields(done, subject)})
+    if fields:
+        near = [name for name in fields if field in re.split(r"[.\[\]]+", name)] or fields
+        return f"nothing is known of field `{field}` of `{subject}`: {near_help(field, near, 'field')}"
+    written = {name for done in compilations for name in _written(done)}
+    if subject in written:
+        return f"nothing of `{subject}` is derived: the spec has all of it"
+    derived = {each.object for done in compilations if done.plan for each in done.plan.derived}
+    rendered = {str(each.ref) for done in compilations for each in done.manifests}
+    near = difflib.get_close_matches(subject, sorted(derived | written | rendered), n=1)
+    return f"there is no code or object `{subject}`: {near_help(subject, near or sorted(derived | written), 'object')}"
+
+
+def _written(done: Compilation) -> Iterator[str]:
+    """The jobs, pools and queues of a spec, as they are asked for."""
+    spec = done.document.root.child("spec")
+    for kind, key in (("job", "jobs"), ("pool", "nodePools"), ("queue", "queues")):
+        items = spec.child(key) if spec is not None else None
+        for item in items.items if isinstance(items, SequenceNode) else ():
+            if (name := item.child("name")) is not None:
+                yield f"{kind}/{name.to_python()}"
+
+
+def _fields(done: Compilation, subject: str) -> Iterator[str]:
+    """The fields of an object of which something is known."""
+    if done.plan is not None:
+        yield from (each.field for each in done.plan.derived if each.object == subject)
+    for manifest in done.manifests:
+        if str(manifest.ref) == subject:
+            yield from (str(Route(path)) for path in manifest.origins)
+
+
+def _within(name: str, field: str) -> bool:
+    """Whether a field is the one asked for, or below it."""
+    field = field.rstrip(".")
+    return not field or name == field or name.startswith((f"{field}.", f"{field}["))
 
 
 def _explained(done: Compilation, subject: str, field: str) -> str:
     if done.plan is None:
         return ""
     rows = [(each.field, each.value, each.reason, each.source) for each in done.plan.derived
-            if each.object == subject and each.field.startswith(field)]
+            if each.object == subject and _within(each.field, field)]
     if rows:
         return f"{subject} in {done.name}\n{_lines(rows)}"
     return _placed(done, subject, field)
@@ -72,11 +110,9 @@ def _placed(done: Compilation, subject: str, field: str) -> str:
     manifest = next((each for each in done.manifests if str(each.ref) == subject), None)
     if manifest is None:
         return ""
-    from compiler.source import Route
-
     found = [("", done.document.span(manifest.at))]
     found += [(str(Route(path)), done.document.span(route)) for path, route in manifest.origins.items()]
-    lines = [f"  {name or 'object'}: {span}" for name, span in found if name.startswith(field)]
+    lines = [f"  {name or 'object'}: {span}" for name, span in found if _within(name, field)]
     return f"{subject} in {done.name}, {manifest.path}\n" + "\n".join(lines) + "\n" if lines else ""
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from compiler.cli.arguments import parser
 from compiler.cli.exits import BROKEN_PIPE, INTERNAL, INTERRUPTED
+from compiler.cli.streams import err
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,7 +20,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from compiler.cli import commands
 
         code: int = getattr(commands, f"run_{options.command}")(options)
-        sys.stdout.flush()
         return code
     except SystemExit as ended:  # argparse has told what is wrong
         return int(ended.code or 0)
@@ -41,6 +41,6 @@ def _tell(fault: Exception, *, verbose: bool) -> None:
         place = f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})"
         trace = trace.tb_next
     text = " ".join(str(fault).split())
-    sys.stderr.write(f"error[INT000]: {type(fault).__name__}: {text}{place}\n"
-                     "  = help: this is a fault of Trainyard: please report it with the spec"
-                     f"{'' if verbose else '; `--verbose` says where it arose'}\n")
+    err(f"error[INT000]: {type(fault).__name__}: {text}{place}\n"
+        "  = help: this is a fault of Trainyard: please report it with the spec"
+        f"{'' if verbose else '; `--verbose` says where it arose'}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
 import sys
 from collections.abc import Sequence
@@ -11,17 +12,15 @@ from pathlib import Path
 from compiler import __version__
 from compiler.cli.arguments import FORMATS
 from compiler.cli.exits import CLEAN, FINDINGS, USAGE
+from compiler.cli.streams import UsageError, err, out
 from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.pages import Page, load_pages
 from compiler.diagnostics.render import render, summary
 
 # Input that cannot be read, and output that cannot be written: the run could not do its work.
 _UNUSABLE = frozenset(f"YML{number:03}" for number in (16, 17, 19, 20, 21, 22, 23, 40)) | frozenset(
     f"OUT{number:03}" for number in (1, 2, 3, 4, 5)) | {"CAT001", "CAT002", "LNT001"}
 _FATAL = ("INT",)
-
-
-class UsageError(Exception):
-    """Wrong words on the command line; the message is for the user."""
 
 
 def formats(options: argparse.Namespace) -> list[tuple[str, Path | None]]:
@@ -38,16 +37,18 @@ def formats(options: argparse.Namespace) -> list[tuple[str, Path | None]]:
 
 
 def colored(options: argparse.Namespace) -> bool:
-    """Whether to colour: at a terminal, unless ``--no-color`` or NO_COLOR (no-color.org) say otherwise."""
-    return not options.no_color and not os.environ.get("NO_COLOR") and sys.stdout.isatty()
+    """Whether to colour: at a terminal that can, unless ``--no-color`` or NO_COLOR (no-color.org) say otherwise."""
+    unwanted = options.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return not unwanted and sys.stdout.isatty()
 
 
 def tell(options: argparse.Namespace, found: Sequence[Diagnostic], *, excused: int = 0) -> None:
     """Print diagnostics in every format asked for, and a summary line for people."""
     for name, file in formats(options):
-        text = render(name, found, tool_version=__version__, color=file is None and colored(options))
+        more = {"pages": _pages(options.policies)} if name == "sarif" else {}
+        text = render(name, found, tool_version=__version__, color=file is None and colored(options), **more)
         if file is None:
-            sys.stdout.write(text)
+            out(text)
         else:
             _save(file, text)
     if not options.quiet and (found or excused):
@@ -55,10 +56,18 @@ def tell(options: argparse.Namespace, found: Sequence[Diagnostic], *, excused: i
         say(options, f"{summary(found)}{exceptions}")
 
 
+def _pages(policies: Path | None) -> dict[str, Page]:
+    """The page of every code: the compiler's own, the built-in rules', the adopter's."""
+    from compiler.policy.load import load_rules
+
+    rules, _ = load_rules(policies)
+    return load_pages() | {rule.code: Page(rule.code, rule.slug, inspect.cleandoc(rule.doc)) for rule in rules}
+
+
 def _save(file: Path, text: str) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        file.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as fault:
         raise UsageError(f"cannot write `{file}`: {(fault.strerror or str(fault)).lower()}") from None
 
@@ -66,8 +75,7 @@ def _save(file: Path, text: str) -> None:
 def say(options: argparse.Namespace, text: str) -> None:
     """Progress and summaries go to standard error, after the findings, and nowhere with ``--quiet``."""
     if not options.quiet:
-        sys.stdout.flush()
-        sys.stderr.write(f"{text}\n")
+        err(f"{text}\n")
 
 
 def exit_code(options: argparse.Namespace, found: Sequence[Diagnostic]) -> int:

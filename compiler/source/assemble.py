@@ -14,6 +14,9 @@ from compiler.source.parse import parse
 from compiler.source.read import read
 from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile
 
+_OUTPUT = ".manifest.json"  # what `emit` puts into each folder that it writes
+_POLICIES = "policies"  # where `cli` looks for the adopter's policies, for a folder that holds specs too
+
 
 @dataclass(frozen=True, slots=True)
 class SpecSource:
@@ -72,7 +75,7 @@ class _Library:
 
 
 def _find(paths: Iterable[str | os.PathLike[str]], found: list[Diagnostic]) -> list[str]:
-    """Files by name, each once. Hidden files and folders are passed over."""
+    """Files by name, each once. Passed over: hidden files and folders, ``policies/``, what Trainyard wrote."""
     files: dict[str, str] = {}
     for path in sorted(os.path.normpath(os.fspath(path)) for path in paths):
         inside = list(_walk(path)) if os.path.isdir(path) else [path]
@@ -85,10 +88,23 @@ def _find(paths: Iterable[str | os.PathLike[str]], found: list[Diagnostic]) -> l
 
 def _walk(folder: str) -> Iterator[str]:
     for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if _OUTPUT in names and _is_output(os.path.join(parent, _OUTPUT)):
+            folders.clear()
+            continue
+        skipped = (_POLICIES,) if parent == folder else ()
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in skipped)
         for name in sorted(names):
             if name.endswith((".yaml", ".yml")) and not name.startswith("."):
                 yield os.path.normpath(os.path.join(parent, name))
+
+
+def _is_output(manifest: str) -> bool:
+    """Whether Trainyard wrote the folder of a manifest. Where the output lies among the specs, it is no spec."""
+    try:
+        with open(manifest, "rb") as handle:
+            return handle.read(64).lstrip(b"{ \n").startswith(b'"trainyard"')
+    except OSError:
+        return False
 
 
 def _listed(paths: Iterable[str | os.PathLike[str]]) -> str:

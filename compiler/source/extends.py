@@ -67,7 +67,7 @@ class Extender:
             return None
         headers, faults = self._load(target)
         if missing := [fault for fault in faults if fault.span is None]:
-            self.found.extend(replace(fault, span=node.span, label="named as a base here") for fault in missing)
+            self.found.extend(_at(node, fault) for fault in missing)
         self.found.extend(fault for fault in faults if fault.span is not None)
         base = _pick(headers)
         if base is None:
@@ -79,6 +79,12 @@ class Extender:
 
     def _tell(self, code: str, message: str, node: Node, help: str) -> None:
         self.found.append(error(code, message, span=node.span, help=help))
+
+
+def _at(node: Node, fault: Diagnostic) -> Diagnostic:
+    """A fault of a file that cannot be read, told where the file is named as a base."""
+    help = "check the path; it is relative to this file" if fault.code == "YML020" else fault.help
+    return replace(fault, span=node.span, label="named as a base here", help=help)
 
 
 def _pick(headers: list[Header]) -> Header | None:

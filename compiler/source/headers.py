@@ -60,7 +60,7 @@ def read_header(file: SourceFile, document: Document) -> tuple[Header | None, li
     metadata = root.child("metadata")
     name = _text(metadata.child("name") if metadata is not None else None)
     header = Header(file, root, kind, name)
-    return header, list(_check_part(header)) if kind in PARTS else []
+    return header, list(_CHECKS[kind](header)) if kind in _CHECKS else []
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
@@ -96,15 +96,37 @@ def _check_part(header: Header) -> Iterator[Diagnostic]:
     if metadata is None or not header.name:
         yield error("YML033", f"`{header.kind}` has no `metadata.name`", span=(metadata or root).key_span
                     or first_character(root), help="add `metadata: {name: ...}`")  # fmt: skip
-    if isinstance(metadata, MappingNode):
-        yield from _unknown(metadata, ("name", "cluster"), "metadata")
-    if not isinstance(spec, MappingNode):
-        place = spec.span if spec is not None else first_character(root)
-        yield error("YML034", f"`{header.kind}` has no mapping under `spec`", span=place,
-                    help=f"write the fields of one item of `spec.{PARTS[header.kind]}` under `spec:`")  # fmt: skip
-    elif (name := spec.child("name")) is not None:
+    yield from _check_metadata(header, ("name", "cluster"))
+    yield from _check_spec(header, f"one item of `spec.{PARTS[header.kind]}`")
+    if isinstance(spec, MappingNode) and (name := spec.child("name")) is not None:
         found = error("YML035", f"`{header.kind}` names itself twice", span=name.key_span, help="remove `spec.name`")
         yield replace(found, related=((header.at, "named here"),))
+
+
+def _check_base(header: Header) -> Iterator[Diagnostic]:
+    """Only its spec is merged, so nothing beside it may be lost without a word either."""
+    yield from _unknown(header.root, (*_ROOT_KEYS, "extends"), header.kind)
+    yield from _check_metadata(header, ("name",))
+    if header.root.child("extends") is None or header.root.child("spec") is not None:
+        yield from _check_spec(header, "the `spec` of a cluster")
+
+
+def _check_metadata(header: Header, known: tuple[str, ...]) -> Iterator[Diagnostic]:
+    metadata = header.root.child("metadata")
+    if isinstance(metadata, MappingNode):
+        yield from _unknown(metadata, known, "metadata")
+
+
+def _check_spec(header: Header, fields: str) -> Iterator[Diagnostic]:
+    spec = header.root.child("spec")
+    if not isinstance(spec, MappingNode):
+        yield error("YML034", f"`{header.kind}` has no mapping under `spec`",
+                    span=spec.span if spec is not None else first_character(header.root),
+                    help=f"write the fields of {fields} under `spec:`")  # fmt: skip
+
+
+_CHECKS = {BASE: _check_base, **dict.fromkeys(PARTS, _check_part)}
+"""What is judged with the header. A cluster is judged as a whole, with its spec."""
 
 
 def _unknown(node: MappingNode, known: tuple[str, ...], where: str) -> Iterator[Diagnostic]:

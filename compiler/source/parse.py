@@ -13,6 +13,9 @@ from compiler.source.tree import Document, SourceFile, Span
 
 __all__ = ["decode", "parse", "read"]
 
+MAX_RESTARTS = 100
+"""Most documents of one text that may be broken; what comes after them is not read."""
+
 _DOCUMENT_START = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 
 
@@ -37,7 +40,7 @@ def parse(file: SourceFile, *, pure: bool = False) -> tuple[list[Document], list
 
 
 def _documents(file: SourceFile, text: str, found: list[Diagnostic], pure: bool) -> list[Document]:
-    """Documents up to the first syntax error, then from the next ``---`` on, and so forth."""
+    """Documents up to the first syntax error, then from the next ``---`` on, and so forth, up to ``MAX_RESTARTS``."""
     from yaml import YAMLError
     from yaml.error import MarkedYAMLError
 
@@ -46,7 +49,9 @@ def _documents(file: SourceFile, text: str, found: list[Diagnostic], pure: bool)
 
     documents: list[Document] = []
     rest: str | None = text
-    while rest is not None:
+    for _ in range(MAX_RESTARTS):
+        if rest is None:
+            break
         try:
             composer = Composer(file, events(rest, pure=pure), found)
             documents.extend(composer.documents())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -27,6 +28,8 @@ _WORDINGS: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
          "quote the value if it contains `: `, or correct the indentation", ""),
         ("quoted scalar / found unexpected (end of stream|document)", "quoted text is never closed",
          "add the closing quote", "opened here"),
+        ("Unicode character escape code", "an escape in double quotes that names no character",
+         "write the character itself; one beyond U+FFFF is `\\U` and eight digits, not a pair of `\\u`", "opened here"),
         ("unknown escape|escape sequence of|expected hexdecimal|did not find expected hex",
          "unknown escape in double quotes",
          "use single quotes, or write `\\\\` for a backslash", "opened here"),
@@ -115,13 +118,24 @@ def _place(file: SourceFile, mark: Mark | None) -> Span:
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
+MAX_LINES = 100
+"""Most lines of a text whose forbidden characters are told: beyond, it is no text."""
+
+
 def forbidden_characters(file: SourceFile) -> Iterable[Diagnostic]:
-    """A diagnostic for each character that no YAML text may hold (or that only YAML 1.1 takes for a line end)."""
-    for match in FORBIDDEN.finditer(file.text):
-        line, column = file.position(match.start())
-        name = f"U+{ord(match[0]):04X}"
+    """A diagnostic for the first character of each line that no YAML text may hold (or that only YAML 1.1 takes for a
+    line end), with the number of those after it."""
+    lines = Counter(file.position(match.start())[0] for match in FORBIDDEN.finditer(file.text))
+    for told, (line, count) in enumerate(lines.items(), 1):
+        match = FORBIDDEN.search(file.line(line))
+        assert match is not None
+        rest = len(lines) - told
+        notes = [f"{count - 1} more of them on this line"] if count > 1 else []
+        notes += [f"{rest} more lines have such characters"] if told == MAX_LINES and rest else []
         yield error(
-            "YML018", f"character {name} cannot stand in a YAML file",
-            span=Span(file, line, column, line, column + 1),
+            "YML018", f"character U+{ord(match[0]):04X} cannot stand in a YAML file", notes=tuple(notes),
+            span=Span(file, line, match.start() + 1, line, match.start() + 2),
             help=f'remove it, or write `"\\u{ord(match[0]):04x}"` in double quotes',
         )  # fmt: skip
+        if told == MAX_LINES:
+            return

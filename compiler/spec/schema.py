@@ -11,21 +11,62 @@ from compiler.spec.jobs import Job
 from compiler.spec.nodes import NodePool
 from compiler.spec.queues import Queue
 
-KINDS: dict[str, type[SpecModel]] = {
-    "TrainingCluster": TrainingCluster, "TrainingJob": Job, "TrainingQueue": Queue, "TrainingNodePool": NodePool,
-}
+_PARTS: dict[str, type[SpecModel]] = {"TrainingJob": Job, "TrainingQueue": Queue, "TrainingNodePool": NodePool}
+_BASE = "TrainingClusterBase"
+KINDS = ("TrainingCluster", _BASE, *_PARTS)
 API_VERSION = "trainyard.dev/v1alpha1"
+_DEFINITIONS = "#/$defs/"
+_PARTIAL = "Partial"  # begins the names of definitions of which anything may be left to a base
+_EXTENDS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
+            "description": "paths of bases, relative to this file"}  # fmt: skip
 
 
 def schema(kind: str) -> dict[str, Any]:
     """The schema of a whole document of a kind (JSON Schema 2020-12)."""
-    model = KINDS[kind]
-    body = model.model_json_schema(by_alias=True)
-    if model is not TrainingCluster:
-        body = _document(kind, body)
+    if kind in _PARTS:
+        body = _document(kind, _PARTS[kind].model_json_schema(by_alias=True))
     else:
-        body["properties"]["extends"] = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+        cluster = TrainingCluster.model_json_schema(by_alias=True)
+        body = _base(cluster) if kind == _BASE else _cluster(cluster)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
+
+
+def _cluster(body: dict[str, Any]) -> dict[str, Any]:
+    """With ``extends`` a base may have whatever is missing; pools may stand in documents of their own."""
+    definitions = body["$defs"]
+    definitions |= {_PARTIAL + name: _partial(each) for name, each in definitions.items()}
+    definitions["ClusterSpec"]["required"].remove("nodePools")
+    whole, partial = body["properties"].pop("spec"), _partial({"$ref": f"{_DEFINITIONS}ClusterSpec"})
+    body["properties"] |= {"spec": {}, "extends": _EXTENDS}
+    return body | {
+        "if": {"required": ["extends"]},
+        "then": {"properties": {"spec": partial}}, "else": {"properties": {"spec": whole}},
+    }
+
+
+def _base(cluster: dict[str, Any]) -> dict[str, Any]:
+    """A part of a cluster's spec, at any depth."""
+    return {
+        "$defs": {_PARTIAL + name: _partial(each) for name, each in cluster["$defs"].items() if name != "Metadata"},
+        "title": _BASE, "description": "What several clusters share.", "type": "object", "additionalProperties": False,
+        "required": ["apiVersion", "kind"], "anyOf": [{"required": ["spec"]}, {"required": ["extends"]}],
+        "properties": {
+            "apiVersion": {"const": API_VERSION}, "kind": {"const": _BASE}, "extends": _EXTENDS,
+            "metadata": {"type": "object", "additionalProperties": False, "properties": {"name": {"type": "string"}}},
+            "spec": _partial({"$ref": f"{_DEFINITIONS}ClusterSpec"}),
+        },
+    }
+
+
+def _partial(schema: Any) -> Any:
+    """The schema of a part of the values: nothing is required, at any depth, and lists may be empty."""
+    if isinstance(schema, list):
+        return [_partial(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema.replace(_DEFINITIONS, _DEFINITIONS + _PARTIAL) if isinstance(schema, str) else schema
+    kept = {key: value for key, value in schema.items() if key not in ("minItems", "minProperties")
+            and not (key == "required" and isinstance(value, list))}  # fmt: skip
+    return {key: _partial(value) for key, value in kept.items()}
 
 
 def _document(kind: str, body: dict[str, Any]) -> dict[str, Any]:

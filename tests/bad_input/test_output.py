@@ -105,6 +105,20 @@ def test_what_one_cluster_refuses_keeps_all_from_being_written(trainyard: Comman
     assert snapshot(tmp_path) == before
 
 
+def test_a_cluster_whose_spec_cannot_be_read_is_no_orphan(folder: Path, trainyard: Command) -> None:
+    """What was not read is unknown: nobody is told to take a cluster down for the sake of a tab."""
+    (folder / "spec.yaml").write_text("\tkind: TrainingCluster\n")
+    done = trainyard("compile", ".", cwd=folder)
+    assert re.findall(r"^\w+\[(\w+)\]", done.out, re.MULTILINE) == ["YML003"]
+
+
+def test_output_inside_the_folder_of_the_specs(folder: Path, trainyard: Command) -> None:
+    """The second run does not read what the first one wrote."""
+    assert trainyard("compile", ".", cwd=folder).code == 0
+    done = trainyard("compile", ".", "--check", cwd=folder)
+    assert (done.code, done.out) == (0, "")
+
+
 def test_two_runs_at_once(folder: Path, trainyard: Command) -> None:
     """The second is told to wait; when the first has ended, it goes through."""
     before = snapshot(folder)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
 
 import pytest
-from running import SPECS, Command, needs_examples, snapshot, spawn
+from running import ROOT, SPECS, Command, Run, needs_examples, snapshot, spawn
 
 from compiler import __version__
 from compiler.cli.arguments import FORMATS
@@ -44,7 +45,6 @@ def test_help(command: str, trainyard: Command) -> None:
     (["check", "--format", "text", "--format", "json"], "only one format can go to standard output"),
     (["check", "--fail-on", "fatal"], "invalid choice: 'fatal'"),
     (["check", "--policies", "nowhere"], "`nowhere` is not a folder with policies"),
-    (["explain"], "the following arguments are required: CODE|OBJECT"),
     (["explain", "EFA999"], "there is no code `EFA999`"),
     (["explain", "job/helo"], "there is no code or object `job/helo`: did you mean `job/hello`?"),
     (["explain", "job/hello", "colour"], "nothing is known of field `colour` of `job/hello`"),
@@ -60,6 +60,17 @@ def test_wrong_usage(arguments: list[str], words: str, trainyard: Command) -> No
     assert words in done.err
     assert (done.code, done.out) == (2, "")
     assert "Traceback" not in done.err
+
+
+def test_a_working_directory_that_is_gone(trainyard: Command, tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    os.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    try:
+        done = trainyard("check", "spec.yaml")
+    finally:
+        os.chdir(ROOT)
+    assert done == Run(2, "", "trainyard: the working directory does not exist any more: change to one that does\n")
 
 
 def test_check_of_good_specs(trainyard: Command) -> None:
@@ -121,7 +132,47 @@ def test_explain_a_code_by_code_and_by_slug(trainyard: Command) -> None:
         done = trainyard("explain", code)
         assert done.code == 0
         assert done.out.startswith(f"{code} {slug}")
-        assert trainyard("explain", slug).out == done.out
+        assert trainyard("explain", slug).out == trainyard("explain", code.lower()).out == done.out
+
+
+def test_explain_lists_all_codes(trainyard: Command, tmp_path: Path) -> None:
+    """Those of the rules beside the specs, too."""
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies" / "mine.yaml").write_text(
+        "code: ORG001\nslug: no-owner\nmatch: {apiVersion: v1, kind: Pod}\nschema: {}\n"
+        "message: no owner\nhelp: add one\n")
+    done = trainyard("explain", cwd=tmp_path)
+    assert done.code == 0
+    rows = [re.split(" {2,}", line) for line in done.out.splitlines()]
+    codes = [code for code, *_ in rows[1:]]
+    assert codes == sorted(codes)
+    assert {"YML001", "EFA001", "ORG001"} <= set(codes)
+    assert ["ORG001", "no-owner", "no owner"] in rows
+    assert all(len(row) == 3 for row in rows)
+
+
+def test_policies_are_named_as_specs_are(trainyard: Command, tmp_path: Path) -> None:
+    """Relative to the working directory, as annotations of a pull request need it."""
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies" / "bad.py").write_text("def x(: ")
+    shutil.copy(STARTER, tmp_path / "spec.yaml")
+    assert "--> policies/bad.py:1:1" in trainyard("check", "spec.yaml", cwd=tmp_path).out
+
+
+@pytest.mark.parametrize(("words", "answer"), [
+    (["efa-mising"], "there is no code or object `efa-mising`: did you mean `efa-missing`?"),
+    (["efa999"], "there is no code `efa999`: did you mean `EFA009`?"),
+    (["job/helo"], "there is no code or object `job/helo`: did you mean `job/hello`?"),
+    (["NodePool/l40"], "there is no code or object `NodePool/l40`: did you mean `NodePool/l40s`?"),
+    (["job/hello", "efa"], "nothing is known of field `efa` of `job/hello`: write one of `resources.efa`"),
+    (["job/hello", "resource"], "nothing is known of field `resource` of `job/hello`: did you mean `resources.efa`?"),
+    (["queue/all"], "nothing of `queue/all` is derived: the spec has all of it"),
+])
+def test_explain_what_is_not_there(words: list[str], answer: str, trainyard: Command, tmp_path: Path) -> None:
+    queues = "  queues: [{name: all, namespaces: [team], quota: [{pool: l40s, nodes: 2}]}]\n"
+    (tmp_path / "spec.yaml").write_text(STARTER.read_text() + queues)
+    done = trainyard("explain", *words, "--in", "spec.yaml", cwd=tmp_path)
+    assert (done.code, done.out, done.err) == (2, "", f"trainyard: {answer}\n")
 
 
 def test_explain_an_object(trainyard: Command) -> None:

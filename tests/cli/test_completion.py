@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from running import Command
 
-from compiler.cli.arguments import SHELLS, parser
+from compiler.cli.arguments import FORMATS, SHELLS, parser
 from compiler.cli.completion import script
 
 
@@ -23,15 +24,15 @@ def test_the_shell_parses_its_script(shell: str, trainyard: Command) -> None:
     subprocess.run([shell, "-n"], input=done.out, encoding="utf-8", check=True)
 
 
-def _offered(line: str) -> set[str]:
-    """What bash offers at the end of a line."""
+def _offered(line: str, folder: Path = Path("/")) -> set[str]:
+    """What bash offers at the end of a line, in a folder."""
     words = line.split(" ")
     program = (
         f"{script('bash', parser())}\nCOMP_WORDS=({' '.join(repr(word) for word in words)})\n"
         f"COMP_CWORD={len(words) - 1}\n_trainyard\nprintf '%s\\n' \"${{COMPREPLY[@]}}\""
     )
-    done = subprocess.run(["bash", "-c", program], capture_output=True, encoding="utf-8", check=True, cwd="/")
-    return set(done.stdout.split())
+    done = subprocess.run(["bash", "-c", program], capture_output=True, encoding="utf-8", check=True, cwd=folder)
+    return set(done.stdout.splitlines())
 
 
 def test_bash_offers_commands_options_and_choices() -> None:
@@ -39,4 +40,12 @@ def test_bash_offers_commands_options_and_choices() -> None:
     assert {"--format", "--fail-on", "--no-color"} <= _offered("trainyard check --")
     assert "--check" not in _offered("trainyard lint --")
     assert _offered("trainyard completion z") == {"zsh"}
+    assert _offered("trainyard check --format ") == set(FORMATS)
+    assert _offered("trainyard check specs --fail-on n") == {"note", "never"}
     assert "--replace" in _offered("trainyard compile specs --re")
+
+
+def test_bash_offers_files_whole(tmp_path: Path) -> None:
+    """A space is no end of a name."""
+    (tmp_path / "my specs").mkdir()
+    assert _offered("trainyard check m", tmp_path) == {"my specs"}

@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from running import ROOT, SPECS, Command, environment, needs_examples, spawn
+from running import ROOT, SPECS, Command, contents, environment, needs_examples, spawn
 
 pytestmark = needs_examples
 BAD = Path(__file__).parent.parent / "bad_input" / "cases" / "unknown-type.yaml"
@@ -99,6 +99,70 @@ def test_a_reader_that_has_gone(arguments: str) -> None:
     assert "Traceback" not in told
     assert "Exception ignored" not in told
     assert "INT000" not in told
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_closed_streams(closed: str, tmp_path: Path) -> None:
+    """What nobody wants to hear changes neither the exit code nor what is written."""
+    shell = f"'{sys.executable}' -m compiler \"$@\" {closed}"
+
+    def run(*words: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["/bin/sh", "-c", shell, "sh", *map(str, words)], cwd=ROOT, capture_output=True,
+                              text=True, env=environment(), check=False)  # fmt: skip
+
+    bad, good = run("check", BAD), run("compile", SPECS / "starter.yaml", "-o", tmp_path / "out")
+    assert (bad.returncode, good.returncode) == (1, 0), bad.stderr + good.stderr
+    assert "Traceback" not in bad.stderr + good.stderr
+    assert contents(tmp_path / "out/starter").keys() == contents(ROOT / "generated/starter").keys()
+    assert spawn("compile", "--check", SPECS / "starter.yaml", "-o", tmp_path / "out").code == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("arguments", ["catalog", "schema", "explain YML001", f"check {BAD}"])
+def test_a_full_disk(arguments: str) -> None:
+    """It is told, and is no fault of ours; that standard error is full can be told to nobody."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*COMMAND, *arguments.split()], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True,
+                              env=environment(), check=False)
+        assert (done.returncode, done.stderr) == (
+            2, "trainyard: cannot write standard output: no space left on device\n")
+        deaf = subprocess.run([*COMMAND, "check", "specs/starter.yaml"], cwd=ROOT, stderr=full, env=environment(),
+                              check=False)
+    assert deaf.returncode == 0
+
+
+@pytest.mark.parametrize("name", ["text", "json", "sarif", "github", "junit", "markdown"])
+def test_an_encoding_without_the_characters(name: str, tmp_path: Path) -> None:
+    """Old locales know ASCII only; whatever they lack is escaped."""
+    text = BAD.read_text().replace("kind:", "größe\u202e: 一\nkind:")
+    (tmp_path / "größe.yaml").write_text(text, encoding="utf-8")
+    done = spawn("check", "größe.yaml", "--format", name, cwd=tmp_path, LC_ALL="C", PYTHONUTF8="0",
+                 PYTHONCOERCECLOCALE="0", PYTHONIOENCODING="")
+    assert (done.code, done.err) == (1, "1 error\n")
+    assert done.out.isascii()
+
+
+def test_a_terminal_is_not_steered_by_errors(trainyard: Command) -> None:
+    """Nor by what stands in words of the command line."""
+    for words in (("schema", "x\x1b[31m"), ("explain", "x\x1b[31m"), ("catalog", "x\x1b[31m")):
+        done = trainyard(*words, cwd=ROOT)
+        assert done.code == 2
+        assert "x\ufffd[31m" in done.err
+
+
+def test_sarif_has_the_pages_of_policies(trainyard: Command, tmp_path: Path) -> None:
+    """Code scanning shows them beside an alert: those of the built-in rules and those of one's own."""
+    policies = tmp_path / "policies"
+    policies.mkdir()
+    (policies / "org001.yaml").write_text(
+        "code: ORG001\nslug: no-owner\nmatch: {apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob}\n"
+        "schema: {properties: {metadata: {properties: {labels: {required: [owner]}}}}}\n"
+        "message: no owner\nhelp: add one\n")
+    done = trainyard("check", BAD.parent / "quota-above-capacity.yaml", "--policies", policies, "--format", "sarif")
+    rules = {each["id"]: each for each in json.loads(done.out)["runs"][0]["tool"]["driver"]["rules"]}
+    assert {"QUE004", "ORG001"} <= rules.keys()
+    assert "## Fails" in rules["QUE004"]["help"]["text"]
+    assert all(each["name"] and each["fullDescription"]["text"] for each in rules.values())
 
 
 def test_interrupted(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -197,6 +197,27 @@ def test_sarif_has_rules_with_help_and_regions() -> None:
     assert _sarif()["results"] == []
 
 
+def test_a_fault_in_each_word_of_one_line() -> None:
+    """What is shown of a long line does not depend on how long it is; without that, this takes minutes."""
+    text = "{" + ", ".join(f"key{number:05}: no" for number in range(20_000)) + "}"
+    found = parse(SourceFile("f", text))[1]
+    assert len(found) == 20_000
+    blocks = show("text", *found).split("\n\n")
+    assert all("key" in block and "...\n" in block for block in blocks[10:-20])
+    place, mark = blocks[12_345].splitlines()[3:5]
+    assert place[mark.index("^"):].startswith("no, key12346")
+    assert len(_sarif(*found)["results"]) == 20_000
+
+
+def test_sarif_takes_pages_of_rules() -> None:
+    """GitHub shows both descriptions and the help beside an alert."""
+    page = load_pages()["OUT004"]
+    text = render("sarif", [EFA], tool_version="1", pages={"EFA003": replace(page, code="EFA003", text="One. Two.")})
+    (rule,) = json.loads(text)["runs"][0]["tool"]["driver"]["rules"]
+    assert (rule["shortDescription"], rule["fullDescription"]) == ({"text": "One"}, {"text": "One"})
+    assert rule["help"] == {"text": "One. Two.", "markdown": "One. Two."}
+
+
 def test_sarif_fingerprints_survive_lines_above_and_tell_equals_apart() -> None:
     def prints(text: str) -> list[str]:
         found = parse(SourceFile("f", text))[1]
@@ -207,7 +228,11 @@ def test_sarif_fingerprints_survive_lines_above_and_tell_equals_apart() -> None:
     assert len(set(first)) == 3
 
 
-TEXTS = st.text(max_size=30) | st.sampled_from(["\x1b[31m", "a\nb", "\ud800", "]]>", "|", "::error::", "一\t"])
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x80-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+"""What moves a terminal's cursor, turns the direction of text, or is not seen."""
+
+ODD = ["\x1b[31m", "\x9b31m", "\u202eab", "no\u200bdes", "a\r\n", "a\nb", "\ud800", "]]>", "|", "::error::", "一\t"]
+TEXTS = st.text(max_size=30) | st.sampled_from(ODD)
 SPANS = st.builds(
     lambda text, line, column, height, width: Span(SourceFile("f", text), line, column, line + height, column + width),
     TEXTS, st.integers(1, 4), st.integers(1, 40), st.integers(0, 2), st.integers(0, 40),
@@ -227,9 +252,23 @@ def test_every_diagnostic_can_be_rendered_in_every_format(diagnostics: list[Diag
         text = show(format, *diagnostics)
         checks.get(format, str)(text)
         assert text.endswith("\n") or not text
-    plain = show("text", *diagnostics)
-    assert "\x1b" not in plain
+    for format in FORMATS:
+        assert not STEERING.search(show(format, *diagnostics)), format
     assert len(show("github", *diagnostics).split("\n")) == len(sort(diagnostics)) + 1
+
+
+def test_file_names_that_are_not_utf8() -> None:
+    """Python shows their bytes as lone surrogates; an address gets the bytes back, XML cannot."""
+    odd = replace(EFA, span=replace(ZONES, file=SourceFile("gr\udcf6.yaml", FILE.text)), related=())
+    location = _sarif(odd)["results"][0]["locations"][0]
+    assert location["physicalLocation"]["artifactLocation"]["uri"] == "gr%F6.yaml"
+    assert "--> gr\ufffd.yaml:3:10" in show("text", odd)
+
+
+def test_junit_is_the_same_in_every_encoding() -> None:
+    text = show("junit", replace(EFA, message="größe"))
+    assert text.isascii()
+    assert _xml(text).find(".//failure[@message='größe']") is not None
 
 
 def _xml(text: str) -> ET.Element:

@@ -149,7 +149,7 @@ def test_a_misspelt_kind_gets_the_nearest_name(folder: Path) -> None:
 
 def test_nothing_to_compile_is_told(folder: Path) -> None:
     os.mkdir("empty")
-    put(base=V + "kind: TrainingClusterBase\n")
+    put(base=V + "kind: TrainingClusterBase\nspec: {}\n")
     assert told("empty") == [("YML040", "")]
     assert told("base.yaml") == [("YML040", "")]
     assert told("none.yaml") == [("YML020", "")]
@@ -161,6 +161,16 @@ def test_hidden_files_and_folders_are_passed_over(folder: Path) -> None:
     assert only(".").name == "seoul"
 
 
+def test_output_and_policies_among_the_specs_are_passed_over(folder: Path) -> None:
+    """`trainyard compile .` finds what it wrote the last time; somebody else's manifest hides nothing."""
+    put(cluster=CLUSTER, generated__seoul__flux__source="a: 1\n", policies__policy="levels: {}\n")
+    Path("generated/seoul/.manifest.json").write_text('{\n "trainyard": "0.1.0",\n "files": {}}')
+    assert only(".").path == "cluster.yaml"
+    Path("generated/seoul/.manifest.json").write_text('{"name": "trainyard"}')
+    assert told(".") == [("YML030", "generated/seoul/flux/source.yaml:1:1")] * 2
+    assert told("policies") == [("YML030", "policies/policy.yaml:1:1")] * 2
+
+
 def test_two_clusters_of_one_name_are_told(folder: Path) -> None:
     put(a=CLUSTER, b=CLUSTER)
     assert told(".") == [("YML044", "b.yaml:3:18")]
@@ -168,7 +178,7 @@ def test_two_clusters_of_one_name_are_told(folder: Path) -> None:
 
 def test_extends_merges_maps_and_named_lists_and_null_removes(folder: Path) -> None:
     put(
-        bases__all=V + "kind: TrainingClusterBase\nmetadata: {labels: {a: b}}\nspec:\n  region: r\n  tags: [a, b]\n"
+        bases__all=V + "kind: TrainingClusterBase\nmetadata: {name: shared}\nspec:\n  region: r\n  tags: [a, b]\n"
         "  network: {cidr: 10.0.0.0/16, zones: [x]}\n  jobs: [{name: one, nodes: 1, env: {A: 1}}, {name: two}]\n",
         a=V + "kind: TrainingCluster\nextends: bases/all.yaml\nmetadata: {name: nn}\nspec:\n  region: ~\n  tags: [c]\n"
         "  network: {zones: [yy]}\n  jobs: [{name: three}, {name: one, env: {B: 2}}]\n",
@@ -208,6 +218,31 @@ def test_faults_of_bases_are_told_at_their_places(folder: Path) -> None:
         ("YML030", "bad.yaml:1:1"),
         ("YML030", "bad.yaml:1:1"),
     ]
+
+
+@pytest.mark.parametrize(("text", "want"), [
+    ("sepc: {region: r}\nspec: {}\n", [("YML036", "base.yaml:3:1", "did you mean `spec`?")]),
+    ("metadata: {name: a, labels: {}}\nspec: {}\n", [("YML036", "base.yaml:3:21", "remove the key")]),
+    ("spec: 5\n", [("YML034", "base.yaml:3:7", "write the fields of the `spec` of a cluster under `spec:`")]),
+    ("", [("YML034", "base.yaml:1:1", "write the fields of the `spec` of a cluster under `spec:`")]),
+])
+def test_nothing_in_a_base_is_lost_without_a_word(text: str, want: list[tuple[str, str, str]], folder: Path) -> None:
+    put(base=f"{V}kind: TrainingClusterBase\n{text}", c=CLUSTER.replace("metadata", "extends: base.yaml\nmetadata"))
+    for paths in (["c.yaml"], ["."]):
+        assert [(each.code, str(each.span), each.help) for each in assemble(paths)[1]] == want
+
+
+def test_a_base_that_only_has_bases(folder: Path) -> None:
+    put(one=f"{V}kind: TrainingClusterBase\nspec: {{tags: {{a: b}}}}\n",
+        two=f"{V}kind: TrainingClusterBase\nextends: one.yaml\n",
+        c=CLUSTER.replace("metadata", "extends: two.yaml\nmetadata"))  # fmt: skip
+    assert only("c.yaml").document.root.to_python()["spec"] == {"tags": {"a": "b"}, "region": "ap-northeast-2"}
+
+
+def test_the_path_of_a_base_is_relative_to_its_file(folder: Path) -> None:
+    put(s__c=CLUSTER.replace("metadata", "extends: base.yaml\nmetadata"))
+    (found,) = assemble(["s"])[1]
+    assert (found.message, found.help) == ("no file `s/base.yaml`", "check the path; it is relative to this file")
 
 
 def test_a_file_may_not_extend_itself(folder: Path) -> None:

@@ -9,9 +9,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.source.parse import decode, parse, read
+from compiler.source.parse import MAX_RESTARTS, decode, parse, read
 from compiler.source.route import Route
 from compiler.source.scalars import Refusal, resolve
+from compiler.source.syntax import MAX_LINES
 from compiler.source.tree import MappingNode, Node, ScalarNode, SequenceNode, SourceFile
 
 
@@ -51,7 +52,7 @@ def _found(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
         ("a: {{ .Values.x }}\n", [("YML013", 1, 5)]),
         ("a: !!python/object:x {}\nb: !y [1]\nc: !!str 1\n", [("YML014", n, 4) for n in range(1, 4)]),
         ("a: &x {b: 1}\nc: {<<: *x}\n", [("YML015", 2, 5)]),
-        ("a: x\x85y\nb: \x00\u2028\n", [("YML018", 1, 5), ("YML018", 2, 4), ("YML018", 2, 5)]),
+        ("a: x\x85y\nb: \x00\u2028\n", [("YML018", 1, 5), ("YML018", 2, 4)]),
         ("# nothing\n", [("YML019", 1, 1)]),
         ("", [("YML019", 1, 1)]),
         ("---\n---\n", [("YML019", 1, 1)]),
@@ -234,3 +235,25 @@ def test_a_plain_scalar_keeps_its_text() -> None:
     node = parse(SourceFile("f", "version: 1.30\n"))[0][0].node(Route(("version",)))[0]
     assert isinstance(node, ScalarNode)
     assert (node.value, node.text, node.quoted) == (1.3, "1.30", False)
+
+
+def test_half_a_character_is_no_escape() -> None:
+    (found,) = parse(SourceFile("f", 'a: "x\\ud83d\\ude00"\n'))[1]
+    assert (found.code, found.message) == ("YML002", "an escape in double quotes that names no character")
+    assert "eight digits" in found.help
+
+
+def test_a_hundred_broken_documents_are_enough() -> None:
+    """Each is parsed from a text of its own, so that more would take the square of their number."""
+    found = parse(SourceFile("f", "---\na: [\n" * 20_000))[1]
+    assert [item.code for item in found] == ["YML002"] * MAX_RESTARTS
+
+
+def test_forbidden_characters_are_told_once_a_line() -> None:
+    """A line of nothing else is one fault, and a file of such lines is no text."""
+    text = "a: 1\x01\nb: " + "\x02" * 200_000 + "\n" + "\x03\n" * 500
+    found = [item for item in parse(SourceFile("f", text))[1] if item.code == "YML018"]
+    assert len(found) == MAX_LINES
+    assert [str(item.span) for item in found[:3]] == ["f:1:5", "f:2:4", "f:3:1"]
+    assert [item.notes for item in found[:3]] == [(), ("199999 more of them on this line",), ()]
+    assert found[-1].notes == ("402 more lines have such characters",)

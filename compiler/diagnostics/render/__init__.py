@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.diagnostics.order import sort, summary
+from compiler.diagnostics.pages import Page
 
 FORMATS: tuple[str, ...] = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 """Names of all formats: the modules of this folder."""
@@ -15,11 +16,15 @@ FORMATS: tuple[str, ...] = tuple(sorted(module.name for module in pkgutil.iter_m
 __all__ = ["FORMATS", "render", "sort", "summary"]
 
 
-def render(format: str, diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False) -> str:
+def render(
+    format: str, diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False,
+    **more: Mapping[str, Page],
+) -> str:
     """The diagnostics, sorted and without duplicates, in one of ``FORMATS``. Ends with a newline unless empty.
 
-    ``color`` is for people at a terminal; only ``text`` heeds it.
+    ``color`` is for people at a terminal; only ``text`` heeds it. ``more`` is what one format takes beside:
+    ``pages``, the page of each code, goes into ``sarif``.
     """
     module = import_module(f"{__name__}.{format}")
-    text: str = module.render(sort(diagnostics), tool_version=tool_version, color=color)
+    text: str = module.render(sort(diagnostics), tool_version=tool_version, color=color, **more)
     return text

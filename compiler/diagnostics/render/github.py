@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compiler.diagnostics.diagnostic import Diagnostic, Severity
+from compiler.diagnostics.render.text import printable
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -34,7 +35,8 @@ def _command(item: Diagnostic) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    text = "\n".join(map(printable, text.split("\n")))  # a runner's log is read at a terminal, too
+    return text.replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -12,17 +12,21 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]") 
 
 
 def render(diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False) -> str:
-    """One suite; a run without findings has one case that passes, since servers take an empty suite for a fault."""
+    """One suite; a run without findings has one case that passes, since servers take an empty suite for a fault.
+
+    Whatever is not ASCII is a character reference, so that the text is what its first line says in every encoding.
+    """
     cases = [_case(item) for item in diagnostics] or ['    <testcase classname="trainyard" name="no findings"/>\n']
     failures = sum(item.severity is Severity.ERROR for item in diagnostics)
     counts = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="0"'
-    return (
+    text = (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f"<testsuites {counts}>\n"
         f'  <testsuite name="trainyard" {counts}>\n'
         f'    <properties><property name="version" value={_attribute(tool_version)}/></properties>\n'
         f"{''.join(cases)}  </testsuite>\n</testsuites>\n"
     )
+    return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
 def _case(item: Diagnostic) -> str:
@@ -30,7 +34,7 @@ def _case(item: Diagnostic) -> str:
     file = f" file={_attribute(span.file.name)} line={_attribute(str(span.line))}" if span is not None else ""
     where = str(span) if span is not None else str(item.at or item.object)
     body = "\n".join(part for part in (
-        where, item.label, *(f"note: {note}" for note in item.notes),
+        where, item.label, f"in {item.object}" if item.object else "", *(f"note: {note}" for note in item.notes),
         *(f"{place}: {label}" for place, label in item.related), f"help: {item.help}" if item.help else "",
     ) if part)  # fmt: skip
     name = f"{item.code} {where}".strip()

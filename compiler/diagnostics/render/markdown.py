@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from compiler.diagnostics.diagnostic import Diagnostic, Severity
 from compiler.diagnostics.order import summary
+from compiler.diagnostics.render.text import printable
 
 _ICONS = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.NOTE: "ℹ️"}
 _MAX_ROWS = 200  # GitHub refuses comments over 65,536 characters
@@ -32,11 +33,12 @@ def _row(item: Diagnostic) -> str:
 
 
 def _code(text: str) -> str:
-    return text.replace("`", "'").replace("|", "\\|").replace("\n", " ")
+    return printable(text.replace("`", "'").replace("|", "\\|").replace("\n", " "))
 
 
 def _cell(text: str) -> str:
     """Text that stays in its cell, draws no HTML and mentions nobody. Backticks keep their meaning."""
+    text = "\n".join(map(printable, text.split("\n")))
     for char, safe in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("|", "\\|"), ("@", "&#64;"), ("\n", "<br>")):
         text = text.replace(char, safe)
     return text

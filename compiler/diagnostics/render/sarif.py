@@ -7,6 +7,7 @@ that a finding keeps its identity when lines above it come and go.
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -18,6 +19,8 @@ from compiler.diagnostics.pages import Page, load_pages
 from compiler.source import Span
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+_LINE = 4096  # characters of a line that a fingerprint is made of: a file may be one line with a fault in each word
 
 
 def render(
@@ -44,16 +47,19 @@ def render(
 def _rule(code: str, page: Page | None) -> dict[str, Any]:
     if page is None:
         return {"id": code, "shortDescription": {"text": code}}
+    title = {"text": page.title or page.slug.replace("-", " ")}
     return {
         "id": code,
         "name": "".join(word.capitalize() for word in page.slug.split("-")),
-        "shortDescription": {"text": page.title or page.slug.replace("-", " ")},
+        "shortDescription": title,
+        "fullDescription": title,  # GitHub asks for both
         "help": {"text": page.text, "markdown": page.text},
     }
 
 
 def _result(item: Diagnostic, rule: int, seen: Counter[str]) -> dict[str, Any]:
-    parts = [item.message, item.label, *item.notes, f"help: {item.help}" if item.help else ""]
+    inside = f"in {item.object}" if item.object else ""
+    parts = [item.message, item.label, inside, *item.notes, f"help: {item.help}" if item.help else ""]
     result: dict[str, Any] = {
         "ruleId": item.code,
         "ruleIndex": rule,
@@ -85,13 +91,13 @@ def _physical(span: Span) -> dict[str, Any]:
     region = {
         "startLine": span.line, "startColumn": span.column, "endLine": span.end_line, "endColumn": span.end_column,
     }  # fmt: skip
-    return {"artifactLocation": {"uri": quote(span.file.name, safe="/~")}, "region": region}
+    return {"artifactLocation": {"uri": quote(os.fsencode(span.file.name), safe="/~")}, "region": region}
 
 
 def _fingerprint(item: Diagnostic, seen: Counter[str]) -> str:
     """Hex; equal findings on equal lines are numbered in the order of the file."""
     span = item.span
-    place = [span.file.name, " ".join(span.file.line(span.line).split())] if span is not None else ["", ""]
+    place = [span.file.name, " ".join(span.file.line(span.line)[:_LINE].split())] if span is not None else ["", ""]
     text = "\0".join([item.code, *place, item.message, item.object])
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     seen[digest] += 1

@@ -14,6 +14,9 @@ from compiler.source import Span
 WIDTH = 140
 """Longest source line shown in full, in columns of a terminal; longer ones are cut around the caret."""
 
+_REACH = 4 * WIDTH
+"""Characters of a line that are looked at on either side of a mark."""
+
 _TAB = 4
 _STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "bold": "1", "frame": "1;34", "help": "1;32"}
 
@@ -80,6 +83,8 @@ def _measure(line: str, span: Span) -> tuple[str, int, int]:
     """The line as a terminal shows it, and the column and width of the span in it."""
     first = min(span.column - 1, len(line))
     last = len(line) if span.end_line > span.line else min(span.end_column - 1, len(line))
+    left = max(0, first - _REACH)  # no farther: a file may be one line with a fault in each of its words
+    line, first, last = line[left : first + _REACH], first - left, last - left
     before, inside = expand(line[:first]), expand(line[first : max(first, last)])
     return expand(line).rstrip(), columns(before), max(1, columns(inside))
 
@@ -115,18 +120,21 @@ def expand(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with control characters, bidirectional overrides and lone surrogates replaced by U+FFFD."""
+    """The text with U+FFFD for what steers a terminal or is not seen at all.
+
+    Control and format characters (bidirectional ones, those of no width), line separators, lone surrogates.
+    """
     if text.isascii() and text.isprintable():
         return text
-    return "".join("\ufffd" if category(char) in ("Cc", "Cs", "Zl", "Zp") or char in _BIDI else char for char in text)
+    return "".join("\ufffd" if category(char) in _UNSEEN else char for char in text)
 
 
-_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def columns(text: str) -> int:
     """Columns of a terminal: two for wide (CJK) characters, none for combining ones."""
     if text.isascii():
         return len(text)
-    return sum(2 if east_asian_width(char) in "WF" else 0 if category(char) in ("Mn", "Me", "Cf") else 1
+    return sum(2 if east_asian_width(char) in "WF" else 0 if category(char) in ("Mn", "Me") else 1
                for char in text)  # fmt: skip
