@@ -80,9 +80,21 @@ def processes(context: Context, job: Job, asked: dict[str, Quantity]) -> int:
     if job.spec.processes_per_node is not None:
         return job.spec.processes_per_node
     resource = job.pool.share.resource
-    count = asked[resource].value if resource and resource in asked else 1
-    # A Neuron device is several cores; one process drives one core (Neuron documentation, torchrun).
-    if resource == NEURON and job.pool.instance.accelerators:
-        count = count * job.pool.instance.neuron_cores // job.pool.instance.accelerators
-    context.derive(job.target, "processesPerNode", count, "one process an accelerator" if resource else "one process")
+    if resource is None or resource not in asked:
+        context.derive(job.target, "processesPerNode", 1, "one process")
+        return 1
+    count = asked[resource].value
+    if resource != NEURON:
+        context.derive(job.target, "processesPerNode", count, "one process an accelerator")
+        return count
+    count *= _logical_cores(job)
+    context.derive(job.target, "processesPerNode", count, "one process a logical NeuronCore",
+                   "Neuron documentation, logical-neuroncore-config")
     return count
+
+
+def _logical_cores(job: Job) -> int:
+    """Logical NeuronCores of one device: physical ones, grouped as the runtime is told or does by itself."""
+    instance, told = job.pool.instance, job.spec.env.get("NEURON_LOGICAL_NC_CONFIG", "")
+    group = int(told) if told in ("1", "2") else instance.neuron_lnc
+    return instance.neuron_cores // instance.accelerators // group

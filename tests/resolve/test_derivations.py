@@ -79,9 +79,12 @@ def test_shared_memory_lies_inside_the_memory_limit(memory: str | None) -> None:
 @pytest.mark.parametrize(("instance", "zone", "job", "count"), [
     ("p4d.24xlarge", "us-west-2b", {}, 8), ("p4d.24xlarge", "us-west-2b", {"resources": {"gpus": 4}}, 4),
     ("m7i.16xlarge", "us-west-2a", {}, 1), ("trn1.32xlarge", "us-west-2d", {}, 32),
+    ("trn2.48xlarge", "us-east-2a", {}, 64), ("trn2.48xlarge", "us-east-2a", {"resources": {"gpus": 4}}, 16),
+    ("trn2.48xlarge", "us-east-2a", {"env": {"NEURON_LOGICAL_NC_CONFIG": "1"}}, 128),
 ])  # fmt: skip
 def test_one_process_an_accelerator(instance: str, zone: str, job: dict[str, Any], count: int) -> None:
-    assert job_of(spec(pool={"instanceType": instance, "zone": zone}, job=job)).processes == count
+    found = job_of(spec(pool={"instanceType": instance, "zone": zone}, job={"nodes": 1, **job}, region=zone[:-1]))
+    assert found.processes == count
 
 
 # --- rendezvous and network
