@@ -185,17 +185,17 @@ def network_zones(context: Context) -> tuple[str, ...]:
 def _placement(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, efa: bool) -> str | None:
     if pool.placement is not None:
         return None if pool.placement == "none" else pool.placement
-    wanted = (
-        efa and instance.accelerators > 0 and pool.nodes.max > 1 and instance.cluster_placement
-        and pool.capacity.type in ("on-demand", "spot")
-    )
-    if wanted:
+    wanted = efa and pool.nodes.max > 1 and instance.cluster_placement
+    if wanted and pool.capacity.type in ("on-demand", "spot"):
         context.derive(f"pool/{pool.name}", "placement", "cluster", "ranks talk over EFA: nodes close together",
                        "EC2 user guide, placement groups")
         return "cluster"
     if pool.capacity.type == "block":
         context.derive(f"pool/{pool.name}", "placement", "none", "a Capacity Block is placed closely by itself",
                        "EC2 user guide, Capacity Blocks")
+    elif wanted:
+        context.derive(f"pool/{pool.name}", "placement", "none", "a reservation lies where it was made",
+                       "EC2 user guide, Capacity Reservations in cluster placement groups")
     return None
 
 

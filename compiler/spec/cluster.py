@@ -90,7 +90,7 @@ class NamespaceQuota(SpecModel):
 
     cpu: Quantity | None = None
     memory: Quantity | None = None
-    gpus: int | None = Field(None, ge=0)
+    gpus: int | None = Field(None, ge=0, description="accelerators, of each kind that its queues have")
     pods: int | None = Field(None, ge=0)
 
 

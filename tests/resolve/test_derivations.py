@@ -292,6 +292,7 @@ def test_an_arm_pool_compiles_without_efa() -> None:
     ({"efa": False}, None), ({"capacity": {"type": "spot"}}, "lab-gpu"),
     ({"capacity": {"type": "reserved", "id": "cr-1"}}, None), ({"capacity": {"type": "block", "id": "cr-1"}}, None),
     ({"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}, None),
+    ({"instanceType": "m7i.48xlarge", "zone": "us-west-2a"}, "lab-gpu"),
 ])  # fmt: skip
 def test_gangs_over_efa_get_a_cluster_placement_group(pool: dict[str, Any], group: str | None) -> None:
     plan = plan_of(spec(pool=pool))
