@@ -47,7 +47,17 @@ def resolve_jobs(
         namespace = _namespace(context, job, queue, here) if queue else None
         if queue and pool and namespace:
             found.append(Job(job, here, pool, queue, namespace))
+            _explain(context, found[-1])
     return found
+
+
+def _explain(context: Context, job: Job) -> None:
+    for key, given, bound, why in (
+        ("queue", job.spec.queue, job.queue.name, "the only queue that could take it"),
+        ("pool", job.spec.pool, job.pool.name, f"the only pool of queue {job.queue.name}"),
+        ("namespace", job.spec.namespace, job.namespace, f"the only namespace of queue {job.queue.name}"),
+    ):
+        context.settle(job.target, key, given, bound, why, at=job.at / key)
 
 
 def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:
@@ -66,8 +76,6 @@ def _queue(context: Context, job: spec_jobs.Job, queues: dict[str, Queue], at: R
         if job.pool is None or not each.quota or any(pool.name == job.pool for pool, _, _ in each.quota)
     ] or list(queues.values())
     if len(fitting) == 1:
-        if len(queues) > 1:
-            context.derive(f"job/{job.name}", "queue", fitting[0].name, f"the only queue with quota of pool {job.pool}")
         return fitting[0]
     if fitting:
         choices = ", ".join(f"`{each.name}`" for each in fitting)
@@ -98,8 +106,9 @@ def _namespace(context: Context, job: spec_jobs.Job, queue: Queue, at: Route) ->
     if job.namespace is not None:
         if job.namespace not in known:
             choices = ", ".join(f"`{each}`" for each in known)
+            where = "the queue's `namespaces`" if context.spec.queues else "`spec.namespaces`"
             context.fault("RES013", f"queue `{queue.name}` takes no jobs from namespace `{job.namespace}`",
-                          at / "namespace", f"write one of {choices}, or add it to the queue's `namespaces`")
+                          at / "namespace", f"write one of {choices}, or add it to {where}")
             return None
         return job.namespace
     if len(known) == 1:

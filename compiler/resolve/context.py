@@ -37,6 +37,16 @@ class Context:
         """Record a value that nobody wrote, for ``explain``."""
         self.derived.append(Derived(target, name, str(value), reason, source))
 
+    def settle(
+        self, target: str, name: str, given: T | None, derived: T, reason: str, source: str = "", *, at: Route
+    ) -> T:
+        """The spec's value, or the derived one where it has none; ``explain`` tells which."""
+        if given is None:
+            self.derive(target, name, derived, reason, source)
+            return derived
+        self.derived.append(Derived(target, name, str(given), "set by the spec", str(at), at))
+        return given
+
     def find(self, code: str, what: str, name: str, known: Mapping[str, T], at: Route) -> T | None:
         """The thing of a name, or a fault that says which names there are."""
         if (found := known.get(name)) is not None:
@@ -65,6 +75,10 @@ class Context:
         return "aws-cn" if region.startswith("cn-") else "aws-us-gov" if region.startswith("us-gov-") else "aws"
 
 
+_LISTS = {"pool": "nodePools", "storage": "storage", "priority": "priorities", "queue": "queues", "cohort": "cohorts",
+          "namespace": "namespaces"}
+
+
 def near_help(name: str, known: Iterable[str], what: str) -> str:
     """What to write instead of a name that does not exist."""
     names = list(known)
@@ -72,7 +86,7 @@ def near_help(name: str, known: Iterable[str], what: str) -> str:
     if near:
         return f"did you mean `{near[0]}`?"
     if not names:
-        return f"declare a {what}"
+        return f"declare it under `{_LISTS[what]}:`" if what in _LISTS else f"declare a {what}"
     return f"write one of {', '.join(f'`{each}`' for each in names[:12])}"
 
 

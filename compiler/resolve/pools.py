@@ -119,7 +119,7 @@ def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None
     found = Pool(
         spec=pool, at=at, instance=instance, zones=zones, efa=efa,
         local_storage=disks,
-        placement=_placement(context, pool, instance, efa),
+        placement=_placement(context, pool, instance, at, efa=efa),
         taints=_taints(context, pool, instance, at),
         share=_share(context, pool, instance, efa=efa, disks=disks),
     )
@@ -182,21 +182,24 @@ def network_zones(context: Context) -> tuple[str, ...]:
     return tuple(network.vpc.private) if network.vpc else tuple(network.zones)
 
 
-def _placement(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, efa: bool) -> str | None:
-    if pool.placement is not None:
-        return None if pool.placement == "none" else pool.placement
-    wanted = efa and pool.nodes.max > 1 and instance.cluster_placement
-    if wanted and pool.capacity.type in ("on-demand", "spot"):
-        context.derive(f"pool/{pool.name}", "placement", "cluster", "ranks talk over EFA: nodes close together",
-                       "EC2 user guide, placement groups")
-        return "cluster"
-    if pool.capacity.type == "block":
-        context.derive(f"pool/{pool.name}", "placement", "none", "a Capacity Block is placed closely by itself",
-                       "EC2 user guide, Capacity Blocks")
-    elif wanted:
-        context.derive(f"pool/{pool.name}", "placement", "none", "a reservation lies where it was made",
-                       "EC2 user guide, Capacity Reservations in cluster placement groups")
-    return None
+_NO_PLACEMENT = {
+    "block": ("a Capacity Block is placed closely by itself", "EC2 user guide, Capacity Blocks"),
+    "reserved": ("a reservation lies where it was made", "EC2 user guide, Capacity Reservations"),
+}
+
+
+def _placement(
+    context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route, *, efa: bool
+) -> str | None:
+    derived, reason, source = "none", "its nodes do not talk over EFA", ""
+    if pool.capacity.type in _NO_PLACEMENT:
+        reason, source = _NO_PLACEMENT[pool.capacity.type]
+    elif efa and pool.nodes.max > 1 and instance.cluster_placement:
+        derived, reason = "cluster", "ranks talk over EFA: nodes close together"
+        source = "EC2 user guide, placement groups"
+    found = context.settle(f"pool/{pool.name}", "placement", pool.placement, derived, reason, source,
+                           at=at / "placement")
+    return None if found == "none" else found
 
 
 def _taints(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route) -> tuple[Taint, ...]:
@@ -242,12 +245,16 @@ def _storage_gib(pool: spec_nodes.NodePool, instance: InstanceType, disks: str) 
 
 
 def _explain(context: Context, pool: Pool) -> None:
-    target, share = f"pool/{pool.name}", pool.share
+    target, share, spec, instance = f"pool/{pool.name}", pool.share, pool.spec, pool.instance
+    if given := [spec.zone] if spec.zone else spec.zones:
+        context.settle(target, "zone", ", ".join(given), "", "", at=pool.at / ("zone" if spec.zone else "zones"))
     context.derive(target, "share", f"{share.cpu} CPU, {share.memory} memory", "what jobs can get of a node")
-    if pool.efa:
-        context.derive(target, "efa", share.efa, f"{pool.instance.name} has {share.efa} EFA devices",
-                       "EC2 DescribeInstanceTypes MaximumEfaInterfaces")
+    if instance.efa_interfaces:
+        context.settle(target, "efa", None if spec.efa is None else share.efa, share.efa,
+                       f"{instance.name} has {share.efa} EFA devices", "EC2 DescribeInstanceTypes MaximumEfaInterfaces",
+                       at=pool.at / "efa")
     context.derive(target, "taints", ", ".join(map(str, pool.taints)), "only jobs may land on these nodes")
-    if pool.spec.local_storage is None and pool.local_storage == "raid0":
-        context.derive(target, "localStorage", "raid0", f"{pool.instance.nvme_gb} GB of NVMe hold images and /tmp",
-                       "karpenter.k8s.aws/v1 EC2NodeClass instanceStorePolicy")
+    if instance.nvme_gb:
+        context.settle(target, "localStorage", spec.local_storage, pool.local_storage,
+                       f"{instance.nvme_gb} GB of NVMe hold images and /tmp",
+                       "karpenter.k8s.aws/v1 EC2NodeClass instanceStorePolicy", at=pool.at / "localStorage")

@@ -52,10 +52,20 @@ def matched(
         if len(text) > longest:
             raise fault(f"`{text[:32]}…` has {len(text)} characters, {what} has at most {longest}", "shorten it")
         if not compiled.match(text):
-            raise fault(f"`{text}` is not {what}", f"write it like `{example}`")
+            meant = next((each for each in _slips(text) if compiled.match(each) and len(each) <= longest), None)
+            raise fault(f"`{text}` is not {what}", f"write `{meant}`" if meant else f"write it like `{example}`")
         return text
 
     return check
+
+
+def _slips(text: str) -> list[str]:
+    """What may have been meant by a text: without capitals, underscores, spaces, a prefix, or the rest of an ARN."""
+    plain = text.strip().lower()
+    return [text.strip(), plain, re.sub(r"[_ ]", "-", plain), plain.removeprefix("ml."), text.removeprefix("v"),
+            text.removeprefix("s3://").partition("/")[0],
+            re.sub(r"\Aarn:.*[:/]", "", text),
+            re.sub(r"\Aarn:([\w-]+):sts::(\d+):assumed-role/([^/]+)/.*", r"arn:\1:iam::\2:role/\3", text)]
 
 
 def quantity(value: Any) -> QuantityValue:
@@ -100,16 +110,29 @@ _LONGEST = 10 * 365 * 24 * 3600
 def duration(value: Any) -> DurationValue:
     """A duration of Kubernetes and Flux."""
     if not isinstance(value, str):
-        raise fault(f"a duration is a number with a unit, not {kind_of(value)}", "write it like `20m` or `1h30m`")
+        help = f"give the unit, like `{value}s` or `{value}m`" if type(value) is int else _LIKE
+        raise fault(f"a duration is a number with a unit, not {kind_of(value)}", help)
     try:
         found = DurationValue.parse(value)
     except ValueError:
-        days = re.match(r"(\d+)d\Z", value)
-        help = f"write `{int(days[1]) * 24}h`: Kubernetes has no unit for days" if days else "write it like `20m`"
-        raise fault(f"`{value}` is not a duration", help) from None
+        raise fault(f"`{value}` is not a duration", _duration_help(value)) from None
     if found.seconds > _LONGEST:
         raise fault(f"`{value}` is more than ten years", "write a shorter duration")
     return found
+
+
+_LIKE = "write it like `20m` or `1h30m`"
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+def _duration_help(text: str) -> str:
+    """The duration that a number with a unit of another form means: ``1.5h``, ``90 min``, ``2d``."""
+    near = re.match(r"\s*(\d+(?:\.\d+)?)\s*([smhdw])[a-z]*\s*\Z", text.lower())
+    seconds = float(near[1]) * _UNITS[near[2]] if near else 0.0
+    if not near or not seconds or not seconds.is_integer():
+        return _LIKE
+    why = ": Kubernetes has no unit for days" if near[2] in "dw" else ""
+    return f"write `{DurationValue(int(seconds))}`{why}"
 
 
 def period(value: Any) -> DurationValue:
@@ -223,7 +246,10 @@ def image(value: Any) -> str:
     if not found:
         if "@sha256:" in text:
             raise fault(f"the digest of `{text}` is not 64 hex digits", "write `name@sha256:` and 64 hex digits")
-        raise fault(f"`{text}` is not an image reference", "write it like `registry/name:tag`")
+        plain = re.sub(r"\A(https?|docker|oci)://", "", text.strip())
+        meant = next((each for each in (plain, plain.lower()) if _IMAGE.match(each)), None)
+        raise fault(f"`{text}` is not an image reference",
+                    f"write `{meant}`" if meant else "write it like `registry/name:tag`")
     if not found["tag"] and not found["digest"]:
         raise fault(f"image `{text}` has neither tag nor digest, so it means `:latest`", f"pin it, like `{text}:1.0`")
     if found["tag"] == "latest" and not found["digest"]:

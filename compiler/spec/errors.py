@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
@@ -134,7 +134,20 @@ def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     ]
     where = f"`{at.parent[-1]}`" if at.parent and isinstance(at.parent[-1], str) else "this mapping"
     help = _meant(near[0]) if near else f"{where} has: {', '.join(f'`{each}`' for each in known)}"
+    if (outer := _one_too_high(owner, str(at[-1]))) is not None:
+        help = f"write it under `{outer}`"
     return error("SPC002", f"unknown key `{at[-1]}`", at, help=help, key=True)
+
+
+def _one_too_high(owner: type[BaseModel] | None, key: str) -> str | None:
+    """The mapping inside ``owner`` that has the key, where there is just one."""
+    fields = owner.model_fields.items() if owner is not None else ()
+    found = [
+        field.alias or name for name, field in fields
+        if (inner := _inner(field.annotation)) is not None and key in keys_of(inner)
+        and not any(get_origin(each) is list for each in (field.annotation, *get_args(field.annotation)))
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def _type_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
@@ -147,7 +160,12 @@ def _type_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
         return f"write a list: `[{words}]`" if len(words) < 40 else "write a list, each item after `- `"
     if kind in ("int_type", "int_from_float") and isinstance(value, str) and value.strip().isdigit():
         return f"write `{int(value)}` without quotes"
+    if kind == "dict_type" and isinstance(value, list):
+        return "write a mapping, each entry as `key: value`"
     if kind == "model_type" and owner is not None:
+        required = [field.alias or name for name, field in owner.model_fields.items() if field.is_required()]
+        if len(required) == 1 and isinstance(value, str | int | float):
+            return f"write `{{{required[0]}: {value}}}`"
         return f"write a mapping with {', '.join(f'`{key}`' for key in keys_of(owner)[:4])}"
     return f"write {_WANTED[kind]}"
 

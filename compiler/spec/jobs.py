@@ -96,6 +96,13 @@ class Job(SpecModel):
     processes_per_node: int | None = Field(None, ge=1, le=1024)
     shared_memory: Size | None = Field(None, description="size of /dev/shm, inside the memory limit")
     priority: Name | None = None
+    service_account: Name | None = Field(
+        None, description="account of its pods, which exists in the namespace (as for Pod Identity); "
+        "derived: one without any rights"
+    )
+    grace_period: Period | None = Field(
+        None, description="time to save between the signal to stop and the kill; derived: 10m with a checkpoint or 1m"
+    )
     timeout: Period | None = Field(None, description="from start to the end of all retries")
     rerun: int = Field(0, ge=0, description="raise it to run a changed job again: the old run is replaced")
     labels: dict[JobLabelKey, LabelValue] = {}

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from builders import FSX, SPECS, example, job_of, plan_of, spec
 
-from compiler.plan import Plan
+from compiler.plan import Derived, Plan
 from compiler.plan.jobs import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON, TrainJob
 from compiler.plan.nodes import NetworkInterface, untolerated
 from compiler.plan.units import Duration, Quantity
+from compiler.source import Route
 
 
 def env(job: TrainJob) -> dict[str, str | None]:
@@ -62,8 +63,11 @@ def test_what_is_written_wins() -> None:
         "cpu": "90", "memory": "1000Gi", GPU: "4", EFA: "2", HUGEPAGES: "2Gi", EPHEMERAL: "100Gi",
     }  # fmt: skip
     assert job.processes == 3
-    assert not {"resources.cpu", "resources.memory", "sharedMemory", "processesPerNode"} & reasons(plan,
-        "job/train").keys()
+    told = {each.field: each for each in plan.derived if each.object == "job/train"}
+    for field, value in (("resources.cpu", "90"), ("resources.efa", "2"), ("sharedMemory", "64Gi"),
+                         ("processesPerNode", "3")):
+        at = Route(("spec", "jobs", 0, *field.split(".")))
+        assert told[field] == Derived("job/train", field, value, "set by the spec", str(at), at)
 
 
 @pytest.mark.parametrize("memory", [None, "1Gi", "2Gi", "100Gi"])
@@ -85,6 +89,31 @@ def test_shared_memory_lies_inside_the_memory_limit(memory: str | None) -> None:
 def test_one_process_an_accelerator(instance: str, zone: str, job: dict[str, Any], count: int) -> None:
     found = job_of(spec(pool={"instanceType": instance, "zone": zone}, job={"nodes": 1, **job}, region=zone[:-1]))
     assert found.processes == count
+
+
+@pytest.mark.parametrize(("job", "field", "value"), [
+    ({"env": {"NCCL_NET": "Socket"}}, "env.NCCL_NET", "Socket"),
+    ({"env": {"PET_RDZV_CONF": "timeout=60"}}, "env.PET_RDZV_CONF", "timeout=60"),
+    ({"secrets": [{"env": "NCCL_NET", "secret": "s", "key": "k"}]}, "env.NCCL_NET", "from Secret s"),
+    ({"retries": {"job": 2}}, "retries.job", "2"), ({"gracePeriod": "5m"}, "gracePeriod", "5m"),
+    ({"serviceAccount": "loader"}, "serviceAccount", "loader"), ({"pool": "gpu"}, "pool", "gpu"),
+    ({"queue": "default"}, "queue", "default"), ({"namespace": "training"}, "namespace", "training"),
+])  # fmt: skip
+def test_what_the_spec_sets_is_told_with_its_place(job: dict[str, Any], field: str, value: str) -> None:
+    before = {each.field: each for each in plan_of(spec()).derived if each.object == "job/train"}
+    plan = plan_of(spec(job=job))
+    (told,) = [each for each in plan.derived if each.object == "job/train" and each.field == field]
+    assert (told.value, told.reason) == (value, "set by the spec")
+    assert told.at is not None
+    assert before[field].at is None
+    assert len([each for each in plan.jobs[0].env if f"env.{each.name}" == field]) <= 1
+
+
+def test_pods_run_as_the_account_that_the_job_names_and_have_its_time_to_save() -> None:
+    plan = plan_of(spec(job={"serviceAccount": "loader", "gracePeriod": "5m"}))
+    (pod,) = [each.pod for each in plan.runtimes[0].jobs]
+    assert (pod.service_account, pod.grace_seconds) == ("loader", 300)
+    assert ("v1", "ServiceAccount", "training", "loader") in plan.external
 
 
 # --- rendezvous and network

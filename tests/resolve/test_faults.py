@@ -79,7 +79,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (spec(storage=lustre(), job={"mounts": [{"storage": "dta", "path": "/d"}]}), "RES012",
      "spec.jobs[0].mounts[0].storage", "storage `dta` is not declared", "did you mean `data`?"),
     (spec(job={"mounts": [{"storage": "dta", "path": "/d"}]}), "RES012", "spec.jobs[0].mounts[0].storage", "`dta`",
-     "declare a storage"),
+     "declare it under `storage:`"),
     (spec(queues=[queue()], job={"namespace": "b"}), "RES013", "spec.jobs[0].namespace",
      "queue `q` takes no jobs from namespace `b`", "write one of `a`"),
     (spec(namespaces=[{"name": "team-a"}], queues=[queue(namespaces=["team-b"])]), "RES013",
