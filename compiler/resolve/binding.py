@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import dataclass
 
 from compiler.resolve.context import SPEC, Context, unique
@@ -41,7 +42,9 @@ def resolve_jobs(
             context.find("RES015", "priority", job.priority, known, here / "priority")
         for position, mount in enumerate(job.mounts):
             context.find("RES012", "storage", mount.storage, storage, here / "mounts" / position / "storage")
+        _check_mounts(context, job, here)
         _check_checkpoint(context, job, here)
+        _check_variables(context, job, here)
         queue = _queue(context, job, queues, here)
         pool = _pool(context, job, pools, queue, here)
         namespace = _namespace(context, job, queue, here) if queue else None
@@ -58,6 +61,27 @@ def _explain(context: Context, job: Job) -> None:
         ("namespace", job.spec.namespace, job.namespace, f"the only namespace of queue {job.queue.name}"),
     ):
         context.settle(job.target, key, given, bound, why, at=job.at / key)
+
+
+def _check_variables(context: Context, job: spec_jobs.Job, at: Route) -> None:
+    known = set(job.env)
+    for index, each in enumerate(job.secrets):
+        if each.env in known:
+            context.fault("RES009", f"variable `{each.env}` of job `{job.name}` is declared twice",
+                          at / "secrets" / index / "env", "rename or remove one of them")
+        known.add(each.env)
+
+
+def _check_mounts(context: Context, job: spec_jobs.Job, at: Route) -> None:
+    """A pod with two mounts at one path is refused when it is made, long after its job was accepted."""
+    known = {"/dev/shm"}
+    for index, each in enumerate(job.mounts):
+        path = posixpath.normpath(each.path)
+        if path in known:
+            what = "the shared memory that every pod has" if path == "/dev/shm" else "another mount"
+            context.fault("RES031", f"job `{job.name}` mounts `{each.storage}` at `{each.path}`, where {what} is",
+                          at / "mounts" / index / "path", "write another path")
+        known.add(path)
 
 
 def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:

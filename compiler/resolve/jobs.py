@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain, count
 
 from compiler.plan.jobs import (
     Container,
@@ -81,19 +83,19 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
     """The TrainJob of a job and the runtime that it refers to."""
     spec, at = job.spec, job.at
     asked = requests(context, job)
-    count = processes(context, job, asked)
-    shared = shared_memory(context, job, asked["memory"], count)
+    number = processes(context, job, asked)
+    shared = shared_memory(context, job, asked["memory"], number)
     ran = runtime(context, job, asked, shared)
     check_model(context, spec, job.pool, asked, at)
     _check_deadline(context, job)
     env, patches = environment(context, job), _patches(context, job)
-    name = f"{spec.name}-{_identity(job, asked, count, ran, env)}"
+    name = f"{spec.name}-{_identity(job, asked, number, ran, env)}"
     context.derive(job.target, "name", name, "carries a hash of all that would force a new run")
     context.derive(job.target, "runtime", ran.name, "a runtime that changes under a job restarts it: named by content")
     _explain(context, job)
     return TrainJob(
         at=at, name=name, namespace=job.namespace, runtime=ran.name, queue=job.queue.name, priority=spec.priority,
-        nodes=spec.nodes, processes=count, image=spec.image, command=tuple(spec.command), args=tuple(spec.args),
+        nodes=spec.nodes, processes=number, image=spec.image, command=tuple(spec.command), args=tuple(spec.args),
         env=(*env, *rendezvous(context, job, name)), requests=asked, limits=asked, patches=patches, prune=False,
         deadline=spec.timeout.seconds if spec.timeout else None,
         labels={**context.spec.labels, **spec.labels, JOB_LABEL: spec.name}, source_name=spec.name, rerun=spec.rerun,
@@ -164,15 +166,25 @@ def _patches(context: Context, job: Job) -> tuple[Patch, ...]:
     mounts = job.spec.mounts
     if not mounts:
         return ()
-    storages = dict.fromkeys(each.storage for each in mounts)
+    names = _volume_names(each.storage for each in mounts)
     pod = Pod(
         at=job.at / "mounts",
         containers=(Container(
             at=job.at / "mounts", name="node",
-            mounts=tuple(Mount(each.storage, each.path, each.read_only) for each in mounts),
+            mounts=tuple(Mount(name, each.path, each.read_only) for name, each in zip(names, mounts, strict=True)),
         ),),
-        volumes=tuple(Volume(name, "persistentVolumeClaim", name) for name in storages),
+        volumes=tuple(Volume(name, "persistentVolumeClaim", each.storage)
+                      for name, each in zip(names, mounts, strict=True)),
     )
     # podTemplateOverrides, the form before 2.2, name no manager.
     named = context.release.has("trainer.runtimePatches", context.version("trainer"))
     return (Patch(at=job.at / "mounts", job="node", pod=pod, manager=MANAGER if named else ""),)
+
+
+def _volume_names(storages: Iterable[str]) -> list[str]:
+    """A volume for each mount: Trainer's patches mount each just once (list key `name`), and one is the runtime's."""
+    found = [_SHM]
+    for storage in storages:
+        free = (f"{storage[:60]}-{number}" for number in count(2))
+        found.append(next(name for name in chain((storage,), free) if name not in found))
+    return found[1:]

@@ -128,7 +128,11 @@ def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None
 
 
 def _known(context: Context, instance: InstanceType, at: Route) -> bool:
-    """Whether the facts suffice for the network layout: a guess would launch nodes without EFA, or none."""
+    """Whether jobs can get what the type has. Without the network layout a guess would launch nodes without EFA."""
+    if instance.gpu_partition != 1.0:
+        context.fault("RES032", f"`{instance.name}` has {instance.gpu_partition:g} of a GPU, and Karpenter counts none",
+                      at / "instanceType", "take a type with a whole GPU, like `g6.xlarge`")
+        return False
     missing = sorted({"network_cards", "efa_interfaces"} & instance.unknown)
     if missing:
         what = " and ".join(f"`{each}`" for each in missing)

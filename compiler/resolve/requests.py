@@ -14,7 +14,8 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
     """What one node of the job asks for; requests and limits are the same."""
     own, share = job.spec.resources, job.pool.share
     gpus = _gpus(context, job)
-    parts, taken = (share.accelerators, gpus) if share.accelerators else (1, 1)
+    # A job that takes none of the accelerators gets as much as one that takes a single one.
+    parts, taken = (share.accelerators, max(gpus, 1)) if share.accelerators else (1, 1)
     part = "what jobs can get of a node"
     if taken != parts:
         part = f"{taken} of {parts} accelerators: their part of {part}"
@@ -73,9 +74,10 @@ def _efa(context: Context, job: Job) -> int:
 
 def shared_memory(context: Context, job: Job, memory: Quantity, processes: int) -> Quantity:
     """The size of /dev/shm, which counts in the memory limit."""
-    gib = max(min(8 * processes, memory.value // 1024**3 // 4), 1)
+    quarter = memory.value // 1024**2 // 4
+    derived = Quantity.gib(min(8 * processes, quarter // 1024)) if quarter >= 1024 else Quantity.mib(max(quarter, 1))
     return context.settle(
-        job.target, "sharedMemory", job.spec.shared_memory, Quantity.gib(gib),
+        job.target, "sharedMemory", job.spec.shared_memory, derived,
         "8Gi a process for data loaders and NCCL, at most a quarter of the memory limit it counts in",
         at=job.at / "sharedMemory",
     )

@@ -104,6 +104,16 @@ def size(value: Any) -> QuantityValue:
     return found
 
 
+def pages(value: Any) -> QuantityValue:
+    """A quantity of bytes in whole huge pages."""
+    found, page = size(value), 2 * 1024**2
+    if found.value % page:
+        # core/v1 ResourceRequirements: hugepages-2Mi is a multiple of its page (validation of Kubernetes 1.35).
+        more = QuantityValue.mib(2 * (found.value // page + 1))
+        raise fault(f"`{value}` is not a whole number of 2 MiB pages", f"write `{more}`")
+    return found
+
+
 _LONGEST = 10 * 365 * 24 * 3600
 
 
@@ -294,6 +304,19 @@ def job_label(value: Any) -> str:
     if _OWN_LABELS.match(text):
         raise fault(f"label `{text}` is set by the compiler or a controller", "remove it; `queue`, `priority` and the "
                     "like have keys of their own")
+    return text
+
+
+# karpenter.sh/v1 NodePool v1.14.1, rules on template.metadata.labels: what Karpenter and the kubelet set themselves.
+_NODE_LABELS = re.compile(r"([a-z0-9.-]*\.)?karpenter\.(sh|k8s\.aws)/|kubernetes\.io/hostname\Z")
+
+
+def node_label(value: Any) -> str:
+    """A label that the nodes of a pool may carry."""
+    text = label_key(value)
+    if _NODE_LABELS.match(text):
+        raise fault(f"label `{text}` is set on nodes by Karpenter or the kubelet",
+                    "write a key of your own, or remove it")
     return text
 
 

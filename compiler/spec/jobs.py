@@ -11,6 +11,7 @@ from compiler.spec.types import (
     Amount,
     Count,
     EnvName,
+    HugePages,
     Image,
     JobLabelKey,
     JobName,
@@ -63,7 +64,7 @@ class JobResources(SpecModel):
     memory: Size | None = None
     gpus: int | None = Field(None, ge=0, description="accelerators a node")
     efa: int | None = Field(None, ge=0, description="EFA devices a node")
-    huge_pages: Size | None = Field(None, description="2 MiB huge pages, for libfabric's EFA provider")
+    huge_pages: HugePages | None = Field(None, description="2 MiB huge pages, for libfabric's EFA provider")
     ephemeral_storage: Size | None = None
 
 

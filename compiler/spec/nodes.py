@@ -15,6 +15,7 @@ from compiler.spec.types import (
     LabelKey,
     LabelValue,
     Name,
+    NodeLabelKey,
     ReservationId,
     Size,
     Timestamp,
@@ -110,7 +111,7 @@ class NodePool(SpecModel):
     efa: bool | None = Field(None, description="whether nodes get their EFA devices; derived: yes, if the type has any")
     root_volume: Volume | None = None
     local_storage: Literal["raid0", "none"] | None = Field(None, description="what to do with NVMe disks")
-    labels: dict[LabelKey, LabelValue] = {}
+    labels: dict[NodeLabelKey, LabelValue] = {}
     taints: list[Taint] = []
     topology: Literal["network", "none"] = Field(
         "none", description="`network`: Kueue places gangs by EC2 network topology (nodes must always be on)"

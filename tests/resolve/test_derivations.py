@@ -51,7 +51,7 @@ def test_a_part_of_the_gpus_comes_with_its_part_of_the_node(gpus: int) -> None:
     whole = job_of(spec(job={"nodes": 1})).requests
     part = job_of(spec(job={"nodes": 1, "resources": {"gpus": gpus}})).requests
     assert part.get(GPU, Quantity(0)).value == gpus
-    assert part["cpu"].value == max(whole["cpu"].value * gpus // 8, 1)
+    assert part["cpu"].value == whole["cpu"].value * max(gpus, 1) // 8
     assert part["memory"] <= whole["memory"]
 
 
@@ -77,7 +77,7 @@ def test_shared_memory_lies_inside_the_memory_limit(memory: str | None) -> None:
     (shm,) = plan.runtimes[0].jobs[0].pod.volumes
     assert shm.medium == "Memory"
     assert shm.size is not None
-    assert Quantity.gib(1) <= shm.size <= plan.jobs[0].limits["memory"]
+    assert Quantity.mib(256) <= shm.size <= Quantity.mib(plan.jobs[0].limits["memory"].value // 1024**2 // 4)
 
 
 @pytest.mark.parametrize(("instance", "zone", "job", "count"), [
@@ -465,6 +465,15 @@ def test_each_namespace_that_mounts_a_storage_has_a_volume_of_its_own() -> None:
     assert [(each.namespace, each.name, each.volume) for each in plan.claims] == [
         ("one", "data", "one-data"), ("two", "data", "two-data"),
     ]  # fmt: skip
+
+
+def test_a_storage_may_be_mounted_twice_and_have_any_name() -> None:
+    mounts = [{"storage": "dshm", "path": "/in", "readOnly": True}, {"storage": "dshm", "path": "/out"}]
+    plan = plan_of(spec(storage=[{"name": "dshm", "fsxLustre": FSX}], job={"mounts": mounts}))
+    (patch,) = plan.jobs[0].patches
+    assert {each.name: each.source for each in patch.pod.volumes} == {"dshm-2": "dshm", "dshm-3": "dshm"}
+    assert [(each.volume, each.path) for each in patch.pod.containers[0].mounts] == [
+        ("dshm-2", "/in"), ("dshm-3", "/out")]
 
 
 def test_agents_tolerate_every_taint_of_this_compilation() -> None:

@@ -125,7 +125,11 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     (spec(pool={"labels": {"a b": "x"}}), "SPC005", "spec.nodePools[0].labels", "`a b` is not a label key", "`a-b`"),
     (spec(pool={"labels": {"a": "x y"}}), "SPC005", "spec.nodePools[0].labels.a", "`x y` is not a label value",
      "`x-y`"),
+    (spec(pool={"labels": {"karpenter.sh/nodepool": "x"}}), "SPC005", "spec.nodePools[0].labels",
+     "is set on nodes by Karpenter", "a key of your own"),
     # Quantities, sizes, durations
+    (spec(job={"resources": {"hugePages": "3Mi"}}), "SPC005", "spec.jobs[0].resources.hugePages",
+     "not a whole number of 2 MiB pages", "write `4Mi`"),
     (spec(pool={"rootVolume": {"size": 500}}), "SPC005", "spec.nodePools[0].rootVolume.size", "`500` is 500 bytes",
      "like `500Gi`"),
     (spec(job={"resources": {"memory": "64gb"}}), "SPC005", "spec.jobs[0].resources.memory",
