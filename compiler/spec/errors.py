@@ -151,23 +151,34 @@ def _one_too_high(owner: type[BaseModel] | None, key: str) -> str | None:
 
 
 def _type_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
-    if kind == "string_type" and isinstance(value, bool | int | float):
-        return f'quote it: `"{str(value).lower() if isinstance(value, bool) else value}"`'
     if value is None:
         return f"write {_WANTED[kind]}, or remove the key"
+    if kind in ("list_type", "dict_type", "model_type"):
+        return _shape_help(kind, value, owner)
+    if kind == "string_type" and isinstance(value, bool | int | float):
+        return f'quote it: `"{str(value).lower() if isinstance(value, bool) else value}"`'
+    if kind in ("int_type", "int_from_float"):
+        if isinstance(value, str) and value.strip().isdigit():
+            return f"write `{int(value)}` without quotes"
+        if isinstance(value, float) and value.is_integer():
+            return f"write `{int(value)}`"
+    return f"write {_WANTED[kind]}"
+
+
+def _shape_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
+    """What to write where a list or a mapping is wanted; ``owner`` is the model of the mapping or of the items."""
+    fields = owner.model_fields.items() if owner is not None else ()
+    required = [field.alias or name for name, field in fields if field.is_required()]
+    keys = ", ".join(f"`{key}`" for key in required or (keys_of(owner)[:4] if owner is not None else ()))
+    if owner is not None:
+        if len(required) == 1 and isinstance(value, str | int | float):
+            meant = f"{{{required[0]}: {value}}}"
+            return f"write `{meant}`" if kind == "model_type" else f"write a list: `[{meant}]`"
+        return f"write a {'mapping' if kind == 'model_type' else 'list, each item'} with {keys}"
     if kind == "list_type" and isinstance(value, str | int):
         words = ", ".join(str(value).split())
         return f"write a list: `[{words}]`" if len(words) < 40 else "write a list, each item after `- `"
-    if kind in ("int_type", "int_from_float") and isinstance(value, str) and value.strip().isdigit():
-        return f"write `{int(value)}` without quotes"
-    if kind == "dict_type" and isinstance(value, list):
-        return "write a mapping, each entry as `key: value`"
-    if kind == "model_type" and owner is not None:
-        required = [field.alias or name for name, field in owner.model_fields.items() if field.is_required()]
-        if len(required) == 1 and isinstance(value, str | int | float):
-            return f"write `{{{required[0]}: {value}}}`"
-        return f"write a mapping with {', '.join(f'`{key}`' for key in keys_of(owner)[:4])}"
-    return f"write {_WANTED[kind]}"
+    return "write a mapping, each entry as `key: value`" if kind == "dict_type" else f"write {_WANTED[kind]}"
 
 
 def _choice(at: Route, value: Any, expected: str) -> Diagnostic:

@@ -169,6 +169,11 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
      "write `{type: spot}`"),
     (spec(job={"env": [{"name": "A", "value": "b"}]}), "SPC003", "spec.jobs[0].env", "is a list, not a mapping",
      "each entry as `key: value`"),
+    (spec(job={"mounts": {"fsx": "/data"}}), "SPC003", "spec.jobs[0].mounts", "is a mapping, not a list",
+     "each item with `storage`, `path`"),
+    (spec(job={"mounts": ["fsx"]}), "SPC003", "spec.jobs[0].mounts[0]", "the text `fsx`, not a mapping",
+     "a mapping with `storage`, `path`"),
+    (spec(job={"nodes": 2.0}), "SPC003", "spec.jobs[0].nodes", "the number `2.0`, not a whole", "write `2`"),
     # Images
     (spec(job={"image": "train"}), "SPC005", "spec.jobs[0].image", "neither tag nor digest", "pin it"),
     (spec(job={"image": "train:latest"}), "SPC005", "spec.jobs[0].image", "whatever is newest", "a digest"),
@@ -241,7 +246,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     (spec(flux={"path": "../x"}), "SPC005", "spec.flux.path", "not a folder inside the repository", "`clusters/seoul`"),
     (spec(platform="hyperpod"), "SPC004", "spec.platform", "`platform` is `hyperpod`, not `eks`", "write `eks`"),
     (spec(nodePools=[]), "SPC004", "spec.nodePools", "has 0 items, below the minimum of 1", "at least 1"),
-    (spec(namespaces="team-a"), "SPC003", "spec.namespaces", "the text `team-a`, not a list", "`[team-a]`"),
+    (spec(namespaces="team-a"), "SPC003", "spec.namespaces", "the text `team-a`, not a list", "`[{name: team-a}]`"),
     # Keys
     (spec(nodePool=[]), "SPC002", "spec.nodePool", "unknown key `nodePool`", "did you mean `nodePools`?"),
     (spec(job={"worker_nodes": 2}), "SPC002", "spec.jobs[0].worker_nodes", "unknown key `worker_nodes`", "has: `name`"),
