@@ -123,6 +123,11 @@ def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None
         taints=_taints(context, pool, instance, at),
         share=_share(context, pool, instance, efa=efa, disks=disks),
     )
+    if found.share.cpu < 1 or found.share.memory < Quantity.gib(1):
+        context.fault("RES033", f"`{instance.name}` leaves no whole CPU, or no GiB of memory, to jobs",
+                      at / "instanceType", f"take a larger size of {instance.family}: the system and the agents of this "
+                      "cluster take the rest")
+        return None
     _explain(context, found)
     return found
 
