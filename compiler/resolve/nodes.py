@@ -16,7 +16,8 @@ from compiler.plan.nodes import (
 )
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
-from compiler.resolve.pools import GPU_PRESENT, ROOT_GIB, Pool
+from compiler.resolve.pools import GPU_PRESENT, Pool
+from compiler.resolve.share import ROOT_GIB
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
 BLOCK_ENDS = "trainyard.dev/capacity-block-ends"
