@@ -79,12 +79,16 @@ def _plan(context: Context) -> Plan:
 
 
 def _versions(context: Context) -> tuple[tuple[str, str], ...]:
-    own = {name: version for name, version in context.spec.versions if version is not None}
-    release = {"kubernetes": context.release.kubernetes, **context.release.versions}
-    for name, version in release.items():
-        context.settle("cluster", f"versions.{name}", own.get(name), version,
-                       f"tested together in release {context.release.name}", at=SPEC / "versions" / name)
-    return tuple(sorted({**release, **own}.items()))
+    own = context.spec.versions.given()
+    chosen = context.release.chosen(own)
+    needed = {pair.component: pair for pair in context.release.pairs if pair.wanted(chosen)}
+    for name, version in chosen.items():
+        reason, source = f"tested together in release {context.release.name}", ""
+        if name in needed:
+            reason, source = needed[name].reason, needed[name].source
+        context.settle("cluster", f"versions.{name}", own.get(name), version, reason, source,
+                       at=SPEC / "versions" / name)
+    return tuple(sorted(chosen.items()))
 
 
 def _asked(queue: str, made: list[tuple[TrainJob, Runtime]]) -> frozenset[str]:

@@ -55,9 +55,8 @@ class Context:
         return None
 
     def version(self, component: str) -> str:
-        """The version of an upstream component: the spec's, or the release's."""
-        own: str | None = getattr(self.spec.versions, component, None)
-        return own or (self.release.kubernetes if component == "kubernetes" else self.release.versions[component])
+        """The version of an upstream component: the spec's, what that needs, or the release's."""
+        return self.release.chosen(self.spec.versions.given())[component]
 
     def in_region(self, zone: str, at: Route, *, key: bool = False) -> bool:
         """Whether a zone is one of the region's; a fault if it is not. True where the zones are not known."""

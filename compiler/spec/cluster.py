@@ -134,10 +134,14 @@ class Versions(SpecModel):
 
     kubernetes: KubernetesVersion | None = None
     karpenter: Version | None = None
-    kueue: Version | None = None
+    kueue: Version | None = Field(None, description="unset: the one that starts jobs of this Trainer")
     jobset: Version | None = None
     trainer: Version | None = None
     ami: AmiAlias | None = None
+
+    def given(self) -> dict[str, str]:
+        """Those that the spec gives, by component."""
+        return {name: version for name, version in self if version is not None}
 
 
 class ClusterSpec(SpecModel):

@@ -503,6 +503,18 @@ def test_versions_of_the_spec_win_over_the_releases() -> None:
     assert plan.version("trainer") == "2.1.0"
 
 
+@pytest.mark.parametrize(("versions", "kueue"), [
+    ({}, "0.19.2"), ({"trainer": "2.2.0"}, "0.19.2"), ({"trainer": "2.1.0"}, "0.16.9"),
+    ({"trainer": "2.1.0", "kueue": "0.16.5"}, "0.16.5"),
+])  # fmt: skip
+def test_kueue_is_of_a_version_that_starts_the_jobs_of_this_trainer(versions: dict[str, str], kueue: str) -> None:
+    plan = plan_of(spec(versions=versions))
+    assert plan.version("kueue") == kueue
+    assert {each.version for each in plan.releases if each.name == "kueue"} == {kueue}
+    (told,) = [each for each in plan.derived if each.field == "versions.kueue"]
+    assert (told.value, told.reason == "set by the spec") == (kueue, "kueue" in versions)
+
+
 @pytest.mark.parametrize("name", SPECS)
 def test_every_derived_value_says_why(name: str) -> None:
     _, plan = example(name)
