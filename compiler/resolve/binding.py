@@ -85,11 +85,24 @@ def _check_mounts(context: Context, job: spec_jobs.Job, at: Route) -> None:
 
 
 def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:
-    """A job that is ended before its first checkpoint leaves nothing behind."""
-    every = job.checkpoint.every if job.checkpoint is not None else None
+    """A job that cannot save, or is ended before it does for the first time, leaves nothing behind."""
+    if job.checkpoint is None:
+        return
+    mount = max((each for each in job.mounts if _under(job.checkpoint.path, each.path)), default=None,
+                key=lambda each: len(posixpath.normpath(each.path)))
+    if mount is not None and mount.read_only:
+        context.fault("RES035", f"job `{job.name}` saves to `{job.checkpoint.path}`, which is mounted read-only",
+                      at / "checkpoint" / "path",
+                      f"remove `readOnly` from the mount at `{mount.path}`, or save elsewhere")
+    every = job.checkpoint.every
     if every is not None and job.timeout is not None and every >= job.timeout:
         context.fault("RES029", f"job `{job.name}` is ended after {job.timeout}, before it saves for the first time",
                       at / "checkpoint" / "every", f"save more often than every {job.timeout}, or raise `timeout`")
+
+
+def _under(path: str, folder: str) -> bool:
+    folder = posixpath.normpath(folder)
+    return posixpath.commonpath([posixpath.normpath(path), folder]) == folder
 
 
 def _queue(context: Context, job: spec_jobs.Job, queues: dict[str, Queue], at: Route) -> Queue | None:

@@ -132,6 +132,9 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
      "RES031", "spec.jobs[0].mounts[1].path", "where another mount is", "another path"),
     (spec(pool={"instanceType": "g6f.2xlarge"}), "RES032", "spec.nodePools[0].instanceType", "has 0.25 of a GPU",
      "`g6.xlarge`"),
+    (spec(storage=lustre(), job={"checkpoint": {"path": "/a/b/c"}, "mounts": [
+        {"storage": "data", "path": "/a"}, {"storage": "data", "path": "/a/b", "readOnly": True}]}),
+     "RES035", "spec.jobs[0].checkpoint.path", "saves to `/a/b/c`, which is mounted read-only", "the mount at `/a/b`"),
     (spec(versions={"trainer": "2.1.0", "kueue": "0.19.2"}), "RES034", "spec.versions.kueue",
      "kueue `0.19.2` does not work with trainer `2.1.0`", "take kueue `0.16.9` with trainer 2.1"),
     (spec(versions={"kueue": "0.16.9"}), "RES034", "spec.versions.kueue",
