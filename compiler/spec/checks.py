@@ -236,7 +236,7 @@ def timestamp(value: Any) -> str:
     except ValueError:
         raise fault(f"`{text}` is not a time", "write it like `2026-12-01T11:30:00Z`") from None
     if moment.tzinfo is None:
-        raise fault(f"`{text}` has no time zone", f"write `{text if 'T' in text else text + 'T00:00:00'}Z` for UTC")
+        raise fault(f"`{text}` has no time zone", f"write `{moment:%Y-%m-%dT%H:%M:%SZ}` for UTC")
     if not 2000 <= moment.year < 2100:
         raise fault(f"`{text}` is not of this century", "write it like `2026-12-01T11:30:00Z`")
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

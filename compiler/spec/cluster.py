@@ -148,8 +148,8 @@ class ClusterSpec(SpecModel):
     """Everything about one cluster."""
 
     platform: Literal["eks"] = "eks"
-    account: Account
-    region: Region
+    account: Account = Field(description="id of the AWS account, 12 digits, quoted")
+    region: Region = Field(description="AWS Region, like `us-west-2`")
     release: str | None = None
     versions: Versions = Versions()
     network: Network = Network()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args, get_origin
 
@@ -122,8 +123,14 @@ def _missing_help(model: type[BaseModel], at: Route) -> str:
     owner = model_at(model, at.parent)
     field = next((each for name, each in owner.model_fields.items() if (each.alias or name) == at[-1]), None) if (
         owner is not None) else None
+    if field is not None and (inner := _inner(field.annotation)) is not None:
+        return f"add `{at[-1]}:`, {_shape_help(_kind(field.annotation), None, inner).removeprefix('write ')}"
     what = f": {field.description}" if field is not None and field.description else ""
     return f"add `{at[-1]}:`{what}"
+
+
+def _kind(annotation: Any) -> str:
+    return "list_type" if get_origin(annotation) is list else "model_type"
 
 
 def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
@@ -183,7 +190,8 @@ def _shape_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
 
 def _choice(at: Route, value: Any, expected: str) -> Diagnostic:
     choices = [each.strip("' ") for each in expected.replace(" or ", ", ").split(", ")]
-    near = difflib.get_close_matches(str(value), choices, n=1)
+    plain = {re.sub(r"[-_]", "", each.lower()): each for each in choices}
+    near = [plain[each] for each in difflib.get_close_matches(re.sub(r"[-_]", "", str(value).lower()), plain, n=1)]
     listed = ", ".join(f"`{each}`" for each in choices)
     help = f"did you mean `{near[0]}`?" if near else f"write {'one of ' if len(choices) > 1 else ''}{listed}"
     shown = f"`{value}`" if isinstance(value, str) else kind_of(value)

@@ -85,8 +85,8 @@ class Job(SpecModel):
     namespace: Name | None = None
     pool: Name | None = None
     nodes: int = Field(1, ge=1, le=5000)
-    image: Image
-    command: list[str] = Field(min_length=1)
+    image: Image = Field(description="container image with a tag or, better, a digest")
+    command: list[str] = Field(min_length=1, description="what each node runs, like `[torchrun, train.py]`")
     args: list[str] = []
     env: dict[EnvName, str] = {}
     secrets: list[SecretEnv] = []

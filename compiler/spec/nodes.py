@@ -98,7 +98,7 @@ class NodePool(SpecModel):
     """Nodes of one instance type, in one zone (or, for pools without EFA, in several)."""
 
     name: Name
-    instance_type: InstanceType
+    instance_type: InstanceType = Field(description="EC2 instance type, like `p5.48xlarge`")
     zone: Zone | None = Field(None, description="derived where the type exists in one zone of the network only")
     zones: Annotated[list[Zone], Distinct] = Field(
         [], description="several zones, instead of `zone`: for jobs of a single node"
@@ -106,7 +106,7 @@ class NodePool(SpecModel):
     nodes: NodeCount
     capacity: Capacity = Capacity(type="on-demand")
     placement: Literal["cluster", "partition", "spread", "none"] | None = Field(
-        None, description="placement group; derived: `cluster` for EFA types, none in a Capacity Block"
+        None, description="placement group; derived: `cluster` for several nodes with EFA, none in reserved capacity"
     )
     efa: bool | None = Field(None, description="whether nodes get their EFA devices; derived: yes, if the type has any")
     root_volume: Volume | None = None
