@@ -6,7 +6,8 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import chain, count
+from itertools import chain
+from itertools import count as numbers
 
 from compiler.plan.jobs import (
     Container,
@@ -83,19 +84,19 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
     """The TrainJob of a job and the runtime that it refers to."""
     spec, at = job.spec, job.at
     asked = requests(context, job)
-    number = processes(context, job, asked)
-    shared = shared_memory(context, job, asked["memory"], number)
+    count = processes(context, job, asked)
+    shared = shared_memory(context, job, asked["memory"], count)
     ran = runtime(context, job, asked, shared)
     check_model(context, spec, job.pool, asked, at)
     _check_deadline(context, job)
     env, patches = environment(context, job), _patches(context, job)
-    name = f"{spec.name}-{_identity(job, asked, number, ran, env)}"
+    name = f"{spec.name}-{_identity(job, asked, count, ran, env)}"
     context.derive(job.target, "name", name, "carries a hash of all that would force a new run")
     context.derive(job.target, "runtime", ran.name, "a runtime that changes under a job restarts it: named by content")
     _explain(context, job)
     return TrainJob(
         at=at, name=name, namespace=job.namespace, runtime=ran.name, queue=job.queue.name, priority=spec.priority,
-        nodes=spec.nodes, processes=number, image=spec.image, command=tuple(spec.command), args=tuple(spec.args),
+        nodes=spec.nodes, processes=count, image=spec.image, command=tuple(spec.command), args=tuple(spec.args),
         env=(*env, *rendezvous(context, job, name)), requests=asked, limits=asked, patches=patches, prune=False,
         deadline=spec.timeout.seconds if spec.timeout else None,
         labels={**context.spec.labels, **spec.labels, JOB_LABEL: spec.name}, source_name=spec.name, rerun=spec.rerun,
@@ -185,6 +186,6 @@ def _volume_names(storages: Iterable[str]) -> list[str]:
     """A volume for each mount: Trainer's patches mount each just once (list key `name`), and one is the runtime's."""
     found = [_SHM]
     for storage in storages:
-        free = (f"{storage[:60]}-{number}" for number in count(2))
+        free = (f"{storage[:60]}-{number}" for number in numbers(2))
         found.append(next(name for name in chain((storage,), free) if name not in found))
     return found[1:]

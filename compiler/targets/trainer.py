@@ -174,6 +174,8 @@ def _runtime_origins(runtime: Runtime) -> dict[tuple[Key, ...], Route]:
         found[(*_POD, "tolerations")] = pod.where("tolerations")
         found[(*_POD, "volumes")] = pod.where("volumes")
         found[(*_POD, "nodeSelector")] = pod.where("node_selector")
+        found[(*_POD, "terminationGracePeriodSeconds")] = pod.where("grace_seconds")
+        found[(*_POD, "serviceAccountName")] = pod.where("service_account")
     return found
 
 
