@@ -105,6 +105,8 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
             "env": at / "env", "requests": at / "resources", "limits": at / "resources", "patches": at / "mounts",
             "queue": at / "queue", "priority": at / "priority", "deadline": at / "timeout", "name": at / "name",
             "processes": at / "processesPerNode", "namespace": at / "namespace", "runtime": at / "pool",
+            **{f"env.{name}": at / "env" / name for name in spec.env},
+            **{f"env.{each.env}": at / "secrets" / index / "env" for index, each in enumerate(spec.secrets)},
         },
     ), ran
 
