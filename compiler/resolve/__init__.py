@@ -80,7 +80,7 @@ def _plan(context: Context) -> Plan:
 
 def _versions(context: Context) -> tuple[tuple[str, str], ...]:
     own = context.spec.versions.given()
-    chosen = context.release.chosen(own)
+    chosen = context.versions
     needed = {pair.component: pair for pair in context.release.pairs if pair.wanted(chosen)}
     for name, version in chosen.items():
         reason, source = f"tested together in release {context.release.name}", ""

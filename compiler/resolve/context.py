@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 from compiler.catalog import Catalog, Release
@@ -56,7 +57,12 @@ class Context:
 
     def version(self, component: str) -> str:
         """The version of an upstream component: the spec's, what that needs, or the release's."""
-        return self.release.chosen(self.spec.versions.given())[component]
+        return self.versions[component]
+
+    @cached_property
+    def versions(self) -> Mapping[str, str]:
+        """The version of every component."""
+        return self.release.chosen(self.spec.versions.given())
 
     def in_region(self, zone: str, at: Route, *, key: bool = False) -> bool:
         """Whether a zone is one of the region's; a fault if it is not. True where the zones are not known."""
