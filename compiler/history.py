@@ -83,7 +83,7 @@ def _told(held: list[_Held]) -> Diagnostic:
     shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
     verb = "stay as they were" if len(names) > 1 else "stays as it was"
     return Diagnostic(
-        "RES031", Severity.NOTE, f"{shown} {verb} submitted: nothing in the spec asks for another run",
+        "RES036", Severity.NOTE, f"{shown} {verb} submitted: nothing in the spec asks for another run",
         held[0].job.at, label="other values would be derived today", key=True,
         help=f"to run one anew with them, write `rerun: {held[0].job.rerun + 1}`",
     )

@@ -52,7 +52,7 @@ def test_another_release_leaves_submitted_jobs_alone(
     other_release(monkeypatch)
     done = trainyard("compile", "spec.yaml", cwd=folder)
     assert done.code == 0
-    assert f"note[RES031]: {HELD}\n" in done.out
+    assert f"note[RES036]: {HELD}\n" in done.out
     assert "= help: to run one anew with them, write `rerun: 1`" in done.out
     assert train_jobs(folder) == before
     report = (folder / "generated" / "lab" / "report.md").read_text()

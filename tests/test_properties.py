@@ -28,7 +28,7 @@ LAW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthChe
 # Types of every kind, each with a zone of us-west-2 that offers it.
 TYPES = {
     "p4d.24xlarge": "b", "p5.48xlarge": "a", "p5en.48xlarge": "c", "p6-b300.48xlarge": "b", "g6e.48xlarge": "a",
-    "g6f.large": "a", "g5g.metal": "a", "m7i.16xlarge": "a", "trn1.32xlarge": "b", "p6-b200.48xlarge": "a",
+    "g6.xlarge": "a", "g5g.metal": "a", "m7i.16xlarge": "a", "trn1.32xlarge": "b", "p6-b200.48xlarge": "a",
 }  # fmt: skip
 REGION = "us-west-2"
 FSX_SIZES = st.sampled_from([1200, 2400, 4800, 38400])
@@ -73,11 +73,12 @@ def pool(draw: st.DrawFn, name: str) -> dict[str, Any]:
 
 @st.composite
 def job(draw: st.DrawFn, name: str, where: dict[str, Any], storage: list[str]) -> dict[str, Any]:
-    mounts = draw(st.lists(st.sampled_from(storage), unique=True)) if storage else []
+    mounts = draw(st.lists(st.sampled_from(storage), max_size=3)) if storage else []
     return {
         "name": name, **where, "nodes": draw(st.integers(1, 40)), "image": f"registry.test/x/{name}:1.{len(name)}",
         "command": draw(st.sampled_from([["torchrun", "t.py"], ["bash", "-c", "torchrun --standalone ${A}"], ["x"]])),
-        "mounts": [{"storage": each, "path": f"/{each}", "readOnly": draw(st.booleans())} for each in mounts],
+        "mounts": [{"storage": each, "path": f"/{each}/{i}", "readOnly": draw(st.booleans())}
+                   for i, each in enumerate(mounts)],
         **draw(mapping(
             args=some(st.lists(WORDS, max_size=3)),
                 env=some(st.dictionaries(st.sampled_from(["A", "NCCL_NET", "B.c"]), WORDS)),
@@ -87,7 +88,8 @@ def job(draw: st.DrawFn, name: str, where: dict[str, Any], storage: list[str]) -
             priority=some(st.sampled_from(["low", "high"])), sharedMemory=some(st.sampled_from(["1Gi", "64Gi"])),
             resources=some(mapping(cpu=some(st.sampled_from(["500m", 8])), memory=some(st.just("100Gi")),
                                    ephemeralStorage=some(st.just("10Gi")), efa=some(st.just(0)))),
-            processesPerNode=some(st.integers(1, 16)),
+            processesPerNode=some(st.integers(1, 16)), serviceAccount=some(st.just("own")),
+            gracePeriod=some(DURATIONS),
         )),
     }  # fmt: skip
 

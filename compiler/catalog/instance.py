@@ -37,8 +37,9 @@ class InstanceType:
     ``unknown`` names the fields that no source establishes: their value is an empty placeholder, and a
     check that needs one must stay silent or ask. ``gpus`` is EC2's ``Count``, which Karpenter counts too: 0
     for a slice of a GPU (g6f, gr6f), whose size is ``gpu_partition``. ``accelerators`` is GPUs or Neuron
-    devices. ``accelerator_memory_mib`` is for one accelerator. ``zones`` maps a region to the zones that
-    offer the type; {} is unknown, and so is a region that is not in ``Catalog.regions`` or has no zones there.
+    devices. ``accelerator_memory_mib`` is for one accelerator. ``neuron_cores`` are physical, of which ``neuron_lnc``
+    make a logical one by default. ``zones`` maps a region to the zones that offer the type; {} is unknown, and
+    so is a region that is not in ``Catalog.regions`` or has no zones there.
     """
 
     name: str
@@ -55,6 +56,7 @@ class InstanceType:
     accelerator_resource: str | None
     accelerators: int
     neuron_cores: int
+    neuron_lnc: int
     efa_interfaces: int
     efa_cards: tuple[int, ...]
     network_cards: tuple[NetworkCard, ...]
@@ -145,7 +147,8 @@ def instance_from_row(name: str, row: Row) -> InstanceType:
         memory_mib=row["memory_mib"], bare_metal=get("bare_metal", False), gpus=get("gpus", 0),
         gpu_partition=get("gpu_partition", 1.0), accelerator=get("accelerator"),
         accelerator_memory_mib=get("accelerator_memory_mib", 0), accelerator_resource=resource,
-        accelerators=accelerators, neuron_cores=get("neuron_cores", 0), efa_interfaces=get("efa", 0),
+        accelerators=accelerators, neuron_cores=get("neuron_cores", 0), neuron_lnc=get("neuron_lnc", 1),
+        efa_interfaces=get("efa", 0),
         efa_cards=tuple(card.index for card in cards if card.efa) if get("efa") else (), network_cards=cards,
         ipv4_per_interface=get("ipv4", 0), network_gbps=get("gbps", 0.0), network_burst=get("burst", False),
         gpudirect_rdma=get("gpudirect_rdma", False), nvlink=get("nvlink"), nvlink_gb_s=get("nvlink_gb_s", 0),

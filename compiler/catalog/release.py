@@ -20,6 +20,27 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
+class Pair:
+    """``component`` works with this minor of ``needed_by`` at this version and its patches, and with no other."""
+
+    component: str
+    version: str
+    needed_by: str
+    minor: str
+    reason: str
+    source: str
+
+    def wanted(self, versions: Mapping[str, str]) -> bool:
+        """Whether the versions have the minor that needs it."""
+        return versions.get(self.needed_by, "").startswith(f"{self.minor}.")
+
+    def met(self, versions: Mapping[str, str]) -> bool:
+        """Whether the two of them work together, or neither is of this pair."""
+        minor = self.version.rpartition(".")[0]
+        return self.wanted(versions) == versions.get(self.component, "").startswith(f"{minor}.")
+
+
+@dataclass(frozen=True, slots=True)
 class Release:
     """One set of versions.
 
@@ -27,8 +48,9 @@ class Release:
     ``addons`` are EKS add-on builds; None means that no build is sourced for this Kubernetes version and
     that EKS's default is to be used. ``images`` are whole references. ``supported`` lists, by component,
     the versions (or minors) that the compiler renders for; ``features`` maps ``component.feature`` to the
-    first version that has it. ``support_ends`` are dates (ISO) of Kubernetes' standard and extended support on
-    EKS. ``notes`` give the reason for what is pinned or left open; ``sources`` where each fact comes from.
+    first version that has it. ``pairs`` are versions that only work together. ``support_ends`` are dates (ISO) of
+    Kubernetes' standard and extended support on EKS. ``notes`` give the reason for what is pinned or left open;
+    ``sources`` where each fact comes from.
     """
 
     name: str
@@ -39,10 +61,18 @@ class Release:
     addons: Mapping[str, str | None]
     images: Mapping[str, str]
     supported: Mapping[str, tuple[str, ...]]
+    pairs: tuple[Pair, ...]
     features: Mapping[str, str]
     support_ends: Mapping[str, str]
     notes: Mapping[str, str]
     sources: Mapping[str, str]
+
+    def chosen(self, own: Mapping[str, str]) -> dict[str, str]:
+        """The version of every component, Kubernetes among them: one's ``own``, what that needs, or the release's."""
+        found = {"kubernetes": self.kubernetes, **self.versions, **own}
+        found.update((pair.component, pair.version) for pair in self.pairs
+                     if pair.component not in own and pair.wanted(found))
+        return found
 
     def supports(self, component: str, version: str) -> bool:
         """Whether the compiler renders for this version: equal to, or a patch of, one that is listed."""
@@ -83,5 +113,6 @@ def release_from_data(name: str, data: Mapping[str, Any]) -> Release:
     return Release(
         name, data["date"], data["kubernetes"], versions, charts, data["addons"], data["images"],
         {component: tuple(known) for component, known in data["supported"].items()},
-        data["features"], data["support_ends"], data["notes"], data["sources"],
+        tuple(Pair(**each) for each in data["pairs"]), data["features"], data["support_ends"], data["notes"],
+        data["sources"],
     )

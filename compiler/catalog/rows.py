@@ -12,6 +12,9 @@ Info = Mapping[str, Any]
 
 # A count of 0 GPUs is told all the same: a slice of a GPU is not the same as none.
 _DEFAULTS: tuple[Any, ...] = (None, False, 0, "", [], "amd64")
+# Neuron documentation 2.29.0, Trainium2 architecture: 96 GiB a device (EC2's stored answer says 512), and by default
+# two physical cores make a logical one (logical-neuroncore-config).
+_NEURON: Mapping[str, Mapping[str, Any]] = {"Trainium2": {"accelerator_memory_mib": 98304, "neuron_lnc": 2}}
 _PERFORMANCE = re.compile(r"(?P<burst>Up to )?(?:(?P<cards>\d+)x )?(?P<gbps>[\d.]+) Gigabit\Z")
 
 
@@ -69,7 +72,7 @@ def _neuron(devices: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         count = device["Count"]
         return {"neuron": count, "accelerator": device["Name"],
                 "accelerator_memory_mib": device.get("MemoryInfo", {}).get("SizeInMiB", 0),
-                "neuron_cores": count * device["CoreInfo"]["Count"]}
+                "neuron_cores": count * device["CoreInfo"]["Count"], **_NEURON.get(device["Name"], {})}
     return {}
 
 

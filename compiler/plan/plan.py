@@ -30,17 +30,22 @@ from compiler.plan.queues import (
     WorkloadPriority,
 )
 from compiler.plan.storage import PersistentVolume, VolumeClaim
+from compiler.source import Route
 
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A value that nobody wrote: of which object and field, why, and where the rule comes from."""
+    """A value that the compiler derives: of which object and field, why, and where the rule comes from.
+
+    ``at`` is the place in the spec where one is that the spec sets instead.
+    """
 
     object: str
     field: str
     value: str
     reason: str
     source: str = ""
+    at: Route | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

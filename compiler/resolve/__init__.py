@@ -51,7 +51,7 @@ def _plan(context: Context) -> Plan:
         topologies=(queues.topology(),) if any(p.spec.topology == "network" for p in pools.values()) else (),
         flavors=tuple(queues.flavor(each) for each in pools.values()),
         cohorts=queues.cohorts(context, bound),
-        cluster_queues=tuple(queues.cluster_queue(each, _asked(each.name, made)) for each in bound.values()),
+        cluster_queues=tuple(queues.cluster_queue(context, each, _asked(each.name, made)) for each in bound.values()),
         local_queues=queues.local_queues(bound),
         priorities=queues.priorities(context),
         queue_manager=manager,
@@ -71,17 +71,24 @@ def _plan(context: Context) -> Plan:
         git_sources=delivery.git_sources(context),
         stages=delivery.stages(context, jobs=bool(made)),
         bootstrap=cluster.bootstrap(context, pools),
-        derived=tuple(context.derived),
-        external=_external(context, [job for job, _ in made]),
         versions=_versions(context),
+        derived=tuple(context.derived),
+        external=_external(context, training, [job for job, _ in made]),
         release=context.release.name,
     )
 
 
 def _versions(context: Context) -> tuple[tuple[str, str], ...]:
-    own = {name: version for name, version in context.spec.versions if version is not None}
-    release = {"kubernetes": context.release.kubernetes, **context.release.versions}
-    return tuple(sorted({**release, **own}.items()))
+    own = context.spec.versions.given()
+    chosen = context.versions
+    needed = {pair.component: pair for pair in context.release.pairs if pair.wanted(chosen)}
+    for name, version in chosen.items():
+        reason, source = f"tested together in release {context.release.name}", ""
+        if name in needed:
+            reason, source = needed[name].reason, needed[name].source
+        context.settle("cluster", f"versions.{name}", own.get(name), version, reason, source,
+                       at=SPEC / "versions" / name)
+    return tuple(sorted(chosen.items()))
 
 
 def _asked(queue: str, made: list[tuple[TrainJob, Runtime]]) -> frozenset[str]:
@@ -101,9 +108,13 @@ def _mounted(
     return [storage.volumes(context, stored[name], namespace) for namespace, name in pairs]
 
 
-def _external(context: Context, made: list[TrainJob]) -> frozenset[tuple[str, str, str, str]]:
-    """What has to exist and is made by others: Secrets, and the repository that Flux was bootstrapped with."""
+def _external(
+    context: Context, training: list[binding.Job], made: list[TrainJob]
+) -> frozenset[tuple[str, str, str, str]]:
+    """What others make and has to exist: Secrets, accounts, and the repository that Flux was bootstrapped with."""
     found = {("v1", "Secret", job.namespace, each.secret) for job in made for each in job.env if each.secret}
+    found |= {("v1", "ServiceAccount", job.namespace, account) for job in training
+              if (account := job.spec.service_account)}
     if context.spec.flux.url is None:
         found.add(("source.toolkit.fluxcd.io/v1", "GitRepository", delivery.FLUX, context.spec.flux.source))
     return frozenset(found)

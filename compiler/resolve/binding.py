@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import dataclass
 
 from compiler.resolve.context import SPEC, Context, unique
@@ -41,21 +42,67 @@ def resolve_jobs(
             context.find("RES015", "priority", job.priority, known, here / "priority")
         for position, mount in enumerate(job.mounts):
             context.find("RES012", "storage", mount.storage, storage, here / "mounts" / position / "storage")
+        _check_mounts(context, job, here)
         _check_checkpoint(context, job, here)
+        _check_variables(context, job, here)
         queue = _queue(context, job, queues, here)
         pool = _pool(context, job, pools, queue, here)
         namespace = _namespace(context, job, queue, here) if queue else None
         if queue and pool and namespace:
             found.append(Job(job, here, pool, queue, namespace))
+            _explain(context, found[-1])
     return found
 
 
+def _explain(context: Context, job: Job) -> None:
+    for key, given, bound, why in (
+        ("queue", job.spec.queue, job.queue.name, "the only queue that could take it"),
+        ("pool", job.spec.pool, job.pool.name, f"the only pool of queue {job.queue.name}"),
+        ("namespace", job.spec.namespace, job.namespace, f"the only namespace of queue {job.queue.name}"),
+    ):
+        context.settle(job.target, key, given, bound, why, at=job.at / key)
+
+
+def _check_variables(context: Context, job: spec_jobs.Job, at: Route) -> None:
+    known = set(job.env)
+    for index, each in enumerate(job.secrets):
+        if each.env in known:
+            context.fault("RES009", f"variable `{each.env}` of job `{job.name}` is declared twice",
+                          at / "secrets" / index / "env", "rename or remove one of them")
+        known.add(each.env)
+
+
+def _check_mounts(context: Context, job: spec_jobs.Job, at: Route) -> None:
+    """A pod with two mounts at one path is refused when it is made, long after its job was accepted."""
+    known = {"/dev/shm"}
+    for index, each in enumerate(job.mounts):
+        path = posixpath.normpath(each.path)
+        if path in known:
+            what = "the shared memory that every pod has" if path == "/dev/shm" else "another mount"
+            context.fault("RES031", f"job `{job.name}` mounts `{each.storage}` at `{each.path}`, where {what} is",
+                          at / "mounts" / index / "path", "write another path")
+        known.add(path)
+
+
 def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:
-    """A job that is ended before its first checkpoint leaves nothing behind."""
-    every = job.checkpoint.every if job.checkpoint is not None else None
+    """A job that cannot save, or is ended before it does for the first time, leaves nothing behind."""
+    if job.checkpoint is None:
+        return
+    mount = max((each for each in job.mounts if _under(job.checkpoint.path, each.path)), default=None,
+                key=lambda each: len(posixpath.normpath(each.path)))
+    if mount is not None and mount.read_only:
+        context.fault("RES035", f"job `{job.name}` saves to `{job.checkpoint.path}`, which is mounted read-only",
+                      at / "checkpoint" / "path",
+                      f"remove `readOnly` from the mount at `{mount.path}`, or save elsewhere")
+    every = job.checkpoint.every
     if every is not None and job.timeout is not None and every >= job.timeout:
         context.fault("RES029", f"job `{job.name}` is ended after {job.timeout}, before it saves for the first time",
                       at / "checkpoint" / "every", f"save more often than every {job.timeout}, or raise `timeout`")
+
+
+def _under(path: str, folder: str) -> bool:
+    folder = posixpath.normpath(folder)
+    return posixpath.commonpath([posixpath.normpath(path), folder]) == folder
 
 
 def _queue(context: Context, job: spec_jobs.Job, queues: dict[str, Queue], at: Route) -> Queue | None:
@@ -66,8 +113,6 @@ def _queue(context: Context, job: spec_jobs.Job, queues: dict[str, Queue], at: R
         if job.pool is None or not each.quota or any(pool.name == job.pool for pool, _, _ in each.quota)
     ] or list(queues.values())
     if len(fitting) == 1:
-        if len(queues) > 1:
-            context.derive(f"job/{job.name}", "queue", fitting[0].name, f"the only queue with quota of pool {job.pool}")
         return fitting[0]
     if fitting:
         choices = ", ".join(f"`{each.name}`" for each in fitting)
@@ -98,8 +143,9 @@ def _namespace(context: Context, job: spec_jobs.Job, queue: Queue, at: Route) ->
     if job.namespace is not None:
         if job.namespace not in known:
             choices = ", ".join(f"`{each}`" for each in known)
+            where = "the queue's `namespaces`" if context.spec.queues else "`spec.namespaces`"
             context.fault("RES013", f"queue `{queue.name}` takes no jobs from namespace `{job.namespace}`",
-                          at / "namespace", f"write one of {choices}, or add it to the queue's `namespaces`")
+                          at / "namespace", f"write one of {choices}, or add it to {where}")
             return None
         return job.namespace
     if len(known) == 1:

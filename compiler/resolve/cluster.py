@@ -52,9 +52,8 @@ def _network(context: Context, pools: dict[str, Pool]) -> Network:
                     for zone, id in spec.vpc.public.items()]
         return Network(at=at, vpc=spec.vpc.id, subnets=tuple(subnets), public_endpoint=public,
                        private_endpoint=private, public_cidrs=cidrs)
-    cidr = spec.cidr or "10.0.0.0/16"
-    if spec.cidr is None:
-        context.derive("cluster", "network.cidr", cidr, "a new VPC, cut into subnets of /19")
+    cidr = context.settle("cluster", "network.cidr", spec.cidr, "10.0.0.0/16", "a new VPC, cut into subnets of /19",
+                          at=at / "cidr")
     for index, zone in enumerate(spec.zones):
         context.in_region(zone, at / "zones" / index)
     zones = tuple(spec.zones) or _zones(context, pools)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 from compiler.catalog import Catalog, Release
@@ -37,6 +38,16 @@ class Context:
         """Record a value that nobody wrote, for ``explain``."""
         self.derived.append(Derived(target, name, str(value), reason, source))
 
+    def settle(
+        self, target: str, name: str, given: T | None, derived: T, reason: str, source: str = "", *, at: Route
+    ) -> T:
+        """The spec's value, or the derived one where it has none; ``explain`` tells which."""
+        if given is None:
+            self.derive(target, name, derived, reason, source)
+            return derived
+        self.derived.append(Derived(target, name, str(given), "set by the spec", str(at), at))
+        return given
+
     def find(self, code: str, what: str, name: str, known: Mapping[str, T], at: Route) -> T | None:
         """The thing of a name, or a fault that says which names there are."""
         if (found := known.get(name)) is not None:
@@ -45,9 +56,13 @@ class Context:
         return None
 
     def version(self, component: str) -> str:
-        """The version of an upstream component: the spec's, or the release's."""
-        own: str | None = getattr(self.spec.versions, component, None)
-        return own or (self.release.kubernetes if component == "kubernetes" else self.release.versions[component])
+        """The version of an upstream component: the spec's, what that needs, or the release's."""
+        return self.versions[component]
+
+    @cached_property
+    def versions(self) -> Mapping[str, str]:
+        """The version of every component."""
+        return self.release.chosen(self.spec.versions.given())
 
     def in_region(self, zone: str, at: Route, *, key: bool = False) -> bool:
         """Whether a zone is one of the region's; a fault if it is not. True where the zones are not known."""
@@ -65,6 +80,10 @@ class Context:
         return "aws-cn" if region.startswith("cn-") else "aws-us-gov" if region.startswith("us-gov-") else "aws"
 
 
+_LISTS = {"pool": "nodePools", "storage": "storage", "priority": "priorities", "queue": "queues", "cohort": "cohorts",
+          "namespace": "namespaces"}
+
+
 def near_help(name: str, known: Iterable[str], what: str) -> str:
     """What to write instead of a name that does not exist."""
     names = list(known)
@@ -72,7 +91,7 @@ def near_help(name: str, known: Iterable[str], what: str) -> str:
     if near:
         return f"did you mean `{near[0]}`?"
     if not names:
-        return f"declare a {what}"
+        return f"declare it under `{_LISTS[what]}:`" if what in _LISTS else f"declare a {what}"
     return f"write one of {', '.join(f'`{each}`' for each in names[:12])}"
 
 

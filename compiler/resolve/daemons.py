@@ -47,7 +47,8 @@ def daemons(spec: ClusterSpec, instance: InstanceType, *, efa: bool) -> list[Dae
         found.append(Daemon("aws-efa-k8s-device-plugin", 50, 128, OURS))
     if spec.health.monitoring_agent:
         found.append(Daemon("eks-node-monitoring-agent", 100, 256, OURS))
-        if instance.gpus:
+        # eks-node-monitoring-agent 1.7.0 chart values: no DCGM on arm64.
+        if instance.gpus and instance.arch == "amd64":
             found.append(Daemon("dcgm-server", 100, 512, OURS))
     if any(each.fsx_lustre for each in spec.storage):
         # aws-fsx-csi-driver 1.17.0 values: three containers of 10m, 40Mi.

@@ -71,9 +71,7 @@ def _release(
 
 
 def _chart_version(context: Context, component: str) -> str:
-    owner = component.removesuffix("-crd")
-    own: str | None = getattr(context.spec.versions, owner, None)
-    return own or context.release.charts[component].version
+    return context.version(component.removesuffix("-crd"))
 
 
 def _source_name(context: Context, component: str) -> str:

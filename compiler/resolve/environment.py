@@ -48,11 +48,22 @@ def rendezvous(context: Context, job: Job, name: str) -> list[EnvVar]:
         "--rdzv-conf": ("PET_RDZV_CONF", f"timeout={RENDEZVOUS_SECONDS}"),
         "--max-restarts": ("PET_MAX_RESTARTS", str(job.spec.retries.process)),
     }
-    found = [EnvVar(*pair) for flag, pair in wanted.items() if flag not in said and pair[0] not in job.spec.env]
-    for variable in found:
-        context.derive(job.target, f"env.{variable.name}", variable.value, _WHY[variable.name],
-                       "torchrun reads every option from PET_*")
-    return found
+    return [
+        each for flag, (name, value) in wanted.items() if flag not in said
+        for each in _variable(context, job, name, value, _WHY[name], "torchrun reads every option from PET_*")
+    ]
+
+
+def _variable(context: Context, job: Job, name: str, value: str, reason: str, source: str = "") -> list[EnvVar]:
+    """A variable that is derived, unless the job sets it itself."""
+    for index, each in enumerate(job.spec.secrets):
+        if each.env == name:
+            at = job.at / "secrets" / index
+            context.settle(job.target, f"env.{name}", f"from Secret {each.secret}", value, reason, source, at=at)
+            return []
+    own = job.spec.env.get(name)
+    context.settle(job.target, f"env.{name}", own, value, reason, source, at=job.at / "env" / name)
+    return [EnvVar(name, value)] if own is None else []
 
 
 _WHY = {
@@ -69,24 +80,20 @@ def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
     spec = job.spec
     found = [EnvVar(key, value) for key, value in spec.env.items()]
     found += [EnvVar(each.env, secret=each.secret, key=each.key) for each in spec.secrets]
-    if spec.checkpoint is not None and CHECKPOINT_ENV not in spec.env:
-        context.derive(job.target, f"env.{CHECKPOINT_ENV}", spec.checkpoint.path, "where the program saves and resumes")
-        found.append(EnvVar(CHECKPOINT_ENV, spec.checkpoint.path))
-    if spec.checkpoint is not None and spec.checkpoint.every is not None and CHECKPOINT_EVERY_ENV not in spec.env:
-        seconds = str(spec.checkpoint.every.seconds)
-        context.derive(job.target, f"env.{CHECKPOINT_EVERY_ENV}", seconds, "how often the program saves, in seconds")
-        found.append(EnvVar(CHECKPOINT_EVERY_ENV, seconds))
+    if spec.checkpoint is not None:
+        found += _variable(context, job, CHECKPOINT_ENV, spec.checkpoint.path, "where the program saves and resumes")
+        if spec.checkpoint.every is not None:
+            found += _variable(context, job, CHECKPOINT_EVERY_ENV, str(spec.checkpoint.every.seconds),
+                               "how often the program saves, in seconds")
     return tuple(found + _network(context, job))
 
 
 def _network(context: Context, job: Job) -> list[EnvVar]:
     """Only what the plugin does not choose itself: it sets provider, protocol, tuner and topology by instance type."""
-    spec = job.spec
-    if not job.pool.efa or spec.nodes == 1 or not job.pool.instance.gpus or "NCCL_NET" in spec.env:
+    if not job.pool.efa or job.spec.nodes == 1 or not job.pool.instance.gpus:
         return []
-    context.derive(job.target, "env.NCCL_NET", _PLUGIN, "without the EFA plugin NCCL stops, rather than use TCP",
-                   "aws-ofi-nccl v1.21.1 nccl_ofi_interface_nvidia.cpp (this name in all versions)")
-    return [EnvVar("NCCL_NET", _PLUGIN)]
+    return _variable(context, job, "NCCL_NET", _PLUGIN, "without the EFA plugin NCCL stops, rather than use TCP",
+                     "aws-ofi-nccl v1.21.1 nccl_ofi_interface_nvidia.cpp (this name in all versions)")
 
 
 _PLUGIN = "AWS Libfabric"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
+from itertools import count as numbers
 
 from compiler.plan.jobs import (
     Container,
@@ -18,7 +21,7 @@ from compiler.plan.jobs import (
     Volume,
 )
 from compiler.plan.nodes import NODEPOOL_LABEL
-from compiler.plan.units import Quantity
+from compiler.plan.units import Duration, Quantity
 from compiler.resolve.binding import Job
 from compiler.resolve.context import Context
 from compiler.resolve.environment import PORT, RENDEZVOUS_SECONDS, environment, rendezvous
@@ -37,19 +40,19 @@ def runtime(context: Context, job: Job, asked: dict[str, Quantity], shared: Quan
     """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job."""
     pool, spec = job.pool, job.spec
     annotations = {"karpenter.sh/do-not-disrupt": "true"}
-    if pool.spec.topology == "network" and spec.nodes > 1:
+    if _by_topology(job):
         annotations["kueue.x-k8s.io/podset-preferred-topology"] = NETWORK_LAYERS[-1]
-    grace = 600 if spec.checkpoint is not None else 60
     pod = Pod(
         at=job.at,
         containers=(Container(at=job.at, name="node", mounts=(Mount(_SHM, "/dev/shm"),)),),
         node_selector={NODEPOOL_LABEL: pool.name},
         tolerations=pool.tolerations,
         volumes=(Volume(_SHM, "emptyDir", medium="Memory", size=shared),),
-        restart_policy="Never", grace_seconds=grace, service_account=SERVICE_ACCOUNT, priority_class=POD_PRIORITY,
-        annotations=annotations,
+        restart_policy="Never", grace_seconds=_grace(context, job), service_account=_account(context, job),
+        priority_class=POD_PRIORITY, annotations=annotations,
         origins={"tolerations": pool.at / "taints", "volumes": job.at / "sharedMemory",
-                 "node_selector": job.at / "pool"},
+                 "node_selector": job.at / "pool", "grace_seconds": job.at / "gracePeriod",
+                 "service_account": job.at / "serviceAccount"},
     )
     node = ReplicatedJob(at=job.at, name="node", step="trainer", pod=pod, backoff_limit=0)
     found = Runtime(
@@ -58,6 +61,19 @@ def runtime(context: Context, job: Job, asked: dict[str, Quantity], shared: Quan
     )
     name = f"torch-{pool.name}"[:48].rstrip("-")
     return replace(found, name=f"{name}-{_digest(found)}")
+
+
+def _grace(context: Context, job: Job) -> int:
+    saves = job.spec.checkpoint is not None
+    return context.settle(
+        job.target, "gracePeriod", job.spec.grace_period, Duration(600 if saves else 60),
+        "time to save before the kill" if saves else "nothing is saved at the end", at=job.at / "gracePeriod",
+    ).seconds
+
+
+def _account(context: Context, job: Job) -> str:
+    return context.settle(job.target, "serviceAccount", job.spec.service_account, SERVICE_ACCOUNT,
+                          "an account without rights or token: training needs none", at=job.at / "serviceAccount")
 
 
 def _digest(node: object, length: int = 8) -> str:
@@ -89,6 +105,8 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
             "env": at / "env", "requests": at / "resources", "limits": at / "resources", "patches": at / "mounts",
             "queue": at / "queue", "priority": at / "priority", "deadline": at / "timeout", "name": at / "name",
             "processes": at / "processesPerNode", "namespace": at / "namespace", "runtime": at / "pool",
+            **{f"env.{name}": at / "env" / name for name in spec.env},
+            **{f"env.{each.env}": at / "secrets" / index / "env" for index, each in enumerate(spec.secrets)},
         },
     ), ran
 
@@ -119,27 +137,57 @@ def _identity(
 
 
 def _explain(context: Context, job: Job) -> None:
-    target, pool = job.target, job.pool
+    target, pool, retries = job.target, job.pool, job.spec.retries
     context.derive(target, "zone", ", ".join(pool.zones), f"pool {pool.name} is there")
     context.derive(target, "tolerations", ", ".join(map(str, pool.taints)), f"the taints of pool {pool.name}")
-    context.derive(target, "restart", f"process {job.spec.retries.process}, job {job.spec.retries.job}",
-                   "a lost rank hangs the others: restartPolicy Never and backoffLimit 0 pass every failure to JobSet, "
-                   "which makes all pods anew", "jobset.x-k8s.io/v1alpha2 failurePolicy.maxRestarts")
+    for name, why in _RESTARTS.items():
+        value = getattr(retries, name)
+        given = value if name in retries.model_fields_set else None
+        context.settle(target, f"retries.{name}", given, value, why, at=job.at / "retries" / name)
+    context.derive(target, "restart", "restartPolicy Never, backoffLimit 0",
+                   "a lost rank hangs the others: every failure passes to JobSet, which makes all pods anew",
+                   "jobset.x-k8s.io/v1alpha2 failurePolicy")
+    context.derive(target, "disruption", "karpenter.sh/do-not-disrupt",
+                   "a node that is emptied to save money would end the whole gang", "karpenter.sh/v1, v1.14.1")
+    context.derive(target, "priorityClass", POD_PRIORITY, "above best-effort pods, never preempting: Kueue decides")
+    if _by_topology(job):
+        context.derive(target, "topology", NETWORK_LAYERS[-1], f"pool {pool.name} is placed by EC2's network layers",
+                       "kueue.x-k8s.io/podset-preferred-topology")
+
+
+_RESTARTS = {
+    "process": "torchrun starts lost processes anew in place, before the whole gang is",
+    "job": "JobSet makes all pods anew so often",
+}
+
+
+def _by_topology(job: Job) -> bool:
+    return job.pool.spec.topology == "network" and job.spec.nodes > 1
 
 
 def _patches(context: Context, job: Job) -> tuple[Patch, ...]:
     mounts = job.spec.mounts
     if not mounts:
         return ()
-    storages = dict.fromkeys(each.storage for each in mounts)
+    names = _volume_names(each.storage for each in mounts)
     pod = Pod(
         at=job.at / "mounts",
         containers=(Container(
             at=job.at / "mounts", name="node",
-            mounts=tuple(Mount(each.storage, each.path, each.read_only) for each in mounts),
+            mounts=tuple(Mount(name, each.path, each.read_only) for name, each in zip(names, mounts, strict=True)),
         ),),
-        volumes=tuple(Volume(name, "persistentVolumeClaim", name) for name in storages),
+        volumes=tuple(Volume(name, "persistentVolumeClaim", each.storage)
+                      for name, each in zip(names, mounts, strict=True)),
     )
     # podTemplateOverrides, the form before 2.2, name no manager.
     named = context.release.has("trainer.runtimePatches", context.version("trainer"))
     return (Patch(at=job.at / "mounts", job="node", pod=pod, manager=MANAGER if named else ""),)
+
+
+def _volume_names(storages: Iterable[str]) -> list[str]:
+    """A volume for each mount: Trainer's patches mount each just once (list key `name`), and one is the runtime's."""
+    found = [_SHM]
+    for storage in storages:
+        free = (f"{storage[:60]}-{number}" for number in numbers(2))
+        found.append(next(name for name in chain((storage,), free) if name not in found))
+    return found[1:]

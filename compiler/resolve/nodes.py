@@ -16,7 +16,8 @@ from compiler.plan.nodes import (
 )
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
-from compiler.resolve.pools import GPU_PRESENT, ROOT_GIB, Pool
+from compiler.resolve.pools import GPU_PRESENT, Pool
+from compiler.resolve.share import ROOT_GIB
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
 BLOCK_ENDS = "trainyard.dev/capacity-block-ends"
@@ -69,12 +70,12 @@ def _subnets(context: Context, pool: Pool) -> tuple[SelectorTerm, ...]:
 
 def _root(context: Context, pool: Pool) -> BlockDevice:
     volume = pool.spec.root_volume
-    if volume is not None:
-        return BlockDevice("/dev/xvda", volume.size, "gp3", volume.iops, volume.throughput)
-    gib = ROOT_GIB[pool.local_storage]
     why = "images and logs lie on NVMe" if pool.local_storage == "raid0" else "holds the system, images and logs"
-    context.derive(f"pool/{pool.name}", "rootVolume", f"{gib}Gi", why)
-    return BlockDevice("/dev/xvda", Quantity.gib(gib))
+    size = context.settle(f"pool/{pool.name}", "rootVolume.size", volume.size if volume else None,
+                          Quantity.gib(ROOT_GIB[pool.local_storage]), why, at=pool.at / "rootVolume" / "size")
+    if volume is None:
+        return BlockDevice("/dev/xvda", size)
+    return BlockDevice("/dev/xvda", size, "gp3", volume.iops, volume.throughput)
 
 
 def node_pool(context: Context, pool: Pool) -> NodePool:
@@ -92,6 +93,7 @@ def node_pool(context: Context, pool: Pool) -> NodePool:
         # What the NVIDIA chart's default affinity looks for without feature discovery (device plugin 0.20.0).
         labels[GPU_PRESENT] = "true"
     zone_key = "zone" if spec.zone else "zones"
+    _explain(context, pool)
     return NodePool(
         at=at, name=pool.name, node_class=pool.name,
         origins={
@@ -108,6 +110,19 @@ def node_pool(context: Context, pool: Pool) -> NodePool:
     )
 
 
+def _explain(context: Context, pool: Pool) -> None:
+    target = f"pool/{pool.name}"
+    limits = ", ".join(f"{amount} {resource}" for resource, amount in _limits(pool).items())
+    context.derive(target, "limits", limits, f"{pool.nodes} nodes of {pool.instance.name}, no more")
+    context.derive(target, "expireAfter", "Never", "a node that ends by its age ends the gang on it",
+                   "karpenter.sh/v1 NodePool, v1.14.1")
+    if pool.efa:
+        layout = pool.instance.efa_layout()
+        context.derive(target, "networkInterfaces", f"{len(layout)}, {pool.share.efa} of them efa-only",
+                       "EFA without addresses of its own on every card that has it",
+                       "EC2 user guide, efa-acc-inst-types")
+
+
 def _limits(pool: Pool) -> dict[str, Quantity]:
     if pool.static:
         return {"nodes": Quantity.of(pool.nodes)}
@@ -117,13 +132,11 @@ def _limits(pool: Pool) -> dict[str, Quantity]:
 
 
 def _consolidate_after(context: Context, pool: Pool) -> str:
-    if pool.spec.consolidate_after is not None:
-        return str(pool.spec.consolidate_after)
-    if pool.static:
-        return "0s"
-    context.derive(f"pool/{pool.name}", "consolidateAfter", "15m",
-                   "longer than a gang takes to restart, so that retries keep their nodes")
-    return "15m"
+    given = pool.spec.consolidate_after
+    derived, why = ("0s", "a static pool keeps its nodes") if pool.static else (
+        "15m", "longer than a gang takes to restart, so that retries keep their nodes")
+    return context.settle(f"pool/{pool.name}", "consolidateAfter", None if given is None else str(given), derived, why,
+                          at=pool.at / "consolidateAfter")
 
 
 def _budgets(pool: Pool) -> tuple[Budget, ...]:

@@ -18,6 +18,7 @@ from compiler.plan.platform import (
 from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context, unique
 from compiler.resolve.jobs import POD_PRIORITY, SERVICE_ACCOUNT
+from compiler.resolve.pools import Pool
 from compiler.resolve.queues import Queue
 from compiler.source import Route
 from compiler.spec import cluster as spec_cluster
@@ -50,12 +51,12 @@ def namespaces(routes: dict[str, Route]) -> tuple[Namespace, ...]:
 
 
 def resource_quotas(context: Context, queues: dict[str, Queue]) -> tuple[ResourceQuota, ...]:
-    """The ceiling of each namespace: the spec's, or the GPUs that its queues could ever give it."""
+    """The ceiling of each namespace: the spec's, or the accelerators that its queues could ever give it."""
     own = {each.name: (each.quota, SPEC / "namespaces" / index) for index, each in enumerate(context.spec.namespaces)}
     found = []
     for name, at in namespace_routes_of(queues, own).items():
-        quota = own.get(name, (None, at))[0]
-        hard = _hard(quota) if quota is not None else _reachable(context, name, queues)
+        quota, reached = own.get(name, (None, at))[0], _reachable(name, queues)
+        hard = _hard(quota, tuple(reached) or (GPU,)) if quota is not None else _ceiling(context, name, reached)
         if hard:
             found.append(ResourceQuota(at=at / "quota", name="training", namespace=name, hard=hard))
     return tuple(found)
@@ -72,36 +73,40 @@ def namespace_routes_of(
     return found
 
 
-def _hard(quota: spec_cluster.NamespaceQuota) -> dict[str, Quantity]:
+def _hard(quota: spec_cluster.NamespaceQuota, accelerators: tuple[str, ...]) -> dict[str, Quantity]:
     hard: dict[str, Quantity] = {}
     if quota.cpu is not None:
         hard["requests.cpu"] = quota.cpu
     if quota.memory is not None:
         hard["requests.memory"] = quota.memory
     if quota.gpus is not None:
-        hard[f"requests.{GPU}"] = Quantity.of(quota.gpus)
+        hard.update((f"requests.{each}", Quantity.of(quota.gpus)) for each in accelerators)
     if quota.pods is not None:
         hard["pods"] = Quantity.of(quota.pods)
     return hard
 
 
-def _reachable(context: Context, namespace: str, queues: dict[str, Queue]) -> dict[str, Quantity]:
-    total: dict[str, int] = {}
-    for queue in queues.values():
-        if namespace not in queue.namespaces:
-            continue
+def _reachable(namespace: str, queues: dict[str, Queue]) -> dict[str, int]:
+    """By resource, the accelerators that the queues of a namespace could ever admit at once."""
+    pools: dict[str, tuple[Pool, int]] = {}
+    for queue in (each for each in queues.values() if namespace in each.namespaces):
         for pool, quota, _ in queue.quota:
-            if pool.share.resource == GPU:
-                borrowed = (pool.nodes if quota.borrow is None else quota.borrow) if queue.spec.cohort else 0
-                nodes = min(quota.nodes + borrowed, pool.nodes)
-                total[pool.name] = min(total.get(pool.name, 0) + nodes * pool.share.accelerators,
-                                       pool.nodes * pool.share.accelerators)
-    gpus = sum(total.values())
-    if not gpus:
-        return {}
-    context.derive(f"namespace/{namespace}", "quota", f"{gpus} GPUs",
-                   "what its queues could ever admit: pods that go round the queue stop there too")
-    return {f"requests.{GPU}": Quantity.of(gpus)}
+            borrowed = (pool.nodes if quota.borrow is None else quota.borrow) if queue.spec.cohort else 0
+            before = pools[pool.name][1] if pool.name in pools else 0
+            pools[pool.name] = pool, min(before + quota.nodes + borrowed, pool.nodes)
+    found: dict[str, int] = {}
+    for pool, nodes in pools.values():
+        if pool.share.resource is not None and nodes:
+            found[pool.share.resource] = found.get(pool.share.resource, 0) + nodes * pool.share.accelerators
+    return found
+
+
+def _ceiling(context: Context, namespace: str, reached: dict[str, int]) -> dict[str, Quantity]:
+    if reached:
+        total = ", ".join(f"{count} {resource}" for resource, count in reached.items())
+        context.derive(f"namespace/{namespace}", "quota", total,
+                       "what its queues could ever admit: pods that go round the queue stop there too")
+    return {f"requests.{resource}": Quantity.of(count) for resource, count in reached.items()}
 
 
 def service_accounts(routes: dict[str, Route]) -> tuple[ServiceAccount, ...]:

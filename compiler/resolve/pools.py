@@ -4,49 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compiler.catalog import InstanceType, allocatable
-from compiler.catalog.capacity import HUGE_PAGES_MIB
-from compiler.plan.jobs import EFA, EPHEMERAL, HUGEPAGES
+from compiler.catalog import InstanceType
 from compiler.plan.nodes import Taint, Toleration
 from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context, unique
-from compiler.resolve.daemons import daemons, taken
+from compiler.resolve.share import Share, share_of
 from compiler.source import Route
 from compiler.spec import nodes as spec_nodes
 
 GPU_PRESENT = "nvidia.com/gpu.present"
-ROOT_GIB = {"raid0": 100, "none": 300}
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """What jobs can get of one node. ``huge_pages`` and ``ephemeral`` count in quotas only where jobs ask them."""
-
-    cpu: int
-    memory: Quantity
-    accelerators: int
-    resource: str | None
-    efa: int
-    huge_pages: Quantity
-    ephemeral: Quantity
-
-    def of(self, resource: str) -> Quantity:
-        """So much of a resource."""
-        if resource == EPHEMERAL:
-            return self.ephemeral
-        if resource == HUGEPAGES:
-            return self.huge_pages
-        return self.resources().get(resource, Quantity(0))
-
-    def resources(self) -> dict[str, Quantity]:
-        """By resource name, whole cores and GiB."""
-        found = {"cpu": Quantity.of(self.cpu), "memory": self.memory}
-        if self.resource:
-            found[self.resource] = Quantity.of(self.accelerators)
-        if self.efa:
-            found[EFA] = Quantity.of(self.efa)
-            found[HUGEPAGES] = self.huge_pages
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +85,24 @@ def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None
     found = Pool(
         spec=pool, at=at, instance=instance, zones=zones, efa=efa,
         local_storage=disks,
-        placement=_placement(context, pool, instance, efa),
+        placement=_placement(context, pool, instance, at, efa=efa),
         taints=_taints(context, pool, instance, at),
-        share=_share(context, pool, instance, efa=efa, disks=disks),
+        share=share_of(context, pool, instance, efa=efa, disks=disks),
     )
+    if found.share.cpu < 1 or found.share.memory < Quantity.gib(1):
+        context.fault("RES033", f"`{instance.name}` leaves no whole CPU, or no GiB of memory, to jobs",
+                      at / "instanceType", f"take a larger size of {instance.family}: the system takes the rest")
+        return None
     _explain(context, found)
     return found
 
 
 def _known(context: Context, instance: InstanceType, at: Route) -> bool:
-    """Whether the facts suffice for the network layout: a guess would launch nodes without EFA, or none."""
+    """Whether jobs can get what the type has. Without the network layout a guess would launch nodes without EFA."""
+    if instance.gpu_partition != 1.0:
+        context.fault("RES032", f"`{instance.name}` has {instance.gpu_partition:g} of a GPU, and Karpenter counts none",
+                      at / "instanceType", "take a type with a whole GPU, like `g6.xlarge`")
+        return False
     missing = sorted({"network_cards", "efa_interfaces"} & instance.unknown)
     if missing:
         what = " and ".join(f"`{each}`" for each in missing)
@@ -182,21 +156,24 @@ def network_zones(context: Context) -> tuple[str, ...]:
     return tuple(network.vpc.private) if network.vpc else tuple(network.zones)
 
 
-def _placement(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, efa: bool) -> str | None:
-    if pool.placement is not None:
-        return None if pool.placement == "none" else pool.placement
-    wanted = (
-        efa and instance.accelerators > 0 and pool.nodes.max > 1 and instance.cluster_placement
-        and pool.capacity.type in ("on-demand", "spot")
-    )
-    if wanted:
-        context.derive(f"pool/{pool.name}", "placement", "cluster", "ranks talk over EFA: nodes close together",
-                       "EC2 user guide, placement groups")
-        return "cluster"
-    if pool.capacity.type == "block":
-        context.derive(f"pool/{pool.name}", "placement", "none", "a Capacity Block is placed closely by itself",
-                       "EC2 user guide, Capacity Blocks")
-    return None
+_NO_PLACEMENT = {
+    "block": ("a Capacity Block is placed closely by itself", "EC2 user guide, Capacity Blocks"),
+    "reserved": ("a reservation lies where it was made", "EC2 user guide, Capacity Reservations"),
+}
+
+
+def _placement(
+    context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route, *, efa: bool
+) -> str | None:
+    derived, reason, source = "none", "its nodes do not talk over EFA", ""
+    if pool.capacity.type in _NO_PLACEMENT:
+        reason, source = _NO_PLACEMENT[pool.capacity.type]
+    elif efa and pool.nodes.max > 1 and instance.cluster_placement:
+        derived, reason = "cluster", "ranks talk over EFA: nodes close together"
+        source = "EC2 user guide, placement groups"
+    found = context.settle(f"pool/{pool.name}", "placement", pool.placement, derived, reason, source,
+                           at=at / "placement")
+    return None if found == "none" else found
 
 
 def _taints(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route) -> tuple[Taint, ...]:
@@ -215,39 +192,17 @@ def _taints(context: Context, pool: spec_nodes.NodePool, instance: InstanceType,
     return own or (Taint("trainyard.dev/training", "present", "NoSchedule"),)
 
 
-def _share(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, *, efa: bool, disks: str) -> Share:
-    loaded = efa or (instance.efa_interfaces > 0 and bool(instance.accelerators))
-    left = allocatable(instance, huge_pages=loaded, storage_gib=_storage_gib(pool, instance, disks))
-    running = taken(daemons(context.spec, instance, efa=efa))
-    target = f"pool/{pool.name}"
-    for step in (*left.steps, running):
-        context.derive(target, "share", f"-{step.cpu_milli}m CPU, -{step.memory_mib}Mi", step.what, step.source)
-    cpu, memory = left.cpu_milli - running.cpu_milli, left.memory_mib - running.memory_mib
-    return Share(
-        cpu=cpu // 1000,
-        memory=Quantity.gib(memory // 1024),
-        accelerators=instance.accelerators,
-        resource=instance.accelerator_resource,
-        efa=instance.efa_interfaces if efa else 0,
-        huge_pages=Quantity.mib(HUGE_PAGES_MIB if loaded else 0),
-        ephemeral=Quantity.gib(left.ephemeral_gib),
-    )
-
-
-def _storage_gib(pool: spec_nodes.NodePool, instance: InstanceType, disks: str) -> int:
-    """The file system that holds images, logs and emptyDirs: all NVMe disks, or the root volume."""
-    if disks == "raid0":
-        return instance.nvme_gb * 10**9 // 1024**3
-    return pool.root_volume.size.value // 1024**3 if pool.root_volume else ROOT_GIB[disks]
-
-
 def _explain(context: Context, pool: Pool) -> None:
-    target, share = f"pool/{pool.name}", pool.share
+    target, share, spec, instance = f"pool/{pool.name}", pool.share, pool.spec, pool.instance
+    if given := [spec.zone] if spec.zone else spec.zones:
+        context.settle(target, "zone", ", ".join(given), "", "", at=pool.at / ("zone" if spec.zone else "zones"))
     context.derive(target, "share", f"{share.cpu} CPU, {share.memory} memory", "what jobs can get of a node")
-    if pool.efa:
-        context.derive(target, "efa", share.efa, f"{pool.instance.name} has {share.efa} EFA devices",
-                       "EC2 DescribeInstanceTypes MaximumEfaInterfaces")
+    if instance.efa_interfaces:
+        context.settle(target, "efa", None if spec.efa is None else share.efa, share.efa,
+                       f"{instance.name} has {share.efa} EFA devices", "EC2 DescribeInstanceTypes MaximumEfaInterfaces",
+                       at=pool.at / "efa")
     context.derive(target, "taints", ", ".join(map(str, pool.taints)), "only jobs may land on these nodes")
-    if pool.spec.local_storage is None and pool.local_storage == "raid0":
-        context.derive(target, "localStorage", "raid0", f"{pool.instance.nvme_gb} GB of NVMe hold images and /tmp",
-                       "karpenter.k8s.aws/v1 EC2NodeClass instanceStorePolicy")
+    if instance.nvme_gb:
+        context.settle(target, "localStorage", spec.local_storage, pool.local_storage,
+                       f"{instance.nvme_gb} GB of NVMe hold images and /tmp",
+                       "karpenter.k8s.aws/v1 EC2NodeClass instanceStorePolicy", at=pool.at / "localStorage")

@@ -116,7 +116,7 @@ def topology() -> Topology:
     return Topology(at=SPEC / "nodePools", name=TOPOLOGY, levels=(*NETWORK_LAYERS, "kubernetes.io/hostname"))
 
 
-def cluster_queue(queue: Queue, asked: frozenset[str]) -> ClusterQueue:
+def cluster_queue(context: Context, queue: Queue, asked: frozenset[str]) -> ClusterQueue:
     """The ClusterQueue of a queue. ``asked`` are resources that jobs ask beyond those of their pools."""
     covered: dict[str, None] = {}
     for pool, _, _ in queue.quota:
@@ -125,6 +125,11 @@ def cluster_queue(queue: Queue, asked: frozenset[str]) -> ClusterQueue:
     resources = tuple(covered)
     flavors = tuple(_flavor_quotas(pool, quota, at, resources, queue) for pool, quota, at in queue.quota)
     spec = queue.spec
+    for pool, quota, _ in queue.quota:
+        whole = ", ".join(f"{pool.share.of(resource) * quota.nodes} {resource}" for resource in resources)
+        context.derive(f"queue/{queue.name}", f"quota.{pool.name}", whole,
+                       f"{quota.nodes} whole nodes, for every resource that pods ask: Kueue admits none that it "
+                       "does not cover", "kueue.x-k8s.io/v1beta2 ClusterQueue coveredResources")
     return ClusterQueue(
         at=queue.at, name=queue.name, cohort=spec.cohort,
         origins={"cohort": queue.at / "cohort", "groups": queue.at / "quota", "namespaces": queue.at / "namespaces"},
@@ -198,15 +203,20 @@ _REPAIR = Duration.minutes(10)
 def queue_manager(context: Context) -> QueueManager:
     """Kueue's configuration. waitForPodsReady is on by default since 0.19, with 30 minutes: always said here."""
     at = SPEC / "kueue" / "waitForPodsReady"
-    given = context.spec.kueue.wait_for_pods_ready
     # Nodes that are always on are provisioned too: at the start, and whenever one is replaced.
-    ready = given or Duration(_PROVISION.seconds + _PULL.seconds + 300)
+    ready = context.settle(
+        "kueue", "waitForPodsReady", context.spec.kueue.wait_for_pods_ready,
+        Duration(_PROVISION.seconds + _PULL.seconds + 300),
+        f"provisioning {_PROVISION}, image pull {_PULL}, 5m of slack", _WAITS + "timeout", at=at,
+    )
     recovery = Duration(max(ready.seconds, _REPAIR.seconds + _PROVISION.seconds + _PULL.seconds))
-    if given is None:
-        context.derive("kueue", "waitForPodsReady", ready,
-                       f"provisioning {_PROVISION}, image pull {_PULL}, 5m of slack",
-                       "config.kueue.x-k8s.io/v1beta2 Configuration waitForPodsReady.timeout")
+    context.derive("kueue", "recoveryTimeout", recovery,
+                   f"repair of a node {_REPAIR}, provisioning {_PROVISION}, image pull {_PULL}",
+                   _WAITS + "recoveryTimeout")
     return QueueManager(
         at=at, pods_ready=ready, recovery=recovery, requeue_backoff=Duration(60), requeue_limit=10,
         frameworks=("batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob"),
     )
+
+
+_WAITS = "config.kueue.x-k8s.io/v1beta2 Configuration waitForPodsReady."

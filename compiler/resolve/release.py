@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from compiler.catalog import Catalog, Release
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
@@ -23,4 +25,19 @@ def choose_release(spec: ClusterSpec, catalog: Catalog) -> tuple[Release | None,
                 "RES002", f"{component} `{version}` is not supported by release {release.name}",
                 SPEC / "versions" / component, help=f"write one of {known}, or remove it to use the release's",
             ))
-    return release, faults
+    return release, [*faults, *_apart(spec, release)]
+
+
+def _apart(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
+    """Versions that do not work together."""
+    own = spec.versions.given()
+    chosen = release.chosen(own)
+    for pair in release.pairs:
+        if not pair.met(chosen):
+            one, other = (f"{name} `{chosen[name]}`" for name in (pair.component, pair.needed_by))
+            yield error(
+                "RES034", f"{one} does not work with {other}",
+                SPEC / "versions" / (pair.component if pair.component in own else pair.needed_by),
+                help=f"take {pair.component} `{pair.version}` with {pair.needed_by} {pair.minor}, and with no other; "
+                f"left out, {pair.component} follows",
+            )

@@ -5,84 +5,97 @@ from __future__ import annotations
 from compiler.plan.jobs import EFA, EPHEMERAL, HUGEPAGES, NEURON
 from compiler.plan.units import Quantity
 from compiler.resolve.binding import Job
-from compiler.resolve.context import Context
+from compiler.resolve.context import Context, T
 
 _EFA_PAGES = Quantity.mib(5120)
 
 
 def requests(context: Context, job: Job) -> dict[str, Quantity]:
     """What one node of the job asks for; requests and limits are the same."""
-    own, share, target = job.spec.resources, job.pool.share, job.target
-    found: dict[str, Quantity] = {}
-    gpus = share.accelerators if own.gpus is None else own.gpus
-    parts = share.accelerators or 1
-    taken = gpus if share.accelerators else 1
-    if own.cpu is None:
-        cpu = max(share.cpu * taken // parts, 1)
-        context.derive(target, "resources.cpu", cpu, _part("what jobs can get of a node", taken, parts))
-    found["cpu"] = own.cpu if own.cpu is not None else Quantity.of(cpu)
-    if own.memory is None:
-        memory = Quantity.gib(max(share.memory.value // 1024**3 * taken // parts, 1))
-        context.derive(target, "resources.memory", memory, _part("what jobs can get of a node", taken, parts))
-    found["memory"] = own.memory if own.memory is not None else memory
-    if gpus and not share.resource:
-        context.fault("RES025", f"job `{job.spec.name}` asks {gpus} accelerators of pool `{job.pool.name}`; "
-                      f"`{job.pool.instance.name}` has none", job.at / "resources" / "gpus",
-                      "remove it, or take a pool of accelerators")
+    own, share = job.spec.resources, job.pool.share
+    gpus = _gpus(context, job)
+    # A job that takes none of the accelerators gets as much as one that takes a single one.
+    parts, taken = (share.accelerators, max(gpus, 1)) if share.accelerators else (1, 1)
+    part = "what jobs can get of a node"
+    if taken != parts:
+        part = f"{taken} of {parts} accelerators: their part of {part}"
+    cpu, gib = (max(whole * taken // parts, 1) for whole in (share.cpu, share.memory.value // 1024**3))
+    found = {
+        "cpu": _settle(context, job, "cpu", own.cpu, Quantity.of(cpu), part),
+        "memory": _settle(context, job, "memory", own.memory, Quantity.gib(gib), part),
+    }
     if share.resource and gpus:
         found[share.resource] = Quantity.of(gpus)
-        if own.gpus is None:
-            context.derive(target, "resources.gpus", gpus, f"all accelerators of {job.pool.instance.name}: whole nodes")
-    efa = _efa(context, job)
-    if efa:
-        found[EFA] = Quantity.of(efa)
-        found[HUGEPAGES] = own.huge_pages if own.huge_pages is not None else _EFA_PAGES
-        if own.huge_pages is None:
-            context.derive(target, "resources.hugePages", _EFA_PAGES, "libfabric's EFA provider uses huge pages",
-                           "EKS user guide, node-efa")
-    elif own.huge_pages is not None:
-        found[HUGEPAGES] = own.huge_pages
+    found.update(_network(context, job))
     if own.ephemeral_storage is not None:
         found[EPHEMERAL] = own.ephemeral_storage
     return found
 
 
-def _part(text: str, taken: int, parts: int) -> str:
-    return text if taken == parts else f"{taken} of {parts} accelerators: their part of {text}"
+def _settle(
+    context: Context, job: Job, name: str, given: T | None, derived: T, reason: str, source: str = ""
+) -> T:
+    at = job.at / "resources" / name
+    return context.settle(job.target, f"resources.{name}", given, derived, reason, source, at=at)
+
+
+def _gpus(context: Context, job: Job) -> int:
+    own, share, instance = job.spec.resources.gpus, job.pool.share, job.pool.instance
+    if share.resource:
+        return _settle(context, job, "gpus", own, share.accelerators,
+                       f"all accelerators of {instance.name}: whole nodes")
+    if own:
+        context.fault("RES025", f"job `{job.spec.name}` asks {own} accelerators of pool `{job.pool.name}`; "
+                      f"`{instance.name}` has none", job.at / "resources" / "gpus",
+                      "remove it, or take a pool of accelerators")
+    return 0
+
+
+def _network(context: Context, job: Job) -> dict[str, Quantity]:
+    """EFA devices, and the huge pages that come with them."""
+    pages = job.spec.resources.huge_pages
+    if not (efa := _efa(context, job)):
+        return {} if pages is None else {HUGEPAGES: pages}
+    pages = _settle(context, job, "hugePages", pages, _EFA_PAGES, "libfabric's EFA provider uses huge pages",
+                    "EKS user guide, node-efa")
+    return {EFA: Quantity.of(efa), HUGEPAGES: pages}
 
 
 def _efa(context: Context, job: Job) -> int:
-    if job.spec.resources.efa is not None:
-        return job.spec.resources.efa
-    if job.spec.nodes == 1:
-        if job.pool.efa:
-            context.derive(job.target, "resources.efa", 0, "a job of one node sends nothing over the network")
-        return 0
-    if job.pool.efa:
-        context.derive(job.target, "resources.efa", job.pool.share.efa,
-                       f"{job.spec.nodes} nodes talk over all EFA devices of {job.pool.instance.name}",
-                       "EC2 DescribeInstanceTypes MaximumEfaInterfaces")
-    return job.pool.share.efa
+    own, pool, nodes = job.spec.resources.efa, job.pool, job.spec.nodes
+    if not pool.efa:
+        return own or 0
+    if nodes == 1:
+        return _settle(context, job, "efa", own, 0, "a job of one node sends nothing over the network")
+    return _settle(context, job, "efa", own, pool.share.efa,
+                   f"{nodes} nodes talk over all EFA devices of {pool.instance.name}",
+                   "EC2 DescribeInstanceTypes MaximumEfaInterfaces")
 
 
 def shared_memory(context: Context, job: Job, memory: Quantity, processes: int) -> Quantity:
     """The size of /dev/shm, which counts in the memory limit."""
-    if job.spec.shared_memory is not None:
-        return job.spec.shared_memory
-    gib = max(min(8 * processes, memory.value // 1024**3 // 4), 1)
-    context.derive(job.target, "sharedMemory", f"{gib}Gi",
-                   "8Gi a process for data loaders and NCCL, at most a quarter of the memory limit it counts in")
-    return Quantity.gib(gib)
+    quarter = memory.value // 1024**2 // 4
+    derived = Quantity.gib(min(8 * processes, quarter // 1024)) if quarter >= 1024 else Quantity.mib(max(quarter, 1))
+    return context.settle(
+        job.target, "sharedMemory", job.spec.shared_memory, derived,
+        "8Gi a process for data loaders and NCCL, at most a quarter of the memory limit it counts in",
+        at=job.at / "sharedMemory",
+    )
 
 
 def processes(context: Context, job: Job, asked: dict[str, Quantity]) -> int:
-    """Processes a node: one an accelerator, or one."""
-    if job.spec.processes_per_node is not None:
-        return job.spec.processes_per_node
-    resource = job.pool.share.resource
-    count = asked[resource].value if resource and resource in asked else 1
-    # A Neuron device is several cores; one process drives one core (Neuron documentation, torchrun).
-    if resource == NEURON and job.pool.instance.accelerators:
-        count = count * job.pool.instance.neuron_cores // job.pool.instance.accelerators
-    context.derive(job.target, "processesPerNode", count, "one process an accelerator" if resource else "one process")
-    return count
+    """Processes a node: one an accelerator, one a logical NeuronCore, or one."""
+    resource, source = job.pool.share.resource, ""
+    count, reason = (asked[resource].value, "one process an accelerator") if resource in asked else (1, "one process")
+    if resource == NEURON and resource in asked:
+        count, reason = count * _logical_cores(job), "one process a logical NeuronCore"
+        source = "Neuron documentation, logical-neuroncore-config"
+    return context.settle(job.target, "processesPerNode", job.spec.processes_per_node, count, reason, source,
+                          at=job.at / "processesPerNode")
+
+
+def _logical_cores(job: Job) -> int:
+    """Logical NeuronCores of one device: physical ones, grouped as the runtime is told or does by itself."""
+    instance, told = job.pool.instance, job.spec.env.get("NEURON_LOGICAL_NC_CONFIG", "")
+    group = int(told) if told in ("1", "2") else instance.neuron_lnc
+    return instance.neuron_cores // instance.accelerators // group

@@ -52,10 +52,20 @@ def matched(
         if len(text) > longest:
             raise fault(f"`{text[:32]}…` has {len(text)} characters, {what} has at most {longest}", "shorten it")
         if not compiled.match(text):
-            raise fault(f"`{text}` is not {what}", f"write it like `{example}`")
+            meant = next((each for each in _slips(text) if compiled.match(each) and len(each) <= longest), None)
+            raise fault(f"`{text}` is not {what}", f"write `{meant}`" if meant else f"write it like `{example}`")
         return text
 
     return check
+
+
+def _slips(text: str) -> list[str]:
+    """What may have been meant by a text: without capitals, underscores, spaces, a prefix, or the rest of an ARN."""
+    plain = text.strip().lower()
+    return [text.strip(), plain, re.sub(r"[_ ]", "-", plain), plain.removeprefix("ml."), text.removeprefix("v"),
+            text.removeprefix("s3://").partition("/")[0],
+            re.sub(r"\Aarn:.*[:/]", "", text),
+            re.sub(r"\Aarn:([\w-]+):sts::(\d+):assumed-role/([^/]+)/.*", r"arn:\1:iam::\2:role/\3", text)]
 
 
 def quantity(value: Any) -> QuantityValue:
@@ -94,22 +104,45 @@ def size(value: Any) -> QuantityValue:
     return found
 
 
+def pages(value: Any) -> QuantityValue:
+    """A quantity of bytes in whole huge pages."""
+    found, page = size(value), 2 * 1024**2
+    if found.value % page:
+        # core/v1 ResourceRequirements: hugepages-2Mi is a multiple of its page (validation of Kubernetes 1.35).
+        more = QuantityValue.mib(2 * (found.value // page + 1))
+        raise fault(f"`{value}` is not a whole number of 2 MiB pages", f"write `{more}`")
+    return found
+
+
 _LONGEST = 10 * 365 * 24 * 3600
 
 
 def duration(value: Any) -> DurationValue:
     """A duration of Kubernetes and Flux."""
     if not isinstance(value, str):
-        raise fault(f"a duration is a number with a unit, not {kind_of(value)}", "write it like `20m` or `1h30m`")
+        help = f"give the unit, like `{value}s` or `{value}m`" if type(value) is int else _LIKE
+        raise fault(f"a duration is a number with a unit, not {kind_of(value)}", help)
     try:
         found = DurationValue.parse(value)
     except ValueError:
-        days = re.match(r"(\d+)d\Z", value)
-        help = f"write `{int(days[1]) * 24}h`: Kubernetes has no unit for days" if days else "write it like `20m`"
-        raise fault(f"`{value}` is not a duration", help) from None
+        raise fault(f"`{value}` is not a duration", _duration_help(value)) from None
     if found.seconds > _LONGEST:
         raise fault(f"`{value}` is more than ten years", "write a shorter duration")
     return found
+
+
+_LIKE = "write it like `20m` or `1h30m`"
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+def _duration_help(text: str) -> str:
+    """The duration that a number with a unit of another form means: ``1.5h``, ``90 min``, ``2d``."""
+    near = re.match(r"\s*(\d+(?:\.\d+)?)\s*([smhdw])[a-z]*\s*\Z", text.lower())
+    seconds = float(near[1]) * _UNITS[near[2]] if near else 0.0
+    if not near or not seconds or not seconds.is_integer():
+        return _LIKE
+    why = ": Kubernetes has no unit for days" if near[2] in "dw" else ""
+    return f"write `{DurationValue(int(seconds))}`{why}"
 
 
 def period(value: Any) -> DurationValue:
@@ -203,7 +236,7 @@ def timestamp(value: Any) -> str:
     except ValueError:
         raise fault(f"`{text}` is not a time", "write it like `2026-12-01T11:30:00Z`") from None
     if moment.tzinfo is None:
-        raise fault(f"`{text}` has no time zone", f"write `{text if 'T' in text else text + 'T00:00:00'}Z` for UTC")
+        raise fault(f"`{text}` has no time zone", f"write `{moment:%Y-%m-%dT%H:%M:%SZ}` for UTC")
     if not 2000 <= moment.year < 2100:
         raise fault(f"`{text}` is not of this century", "write it like `2026-12-01T11:30:00Z`")
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -223,7 +256,10 @@ def image(value: Any) -> str:
     if not found:
         if "@sha256:" in text:
             raise fault(f"the digest of `{text}` is not 64 hex digits", "write `name@sha256:` and 64 hex digits")
-        raise fault(f"`{text}` is not an image reference", "write it like `registry/name:tag`")
+        plain = re.sub(r"\A(https?|docker|oci)://", "", text.strip())
+        meant = next((each for each in (plain, plain.lower()) if _IMAGE.match(each)), None)
+        raise fault(f"`{text}` is not an image reference",
+                    f"write `{meant}`" if meant else "write it like `registry/name:tag`")
     if not found["tag"] and not found["digest"]:
         raise fault(f"image `{text}` has neither tag nor digest, so it means `:latest`", f"pin it, like `{text}:1.0`")
     if found["tag"] == "latest" and not found["digest"]:
@@ -268,6 +304,19 @@ def job_label(value: Any) -> str:
     if _OWN_LABELS.match(text):
         raise fault(f"label `{text}` is set by the compiler or a controller", "remove it; `queue`, `priority` and the "
                     "like have keys of their own")
+    return text
+
+
+# karpenter.sh/v1 NodePool v1.14.1, rules on template.metadata.labels: what Karpenter and the kubelet set themselves.
+_NODE_LABELS = re.compile(r"([a-z0-9.-]*\.)?karpenter\.(sh|k8s\.aws)/|kubernetes\.io/hostname\Z")
+
+
+def node_label(value: Any) -> str:
+    """A label that the nodes of a pool may carry."""
+    text = label_key(value)
+    if _NODE_LABELS.match(text):
+        raise fault(f"label `{text}` is set on nodes by Karpenter or the kubelet",
+                    "write a key of your own, or remove it")
     return text
 
 

@@ -90,7 +90,7 @@ class NamespaceQuota(SpecModel):
 
     cpu: Quantity | None = None
     memory: Quantity | None = None
-    gpus: int | None = Field(None, ge=0)
+    gpus: int | None = Field(None, ge=0, description="accelerators, of each kind that its queues have")
     pods: int | None = Field(None, ge=0)
 
 
@@ -134,18 +134,22 @@ class Versions(SpecModel):
 
     kubernetes: KubernetesVersion | None = None
     karpenter: Version | None = None
-    kueue: Version | None = None
+    kueue: Version | None = Field(None, description="unset: the one that starts jobs of this Trainer")
     jobset: Version | None = None
     trainer: Version | None = None
     ami: AmiAlias | None = None
+
+    def given(self) -> dict[str, str]:
+        """Those that the spec gives, by component."""
+        return {name: version for name, version in self if version is not None}
 
 
 class ClusterSpec(SpecModel):
     """Everything about one cluster."""
 
     platform: Literal["eks"] = "eks"
-    account: Account
-    region: Region
+    account: Account = Field(description="id of the AWS account, 12 digits, quoted")
+    region: Region = Field(description="AWS Region, like `us-west-2`")
     release: str | None = None
     versions: Versions = Versions()
     network: Network = Network()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
@@ -122,8 +123,14 @@ def _missing_help(model: type[BaseModel], at: Route) -> str:
     owner = model_at(model, at.parent)
     field = next((each for name, each in owner.model_fields.items() if (each.alias or name) == at[-1]), None) if (
         owner is not None) else None
+    if field is not None and (inner := _inner(field.annotation)) is not None:
+        return f"add `{at[-1]}:`, {_shape_help(_kind(field.annotation), None, inner).removeprefix('write ')}"
     what = f": {field.description}" if field is not None and field.description else ""
     return f"add `{at[-1]}:`{what}"
+
+
+def _kind(annotation: Any) -> str:
+    return "list_type" if get_origin(annotation) is list else "model_type"
 
 
 def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
@@ -134,27 +141,57 @@ def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     ]
     where = f"`{at.parent[-1]}`" if at.parent and isinstance(at.parent[-1], str) else "this mapping"
     help = _meant(near[0]) if near else f"{where} has: {', '.join(f'`{each}`' for each in known)}"
+    if (outer := _one_too_high(owner, str(at[-1]))) is not None:
+        help = f"write it under `{outer}`"
     return error("SPC002", f"unknown key `{at[-1]}`", at, help=help, key=True)
 
 
+def _one_too_high(owner: type[BaseModel] | None, key: str) -> str | None:
+    """The mapping inside ``owner`` that has the key, where there is just one."""
+    fields = owner.model_fields.items() if owner is not None else ()
+    found = [
+        field.alias or name for name, field in fields
+        if (inner := _inner(field.annotation)) is not None and key in keys_of(inner)
+        and not any(get_origin(each) is list for each in (field.annotation, *get_args(field.annotation)))
+    ]
+    return found[0] if len(found) == 1 else None
+
+
 def _type_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
-    if kind == "string_type" and isinstance(value, bool | int | float):
-        return f'quote it: `"{str(value).lower() if isinstance(value, bool) else value}"`'
     if value is None:
         return f"write {_WANTED[kind]}, or remove the key"
+    if kind in ("list_type", "dict_type", "model_type"):
+        return _shape_help(kind, value, owner)
+    if kind == "string_type" and isinstance(value, bool | int | float):
+        return f'quote it: `"{str(value).lower() if isinstance(value, bool) else value}"`'
+    if kind in ("int_type", "int_from_float"):
+        if isinstance(value, str) and value.strip().isdigit():
+            return f"write `{int(value)}` without quotes"
+        if isinstance(value, float) and value.is_integer():
+            return f"write `{int(value)}`"
+    return f"write {_WANTED[kind]}"
+
+
+def _shape_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
+    """What to write where a list or a mapping is wanted; ``owner`` is the model of the mapping or of the items."""
+    fields = owner.model_fields.items() if owner is not None else ()
+    required = [field.alias or name for name, field in fields if field.is_required()]
+    keys = ", ".join(f"`{key}`" for key in required or (keys_of(owner)[:4] if owner is not None else ()))
+    if owner is not None:
+        if len(required) == 1 and isinstance(value, str | int | float):
+            meant = f"{{{required[0]}: {value}}}"
+            return f"write `{meant}`" if kind == "model_type" else f"write a list: `[{meant}]`"
+        return f"write a {'mapping' if kind == 'model_type' else 'list, each item'} with {keys}"
     if kind == "list_type" and isinstance(value, str | int):
         words = ", ".join(str(value).split())
         return f"write a list: `[{words}]`" if len(words) < 40 else "write a list, each item after `- `"
-    if kind in ("int_type", "int_from_float") and isinstance(value, str) and value.strip().isdigit():
-        return f"write `{int(value)}` without quotes"
-    if kind == "model_type" and owner is not None:
-        return f"write a mapping with {', '.join(f'`{key}`' for key in keys_of(owner)[:4])}"
-    return f"write {_WANTED[kind]}"
+    return "write a mapping, each entry as `key: value`" if kind == "dict_type" else f"write {_WANTED[kind]}"
 
 
 def _choice(at: Route, value: Any, expected: str) -> Diagnostic:
     choices = [each.strip("' ") for each in expected.replace(" or ", ", ").split(", ")]
-    near = difflib.get_close_matches(str(value), choices, n=1)
+    plain = {re.sub(r"[-_]", "", each.lower()): each for each in choices}
+    near = [plain[each] for each in difflib.get_close_matches(re.sub(r"[-_]", "", str(value).lower()), plain, n=1)]
     listed = ", ".join(f"`{each}`" for each in choices)
     help = f"did you mean `{near[0]}`?" if near else f"write {'one of ' if len(choices) > 1 else ''}{listed}"
     shown = f"`{value}`" if isinstance(value, str) else kind_of(value)

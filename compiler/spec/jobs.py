@@ -11,6 +11,7 @@ from compiler.spec.types import (
     Amount,
     Count,
     EnvName,
+    HugePages,
     Image,
     JobLabelKey,
     JobName,
@@ -63,7 +64,7 @@ class JobResources(SpecModel):
     memory: Size | None = None
     gpus: int | None = Field(None, ge=0, description="accelerators a node")
     efa: int | None = Field(None, ge=0, description="EFA devices a node")
-    huge_pages: Size | None = Field(None, description="2 MiB huge pages, for libfabric's EFA provider")
+    huge_pages: HugePages | None = Field(None, description="2 MiB huge pages, for libfabric's EFA provider")
     ephemeral_storage: Size | None = None
 
 
@@ -84,8 +85,8 @@ class Job(SpecModel):
     namespace: Name | None = None
     pool: Name | None = None
     nodes: int = Field(1, ge=1, le=5000)
-    image: Image
-    command: list[str] = Field(min_length=1)
+    image: Image = Field(description="container image with a tag or, better, a digest")
+    command: list[str] = Field(min_length=1, description="what each node runs, like `[torchrun, train.py]`")
     args: list[str] = []
     env: dict[EnvName, str] = {}
     secrets: list[SecretEnv] = []
@@ -96,6 +97,13 @@ class Job(SpecModel):
     processes_per_node: int | None = Field(None, ge=1, le=1024)
     shared_memory: Size | None = Field(None, description="size of /dev/shm, inside the memory limit")
     priority: Name | None = None
+    service_account: Name | None = Field(
+        None, description="account of its pods, which exists in the namespace (as for Pod Identity); "
+        "derived: one without any rights"
+    )
+    grace_period: Period | None = Field(
+        None, description="time to save between the signal to stop and the kill; derived: 10m with a checkpoint or 1m"
+    )
     timeout: Period | None = Field(None, description="from start to the end of all retries")
     rerun: int = Field(0, ge=0, description="raise it to run a changed job again: the old run is replaced")
     labels: dict[JobLabelKey, LabelValue] = {}

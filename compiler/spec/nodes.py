@@ -15,6 +15,7 @@ from compiler.spec.types import (
     LabelKey,
     LabelValue,
     Name,
+    NodeLabelKey,
     ReservationId,
     Size,
     Timestamp,
@@ -97,7 +98,7 @@ class NodePool(SpecModel):
     """Nodes of one instance type, in one zone (or, for pools without EFA, in several)."""
 
     name: Name
-    instance_type: InstanceType
+    instance_type: InstanceType = Field(description="EC2 instance type, like `p5.48xlarge`")
     zone: Zone | None = Field(None, description="derived where the type exists in one zone of the network only")
     zones: Annotated[list[Zone], Distinct] = Field(
         [], description="several zones, instead of `zone`: for jobs of a single node"
@@ -105,12 +106,12 @@ class NodePool(SpecModel):
     nodes: NodeCount
     capacity: Capacity = Capacity(type="on-demand")
     placement: Literal["cluster", "partition", "spread", "none"] | None = Field(
-        None, description="placement group; derived: `cluster` for EFA types, none in a Capacity Block"
+        None, description="placement group; derived: `cluster` for several nodes with EFA, none in reserved capacity"
     )
     efa: bool | None = Field(None, description="whether nodes get their EFA devices; derived: yes, if the type has any")
     root_volume: Volume | None = None
     local_storage: Literal["raid0", "none"] | None = Field(None, description="what to do with NVMe disks")
-    labels: dict[LabelKey, LabelValue] = {}
+    labels: dict[NodeLabelKey, LabelValue] = {}
     taints: list[Taint] = []
     topology: Literal["network", "none"] = Field(
         "none", description="`network`: Kueue places gangs by EC2 network topology (nodes must always be on)"

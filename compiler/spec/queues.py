@@ -37,7 +37,7 @@ class Queue(SpecModel):
     """A queue: who may submit, and how many nodes of which pools."""
 
     name: Name
-    namespaces: Annotated[list[Name], Distinct] = Field(min_length=1)
+    namespaces: Annotated[list[Name], Distinct] = Field(min_length=1, description="whose jobs it takes")
     cohort: Name | None = None
     quota: list[PoolQuota] = Field(min_length=1)
     strategy: Literal["BestEffortFIFO", "StrictFIFO"] = "BestEffortFIFO"

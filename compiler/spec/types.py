@@ -32,6 +32,7 @@ _TIME = WithJsonSchema({"type": "string", "pattern": r"^(\d+h)?(\d+m)?(\d+s)?$",
 Quantity = Annotated[QuantityValue, BeforeValidator(check.quantity), _AMOUNT]
 Amount = Annotated[QuantityValue, BeforeValidator(check.amount), _AMOUNT]
 Size = Annotated[QuantityValue, BeforeValidator(check.size), _AMOUNT]
+HugePages = Annotated[QuantityValue, BeforeValidator(check.pages), _AMOUNT]
 Duration = Annotated[DurationValue, BeforeValidator(check.duration), _TIME]
 Period = Annotated[DurationValue, BeforeValidator(check.period), _TIME]
 Count = Annotated[float, BeforeValidator(check.count)]
@@ -71,6 +72,7 @@ MountName = Annotated[
     str, BeforeValidator(matched(r"[A-Za-z0-9_-]{1,8}", "the MountName of a file system", "abcdefgh"))
 ]
 LabelKey = Annotated[str, BeforeValidator(check.label_key)]
+NodeLabelKey = Annotated[str, BeforeValidator(check.node_label)]
 JobLabelKey = Annotated[str, BeforeValidator(check.job_label)]
 TagKey = Annotated[str, BeforeValidator(check.tag_key)]
 TagValue = Annotated[str, BeforeValidator(matched(r".{0,256}", "a tag's value", "research", longest=256, empty=True))]

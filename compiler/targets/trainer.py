@@ -174,6 +174,8 @@ def _runtime_origins(runtime: Runtime) -> dict[tuple[Key, ...], Route]:
         found[(*_POD, "tolerations")] = pod.where("tolerations")
         found[(*_POD, "volumes")] = pod.where("volumes")
         found[(*_POD, "nodeSelector")] = pod.where("node_selector")
+        found[(*_POD, "terminationGracePeriodSeconds")] = pod.where("grace_seconds")
+        found[(*_POD, "serviceAccountName")] = pod.where("service_account")
     return found
 
 
@@ -192,6 +194,10 @@ _ASKED = {"cpu": "cpu", "memory": "memory", "ephemeral-storage": "ephemeralStora
 
 def _job_origins(job: TrainJob, old: bool) -> dict[tuple[Key, ...], Route]:
     found: dict[tuple[Key, ...], Route] = {("spec", *path): job.where(name) for path, name in _FIELDS}
+    found.update(
+        (("spec", "trainer", "env", index), job.where(f"env.{each.name}"))
+        for index, each in enumerate(job.env) if f"env.{each.name}" in job.origins
+    )
     asked = job.where("limits")
     found.update(((*_LIMITS, name), asked / _ASKED[name]) for name in job.limits if name in _ASKED)
     found[("metadata", "name")] = job.where("name")

@@ -44,7 +44,9 @@ def expected(facts: dict[str, Any]) -> dict[str, Any]:
         "arch": facts["arch"], "vcpus": facts["vcpus"], "memory_mib": facts["memory_mib"],
         "bare_metal": facts["bare_metal"], "gpus": gpu.get("count", 0), "gpu_partition": gpu.get("partition_size", 1.0),
         "accelerator": gpu.get("name") or neuron.get("name"),
-        "accelerator_memory_mib": gpu.get("memory_mib_each") or neuron.get("memory_mib_each") or 0,
+        # Neuron documentation 2.29.0, Trainium2 architecture: 96 GiB; EC2's stored answer has 512.
+        "accelerator_memory_mib": 98304 if neuron.get("name") == "Trainium2" else (
+            gpu.get("memory_mib_each") or neuron.get("memory_mib_each") or 0),
         "accelerators": gpu.get("count", 0) or neuron.get("count", 0),
         "neuron_cores": neuron.get("count", 0) * neuron.get("cores_each", 0),
         "efa_interfaces": facts["efa_max_interfaces"] or 0, "efa_cards": tuple(facts["efa_cards"] or ()),

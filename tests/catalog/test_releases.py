@@ -38,6 +38,10 @@ def test_a_release_is_whole(release: object) -> None:
         assert ":" in image.rpartition("/")[2]
         assert not image.endswith(":latest")
     assert release.support_ends["standard"] > release.date
+    for pair in release.pairs:
+        assert release.supports(pair.component, pair.version)
+        assert release.supports(pair.needed_by, f"{pair.minor}.0")
+        assert pair.met(release.chosen({}))
 
 
 def test_supports_takes_patches_of_a_listed_minor() -> None:

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from builders import FSX, SPECS, example, job_of, plan_of, spec
 
-from compiler.plan import Plan
+from compiler.plan import Derived, Plan
 from compiler.plan.jobs import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON, TrainJob
 from compiler.plan.nodes import NetworkInterface, untolerated
 from compiler.plan.units import Duration, Quantity
+from compiler.source import Route
 
 
 def env(job: TrainJob) -> dict[str, str | None]:
@@ -50,7 +51,7 @@ def test_a_part_of_the_gpus_comes_with_its_part_of_the_node(gpus: int) -> None:
     whole = job_of(spec(job={"nodes": 1})).requests
     part = job_of(spec(job={"nodes": 1, "resources": {"gpus": gpus}})).requests
     assert part.get(GPU, Quantity(0)).value == gpus
-    assert part["cpu"].value == max(whole["cpu"].value * gpus // 8, 1)
+    assert part["cpu"].value == whole["cpu"].value * max(gpus, 1) // 8
     assert part["memory"] <= whole["memory"]
 
 
@@ -62,8 +63,11 @@ def test_what_is_written_wins() -> None:
         "cpu": "90", "memory": "1000Gi", GPU: "4", EFA: "2", HUGEPAGES: "2Gi", EPHEMERAL: "100Gi",
     }  # fmt: skip
     assert job.processes == 3
-    assert not {"resources.cpu", "resources.memory", "sharedMemory", "processesPerNode"} & reasons(plan,
-        "job/train").keys()
+    told = {each.field: each for each in plan.derived if each.object == "job/train"}
+    for field, value in (("resources.cpu", "90"), ("resources.efa", "2"), ("sharedMemory", "64Gi"),
+                         ("processesPerNode", "3")):
+        at = Route(("spec", "jobs", 0, *field.split(".")))
+        assert told[field] == Derived("job/train", field, value, "set by the spec", str(at), at)
 
 
 @pytest.mark.parametrize("memory", [None, "1Gi", "2Gi", "100Gi"])
@@ -73,15 +77,43 @@ def test_shared_memory_lies_inside_the_memory_limit(memory: str | None) -> None:
     (shm,) = plan.runtimes[0].jobs[0].pod.volumes
     assert shm.medium == "Memory"
     assert shm.size is not None
-    assert Quantity.gib(1) <= shm.size <= plan.jobs[0].limits["memory"]
+    assert Quantity.mib(256) <= shm.size <= Quantity.mib(plan.jobs[0].limits["memory"].value // 1024**2 // 4)
 
 
 @pytest.mark.parametrize(("instance", "zone", "job", "count"), [
     ("p4d.24xlarge", "us-west-2b", {}, 8), ("p4d.24xlarge", "us-west-2b", {"resources": {"gpus": 4}}, 4),
     ("m7i.16xlarge", "us-west-2a", {}, 1), ("trn1.32xlarge", "us-west-2d", {}, 32),
+    ("trn2.48xlarge", "us-east-2a", {}, 64), ("trn2.48xlarge", "us-east-2a", {"resources": {"gpus": 4}}, 16),
+    ("trn2.48xlarge", "us-east-2a", {"env": {"NEURON_LOGICAL_NC_CONFIG": "1"}}, 128),
 ])  # fmt: skip
 def test_one_process_an_accelerator(instance: str, zone: str, job: dict[str, Any], count: int) -> None:
-    assert job_of(spec(pool={"instanceType": instance, "zone": zone}, job=job)).processes == count
+    found = job_of(spec(pool={"instanceType": instance, "zone": zone}, job={"nodes": 1, **job}, region=zone[:-1]))
+    assert found.processes == count
+
+
+@pytest.mark.parametrize(("job", "field", "value"), [
+    ({"env": {"NCCL_NET": "Socket"}}, "env.NCCL_NET", "Socket"),
+    ({"env": {"PET_RDZV_CONF": "timeout=60"}}, "env.PET_RDZV_CONF", "timeout=60"),
+    ({"secrets": [{"env": "NCCL_NET", "secret": "s", "key": "k"}]}, "env.NCCL_NET", "from Secret s"),
+    ({"retries": {"job": 2}}, "retries.job", "2"), ({"gracePeriod": "5m"}, "gracePeriod", "5m"),
+    ({"serviceAccount": "loader"}, "serviceAccount", "loader"), ({"pool": "gpu"}, "pool", "gpu"),
+    ({"queue": "default"}, "queue", "default"), ({"namespace": "training"}, "namespace", "training"),
+])  # fmt: skip
+def test_what_the_spec_sets_is_told_with_its_place(job: dict[str, Any], field: str, value: str) -> None:
+    before = {each.field: each for each in plan_of(spec()).derived if each.object == "job/train"}
+    plan = plan_of(spec(job=job))
+    (told,) = [each for each in plan.derived if each.object == "job/train" and each.field == field]
+    assert (told.value, told.reason) == (value, "set by the spec")
+    assert told.at is not None
+    assert before[field].at is None
+    assert len([each for each in plan.jobs[0].env if f"env.{each.name}" == field]) <= 1
+
+
+def test_pods_run_as_the_account_that_the_job_names_and_have_its_time_to_save() -> None:
+    plan = plan_of(spec(job={"serviceAccount": "loader", "gracePeriod": "5m"}))
+    (pod,) = [each.pod for each in plan.runtimes[0].jobs]
+    assert (pod.service_account, pod.grace_seconds) == ("loader", 300)
+    assert ("v1", "ServiceAccount", "training", "loader") in plan.external
 
 
 # --- rendezvous and network
@@ -289,6 +321,7 @@ def test_an_arm_pool_compiles_without_efa() -> None:
     ({"efa": False}, None), ({"capacity": {"type": "spot"}}, "lab-gpu"),
     ({"capacity": {"type": "reserved", "id": "cr-1"}}, None), ({"capacity": {"type": "block", "id": "cr-1"}}, None),
     ({"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}, None),
+    ({"instanceType": "m7i.48xlarge", "zone": "us-west-2a"}, "lab-gpu"),
 ])  # fmt: skip
 def test_gangs_over_efa_get_a_cluster_placement_group(pool: dict[str, Any], group: str | None) -> None:
     plan = plan_of(spec(pool=pool))
@@ -434,6 +467,15 @@ def test_each_namespace_that_mounts_a_storage_has_a_volume_of_its_own() -> None:
     ]  # fmt: skip
 
 
+def test_a_storage_may_be_mounted_twice_and_have_any_name() -> None:
+    mounts = [{"storage": "dshm", "path": "/in", "readOnly": True}, {"storage": "dshm", "path": "/out"}]
+    plan = plan_of(spec(storage=[{"name": "dshm", "fsxLustre": FSX}], job={"mounts": mounts}))
+    (patch,) = plan.jobs[0].patches
+    assert {each.name: each.source for each in patch.pod.volumes} == {"dshm-2": "dshm", "dshm-3": "dshm"}
+    assert [(each.volume, each.path) for each in patch.pod.containers[0].mounts] == [
+        ("dshm-2", "/in"), ("dshm-3", "/out")]
+
+
 def test_agents_tolerate_every_taint_of_this_compilation() -> None:
     plan = plan_of(spec(pool={"taints": [{"key": "team", "value": "a", "effect": "NoExecute"}]}))
     values = {each.name: each.values for each in plan.releases}
@@ -459,6 +501,18 @@ def test_versions_of_the_spec_win_over_the_releases() -> None:
     versions = {each.name: each.version for each in plan.releases}
     assert (versions["karpenter"], versions["karpenter-crd"], versions["trainer"]) == ("1.13.0", "1.13.0", "2.1.0")
     assert plan.version("trainer") == "2.1.0"
+
+
+@pytest.mark.parametrize(("versions", "kueue"), [
+    ({}, "0.19.2"), ({"trainer": "2.2.0"}, "0.19.2"), ({"trainer": "2.1.0"}, "0.16.9"),
+    ({"trainer": "2.1.0", "kueue": "0.16.5"}, "0.16.5"),
+])  # fmt: skip
+def test_kueue_is_of_a_version_that_starts_the_jobs_of_this_trainer(versions: dict[str, str], kueue: str) -> None:
+    plan = plan_of(spec(versions=versions))
+    assert plan.version("kueue") == kueue
+    assert {each.version for each in plan.releases if each.name == "kueue"} == {kueue}
+    (told,) = [each for each in plan.derived if each.field == "versions.kueue"]
+    assert (told.value, told.reason == "set by the spec") == (kueue, "kueue" in versions)
 
 
 @pytest.mark.parametrize("name", SPECS)

@@ -80,6 +80,8 @@ LINES: list[tuple[str, str, tuple[Key, ...], str]] = [
     ("TrainJob", "", ("spec", "trainer", "numNodes"), "nodes: 4"),
     ("TrainJob", "", ("spec", "trainer", "command", 1), "command: [torchrun, train.py, --config, llama3-8b.yaml]"),
     ("TrainJob", "", ("spec", "trainer", "resourcesPerNode", "limits", "cpu"), "resources: {cpu: 90, memory: 1000Gi}"),
+    ("TrainJob", "", ("spec", "trainer", "env", 0, "valueFrom"),
+     "secrets: [{env: HF_TOKEN, secret: hf-token, key: token}]"),
     ("TrainJob", "", ("metadata", "labels", "kueue.x-k8s.io/priority-class"), "priority: production"),
     ("TrainJob", "", ("metadata", "labels", "kueue.x-k8s.io/queue-name"), "queue: research"),
     ("TrainJob", "", ("spec", "runtimePatches", 0), "mounts: [{storage: checkpoints, path: /data/fsx}]"),

@@ -1,0 +1,73 @@
+"""What jobs can get of a node: all of it, less the system's reserve, huge pages and DaemonSets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compiler.catalog import InstanceType, allocatable
+from compiler.catalog.capacity import HUGE_PAGES_MIB
+from compiler.plan.jobs import EFA, EPHEMERAL, HUGEPAGES
+from compiler.plan.units import Quantity
+from compiler.resolve.context import Context
+from compiler.resolve.daemons import daemons, taken
+from compiler.spec.nodes import NodePool
+
+ROOT_GIB = {"raid0": 100, "none": 300}
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What jobs can get of one node. ``huge_pages`` and ``ephemeral`` count in quotas only where jobs ask them."""
+
+    cpu: int
+    memory: Quantity
+    accelerators: int
+    resource: str | None
+    efa: int
+    huge_pages: Quantity
+    ephemeral: Quantity
+
+    def of(self, resource: str) -> Quantity:
+        """So much of a resource."""
+        if resource == EPHEMERAL:
+            return self.ephemeral
+        if resource == HUGEPAGES:
+            return self.huge_pages
+        return self.resources().get(resource, Quantity(0))
+
+    def resources(self) -> dict[str, Quantity]:
+        """By resource name, whole cores and GiB."""
+        found = {"cpu": Quantity.of(self.cpu), "memory": self.memory}
+        if self.resource:
+            found[self.resource] = Quantity.of(self.accelerators)
+        if self.efa:
+            found[EFA] = Quantity.of(self.efa)
+            found[HUGEPAGES] = self.huge_pages
+        return found
+
+
+def share_of(context: Context, pool: NodePool, instance: InstanceType, *, efa: bool, disks: str) -> Share:
+    """What is left of a node; each subtraction is told to ``explain``."""
+    loaded = efa or (instance.efa_interfaces > 0 and bool(instance.accelerators))
+    left = allocatable(instance, huge_pages=loaded, storage_gib=_storage_gib(pool, instance, disks))
+    running = taken(daemons(context.spec, instance, efa=efa))
+    target = f"pool/{pool.name}"
+    for step in (*left.steps, running):
+        context.derive(target, "share", f"-{step.cpu_milli}m CPU, -{step.memory_mib}Mi", step.what, step.source)
+    cpu, memory = left.cpu_milli - running.cpu_milli, left.memory_mib - running.memory_mib
+    return Share(
+        cpu=cpu // 1000,
+        memory=Quantity.gib(memory // 1024),
+        accelerators=instance.accelerators,
+        resource=instance.accelerator_resource,
+        efa=instance.efa_interfaces if efa else 0,
+        huge_pages=Quantity.mib(HUGE_PAGES_MIB if loaded else 0),
+        ephemeral=Quantity.gib(left.ephemeral_gib),
+    )
+
+
+def _storage_gib(pool: NodePool, instance: InstanceType, disks: str) -> int:
+    """The file system that holds images, logs and emptyDirs: all NVMe disks, or the root volume."""
+    if disks == "raid0":
+        return instance.nvme_gb * 10**9 // 1024**3
+    return pool.root_volume.size.value // 1024**3 if pool.root_volume else ROOT_GIB[disks]
