@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from compiler.catalog import Catalog, load_catalog
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.diagnostics.diagnostic import error
+from compiler.diagnostics.diagnostic import error, warning
 from compiler.driver import Options, Outcome
 from compiler.emit.tree import MANIFEST
 from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.policy import Policies, load_policies
 from compiler.policy.engine import run
-from compiler.source import Document, MappingNode, Node, Route, SequenceNode
-from compiler.source.parse import parse
+from compiler.source import Document, MappingNode, Node, Route, SequenceNode, SourceFile, Span
+from compiler.source.manifests import parse_manifests
 from compiler.source.read import read
 from compiler.verify import verify
+from compiler.verify.kinds import meant, strange
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -64,7 +66,7 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
 
 def _judged(objects: list[Found], catalog: Catalog, policies: Policies) -> list[Diagnostic]:
     manifests = [each.manifest for each in objects]
-    told = verify(manifests, closed=False)
+    told = [*_unread(manifests), *verify(manifests, closed=False)]
     plan, more = lift(manifests, closed=False)
     told += more
     # What the API refuses or drops is the fact about a place; what policies think of it comes when that is mended.
@@ -72,6 +74,17 @@ def _judged(objects: list[Found], catalog: Catalog, policies: Policies) -> list[
     found = run(plan, catalog, policies.rules, policies.config, manifests)
     told += [each for each in found if each.at not in places]
     return _located(told, objects)
+
+
+_TRAINING = ("kubeflow.org", "ray.io", "batch.volcano.sh", "sagemaker.amazonaws.com")
+
+
+def _unread(manifests: list[Manifest]) -> Iterator[Diagnostic]:
+    """What must not pass for judged: training jobs of other operators, each kind once."""
+    first = {each.ref.kind: each for each in reversed(manifests) if each.ref.group in _TRAINING}
+    for kind, manifest in first.items():
+        yield Diagnostic("LNT003", Severity.NOTE, f"no policy reads a `{kind}` of `{manifest.ref.group}`",
+                         Route((manifest.id, "kind")), help="write a TrainJob to have it held against pools and queues")
 
 
 def _cluster(path: str) -> str:
@@ -111,15 +124,35 @@ def _objects(path: str, found: list[Diagnostic], parts: set[str], *, chosen: boo
     if file is None:
         return
     kustomization = os.path.basename(path) in _KUSTOMIZATIONS
-    if not (chosen or kustomization or "apiVersion" in file.text):
+    if not (kustomization or _OBJECT.search(file.text) or (chosen and not _FOREIGN.search(file.text))):
         return
-    documents, faults = parse(file)
+    documents, faults = parse_manifests(file)
+    if (template := _template(file, faults)) is not None:
+        found.append(template)
+        return
     found += faults
     for document in documents:
         if kustomization:
             parts.update(os.path.realpath(os.path.join(os.path.dirname(path), each))
                          for each in _patches(document.root.to_python()))
-        yield from _unpacked(document.root)
+        else:
+            yield from _unpacked(document.root, found)
+
+
+_OBJECT = re.compile(r"""apiVersion|^ *["']?kind["']? *:""", re.MULTILINE)
+_FOREIGN = re.compile(r"^ *(?:AWSTemplateFormatVersion|Resources|services|jobs|HeadNode) *:", re.MULTILINE)
+
+
+def _template(file: SourceFile, faults: Iterable[Diagnostic]) -> Diagnostic | None:
+    """The one thing to tell of a template of Helm, Jinja or the like, which is no YAML before it is rendered."""
+    lines = file.text.split("\n")
+    for each in faults:
+        if each.span is not None and "{{" in (line := lines[each.span.line - 1]):
+            column = line.index("{{") + 1
+            return warning("LNT002", "a template, whose objects are not known before it is rendered",
+                           span=Span(file, each.span.line, column, each.span.line, column + 2),
+                           help="lint what it renders: `helm template … > rendered.yaml`")
+    return None
 
 
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml")
@@ -135,21 +168,32 @@ def _patches(kustomization: Any) -> Iterator[str]:
                 yield path
 
 
-def _unpacked(node: Node) -> Iterator[Found]:
+def _unpacked(node: Node, told: list[Diagnostic]) -> Iterator[Found]:
     """The object in a node, or each item of a ``List``."""
     if not isinstance(node, MappingNode):
         return
     body = node.to_python()
-    if not isinstance(body.get("apiVersion"), str) or not isinstance(body.get("kind"), str):
-        return
-    if body["apiVersion"].startswith("trainyard.dev/") or "$patch" in body:
-        return  # a spec, which `check` judges; a patch, which is no object
     items = node.items.get("items")
-    if body["kind"] == "List" and isinstance(items, SequenceNode):
+    if isinstance(body.get("kind"), str) and body["kind"].endswith("List") and isinstance(items, SequenceNode):
         for item in items.items:
-            yield from _unpacked(item)
+            yield from _unpacked(item, told)
         return
-    yield Found(Manifest(body, path=node.span.file.name), node)
+    if not _is_object(body):
+        return
+    if (right := meant(body.get("apiVersion", ""), body["kind"])) is not None:
+        fault = strange(body.get("apiVersion", ""), body["kind"], right)
+        span = Document(node).span(Route(fault.path))
+        told.append(error(fault.code, fault.message, span=span, help=fault.help))
+        body |= {"apiVersion": right[0], "kind": right[1]}  # judge it as what it is meant to be
+    if "apiVersion" in body:
+        yield Found(Manifest(body, path=node.span.file.name), node)
+
+
+def _is_object(body: dict[str, Any]) -> bool:
+    """Whether a mapping is an object: no spec of ours, which `check` judges, no patch, no values of a chart."""
+    api_version = body.get("apiVersion", "" if isinstance(body.get("metadata"), dict) else None)
+    return (isinstance(body.get("kind"), str) and isinstance(api_version, str) and "$patch" not in body
+            and not api_version.startswith("trainyard.dev/"))
 
 
 def _located(told: Iterable[Diagnostic], objects: list[Found]) -> list[Diagnostic]:

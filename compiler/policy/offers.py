@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from compiler.catalog import Catalog, InstanceType
 from compiler.catalog.instance import NEURON_RESOURCE, NVIDIA_RESOURCE
+from compiler.manifest import placeholder
 from compiler.plan.nodes import ARCH, INSTANCE_TYPE, NODEPOOL_LABEL, NodeGroup, NodePool, Requirement
 from compiler.plan.units import Quantity
 
@@ -52,11 +53,6 @@ def as_pool(group: NodeGroup) -> GroupPool:
         requirements=tuple(requirements), limits=limit, efa=group.efa, block=group.capacity_block,
         least=group.min_size,
     )
-
-
-def placeholder(text: str) -> bool:
-    """Whether a value is filled in later, by Flux (``${NAME}``) or a shell: what it will be is unknown."""
-    return "$" in text
 
 
 def admits(requirement: Requirement, value: str | None) -> bool:
@@ -215,5 +211,5 @@ def accelerated(pool: NodePool, types: tuple[InstanceType, ...]) -> bool:
 
 __all__ = [
     "FACTS", "GroupPool", "accelerated", "admits", "as_pool", "excluding", "has_label", "named", "one_of",
-    "placeholder", "types_of", "without_accelerators",
+    "types_of", "without_accelerators",
 ]
