@@ -70,10 +70,20 @@ def _judged(objects: list[Found], catalog: Catalog, policies: Policies) -> list[
     plan, more = lift(manifests, closed=False)
     told += more
     # What the API refuses or drops is the fact about a place; what policies think of it comes when that is mended.
-    places = {each.at for each in told if each.severity is Severity.ERROR}
+    places = [each.at for each in told if each.severity is Severity.ERROR and each.at]
     found = run(plan, catalog, policies.rules, policies.config, manifests)
-    told += [each for each in found if each.at not in places]
-    return _located(told, objects)
+    told += [each for each in found if not any(_about(each, place) for place in places)]
+    # through an alias of YAML one fault is at two places
+    return list({(each.code, each.message, each.span or each.at): each for each in _located(told, objects)}.values())
+
+
+def _about(finding: Diagnostic, place: Route) -> bool:
+    """Whether a finding is about a place, what is in it, or the field around it."""
+    at = finding.at or Route()
+    return at[: len(place)] == place or (len(at) > _FIELD and place[: len(at)] == at)
+
+
+_FIELD = 2  # an object and `spec` are no field
 
 
 _TRAINING = ("kubeflow.org", "ray.io", "batch.volcano.sh", "sagemaker.amazonaws.com")

@@ -7,9 +7,8 @@ group may have beside the known ones, are unknown and so not wrong.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
-from compiler.verify.fault import SCHEMA, Fault
+from compiler.verify.fault import SCHEMA, Fault, like
 from compiler.verify.schemas import BUILTIN, Schemas
 
 # Kinds of groups with a schema that have none themselves: k8s.io/api v0.36, Kueue 0.19, Flux 2.8, MPI operator 0.8 and
@@ -37,27 +36,18 @@ def meant(api_version: str, kind: str, schemas: Schemas = BUILTIN) -> Meant | No
     if ours:
         return None if _newer(version, ours) else (ours[0], kind)
     known = any(_group(each) == group for every in served.values() for each in every)
-    return (found[0], kind) if known or _like(group or api_version, map(_group, found)) else None
+    return (found[0], kind) if known or like(group or api_version, map(_group, found)) else None
 
 
 def _other_kind(group: str, kind: str, served: dict[str, list[str]]) -> Meant | None:
     """The kind of a group that a misspelt one is like."""
     kinds = {name: each for name, every in served.items() for each in every if _group(each) == group}
-    like = _like(kind, kinds) if kind not in _OTHERS else ""
-    return (kinds[like], like) if like else None
+    alike = like(kind, kinds, 0.75) if kind not in _OTHERS else ""
+    return (kinds[alike], alike) if alike else None
 
 
 def _group(api_version: str) -> str:
     return api_version.rpartition("/")[0]
-
-
-def _like(word: str, names: Iterable[str]) -> str:
-    """The name that is nearly a word: stricter than for keys, since an unlike name may well exist elsewhere."""
-    from difflib import SequenceMatcher  # error path only
-
-    ratios = {name: SequenceMatcher(None, word.lower(), name.lower()).ratio() for name in names}
-    best = max(ratios, key=lambda name: ratios[name], default="")
-    return best if best and ratios[best] >= 0.75 else ""
 
 
 def strange(api_version: str, kind: str, right: Meant) -> Fault:

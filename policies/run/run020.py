@@ -39,4 +39,4 @@ def checkpoint_in_container(work: Work) -> Iterator[Finding]:
                           label="gone with the first restart", help="mount a storage above this path")
 
 
-_OPTIONS = ("save-path", "output-dir", "checkpoint-dir", "checkpoint-path", "ckpt-dir", "save-dir")
+_OPTIONS = ("save", "save-path", "output-dir", "checkpoint-dir", "checkpoint-path", "ckpt-dir", "save-dir")

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from compiler.verify.amounts import amount
-from compiler.verify.fault import Fault, Path, refused
+from compiler.verify.fault import Fault, Path, breaks, refused
 from compiler.verify.objects import items
 
 _MOST = 256  # flavors, and resources, of all groups together
@@ -40,9 +40,16 @@ def resource_groups(groups: list[dict[str, Any]], *, in_cohort: bool) -> Iterato
 
 def _flavor(path: Path, covered: list[str], flavor: dict[str, Any], in_cohort: bool) -> Iterator[Fault]:
     resources = items(flavor, "resources")
+    if len(covered) != len(resources):
+        missing = [name for name in covered if name not in {each.get("name") for each in resources}]
+        what = f"no quota for `{missing[0]}`" if missing else "more resources than `coveredResources`"
+        yield breaks((*path, "resources"), f"flavor `{flavor.get('name')}` has {what}",
+                     "list every resource of `coveredResources`, in its order", key=True)
+    names = [resource.get("name") for resource in resources]
     for index, resource in enumerate(resources):
         here = (*path, "resources", index)
-        if len(covered) == len(resources) and resource.get("name") != covered[index]:
+        ordered = len(covered) != len(resources) or names[:index] != covered[:index]  # or told at the first
+        if not ordered and resource.get("name") != covered[index]:
             message = (
                 f"resource {index} is `{resource.get('name')}`, and `coveredResources` has `{covered[index]}` there"
             )
@@ -57,6 +64,9 @@ def _amounts(path: Path, resource: dict[str, Any], in_cohort: bool) -> Iterator[
             amounts[field] = found
             if found < 0:
                 yield refused((*path, field), f"`{field}` is negative: {resource[field]}", help="write 0 or more")
+    if "borrowingLimit" in amounts and not in_cohort:
+        yield breaks((*path, "borrowingLimit"), "`borrowingLimit` without a cohort", "name a cohort, or leave it out",
+                     key=True)
     if "lendingLimit" not in amounts:
         return
     if not in_cohort:

@@ -22,7 +22,7 @@ def runtime(body: Body) -> Iterator[Fault]:
     if at(body, "metadata", "labels", UNCHECKED) != "disabled":
         for index, job in enumerate(jobs):
             yield from _ancestor((*_JOBS, index), job)
-    if not any(_step(job) == "trainer" for job in jobs):
+    if all(_step(job) in (None, *CONTAINER) for job in jobs) and not any(_step(job) == "trainer" for job in jobs):
         message = (
             f"no replicated job has the label `{ANCESTOR}: trainer`: what a TrainJob says in `trainer` goes nowhere"
         )
