@@ -29,6 +29,7 @@ def run(
     ``Config.excuse``, once the caller has told which object each finding is about.
     """
     world = World(plan, catalog, manifests)
+    world.today = config.today
     subjects = Subjects(world)
     found: list[Diagnostic] = []
     for each in rules:

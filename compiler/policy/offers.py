@@ -152,6 +152,13 @@ def _names(pool: NodePool, catalog: Catalog) -> Iterable[str]:
     return ()
 
 
+def sizes_of(name: str, catalog: Catalog) -> list[str]:
+    """The types of the family of an instance type that is none of them; nothing where that is not certain: general
+    families are there only in the sizes that people train on."""
+    family = [each for each in catalog.instance_types if each.startswith(f"{name.partition('.')[0]}.")]
+    return family if name not in family and all(_whole(catalog.instance(each)) for each in family) else []
+
+
 def _of_families(families: Iterable[str], sizes: tuple[str, ...] | None, catalog: Catalog) -> Iterable[str]:
     by_family: dict[str, list[str]] = {}
     for name in catalog.instance_types:
@@ -211,5 +218,5 @@ def accelerated(pool: NodePool, types: tuple[InstanceType, ...]) -> bool:
 
 __all__ = [
     "FACTS", "GroupPool", "accelerated", "admits", "as_pool", "excluding", "has_label", "named", "one_of",
-    "types_of", "without_accelerators",
+    "sizes_of", "types_of", "without_accelerators",
 ]
