@@ -21,6 +21,7 @@ from compiler.source import Document, MappingNode, Node, Route, SequenceNode, So
 from compiler.source.manifests import parse_manifests
 from compiler.source.read import read
 from compiler.verify import verify
+from compiler.verify.body import corrected
 from compiler.verify.kinds import meant, strange
 
 _SUFFIXES = (".yaml", ".yml", ".json")
@@ -67,6 +68,8 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
 def _judged(objects: list[Found], catalog: Catalog, policies: Policies) -> list[Diagnostic]:
     manifests = [each.manifest for each in objects]
     told = [*_unread(manifests), *verify(manifests, closed=False)]
+    misspelt = {each.at[0] for each in told if each.code == "SCH001" and each.at}
+    manifests = [Manifest(corrected(each.body), path=each.path) if each.id in misspelt else each for each in manifests]
     plan, more = lift(manifests, closed=False)
     told += more
     # What the API refuses or drops is the fact about a place; what policies think of it comes when that is mended.

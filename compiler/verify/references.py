@@ -13,7 +13,7 @@ from typing import Any
 from compiler.manifest import Manifest, ObjectRef
 from compiler.verify.cycles import cycles
 from compiler.verify.fault import REFERENCE, Fault, Path, like, nearest
-from compiler.verify.objects import Identity, ObjectSet, at, identity_of
+from compiler.verify.objects import Identity, ObjectSet, at, identity_of, items
 
 TRAINER, KUEUE, RBAC = "trainer.kubeflow.org", "kueue.x-k8s.io", "rbac.authorization.k8s.io"
 SOURCE, KUSTOMIZE, HELM = (f"{part}.toolkit.fluxcd.io" for part in ("source", "kustomize", "helm"))
@@ -139,7 +139,7 @@ def link(
     objects: ObjectSet, *, closed: bool, external: frozenset[ObjectRef] = frozenset()
 ) -> list[tuple[Manifest, Fault]]:
     """Faults of references; of an open set only cycles, which are wrong wherever the rest may live, and loose ends."""
-    found = list(cycles(objects))
+    found = [*cycles(objects), *_absent_keys(objects)]
     if not closed:
         found.extend(_loose_ends(objects))
     else:
@@ -149,6 +149,23 @@ def link(
             found.extend((manifest, fault) for fault in _unresolved(manifest, objects, known))
             found.extend((manifest, fault) for fault in _undeclared(manifest, spaces))
     return found
+
+
+def _absent_keys(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
+    """Keys of ConfigMaps that a pod mounts and the ConfigMap of the set does not have: the pod never starts."""
+    for manifest in objects.manifests:
+        group, kind, namespace, _ = identity_of(manifest.body)
+        path = POD_SPECS.get((group, kind), ())
+        for here, volume in follow(manifest.body, (*path, "volumes", "*", "configMap")) if path else ():
+            body = objects.find("", "ConfigMap", namespace, str(at(volume, "name")))
+            if body is None or at(volume, "optional"):
+                continue
+            keys = [*(at(body, "data") or {}), *(at(body, "binaryData") or {})]
+            for index, item in enumerate(items(volume, "items")):
+                if item.get("key") not in keys:
+                    message = f"ConfigMap `{at(volume, 'name')}` has no key `{item.get('key')}`"
+                    yield manifest, Fault(REFERENCE, "REF001", (*here, "items", index, "key"), message,
+                                          nearest(str(item.get("key")), keys) or "add the key")
 
 
 def _loose_ends(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from compiler.source import Key
-from compiler.verify.fault import LIST, NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
+from compiler.verify.fault import LIST, NAME, SCHEMA, UNKNOWN, Fault, Path, like, nearest
 from compiler.verify.node import Breach, Node
 
 Trail = tuple[Any, Key] | None  # (trail of the parent, key): cheap to extend, made a path only for a fault
@@ -169,8 +169,9 @@ def _unknown(node: Node, key: str, trail: Trail) -> Fault:
     where = trail[1] if trail is not None else ""
     place = f" in `{where}`" if isinstance(where, str) and where else ""
     return Fault(
-        UNKNOWN, "SCH001", path_of((trail, key)), f"unknown field `{key}`{place}", nearest(key, node.names), key=True
-    )
+        UNKNOWN, "SCH001", path_of((trail, key)), f"unknown field `{key}`{place}", nearest(key, node.names), key=True,
+        meant=like(key, node.names),
+    )  # fmt: skip
 
 
 def _wrong_type(node: Node, value: Any, trail: Trail) -> Fault:

@@ -92,6 +92,7 @@ def _initializers(initializer: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
         if name not in containers:
             what = "container of that name in its job" if name in jobs else "replicated job"
             yield refused(path, f"the runtime has no {what} `{name}`", "choose a runtime that has it", key=True)
+            return  # a runtime without one rarely has the other
         elif not any(mount.get("name") == "initializer" for mount in items(containers[name], "volumeMounts")):
             yield refused(path, f"container `{name}` of the runtime mounts no volume `initializer`", key=True,
                           help="choose a runtime whose initializer mounts it, or add the mount")
