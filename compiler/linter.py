@@ -159,11 +159,12 @@ _FOREIGN = re.compile(r"^ *(?:AWSTemplateFormatVersion|Resources|services|jobs|H
 def _template(file: SourceFile, faults: Iterable[Diagnostic]) -> Diagnostic | None:
     """The one thing to tell of a template of Helm, Jinja or the like, which is no YAML before it is rendered."""
     lines = file.text.split("\n")
-    for each in faults:
-        if each.span is not None and "{{" in (line := lines[each.span.line - 1]):
-            column = line.index("{{") + 1
+    places = [each.span.line for each in faults if each.span is not None]
+    places += [number for number, line in enumerate(lines, 1) if line.lstrip().startswith("{{")] if places else []
+    for place in sorted(places):
+        if (column := lines[place - 1].find("{{") + 1):
             return warning("LNT002", "a template, whose objects are not known before it is rendered",
-                           span=Span(file, each.span.line, column, each.span.line, column + 2),
+                           span=Span(file, place, column, place, column + 2),
                            help="lint what it renders: `helm template … > rendered.yaml`")
     return None
 
