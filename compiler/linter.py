@@ -44,8 +44,9 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
     done = Outcome()
     sets: dict[str, list[Found]] = {}
     parts: set[str] = set()
-    for path, chosen in _files(paths):
-        sets.setdefault(_cluster(path), []).extend(_objects(path, done.diagnostics, parts, chosen=chosen))
+    for path in _files(paths):
+        sets.setdefault(_cluster(path), []).extend(_objects(path, done.diagnostics, parts))
+    done.diagnostics = _templates_once(done.diagnostics)
     if parts:
         sets = {name: [each for each in objects if os.path.realpath(each.manifest.path) not in parts]
                 for name, objects in sets.items()}
@@ -109,18 +110,17 @@ def _cluster(path: str) -> str:
     return folder
 
 
-def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[tuple[str, bool]]:
-    """Each file, and whether it was chosen by name rather than found in a folder."""
+def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
+    """Each file that is given, or lies in a folder that is."""
     for path in (os.fspath(each) for each in paths):
         if not os.path.isdir(path):
-            yield path, True
+            yield path
             continue
-        names = sorted(
+        yield from sorted(
             os.path.join(folder, name)
             for folder, folders, files in os.walk(path) if _visible(folders)
             for name in files if name.endswith(_SUFFIXES) and not name.startswith(".")
         )
-        yield from ((name, False) for name in names)
 
 
 def _visible(folders: list[str]) -> bool:
@@ -129,15 +129,15 @@ def _visible(folders: list[str]) -> bool:
     return True
 
 
-def _objects(path: str, found: list[Diagnostic], parts: set[str], *, chosen: bool) -> Iterator[Found]:
-    """The objects of a file. A file of a folder that says no ``apiVersion`` is somebody else's: templates of
+def _objects(path: str, found: list[Diagnostic], parts: set[str]) -> Iterator[Found]:
+    """The objects of a file. A file without ``apiVersion`` or ``kind`` at the top is somebody else's: templates of
     CloudFormation, playbooks, workflows are not judged by the rules of Kubernetes files."""
     file, faults = read(path)
     found += faults
     if file is None:
         return
     kustomization = os.path.basename(path) in _KUSTOMIZATIONS
-    if not (kustomization or _OBJECT.search(file.text) or (chosen and not _FOREIGN.search(file.text))):
+    if not (kustomization or _OBJECT.search(file.text)):
         return
     documents, faults = parse_manifests(file)
     if (template := _template(file, faults)) is not None:
@@ -152,8 +152,9 @@ def _objects(path: str, found: list[Diagnostic], parts: set[str], *, chosen: boo
             yield from _unpacked(document.root, found)
 
 
-_OBJECT = re.compile(r"""apiVersion|^ *["']?kind["']? *:""", re.MULTILINE)
-_FOREIGN = re.compile(r"^ *(?:AWSTemplateFormatVersion|Resources|services|jobs|HeadNode) *:", re.MULTILINE)
+# At the top of a YAML document, or in one of brackets and braces (JSON).
+_KEY = r"""["']?\b(?:apiVersion|kind)["']?\s*:"""
+_OBJECT = re.compile(rf"^(?:--- *)?(?:{_KEY}|[{{[][\s\S]*{_KEY})", re.MULTILINE)
 
 
 def _template(file: SourceFile, faults: Iterable[Diagnostic]) -> Diagnostic | None:
@@ -167,6 +168,17 @@ def _template(file: SourceFile, faults: Iterable[Diagnostic]) -> Diagnostic | No
                            span=Span(file, place, column, place, column + 2),
                            help="lint what it renders: `helm template … > rendered.yaml`")
     return None
+
+
+def _templates_once(found: list[Diagnostic]) -> list[Diagnostic]:
+    """One telling for all the templates of a folder."""
+    folders: dict[str, list[Diagnostic]] = {}
+    for each in found:
+        if each.code == "LNT002" and each.span is not None:
+            folders.setdefault(os.path.dirname(each.span.file.name), []).append(each)
+    more = {id(first): len(rest) for first, *rest in folders.values()}
+    return [replace(each, notes=(f"{more[id(each)]} more files of this folder are",)) if more.get(id(each)) else each
+            for each in found if each.code != "LNT002" or id(each) in more]
 
 
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml")

@@ -57,7 +57,8 @@ def validate_body(
 
 
 def corrected(body: Body, schemas: Schemas = BUILTIN) -> Body:
-    """The body with the fields that its unknown ones are nearly called, so that one misspelling is one fault."""
+    """The body with the fields that its unknown ones are nearly called, and lists where one item stands for the list: a
+    misspelling is one fault, and does not hide others."""
     found = schemas.find(str(body.get("apiVersion")), str(body.get("kind")))
     faults = [fault for fault in _best(found, body)[1] if fault.meant] if found else []
     if not faults:
@@ -65,7 +66,11 @@ def corrected(body: Body, schemas: Schemas = BUILTIN) -> Body:
     body = deepcopy(body)
     for fault in faults:
         parent = at(body, *fault.path[:-1])
-        if isinstance(parent, dict) and fault.meant not in parent:
+        if not isinstance(parent, dict):
+            continue
+        if fault.meant == "[]":
+            parent[fault.path[-1]] = [parent[fault.path[-1]]]
+        elif fault.meant not in parent:
             parent[fault.meant] = parent.pop(fault.path[-1])
     return body
 

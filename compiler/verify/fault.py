@@ -27,7 +27,8 @@ class Fault:
     ``layer`` says who would refuse it: ``unknown`` (dropped by the API server), ``schema``, ``list`` (duplicate list
     keys), ``cel`` (rules of the CRD), ``name``, ``webhook`` (an admission webhook or the controller), ``reference``
     (nothing, until it runs). ``key`` asks for the key, rather than its value, to be shown. ``warning`` is a doubt
-    rather than an error. ``meant`` is the field that an unknown one is nearly called.
+    rather than an error. ``meant`` is the field that an unknown one is nearly called, or ``[]`` where one item stands
+    for a list.
     """
 
     layer: str

@@ -180,4 +180,5 @@ def _wrong_type(node: Node, value: Any, trail: Trail) -> Fault:
     help = f"write {wanted}"
     if str in node.classes and isinstance(value, bool | int | float):
         help = f'write it in quotes: `"{str(value).lower() if isinstance(value, bool) else value}"`'
-    return Fault(SCHEMA, "SCH002", path_of(trail), f"{got} where {wanted} is expected", help)
+    item = "[]" if list in node.classes and value.__class__ in (dict, str) else ""
+    return Fault(SCHEMA, "SCH002", path_of(trail), f"{got} where {wanted} is expected", help, meant=item)
