@@ -69,7 +69,7 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
 def _judged(objects: list[Found], catalog: Catalog, policies: Policies) -> list[Diagnostic]:
     manifests = [each.manifest for each in objects]
     told = [*_unread(manifests), *verify(manifests, closed=False)]
-    misspelt = {each.at[0] for each in told if each.code == "SCH001" and each.at}
+    misspelt = {each.at[0] for each in told if each.code in ("SCH001", "SCH002") and each.at}
     manifests = [Manifest(corrected(each.body), path=each.path) if each.id in misspelt else each for each in manifests]
     plan, more = lift(manifests, closed=False)
     told += more
@@ -88,8 +88,6 @@ def _about(finding: Diagnostic, place: Route) -> bool:
 
 
 _FIELD = 2  # an object and `spec` are no field
-
-
 _TRAINING = ("kubeflow.org", "ray.io", "batch.volcano.sh", "sagemaker.amazonaws.com")
 
 

@@ -42,12 +42,14 @@ class GroupPool(NodePool):
 
 def as_pool(group: NodeGroup) -> GroupPool:
     """A node group as a pool, with the labels that EKS and eksctl give its nodes (eksctl 0.230)."""
-    limit = {"nodes": Quantity.of(group.max_size)} if group.max_size is not None else {}
+    most = group.max_size if group.max_size is not None else group.desired  # as eksctl does
+    limit = {"nodes": Quantity.of(most)} if most is not None else {}
     requirements = [Requirement(INSTANCE_TYPE, "In", group.instance_types)] if group.instance_types else []
     if group.zones:
         requirements.append(Requirement("topology.kubernetes.io/zone", "In", group.zones))
     labels = {**group.labels, "alpha.eksctl.io/nodegroup-name": group.name, f"{AUTO_MODE}nodegroup": group.name}
-    origins = {**group.origins, "limits": group.where("max_size"), "capacity_types": group.where("reservation")}
+    bound = group.where("max_size" if group.max_size is not None else "desired")
+    origins = {**group.origins, "limits": bound, "capacity_types": group.where("reservation")}
     return GroupPool(
         at=group.at, origins=origins, name=group.name, node_class="", labels=labels, taints=group.taints,
         requirements=tuple(requirements), limits=limit, efa=group.efa, block=group.capacity_block,

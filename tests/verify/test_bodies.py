@@ -101,6 +101,18 @@ SOUND = {
 }  # fmt: skip
 
 CASES: list[tuple[str, list[Edit], str, str]] = [
+    # what eksctl refuses
+    ("ClusterConfig", [("availabilityZones", ["a"])], "SCH011", "availabilityZones"),
+    ("ClusterConfig", [("autoModeConfig", {"enabled": True})], "SCH011", "managedNodeGroups"),
+    ("ClusterConfig", [("iam", {"serviceAccounts": [{"metadata": {"name": "a"}}]})], "SCH011", "iam.serviceAccounts"),
+    ("ClusterConfig", [("nodeGroups", [{"name": "system"}])], "SCH011", "nodeGroups[0].name"),
+    ("ClusterConfig", [("managedNodeGroups/0/instanceTypes", ["m7i.large"])], "SCH011",
+     "managedNodeGroups[0].instanceTypes"),
+    ("ClusterConfig", [("managedNodeGroups/0/placement", {"groupName": ""})], "SCH011",
+     "managedNodeGroups[0].placement"),
+    ("ClusterConfig", [("managedNodeGroups/0/updateConfig", {})], "SCH011", "managedNodeGroups[0].updateConfig"),
+    ("ClusterConfig", [("managedNodeGroups/0/capacityReservation", {"capacityReservationPreference": "all"})], "SCH011",
+     "managedNodeGroups[0].capacityReservation.capacityReservationPreference"),
     # CEL rules in words
     ("ResourceFlavor", [("spec/nodeLabels", None)], "SCH008", "spec.topologyName"),
     ("ResourceFlavor", [("spec/nodeTaints/0/effect", "NoScedule")], "SCH008", "spec.nodeTaints[0].effect"),
