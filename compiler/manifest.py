@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,6 +39,15 @@ def ref_of(body: Mapping[str, Any]) -> ObjectRef:
         str(metadata.get("namespace") or ""),
         str(metadata.get("name") or ""),
     )
+
+
+_PLACEHOLDER = re.compile(r"\$\{|\$\(|\{\{|\A\$[A-Za-z_]\w*\Z")
+
+
+def placeholder(text: str) -> bool:
+    """Whether a value is filled in later, by Flux or a shell (``${NAME}``, ``$NAME``, ``$(command)``) or a template
+    (``{{ … }}``): what it will be is unknown."""
+    return _PLACEHOLDER.search(text) is not None
 
 
 @dataclass(slots=True)

@@ -88,7 +88,7 @@ def _group(body: Reader, *, managed: bool) -> NodeGroup:
         repair=body.follow("nodeRepairConfig", "enabled").flag(),
         origins={
             "instance_types": (body / "instanceType").at if single else several.at, "labels": (body / "labels").at,
-            "taints": (body / "taints").at, "max_size": (body / "maxSize").at,
+            "taints": (body / "taints").at, "max_size": (body / "maxSize").at, "desired": (body / "desiredCapacity").at,
             "ami_family": (body / "amiFamily").at,
             "efa": (body / "efaEnabled").at, "zones": (body / "availabilityZones").at,
             "placement_group": (body / "placement").at, "repair": (body / "nodeRepairConfig").at,

@@ -100,7 +100,7 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
         limits=(spec / "limits").quantities(), replicas=(spec / "replicas").integer(),
         consolidation=(disruption / "consolidationPolicy").text(),
         consolidate_after=(disruption / "consolidateAfter").text(),
-        budgets=tuple(Budget((each / "nodes").word(), (each / "reasons").texts())
+        budgets=tuple(Budget((each / "nodes").word(), (each / "reasons").texts(), (each / "schedule").word())
                       for each in (disruption / "budgets").items()),
         expire_after=(template / "expireAfter").text(),
         termination_grace=(template / "terminationGracePeriod").text(), prune=pruned(body),

@@ -118,10 +118,12 @@ class NodeClass(PlanNode):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A disruption budget: how many nodes (``"1"`` or ``"10%"``), for which reasons (all if empty)."""
+    """A disruption budget: how many nodes (``"1"`` or ``"10%"``), for which reasons (all if empty), and from when by
+    turns (a cron schedule; always if empty)."""
 
     nodes: str
     reasons: tuple[str, ...] = ()
+    schedule: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from compiler.plan.jobs import GPU, NEURON, Resources
+from compiler.plan.jobs import EFA, GPU, NEURON, Resources
 from compiler.plan.nodes import INSTANCE_TYPE, NODEPOOL_LABEL, NodePool, Toleration, untolerated
 from compiler.plan.queues import ClusterQueue, Flavor, ResourceGroup
 from compiler.policy.offers import without_accelerators
@@ -71,10 +71,17 @@ def _with_device(world: World, choice: Choice, asks: Resources) -> Choice:
     resource = next((each for each in (GPU, NEURON) if each in asks), None)
     if resource is None:
         return choice
-    return Choice(
-        tuple(each for each in choice.pools if _has(world, each, resource) or _pinned(world, each, choice.flavor)),
-        choice.flavor, choice.tolerations,
-    )
+    pools = tuple(each for each in choice.pools if _has(world, each, resource) or _pinned(world, each, choice.flavor))
+    large = tuple(each for each in pools if _large(world, each, resource, asks))
+    return Choice(large or pools, choice.flavor, choice.tolerations)
+
+
+def _large(world: World, pool: NodePool, resource: str, asks: Resources) -> bool:
+    """Whether some node of a pool may have as many devices as are asked for."""
+    efa = asks[EFA].value if EFA in asks else 0
+    types = world.types(pool)
+    return not types or any(
+        each.accelerators >= asks[resource].value and world.efa_of(pool, each) >= efa for each in types)
 
 
 def _has(world: World, pool: NodePool, resource: str) -> bool:

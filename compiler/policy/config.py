@@ -99,7 +99,7 @@ NO_CONFIG = Config()
 def load_config(folder: Path | None, rules: Sequence[Rule], today: date) -> tuple[Config, list[Diagnostic]]:
     """The settings in a folder's ``policy.yaml`` and ``exceptions.yaml``; either may be absent."""
     if folder is None:
-        return NO_CONFIG, []
+        return Config(today=today), []
     reader = _Reader({each.code: each for each in rules})
     settings, exceptions = reader.open(folder / "policy.yaml"), reader.open(folder / "exceptions.yaml")
     if settings is not None:

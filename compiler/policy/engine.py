@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -29,6 +30,7 @@ def run(
     ``Config.excuse``, once the caller has told which object each finding is about.
     """
     world = World(plan, catalog, manifests)
+    world.today = config.today
     subjects = Subjects(world)
     found: list[Diagnostic] = []
     for each in rules:
@@ -41,40 +43,34 @@ def run(
 
 def _run_one(rule: Rule, subjects: Subjects, world: World, level: Severity | None) -> list[Diagnostic]:
     found: list[Diagnostic] = []
-    check, append = rule.check, found.append
+    first: dict[object, int] = {}  # where a finding that jobs have in common was told
+    more: Counter[int] = Counter()
+    check = rule.check
     try:
-        seen: dict[object, int] = {}
         for node in subjects.of(rule):
             for f in check(node, world) if rule.needs_world else check(node):
-                if node.__class__ is Work and _again(f, node, seen, found):
+                key = _common(f, node) if node.__class__ is Work else None
+                if key is not None and (index := first.setdefault(key, len(found))) < len(found):
+                    more[index] += 1
                     continue
-                append(Diagnostic(
+                found.append(Diagnostic(
                     rule.code, level or f.severity or rule.severity, f.message, f.at, label=f.label, notes=f.notes,
                     help=f.help, key=f.key,
                 ))
     except Exception as problem:  # a rule is somebody's program: its fault must not hide what other rules find
-        append(_failure(rule, problem))
+        found.append(_failure(rule, problem))
+    for index, count in more.items():
+        found[index] = replace(found[index], notes=(*found[index].notes, f"{count} more jobs have it from here"))
     return found
 
 
-def _again(f: Finding, work: Work, seen: dict[object, int], found: list[Diagnostic]) -> bool:
-    """Whether another job had the same finding: at the same place outside the jobs, as that of a runtime or a queue.
-    It is told once, with the number of jobs."""
+def _common(f: Finding, work: Work) -> object:
+    """What makes a finding the same for another job: its place in their runtime, or its place and words elsewhere
+    outside of them; ``None`` for one in the job itself."""
     if not f.at or not work.job.at or f.at[0] == work.job.at[0]:
-        return False
+        return None
     shared = work.runtime is not None and f.at[0] == work.runtime.at[0]
-    key = (f.at, "" if shared else f.message.replace(f"`{work.name}`", ""))
-    first = seen.setdefault(key, len(found))
-    if first == len(found):
-        return False
-    others = found[first].notes[-1:] if found[first].notes[-1:] and found[first].notes[-1].endswith(_MORE) else ()
-    count = int(others[0].split()[0]) + 1 if others else 1
-    kept = found[first].notes[: len(found[first].notes) - len(others)]
-    found[first] = replace(found[first], notes=(*kept, f"{count} {_MORE}"))
-    return True
-
-
-_MORE = "more jobs have it from here"
+    return f.at, "" if shared else f.message.replace(f"`{work.name}`", "")
 
 
 def _failure(rule: Rule, problem: Exception) -> Diagnostic:

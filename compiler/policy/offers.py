@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from compiler.catalog import Catalog, InstanceType
 from compiler.catalog.instance import NEURON_RESOURCE, NVIDIA_RESOURCE
+from compiler.manifest import placeholder
 from compiler.plan.nodes import ARCH, INSTANCE_TYPE, NODEPOOL_LABEL, NodeGroup, NodePool, Requirement
 from compiler.plan.units import Quantity
 
@@ -41,22 +42,19 @@ class GroupPool(NodePool):
 
 def as_pool(group: NodeGroup) -> GroupPool:
     """A node group as a pool, with the labels that EKS and eksctl give its nodes (eksctl 0.230)."""
-    limit = {"nodes": Quantity.of(group.max_size)} if group.max_size is not None else {}
+    most = group.max_size if group.max_size is not None else group.desired  # as eksctl does
+    limit = {"nodes": Quantity.of(most)} if most is not None else {}
     requirements = [Requirement(INSTANCE_TYPE, "In", group.instance_types)] if group.instance_types else []
     if group.zones:
         requirements.append(Requirement("topology.kubernetes.io/zone", "In", group.zones))
     labels = {**group.labels, "alpha.eksctl.io/nodegroup-name": group.name, f"{AUTO_MODE}nodegroup": group.name}
-    origins = {**group.origins, "limits": group.where("max_size"), "capacity_types": group.where("reservation")}
+    bound = group.where("max_size" if group.max_size is not None else "desired")
+    origins = {**group.origins, "limits": bound, "capacity_types": group.where("reservation")}
     return GroupPool(
         at=group.at, origins=origins, name=group.name, node_class="", labels=labels, taints=group.taints,
         requirements=tuple(requirements), limits=limit, efa=group.efa, block=group.capacity_block,
         least=group.min_size,
     )
-
-
-def placeholder(text: str) -> bool:
-    """Whether a value is filled in later, by Flux (``${NAME}``) or a shell: what it will be is unknown."""
-    return "$" in text
 
 
 def admits(requirement: Requirement, value: str | None) -> bool:
@@ -156,6 +154,13 @@ def _names(pool: NodePool, catalog: Catalog) -> Iterable[str]:
     return ()
 
 
+def sizes_of(name: str, catalog: Catalog) -> list[str]:
+    """The types of the family of an instance type that is none of them; nothing where that is not certain: general
+    families are there only in the sizes that people train on."""
+    family = [each for each in catalog.instance_types if each.startswith(f"{name.partition('.')[0]}.")]
+    return family if name not in family and all(_whole(catalog.instance(each)) for each in family) else []
+
+
 def _of_families(families: Iterable[str], sizes: tuple[str, ...] | None, catalog: Catalog) -> Iterable[str]:
     by_family: dict[str, list[str]] = {}
     for name in catalog.instance_types:
@@ -215,5 +220,5 @@ def accelerated(pool: NodePool, types: tuple[InstanceType, ...]) -> bool:
 
 __all__ = [
     "FACTS", "GroupPool", "accelerated", "admits", "as_pool", "excluding", "has_label", "named", "one_of",
-    "placeholder", "types_of", "without_accelerators",
+    "sizes_of", "types_of", "without_accelerators",
 ]

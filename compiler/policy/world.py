@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +15,7 @@ from compiler.plan.jobs import Pod, Resources, Runtime, TrainJob, effective_pod
 from compiler.plan.nodes import INSTANCE_TYPE, NodeClass, NodePool, Toleration
 from compiler.plan.queues import ClusterQueue, Flavor, Quota
 from compiler.policy.choices import find_choices
-from compiler.policy.offers import FACTS, GroupPool, accelerated, as_pool, excluding, has_label, types_of
+from compiler.policy.offers import FACTS, GroupPool, accelerated, as_pool, excluding, has_label, named, types_of
 from compiler.policy.rule import NO_PARAMS
 from compiler.policy.work import Choice, Work
 
@@ -32,6 +33,7 @@ class World:
         self.catalog = catalog
         self.manifests = manifests
         self.params: Mapping[str, Any] = NO_PARAMS
+        self.today = date.min
         self.rooms: dict[tuple[str, bool], tuple[int, int, tuple[str, ...]]] = {}
         self._types: dict[int, tuple[InstanceType, ...]] = {}
         self._candidates: dict[object, tuple[Choice, ...]] = {}
@@ -106,6 +108,8 @@ class World:
     def has_label(self, pool: NodePool, key: str, value: str) -> bool | None:
         """Whether nodes of a pool carry a label; ``None`` if that cannot be told."""
         types = self.types(pool) if key in FACTS else ()
+        if key in FACTS and not types and named(pool, self.catalog):
+            return None  # its requirements contradict each other: which one is meant is not known
         if key == INSTANCE_TYPE and not types and (instance := self.catalog.instance(value)) is not None:
             return False if excluding(pool, instance) else has_label(pool, types, key, value)
         return has_label(pool, types, key, value)

@@ -24,9 +24,9 @@ WORDS: dict[str, bool | None] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
 }  # fmt: skip
-_TRUE_1_1 = frozenset(["y", "Y", "yes", "Yes", "YES", "on", "On", "ON"])
+TRUE_1_1 = frozenset(["y", "Y", "yes", "Yes", "YES", "on", "On", "ON"])
 _FALSE_1_1 = frozenset(["n", "N", "no", "No", "NO", "off", "Off", "OFF"])
-BOOLEANS_1_1 = _TRUE_1_1 | _FALSE_1_1
+BOOLEANS_1_1 = TRUE_1_1 | _FALSE_1_1
 
 _NUMERIC_START = frozenset("0123456789+-.")
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
@@ -61,7 +61,7 @@ def resolve(text: str) -> Value | Refusal:
 
 
 def _ambiguous_boolean(text: str) -> Refusal:
-    boolean = "true" if text in _TRUE_1_1 else "false"
+    boolean = "true" if text in TRUE_1_1 else "false"
     return Refusal(
         "YML008",
         "is a boolean to YAML 1.1 readers and text to YAML 1.2 readers",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 from compiler.manifest import Body
 from compiler.verify import webhooks
 from compiler.verify.fault import NAME, SCHEMA, Fault, nearest
+from compiler.verify.objects import at
 from compiler.verify.schemas import BUILTIN, Schema, Schemas
 from compiler.verify.walk import walk
 
@@ -52,6 +54,25 @@ def validate_body(
 
             faults += evaluate(schema.root, body, old)
     return faults
+
+
+def corrected(body: Body, schemas: Schemas = BUILTIN) -> Body:
+    """The body with the fields that its unknown ones are nearly called, and lists where one item stands for the list: a
+    misspelling is one fault, and does not hide others."""
+    found = schemas.find(str(body.get("apiVersion")), str(body.get("kind")))
+    faults = [fault for fault in _best(found, body)[1] if fault.meant] if found else []
+    if not faults:
+        return body
+    body = deepcopy(body)
+    for fault in faults:
+        parent = at(body, *fault.path[:-1])
+        if not isinstance(parent, dict):
+            continue
+        if fault.meant == "[]":
+            parent[fault.path[-1]] = [parent[fault.path[-1]]]
+        elif fault.meant not in parent:
+            parent[fault.meant] = parent.pop(fault.path[-1])
+    return body
 
 
 def _best(found: tuple[Schema, ...], body: Body) -> tuple[Schema, list[Fault]]:

@@ -27,7 +27,8 @@ class Fault:
     ``layer`` says who would refuse it: ``unknown`` (dropped by the API server), ``schema``, ``list`` (duplicate list
     keys), ``cel`` (rules of the CRD), ``name``, ``webhook`` (an admission webhook or the controller), ``reference``
     (nothing, until it runs). ``key`` asks for the key, rather than its value, to be shown. ``warning`` is a doubt
-    rather than an error.
+    rather than an error. ``meant`` is the field that an unknown one is nearly called, or ``[]`` where one item stands
+    for a list.
     """
 
     layer: str
@@ -37,6 +38,7 @@ class Fault:
     help: str = ""
     key: bool = False
     warning: bool = False
+    meant: str = ""
 
 
 def refused(path: Path, message: str, help: str = "", *, key: bool = False) -> Fault:
@@ -44,9 +46,24 @@ def refused(path: Path, message: str, help: str = "", *, key: bool = False) -> F
     return Fault(WEBHOOK, "SCH011", path, message, help, key)
 
 
+def breaks(path: Path, message: str, help: str = "", *, key: bool = False) -> Fault:
+    """A fault that a CEL rule of the resource's definition refuses, told here in words and at the field: the rules
+    themselves need an optional package, and are told as a whole."""
+    return Fault(CEL, "SCH008", path, message, help, key)
+
+
 def never_works(path: Path, message: str, help: str = "", *, key: bool = False, warning: bool = False) -> Fault:
     """A fault that every check of the cluster lets through, and that then does nothing, or not what is written."""
     return Fault(WEBHOOK, "SCH012", path, message, help, key, warning)
+
+
+def like(word: str, names: Iterable[str], least: float = 0.8) -> str:
+    """The name that is nearly a word, or nothing: stricter than `nearest`, for words that may well be right."""
+    from difflib import SequenceMatcher  # error path only
+
+    ratios = {name: SequenceMatcher(None, word.lower(), name.lower()).ratio() for name in names}
+    best = max(ratios, key=lambda name: ratios[name], default="")
+    return best if best and ratios[best] >= least else ""
 
 
 def nearest(word: str, names: Iterable[str]) -> str:

@@ -37,6 +37,10 @@ class ObjectSet:
         """The manifest of an identity that is in the set."""
         return self._by_identity[identity]
 
+    def identities(self) -> set[Identity]:
+        """The identity of every object that has a name."""
+        return set(self._by_identity)
+
     def of_kind(self, group: str, kind: str) -> Iterator[tuple[Identity, Manifest]]:
         """Every object of a kind."""
         for identity, manifest in self._by_identity.items():

@@ -12,8 +12,8 @@ from typing import Any
 
 from compiler.manifest import Manifest, ObjectRef
 from compiler.verify.cycles import cycles
-from compiler.verify.fault import REFERENCE, Fault, Path, nearest
-from compiler.verify.objects import Identity, ObjectSet, at, identity_of
+from compiler.verify.fault import REFERENCE, Fault, Path, like, nearest
+from compiler.verify.objects import Identity, ObjectSet, at, identity_of, items
 
 TRAINER, KUEUE, RBAC = "trainer.kubeflow.org", "kueue.x-k8s.io", "rbac.authorization.k8s.io"
 SOURCE, KUSTOMIZE, HELM = (f"{part}.toolkit.fluxcd.io" for part in ("source", "kustomize", "helm"))
@@ -138,15 +138,52 @@ _IMPLICIT = frozenset({(KUEUE, "Cohort")})  # Kueue makes a cohort of every name
 def link(
     objects: ObjectSet, *, closed: bool, external: frozenset[ObjectRef] = frozenset()
 ) -> list[tuple[Manifest, Fault]]:
-    """Faults of references; of an open set only cycles, which are wrong wherever the rest may live."""
-    found = list(cycles(objects))
-    if closed:
+    """Faults of references; of an open set only cycles, which are wrong wherever the rest may live, and loose ends."""
+    found = [*cycles(objects), *_absent_keys(objects)]
+    if not closed:
+        found.extend(_loose_ends(objects))
+    else:
         known = {(ref.group, ref.kind, ref.namespace, ref.name) for ref in external}
         spaces = _namespaces(objects) | {ref.name for ref in external if ref.kind == "Namespace"}
         for manifest in objects.manifests:
             found.extend((manifest, fault) for fault in _unresolved(manifest, objects, known))
             found.extend((manifest, fault) for fault in _undeclared(manifest, spaces))
     return found
+
+
+def _absent_keys(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
+    """Keys of ConfigMaps that a pod mounts and the ConfigMap of the set does not have: the pod never starts."""
+    for manifest in objects.manifests:
+        group, kind, namespace, _ = identity_of(manifest.body)
+        path = POD_SPECS.get((group, kind), ())
+        for here, volume in follow(manifest.body, (*path, "volumes", "*", "configMap")) if path else ():
+            body = objects.find("", "ConfigMap", namespace, str(at(volume, "name")))
+            if body is None or at(volume, "optional"):
+                continue
+            keys = [*(at(body, "data") or {}), *(at(body, "binaryData") or {})]
+            for index, item in enumerate(items(volume, "items")):
+                if item.get("key") not in keys:
+                    message = f"ConfigMap `{at(volume, 'name')}` has no key `{item.get('key')}`"
+                    yield manifest, Fault(REFERENCE, "REF001", (*here, "items", index, "key"), message,
+                                          nearest(str(item.get("key")), keys) or "add the key")
+
+
+def _loose_ends(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
+    """References into nothing where the set has an object with nearly that name that nothing refers to: a name that is
+    written in two ways. What is merely absent may exist elsewhere."""
+    named = [(manifest, path, target) for manifest in objects.manifests for path, target in references(manifest.body)]
+    used = {target for _, _, target in named}
+    unused: dict[Identity, list[str]] = {}
+    for identity in objects.identities() - used:
+        unused.setdefault((*identity[:3], ""), []).append(identity[3])
+    for manifest, path, target in named:
+        group, kind, namespace, name = target
+        others = unused.get((group, kind, namespace, ""), [])
+        if not others or target in objects or _is_built_in(group, kind, name) or (group, kind) in _IMPLICIT:
+            continue
+        if alike := like(name, others):
+            message = f"there is no `{kind}` `{name}`, and nothing refers to `{alike}`"
+            yield manifest, Fault(REFERENCE, "REF001", path, message, f"write `{alike}`, or declare `{name}`")
 
 
 def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:

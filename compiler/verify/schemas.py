@@ -74,6 +74,17 @@ class Schemas:
             found = self._known[key] = tuple(self._load(api_version, kind))
         return found
 
+    def served(self) -> dict[str, list[str]]:
+        """Every API version of each kind, the newest first."""
+        names = [name.removesuffix(".json") for folder in self._folders for name in self._names(folder)]
+        split = [name.split("_", 2) for name in names if name.count("_") >= 2 and "@" not in name]
+        keys = {(f"{group}/{version}" if group else version, kind) for group, version, kind in split}
+        keys |= {key for key, schemas in self._known.items() if schemas}
+        found: dict[str, list[str]] = {}
+        for api_version, kind in sorted(keys, reverse=True):
+            found.setdefault(kind, []).append(api_version)
+        return found
+
     def _load(self, api_version: str, kind: str) -> list[Schema]:
         group, _, version = api_version.rpartition("/")
         if not all(part.replace(".", "").replace("-", "").isalnum() for part in (version, kind, group or "core")):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.manifest import Body, Manifest, ObjectRef
+from compiler.manifest import Body, Manifest, ObjectRef, placeholder
 from compiler.source import Route
 from compiler.verify.body import validate_body
 from compiler.verify.fault import NAME, Fault
@@ -58,13 +57,9 @@ def diagnostic(manifest: Manifest, fault: Fault) -> Diagnostic:
 
 
 def _filled_in_later(body: Body, fault: Fault) -> bool:
-    """Whether the value at a fault is a placeholder, for Flux (``${NAME}``) or ``envsubst`` (``$NAME``): what it
-    will be is unknown."""
+    """Whether the value at a fault is a placeholder; a text with spaces stays one, whatever is put into it."""
     value = at(body, *fault.path)
-    return isinstance(value, str) and _PLACEHOLDER.search(value) is not None
-
-
-_PLACEHOLDER = re.compile(r"\$\{|\A\$[A-Za-z_]\w*\Z")
+    return isinstance(value, str) and placeholder(value) and (fault.code != "SCH002" or len(value.split()) == 1)
 
 
 def _duplicate(first: Manifest, later: Manifest) -> Fault:

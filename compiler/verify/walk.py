@@ -12,7 +12,7 @@ from typing import Any
 
 from compiler.source import Key
 from compiler.verify.defaults import defaulted
-from compiler.verify.fault import LIST, NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
+from compiler.verify.fault import LIST, NAME, SCHEMA, UNKNOWN, Fault, Path, like, nearest
 from compiler.verify.node import Breach, Node
 
 Trail = tuple[Any, Key] | None  # (trail of the parent, key): cheap to extend, made a path only for a fault
@@ -170,8 +170,9 @@ def _unknown(node: Node, key: str, trail: Trail) -> Fault:
     where = trail[1] if trail is not None else ""
     place = f" in `{where}`" if isinstance(where, str) and where else ""
     return Fault(
-        UNKNOWN, "SCH001", path_of((trail, key)), f"unknown field `{key}`{place}", nearest(key, node.names), key=True
-    )
+        UNKNOWN, "SCH001", path_of((trail, key)), f"unknown field `{key}`{place}", nearest(key, node.names), key=True,
+        meant=like(key, node.names),
+    )  # fmt: skip
 
 
 def _wrong_type(node: Node, value: Any, trail: Trail) -> Fault:
@@ -180,4 +181,5 @@ def _wrong_type(node: Node, value: Any, trail: Trail) -> Fault:
     help = f"write {wanted}"
     if str in node.classes and isinstance(value, bool | int | float):
         help = f'write it in quotes: `"{str(value).lower() if isinstance(value, bool) else value}"`'
-    return Fault(SCHEMA, "SCH002", path_of(trail), f"{got} where {wanted} is expected", help)
+    item = "[]" if list in node.classes and value.__class__ in (dict, str) else ""
+    return Fault(SCHEMA, "SCH002", path_of(trail), f"{got} where {wanted} is expected", help, meant=item)

@@ -28,6 +28,8 @@ def huge_pages_missing(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, nodes: 1}]
     """
-    if work.efa and work.complete and HUGEPAGES not in work.asks and work.env.get("FI_EFA_USE_HUGE_PAGE") != "0":
+    if not work.efa or work.nodes == 1 or not work.complete:
+        return  # EFA of one node is told as such
+    if HUGEPAGES not in work.asks and work.env.get("FI_EFA_USE_HUGE_PAGE") != "0":
         yield Finding(f"job `{work.name}` asks for EFA and for no `{HUGEPAGES}`", work.place(EFA),
                       help=f"ask for `{HUGEPAGES}: 5120Mi`, or set `FI_EFA_USE_HUGE_PAGE` to `0`")

@@ -13,7 +13,7 @@ def consolidation_of_training(pool: NodePool, world: World) -> Iterator[Finding]
     """Karpenter consolidates nodes of a training pool that are in use.
 
     `WhenEmptyOrUnderutilized` and `Balanced` move pods to pack nodes (karpenter.sh/v1 NodePool `disruption`): a
-    rank that is moved stops the whole job.
+    rank that is moved stops the whole job. A budget of no nodes for that reason keeps the nodes as well.
 
     ## Fails
 
@@ -26,7 +26,17 @@ def consolidation_of_training(pool: NodePool, world: World) -> Iterator[Finding]
         apiVersion: karpenter.sh/v1
         kind: NodePool
         spec: {disruption: {consolidationPolicy: WhenEmpty}}
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {disruption: {consolidationPolicy: WhenEmptyOrUnderutilized, budgets: [
+          {nodes: "0", reasons: [Underutilized]}]}}
     """
-    if pool.consolidation in ("WhenEmptyOrUnderutilized", "Balanced") and world.accelerated(pool):
+    held = any(each.nodes in ("0", "0%") and not each.schedule and "Underutilized" in (each.reasons or _ALL)
+               for each in pool.budgets)
+    if pool.consolidation in ("WhenEmptyOrUnderutilized", "Balanced") and not held and world.accelerated(pool):
         yield Finding(f"pool `{pool.name}` consolidates nodes in use: `{pool.consolidation}`",
                       pool.where("consolidation"), help="write `consolidationPolicy: WhenEmpty`")
+
+
+_ALL = ("Underutilized",)  # a budget without reasons is for every one

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.policy.offers import GroupPool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
@@ -25,8 +26,8 @@ def disruption_allowed(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if work.pod is None or not work.pools or work.accelerator is None:
-        return
+    if work.pod is None or work.accelerator is None or all(isinstance(each, GroupPool) for each in work.pools):
+        return  # Karpenter disrupts the nodes of its own pools only
     if work.pod.annotations.get("karpenter.sh/do-not-disrupt") != "true":
         yield Finding(f"pods of job `{work.name}` have no `karpenter.sh/do-not-disrupt`", work.pod.where("annotations"),
                       help='add the annotation `karpenter.sh/do-not-disrupt: "true"` to the pod template')

@@ -20,6 +20,7 @@ def node_group_repair_off(group: NodeGroup, world: World) -> Iterator[Finding]:
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2}
+        autoModeConfig: {enabled: false}
         managedNodeGroups: [{name: gpu, instanceType: p4d.24xlarge, nodeRepairConfig: {enabled: false}}]
 
     ## Passes
@@ -27,6 +28,7 @@ def node_group_repair_off(group: NodeGroup, world: World) -> Iterator[Finding]:
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2}
+        autoModeConfig: {enabled: false}
         managedNodeGroups: [{name: gpu, instanceType: p4d.24xlarge, nodeRepairConfig: {enabled: true}}]
     """
     types = [world.catalog.instance(each) for each in group.instance_types]

@@ -19,6 +19,7 @@ def efa_plugin_of_eksctl(group: NodeGroup, world: World) -> Iterator[Finding]:
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2}
+        autoModeConfig: {enabled: false}
         managedNodeGroups:
           - {name: efa, instanceType: p4d.24xlarge, efaEnabled: true, nodeRepairConfig: {enabled: true}}
         ---
@@ -34,6 +35,7 @@ def efa_plugin_of_eksctl(group: NodeGroup, world: World) -> Iterator[Finding]:
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2}
+        autoModeConfig: {enabled: false}
         managedNodeGroups:
           - {name: efa, instanceType: p4d.24xlarge, efaEnabled: true, nodeRepairConfig: {enabled: true}}
     """

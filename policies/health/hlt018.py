@@ -28,6 +28,7 @@ def image_drifts(node_class: NodeClass, world: World) -> Iterator[Finding]:
         kind: EC2NodeClass
         spec: {amiSelectorTerms: [{alias: al2023@v20260714}]}
     """
-    if (node_class.ami_alias or "").endswith("@latest"):
+    family, _, version = (node_class.ami_alias or "").partition("@")
+    if version == "latest" and not family.startswith("windows"):  # whose versions cannot be chosen (Karpenter 1.14)
         yield Finding(f"node class `{node_class.name}` follows `{node_class.ami_alias}`", node_class.where("ami_alias"),
                       help="pin the version, like `al2023@v20260714`")

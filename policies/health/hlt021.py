@@ -20,6 +20,7 @@ def image_family_gone(group: NodeGroup, world: World) -> Iterator[Finding]:
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2, version: "1.35"}
+        autoModeConfig: {enabled: false}
         managedNodeGroups: [{name: cpu, instanceType: m7i.2xlarge, amiFamily: AmazonLinux2}]
 
     ## Passes
@@ -27,6 +28,7 @@ def image_family_gone(group: NodeGroup, world: World) -> Iterator[Finding]:
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2, version: "1.35"}
+        autoModeConfig: {enabled: false}
         managedNodeGroups: [{name: cpu, instanceType: m7i.2xlarge, amiFamily: AmazonLinux2023}]
     """
     version = world.plan.cluster.kubernetes if world.plan.cluster else ""

@@ -31,7 +31,8 @@ def request_over_allocatable(work: Work, world: World) -> Iterator[Finding]:
     if not work.types or asked_devices > max(each.accelerators for each in work.types):
         return  # what was asked for the devices of another type is told as that
     most = [node_room(each, world, huge_pages=HUGEPAGES in work.asks) for each in work.types]
-    cpu, memory, steps = most[0] if len(most) == 1 else max(most)
+    largest = max(range(len(most)), key=lambda index: most[index][:2])
+    cpu, memory, steps = most[largest]
     memory = max(each[1] for each in most)
     for resource, has, unit in (("cpu", cpu, "m"), ("memory", memory, "Mi")):
         asked = work.asks.get(resource)
@@ -39,6 +40,6 @@ def request_over_allocatable(work: Work, world: World) -> Iterator[Finding]:
         if amount > has:
             yield Finding(
                 f"job `{work.name}` asks for {asked} of `{resource}` a node, and pods can get {has}{unit} of "
-                f"`{work.types[0].name}`", work.place(resource), label="its pods stay Pending",
+                f"`{work.types[largest].name}`", work.place(resource), label="its pods stay Pending",
                 help=f"ask for at most {has}{unit}, less what DaemonSets take", notes=steps,
             )

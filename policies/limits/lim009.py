@@ -33,6 +33,6 @@ def pool_without_device_limit(pool: NodePool, world: World) -> Iterator[Finding]
     resources = {each.accelerator_resource for each in world.types(pool)} or set(ACCELERATORS)
     if "nodes" not in pool.limits and not resources & set(pool.limits):
         has = ", ".join(f"`{each}`" for each in pool.limits) or "none"
-        name = min((each for each in resources if each), default=GPU)
+        name = GPU if GPU in resources else min((each for each in resources if each), default=GPU)
         yield Finding(f"pool `{pool.name}` has no limit in `{name}`: it has {has}", pool.where("limits"),
                       help=f"write `limits: {{{name}: …}}`, equal to the quota of its queues")

@@ -12,7 +12,7 @@ from compiler.source import Route
 
 @rule("PLC001")
 def zone_is_region(plan: Plan, world: World) -> Iterator[Finding]:
-    """An Availability Zone is named that is a Region.
+    """An Availability Zone is named that is a Region, or a Region that is a zone.
 
     The label `topology.kubernetes.io/zone` of a node is a zone, like `us-west-2b`; no node has a Region there, so
     Karpenter finds no offering and pods stay Pending (Kubernetes well-known labels; karpenter v1.14).
@@ -31,6 +31,9 @@ def zone_is_region(plan: Plan, world: World) -> Iterator[Finding]:
         spec:
           template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2b]}]}}
     """
+    if plan.cluster is not None and _ZONE.match(plan.cluster.region):
+        yield Finding(f"Region `{plan.cluster.region}` is an Availability Zone", plan.cluster.where("region"),
+                      help=f"write `{plan.cluster.region[:-1]}`")
     for zone, at in zones_named(plan):
         if _REGION.match(zone):
             known = world.catalog.regions.get(zone, ())
@@ -40,6 +43,7 @@ def zone_is_region(plan: Plan, world: World) -> Iterator[Finding]:
             )
 
 
+_ZONE = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d[a-z]\Z")
 _REGION = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d\Z")
 
 

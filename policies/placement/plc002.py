@@ -28,12 +28,15 @@ def zone_not_in_region(pool: NodePool, world: World) -> Iterator[Finding]:
         spec:
           template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2a]}]}}
     """
-    for zone in pool.zones or ():
+    zones = pool.zones or ()
+    home = world.region or next((zone[:-1] for zone in zones if zone[:-1] in world.catalog.regions), None)
+    for zone in zones:
         region = zone[:-1]
         known = world.catalog.regions.get(region)
-        if world.region is not None and region in world.catalog.regions and region != world.region:
-            yield Finding(f"pool `{pool.name}` is in zone `{zone}`, the cluster in region `{world.region}`",
-                          pool.where("zones"), help=f"write a zone of {world.region}")
+        if home is not None and known and region != home:
+            who = "the cluster" if world.region else "its other zones"
+            yield Finding(f"pool `{pool.name}` is in zone `{zone}`, {who} in region `{home}`",
+                          pool.where("zones"), help=f"write a zone of {home}")
         elif known and zone not in known:
             yield Finding(f"region `{region}` has no zone `{zone}`", pool.where("zones"),
                           help=f"it has {', '.join(f'`{each}`' for each in known)}")

@@ -30,9 +30,10 @@ def storage_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
         return
     zones = {zone for pool in work.pools for zone in pool.zones or ()}
     claims = {each.source for each in work.pod.volumes if each.type == "persistentVolumeClaim"}
+    named = {each.volume for each in world.plan.claims if each.namespace == work.job.namespace and each.name in claims}
     for volume in world.plan.volumes:
-        bound = volume.claim_namespace == work.job.namespace and volume.claim_name in claims
-        if bound and volume.zone and zones and volume.zone not in zones:
+        reserved = volume.claim_namespace == work.job.namespace and volume.claim_name in claims
+        if (reserved or volume.name in named) and volume.zone and zones and volume.zone not in zones:
             yield Finding(
                 f"volume `{volume.name}` is in `{volume.zone}`, and job `{work.name}` runs in "
                 f"{', '.join(f'`{zone}`' for zone in sorted(zones))}", volume.where("zone"),

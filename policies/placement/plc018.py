@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan.nodes import NodePool
+from compiler.policy.offers import sizes_of
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -31,11 +32,6 @@ def unknown_instance_type(pool: NodePool, world: World) -> Iterator[Finding]:
             {key: node.kubernetes.io/instance-type, operator: In, values: [p4d.24xlarge]}]}}
     """
     for name in pool.instance_types or ():
-        if world.catalog.instance(name) is None:
-            family = f"{name.partition('.')[0]}."
-            # General families are only there in the sizes that people train on.
-            known = [each for each in world.catalog.instance_types if each.startswith(family)]
-            facts = [world.catalog.instance(each) for each in known]
-            if facts and all(each is not None and each.accelerators for each in facts):
-                yield Finding(f"there is no instance type `{name}`", pool.where("instance_types"),
-                              help=f"the family has {', '.join(f'`{each}`' for each in known)}")
+        if known := sizes_of(name, world.catalog):
+            yield Finding(f"there is no instance type `{name}`", pool.where("instance_types"),
+                          help=f"the family has {', '.join(f'`{each}`' for each in known)}")

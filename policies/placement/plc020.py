@@ -2,16 +2,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.nodes import OS, NodePool
+from compiler.manifest import placeholder
+from compiler.plan.nodes import ARCH, CAPACITY_TYPE, OS, NodePool
 from compiler.policy.rule import Finding, rule
 
 
 @rule("PLC020")
-def unknown_os(pool: NodePool) -> Iterator[Finding]:
-    """A node pool requires an operating system that is none.
+def label_value_of_no_node(pool: NodePool) -> Iterator[Finding]:
+    """A node pool requires an operating system, architecture or capacity type that is none.
 
     `kubernetes.io/os` is `linux` or `windows` (Kubernetes well-known labels): Bottlerocket is an image, chosen by
-    the EC2NodeClass.
+    the EC2NodeClass. `kubernetes.io/arch` has Go's names, and `karpenter.sh/capacity-type` is `on-demand`, `spot` or
+    `reserved` (karpenter v1.14, labels). No node ever has another value.
 
     ## Fails
 
@@ -19,6 +21,11 @@ def unknown_os(pool: NodePool) -> Iterator[Finding]:
         kind: NodePool
         spec:
           template: {spec: {requirements: [{key: kubernetes.io/os, operator: In, values: [bottlerocket, linux]}]}}
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: kubernetes.io/arch, operator: In, values: [x86_64]}]}}
 
     ## Passes
 
@@ -28,6 +35,13 @@ def unknown_os(pool: NodePool) -> Iterator[Finding]:
           template: {spec: {requirements: [{key: kubernetes.io/os, operator: In, values: [linux]}]}}
     """
     for index, each in enumerate(pool.requirements):
-        wrong = [value for value in each.values if value not in ("linux", "windows")] if each.key == OS else ()
-        if wrong and each.operator == "In":
-            yield Finding(f"`{OS}` is never `{wrong[0]}`", pool.where("requirements") / index, help="write `linux`")
+        known = _VALUES.get(each.key, ()) if each.operator == "In" else ()
+        wrong = [value for value in each.values if value not in known and not placeholder(value)] if known else ()
+        if wrong:
+            yield Finding(f"`{each.key}` is never `{wrong[0]}`", pool.where("requirements") / index,
+                          help=f"write {' or '.join(f'`{value}`' for value in known)}")
+
+
+_VALUES = {
+    OS: ("linux", "windows"), ARCH: ("amd64", "arm64"), CAPACITY_TYPE: ("on-demand", "spot", "reserved"),
+}  # fmt: skip

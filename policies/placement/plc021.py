@@ -18,6 +18,7 @@ def node_group_across_zones(group: NodeGroup) -> Iterator[Finding]:
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2}
+        autoModeConfig: {enabled: false}
         managedNodeGroups:
           - {name: efa, instanceType: p4d.24xlarge, efaEnabled: true, availabilityZones: [us-west-2a, us-west-2b],
              nodeRepairConfig: {enabled: true}}
@@ -27,6 +28,7 @@ def node_group_across_zones(group: NodeGroup) -> Iterator[Finding]:
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2}
+        autoModeConfig: {enabled: false}
         managedNodeGroups:
           - {name: efa, instanceType: p4d.24xlarge, efaEnabled: true, availabilityZones: [us-west-2b],
              nodeRepairConfig: {enabled: true}}

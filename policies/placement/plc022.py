@@ -18,6 +18,7 @@ def node_group_block_with_placement(group: NodeGroup) -> Iterator[Finding]:
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2}
+        autoModeConfig: {enabled: false}
         managedNodeGroups:
           - name: block
             instanceType: p5.48xlarge
@@ -31,6 +32,7 @@ def node_group_block_with_placement(group: NodeGroup) -> Iterator[Finding]:
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2}
+        autoModeConfig: {enabled: false}
         managedNodeGroups:
           - name: block
             instanceType: p5.48xlarge

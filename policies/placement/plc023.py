@@ -19,6 +19,7 @@ def node_group_type_cannot(group: NodeGroup, world: World) -> Iterator[Finding]:
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2}
+        autoModeConfig: {enabled: false}
         managedNodeGroups: [{name: efa, instanceType: g5.xlarge, efaEnabled: true, nodeRepairConfig: {enabled: true}}]
 
     ## Passes
@@ -26,6 +27,7 @@ def node_group_type_cannot(group: NodeGroup, world: World) -> Iterator[Finding]:
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2}
+        autoModeConfig: {enabled: false}
         managedNodeGroups: [{name: efa, instanceType: g5.8xlarge, efaEnabled: true, nodeRepairConfig: {enabled: true}}]
     """
     for name in group.instance_types:

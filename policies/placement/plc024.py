@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.nodes import NodePool
+from compiler.plan.nodes import ARCH, NodePool
 from compiler.policy.offers import excluding, named
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -34,6 +34,8 @@ def requirements_leave_no_type(pool: NodePool, world: World) -> Iterator[Finding
         return
     each = types[0]
     broken = excluding(pool, each)[0]
+    if broken.key == ARCH and not {"amd64", "arm64"} & set(broken.values):
+        return  # told as an architecture that is none
     said = f"{broken.key} {broken.operator} {', '.join(broken.values)}".rstrip()
     index = pool.requirements.index(broken)
     yield Finding(f"no instance type meets the requirements of pool `{pool.name}`: `{each.name}` is not `{said}`",

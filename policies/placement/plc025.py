@@ -18,6 +18,7 @@ def node_group_block_of_types(group: NodeGroup) -> Iterator[Finding]:
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2}
+        autoModeConfig: {enabled: false}
         managedNodeGroups:
           - name: block
             instanceTypes: [p5.48xlarge, p5en.48xlarge]
@@ -30,6 +31,7 @@ def node_group_block_of_types(group: NodeGroup) -> Iterator[Finding]:
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2}
+        autoModeConfig: {enabled: false}
         managedNodeGroups:
           - name: block
             instanceTypes: [p5.48xlarge]

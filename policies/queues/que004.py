@@ -6,6 +6,7 @@ from compiler.plan import Quantity
 from compiler.plan.jobs import EFA
 from compiler.plan.nodes import NodePool
 from compiler.plan.queues import Flavor
+from compiler.policy.fit import over_pool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -36,6 +37,8 @@ def quota_over_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
         total = sum(quota.nominal.milli for _, quota in given)
         if any(each is None for each in rooms) or total <= sum(each for each in rooms if each is not None):
             continue
+        if any(over_pool(work, world) for pool in pools for work in world.works_on(pool)):
+            continue  # told as the gang that its pool has no room for
         if resource == EFA and not any(rooms) and any(work.efa for pool in pools for work in world.works_on(pool)):
             continue  # told as EFA that the job asks for and no node has
         most = Quantity(sum(each for each in rooms if each is not None))

@@ -3,18 +3,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
+from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
 from compiler.source import Route
 
 
-@rule("QUE014", severity=Severity.WARNING, kinds=tuple(f"kueue.x-k8s.io/{kind}" for kind in (
-    "ClusterQueue", "LocalQueue", "ResourceFlavor", "Cohort", "Topology", "WorkloadPriorityClass", "AdmissionCheck")))
-def old_queue_api(manifest: Manifest) -> Iterator[Finding]:
-    """An object is written for an API version of Kueue that is on its way out.
+@rule("QUE014", severity=Severity.NOTE)
+def old_queue_api(_plan: Plan, world: World) -> Iterator[Finding]:
+    """Objects are written for an API version of Kueue that is on its way out.
 
-    v1beta1 is deprecated since v1beta2 became the stored version (Kueue 0.19); fields have other names there, like
-    `cohort` for `cohortName`, and v1alpha1 is gone.
+    v1beta1 is served and deprecated since v1beta2 became the stored version (Kueue 0.19); fields have other names in
+    the new one, like `cohortName` for `cohort`. It is told once, at the first object.
 
     ## Fails
 
@@ -30,6 +30,8 @@ def old_queue_api(manifest: Manifest) -> Iterator[Finding]:
         metadata: {name: new, namespace: team-a}
         spec: {clusterQueue: research}
     """
-    if manifest.body.get("apiVersion") != "kueue.x-k8s.io/v1beta2":
-        yield Finding(f"`{manifest.ref}` is written for `{manifest.body.get('apiVersion')}`",
-                      Route((manifest.id, "apiVersion")), help="write `kueue.x-k8s.io/v1beta2`")
+    old = [each for each in world.manifests if each.body.get("apiVersion") == "kueue.x-k8s.io/v1beta1"]
+    if old:
+        yield Finding(f"`{old[0].ref}` is written for `kueue.x-k8s.io/v1beta1`", Route((old[0].id, "apiVersion")),
+                      help="write `kueue.x-k8s.io/v1beta2` and the names of its fields",
+                      notes=(f"{len(old) - 1} more objects are",) if len(old) > 1 else ())

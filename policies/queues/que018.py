@@ -31,7 +31,9 @@ def queue_of_other_namespace(work: Work, world: World) -> Iterator[Finding]:
         return
     if any(each.namespace in (namespace, "") for each in world.plan.local_queues):
         return
-    elsewhere = [each.namespace for each in world.plan.local_queues if each.name == name]
+    used = {(each.namespace, each.queue) for each in world.plan.jobs}
+    elsewhere = [each.namespace for each in world.plan.local_queues
+                 if each.name == name and (each.namespace, name) not in used]
     if elsewhere:
         yield Finding(
             f"job `{work.name}` is in namespace `{namespace}`, its queue `{name}` in `{elsewhere[0]}`",

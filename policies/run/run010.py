@@ -22,7 +22,7 @@ def nodes_in_command(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [torchrun, --nnodes=4, train.py]}]
     """
-    if work.nodes is None or not launches(work.words):
+    if not work.nodes or not launches(work.words):
         return
     given = dict(options(work.words)).get("nnodes")
     if given is not None and given.isdigit() and int(given) != work.nodes:

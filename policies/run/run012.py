@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.manifest import placeholder
 from compiler.plan.jobs import NEURON
-from compiler.policy.offers import placeholder
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 

@@ -28,8 +28,8 @@ def checkpoint_in_container(work: Work) -> Iterator[Finding]:
     """
     if work.main is None or work.pod is None:
         return
-    kept = {each.name for each in work.pod.volumes if each.type not in ("emptyDir", "")}
-    roots = [each.path.rstrip("/") + "/" for each in work.main.mounts if each.volume in kept]
+    lost = {each.name for each in work.pod.volumes if each.type in ("emptyDir", "")}
+    roots = [each.path.rstrip("/") + "/" for each in work.main.mounts if each.volume not in lost]
     named = [("`CHECKPOINT_DIR`", work.env.get("CHECKPOINT_DIR"), work.where_env("CHECKPOINT_DIR"))]
     named += [(f"`--{name}`", given, work.where_said(f"--{name}"))
               for name, given in options(work.words) if name in _OPTIONS]
@@ -39,4 +39,4 @@ def checkpoint_in_container(work: Work) -> Iterator[Finding]:
                           label="gone with the first restart", help="mount a storage above this path")
 
 
-_OPTIONS = ("save-path", "output-dir", "checkpoint-dir", "checkpoint-path", "ckpt-dir", "save-dir")
+_OPTIONS = ("save", "save-path", "output-dir", "checkpoint-dir", "checkpoint-path", "ckpt-dir", "save-dir")

@@ -30,7 +30,8 @@ def runtime_elsewhere(work: Work, world: World) -> Iterator[Finding]:
     job = work.job
     if work.runtime is not None or world.plan.closed or not job.namespace:
         return
-    named = [(_kind(each), each.namespace) for each in world.plan.runtimes if each.name == job.runtime]
+    named = [(_kind(each), each.namespace) for each in world.plan.runtimes
+             if each.name == job.runtime and not world.works_of(each)]
     if not named or any(kind == job.runtime_kind and not namespace for kind, namespace in named):
         return  # a TrainingRuntime that does not say its namespace may be in any
     kind, namespace = named[0]

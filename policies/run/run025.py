@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.manifest import placeholder
 from compiler.plan.delivery import HelmRelease
-from compiler.policy.offers import placeholder
 from compiler.policy.rule import Finding, rule
 
 

@@ -9,6 +9,7 @@ unless their first line says ``# a whole cluster``: then they change what our ow
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.lift import lift
 from compiler.manifest import Manifest, ref_of
 from compiler.plan import Plan
-from compiler.policy.config import NO_CONFIG, Config
+from compiler.policy.config import Config
 from compiler.policy.engine import run
 from compiler.policy.load import load_rules
 from compiler.policy.rule import Rule
@@ -31,6 +32,7 @@ from compiler.spec import load
 from compiler.targets import lower
 
 HERE = Path(__file__).parent
+TODAY = Config(today=date(2026, 11, 21))
 WHOLE = "# a whole cluster"
 SPEC: dict[str, Any] = yaml.safe_load((HERE / "base-spec.yaml").read_text())
 SET: list[dict[str, Any]] = list(yaml.safe_load_all((HERE / "base-set.yaml").read_text()))
@@ -44,7 +46,7 @@ def builtin_rules() -> tuple[Rule, ...]:
     return rules
 
 
-def findings_for(text: str, *, rules: tuple[Rule, ...] | None = None, config: Config = NO_CONFIG) -> list[Diagnostic]:
+def findings_for(text: str, *, rules: tuple[Rule, ...] | None = None, config: Config = TODAY) -> list[Diagnostic]:
     """What the rules find in the example, merged into the base it is a part of."""
     plan, manifests = lifted(text)
     return run(plan, load_catalog(), rules or builtin_rules(), config, manifests)

@@ -140,4 +140,4 @@ def test_an_expired_exception_excuses_nothing(tmp_path: Path) -> None:
 
 
 def test_no_folder_is_no_settings() -> None:
-    assert load_config(None, builtin_rules(), TODAY) == (Config(), [])
+    assert load_config(None, builtin_rules(), TODAY) == (Config(today=TODAY), [])

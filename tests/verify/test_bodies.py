@@ -84,16 +84,42 @@ TOPOLOGY: dict[str, Any] = {
     "spec": {"levels": [{"nodeLabel": "topology.k8s.aws/network-node-layer-1"},
     {"nodeLabel": "kubernetes.io/hostname"}]},
 }  # fmt: skip
+FLAVOR = {
+    "apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "p5"},
+    "spec": {"nodeLabels": {"pool": "p5"}, "topologyName": "eks",
+             "nodeTaints": [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}],
+             "tolerations": [{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}]},
+}  # fmt: skip
+
 SOUND = {
     body["kind"]: body
     for body in (
         CLUSTER_QUEUE, DEPLOYMENT, DAEMON, HELM_RELEASE, JOB, KUSTOMIZATION, NODE_POOL, POD, RUNTIME, TRAIN_JOB,
             NODE_CLASS, VOLUME,
-        SECRET, CONFIG, PRIORITY, CRON, JOB_SET, CLUSTER_CONFIG, COHORT, CLAIM, TOPOLOGY,
+        SECRET, CONFIG, PRIORITY, CRON, JOB_SET, CLUSTER_CONFIG, COHORT, CLAIM, TOPOLOGY, FLAVOR,
     )
 }  # fmt: skip
 
 CASES: list[tuple[str, list[Edit], str, str]] = [
+    # what eksctl refuses
+    ("ClusterConfig", [("availabilityZones", ["a"])], "SCH011", "availabilityZones"),
+    ("ClusterConfig", [("autoModeConfig", {"enabled": True})], "SCH011", "managedNodeGroups"),
+    ("ClusterConfig", [("iam", {"serviceAccounts": [{"metadata": {"name": "a"}}]})], "SCH011", "iam.serviceAccounts"),
+    ("ClusterConfig", [("nodeGroups", [{"name": "system"}])], "SCH011", "nodeGroups[0].name"),
+    ("ClusterConfig", [("managedNodeGroups/0/instanceTypes", ["m7i.large"])], "SCH011",
+     "managedNodeGroups[0].instanceTypes"),
+    ("ClusterConfig", [("managedNodeGroups/0/placement", {"groupName": ""})], "SCH011",
+     "managedNodeGroups[0].placement"),
+    ("ClusterConfig", [("managedNodeGroups/0/updateConfig", {})], "SCH011", "managedNodeGroups[0].updateConfig"),
+    ("ClusterConfig", [("managedNodeGroups/0/capacityReservation", {"capacityReservationPreference": "all"})], "SCH011",
+     "managedNodeGroups[0].capacityReservation.capacityReservationPreference"),
+    # CEL rules in words
+    ("ResourceFlavor", [("spec/nodeLabels", None)], "SCH008", "spec.topologyName"),
+    ("ResourceFlavor", [("spec/nodeTaints/0/effect", "NoScedule")], "SCH008", "spec.nodeTaints[0].effect"),
+    ("ResourceFlavor", [("spec/tolerations/0/value", "yes")], "SCH008", "spec.tolerations[0].value"),
+    ("ResourceFlavor", [("spec/tolerations/0/operator", "Has")], "SCH008", "spec.tolerations[0].operator"),
+    ("ResourceFlavor", [("spec/tolerations/0/tolerationSeconds", 3)], "SCH008",
+     "spec.tolerations[0].tolerationSeconds"),
     # structure
     ("NodePool", [("spec/tempate", {})], "SCH001", "spec.tempate"),
     ("NodePool", [("spec/weight", "10")], "SCH002", "spec.weight"),

@@ -12,7 +12,6 @@ from compiler.verify.fault import Fault, Path, nearest, refused
 from compiler.verify.objects import at, items
 
 _NATIVE = frozenset({"cpu", "memory", "ephemeral-storage"})
-_CONTAINERS = ("containers", "initContainers")
 
 
 def pod_spec(path: Path, spec: Any, *, job: bool = False, volumes: AbstractSet[str] = frozenset()) -> Iterator[Fault]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from compiler.verify.amounts import amount
-from compiler.verify.fault import Fault, Path, refused
+from compiler.verify.fault import Fault, Path, breaks, refused
 from compiler.verify.objects import items
 
 _MOST = 256  # flavors, and resources, of all groups together
@@ -31,38 +31,53 @@ def resource_groups(groups: list[dict[str, Any]], *, in_cohort: bool) -> Iterato
             message = f"{len(covered)} resources × {len(flavors)} flavors are more than {_MOST_PAIRS} in one group"
             yield refused((*path, "flavors"), message, help="put the flavors into one group, or split the resources")
         for place, flavor in enumerate(flavors):
-            yield from _flavor((*path, "flavors", place), covered, flavor, in_cohort)
+            yield from _flavor((*path, "flavors", place), covered, flavor)
+    if not in_cohort:
+        yield from _alone(groups)
     for what in ("resource", "flavor"):
         if (count := sum(owner[0] == what for owner in owners)) > _MOST:
             yield refused(("spec", "resourceGroups"), f"{count} {what}s are more than {_MOST}",
                           help=f"keep at most {_MOST}")
 
 
-def _flavor(path: Path, covered: list[str], flavor: dict[str, Any], in_cohort: bool) -> Iterator[Fault]:
+def _flavor(path: Path, covered: list[str], flavor: dict[str, Any]) -> Iterator[Fault]:
     resources = items(flavor, "resources")
+    if len(covered) != len(resources):
+        missing = [name for name in covered if name not in {each.get("name") for each in resources}]
+        what = f"no quota for `{missing[0]}`" if missing else "more resources than `coveredResources`"
+        yield breaks((*path, "resources"), f"flavor `{flavor.get('name')}` has {what}",
+                     "list every resource of `coveredResources`, in its order", key=True)
+    names = [resource.get("name") for resource in resources]
     for index, resource in enumerate(resources):
         here = (*path, "resources", index)
-        if len(covered) == len(resources) and resource.get("name") != covered[index]:
+        ordered = len(covered) != len(resources) or names[:index] != covered[:index]  # or told at the first
+        if not ordered and resource.get("name") != covered[index]:
             message = (
                 f"resource {index} is `{resource.get('name')}`, and `coveredResources` has `{covered[index]}` there"
             )
             yield refused((*here, "name"), message, "list the resources in the order of `coveredResources`")
-        yield from _amounts(here, resource, in_cohort)
+        yield from _amounts(here, resource)
 
 
-def _amounts(path: Path, resource: dict[str, Any], in_cohort: bool) -> Iterator[Fault]:
+def _alone(groups: list[dict[str, Any]]) -> Iterator[Fault]:
+    """The first limit of a queue that has nobody to borrow from or lend to; the others go with it."""
+    for index, group in enumerate(groups):
+        for place, flavor in enumerate(items(group, "flavors")):
+            for number, resource in enumerate(items(flavor, "resources")):
+                for field, fault in (("borrowingLimit", breaks), ("lendingLimit", refused)):
+                    if resource.get(field) is not None:
+                        path = ("spec", "resourceGroups", index, "flavors", place, "resources", number, field)
+                        yield fault(path, f"`{field}` without a cohort", "name a cohort, or leave it out", key=True)
+                        return
+
+
+def _amounts(path: Path, resource: dict[str, Any]) -> Iterator[Fault]:
     amounts: dict[str, Fraction] = {}
     for field in ("nominalQuota", "borrowingLimit", "lendingLimit"):
         if (found := amount(resource.get(field))) is not None:
             amounts[field] = found
             if found < 0:
                 yield refused((*path, field), f"`{field}` is negative: {resource[field]}", help="write 0 or more")
-    if "lendingLimit" not in amounts:
-        return
-    if not in_cohort:
-        yield refused(
-            (*path, "lendingLimit"), "`lendingLimit` without a cohort", "name a cohort, or leave it out", key=True
-        )
-    if "nominalQuota" in amounts and amounts["lendingLimit"] > amounts["nominalQuota"]:
+    if "lendingLimit" in amounts and "nominalQuota" in amounts and amounts["lendingLimit"] > amounts["nominalQuota"]:
         message = f"`lendingLimit` {resource['lendingLimit']} is above `nominalQuota` {resource['nominalQuota']}"
         yield refused((*path, "lendingLimit"), message, help="leave `lendingLimit` out, or lower it")

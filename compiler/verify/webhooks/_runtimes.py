@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler.manifest import Body
-from compiler.verify.fault import Fault, Path, never_works, refused
+from compiler.verify.fault import Fault, Path, breaks, never_works, refused
 from compiler.verify.objects import at, items
 from compiler.verify.webhooks._jobsets import replicated_jobs
 
@@ -16,13 +16,19 @@ CONTAINER = {"trainer": "node", "dataset-initializer": "dataset-initializer", "m
 _JOBS: Path = ("spec", "template", "spec", "replicatedJobs")
 
 
+_SOURCES = ("torch", "mpi", "jax", "xgboost", "flux")
+
+
 def runtime(body: Body) -> Iterator[Fault]:
     """Faults of a TrainingRuntime or ClusterTrainingRuntime."""
     jobs = items(body, *_JOBS)
+    policy = at(body, "spec", "mlPolicy") or {}
+    for name in [each for each in _SOURCES if policy.get(each) is not None][1:]:
+        yield breaks(("spec", "mlPolicy", name), f"`{name}` stands beside another source", "keep one", key=True)
     if at(body, "metadata", "labels", UNCHECKED) != "disabled":
         for index, job in enumerate(jobs):
             yield from _ancestor((*_JOBS, index), job)
-    if not any(_step(job) == "trainer" for job in jobs):
+    if all(_step(job) in (None, *CONTAINER) for job in jobs) and not any(_step(job) == "trainer" for job in jobs):
         message = (
             f"no replicated job has the label `{ANCESTOR}: trainer`: what a TrainJob says in `trainer` goes nowhere"
         )

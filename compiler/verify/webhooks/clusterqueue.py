@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Body
-from compiler.verify.fault import Fault, nearest, never_works, refused
+from compiler.verify.fault import Fault, breaks, nearest, never_works, refused
 from compiler.verify.objects import at, items
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._quota import resource_groups
@@ -19,11 +19,25 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     # v1beta2 calls it cohortName, v1beta1 cohort
     yield from resource_groups(groups, in_cohort=bool(spec.get("cohortName") or spec.get("cohort")))
     yield from _admission_flavors(spec, groups)
+    yield from _strategies(spec)
     if "namespaceSelector" not in spec or spec["namespaceSelector"] is None:
         message = "without `namespaceSelector` no namespace may use this queue"
         yield never_works(
             ("spec", "namespaceSelector"), message, "write `namespaceSelector: {}` for every namespace", warning=True
         )
+
+
+def _strategies(spec: Body) -> Iterator[Fault]:
+    """CEL rules of the CRD: strategies that go together only in some ways."""
+    fungibility = at(spec, "flavorFungibility") or {}
+    fields = ("whenCanBorrow", "whenCanPreempt")
+    if "preference" in fungibility and any(fungibility.get(field) != "TryNextFlavor" for field in fields):
+        yield breaks(("spec", "flavorFungibility", "preference"), "`preference` needs every flavor to be tried",
+                     "write `TryNextFlavor` for `whenCanBorrow` and `whenCanPreempt`", key=True)
+    borrowing = at(spec, "preemption", "borrowWithinCohort", "policy") or "Never"
+    if borrowing != "Never" and (at(spec, "preemption", "reclaimWithinCohort") or "Never") == "Never":
+        yield breaks(("spec", "preemption", "borrowWithinCohort"), "it needs `reclaimWithinCohort`, which is `Never`",
+                     "write `reclaimWithinCohort: LowerPriority`, or `Any`", key=True)
 
 
 def _admission_flavors(spec: Body, groups: list[Body]) -> Iterator[Fault]:

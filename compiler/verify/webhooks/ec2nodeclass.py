@@ -14,6 +14,7 @@ from compiler.manifest import Body
 from compiler.verify.fault import Fault, Path, refused
 from compiler.verify.objects import at, items
 from compiler.verify.webhooks import Lookup
+from compiler.verify.webhooks._nodeclass import rules as crd_rules
 
 GROUP = "karpenter.k8s.aws"
 # field -> (a key that stands alone, the keys that it excludes)
@@ -25,7 +26,8 @@ _ALONE: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    spec = at(body, "spec")
+    spec = at(body, "spec") or {}
+    yield from crd_rules(spec)
     for field, rules in _ALONE.items():
         for index, term in enumerate(items(spec, field)):
             yield from _term(("spec", field, index), term, rules)

@@ -29,6 +29,6 @@ def job_spec(
     if at(spec, "completionMode") == "Indexed" and restart_defaulted is False and at(spec, "completions") is None:
         yield refused((*path, "completions"), "an Indexed Job needs `completions`",
                       help="write `completions`, equal to `parallelism`")
-    if at(spec, "podFailurePolicy") and at(spec, "template", "spec", "restartPolicy") != "Never":
+    if at(spec, "podFailurePolicy") and at(spec, "template", "spec", "restartPolicy") == "OnFailure":
         yield refused((*path, "podFailurePolicy"), "`podFailurePolicy` needs restart policy `Never`", key=True,
                       help="write `restartPolicy: Never` in the pod template")

@@ -11,12 +11,14 @@ from compiler.verify.fault import Fault, Path, refused
 from compiler.verify.objects import at, items
 from compiler.verify.syntax import SYNTAXES
 from compiler.verify.webhooks import Lookup
+from compiler.verify.webhooks._requirements import rules as crd_rules
 
 GROUP = "karpenter.sh"
 _TEMPLATE: Path = ("spec", "template")
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+    yield from crd_rules(at(body, "spec") or {})
     template = at(body, *_TEMPLATE)
     for key, value in (at(template, "metadata", "labels") or {}).items():
         path = (*_TEMPLATE, "metadata", "labels", key)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler.manifest import Body
-from compiler.verify.fault import Fault, Path, nearest, never_works, refused
+from compiler.verify.fault import Fault, Path, breaks, nearest, never_works, refused
 from compiler.verify.names import pod_name_faults
 from compiler.verify.objects import at, items
 from compiler.verify.webhooks import Lookup
@@ -37,6 +37,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     found = _runtime(body, lookup)
     jobs = {str(job.get("name")): job for job in items(found, "spec", "template", "spec", "replicatedJobs")}
+    yield from _rules(spec)
     yield from _trainer(at(spec, "trainer") or {}, found)
     yield from _initializers(at(spec, "initializer") or {}, jobs)
     claims = claimed(at(found, "spec", "template", "spec"))
@@ -45,6 +46,20 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     for index, override in enumerate(items(spec, "podTemplateOverrides")):
         yield from _override(("spec", "podTemplateOverrides", index), override, jobs, claims)
     yield from _names(body, found, jobs)
+
+
+_CONTROLLERS = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
+_URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://.+)?\Z")
+
+
+def _rules(spec: Body) -> Iterator[Fault]:
+    """CEL rules of the CRD (Trainer v2.3.0)."""
+    if spec.get("managedBy") not in (None, *_CONTROLLERS):
+        yield breaks(("spec", "managedBy"), f"nobody is called `{spec['managedBy']}`", "leave `managedBy` out")
+    for part in ("dataset", "model"):
+        uri = at(spec, "initializer", part, "storageUri")
+        if isinstance(uri, str) and not _URI.match(uri):
+            yield breaks(("spec", "initializer", part, "storageUri"), f"`{uri}` is no URI", "write it as `s3://…`")
 
 
 def _runtime(body: Body, lookup: Lookup) -> Body | None:
@@ -77,6 +92,7 @@ def _initializers(initializer: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
         if name not in containers:
             what = "container of that name in its job" if name in jobs else "replicated job"
             yield refused(path, f"the runtime has no {what} `{name}`", "choose a runtime that has it", key=True)
+            return  # a runtime without one rarely has the other
         elif not any(mount.get("name") == "initializer" for mount in items(containers[name], "volumeMounts")):
             yield refused(path, f"container `{name}` of the runtime mounts no volume `initializer`", key=True,
                           help="choose a runtime whose initializer mounts it, or add the mount")

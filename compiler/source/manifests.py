@@ -1,0 +1,57 @@
+"""Kubernetes manifests, as the programs read them that they are written for.
+
+kubectl, Flux, Kustomize and eksctl read YAML by sigs.k8s.io/yaml (v1.6.0, on go.yaml.in/yaml/v2), which settles what
+YAML 1.1 and 1.2 read differently: `0755` is 493, `yes` is true, `22:30` is text. A manifest may rely on that; a spec of
+ours, which other readers see too, may not.
+"""
+
+from __future__ import annotations
+
+import re
+
+from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.source.parse import parse
+from compiler.source.scalars import BOOLEANS_1_1, TRUE_1_1, Value
+from compiler.source.tree import Document, ScalarNode, SourceFile
+
+_AMBIGUOUS = ("YML008", "YML009")
+_OCTAL = re.compile(r"[-+]?0[0-7]+\Z")
+_BASE_60 = re.compile(r"[^:]+(?::[^:]+)+\Z")
+
+
+def parse_manifests(file: SourceFile) -> tuple[list[Document], list[Diagnostic]]:
+    """As `parse`, with every value that Kubernetes' reader has one reading of read by it."""
+    documents, faults = parse(file)
+    doubted = {(each.span.line, each.span.column) for each in faults if each.code in _AMBIGUOUS and each.span}
+    settled = {place for document in documents for place in _settled(document, doubted)} if doubted else set()
+    return documents, [each for each in faults if each.code not in _AMBIGUOUS or each.span is None
+                       or (each.span.line, each.span.column) not in settled]
+
+
+def _settled(document: Document, doubted: set[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Give doubted values their reading; the places of those that have one."""
+    found = []
+    for _, node in document.routes():
+        place = node.span.line, node.span.column
+        if isinstance(node, ScalarNode) and not node.quoted and place in doubted:
+            try:
+                node.value = _read(node.text)
+            except ValueError:
+                continue  # `089`: no reader takes it for what was meant
+            found.append(place)
+    return found
+
+
+def _read(text: str) -> Value:
+    """The value of a scalar that YAML 1.1 and 1.2 read differently (go.yaml.in/yaml/v2 v2.4.4, resolve.go)."""
+    if text in BOOLEANS_1_1:
+        return text in TRUE_1_1
+    if _BASE_60.match(text):
+        return text
+    plain = text.replace("_", "")
+    if _OCTAL.match(plain):
+        return int(plain, 8)
+    return float(plain) if "." in plain else int(plain, 0)
+
+
+__all__ = ["parse_manifests"]

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+from compiler.diagnostics import Severity
+from compiler.plan.cluster import Cluster
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("HLT024", severity=Severity.WARNING)
+def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Finding]:
+    """The Kubernetes version of a cluster is out of standard support.
+
+    EKS then charges six times as much for the control plane, and later upgrades it by itself (EKS user guide,
+    Kubernetes versions, 2026-10). Versions whose dates are not known are left alone.
+
+    ## Fails
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.32"}
+
+    ## Passes
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+    """
+    end = _STANDARD_ENDS.get(cluster.kubernetes)
+    if end is not None and world.today > end:
+        yield Finding(f"Kubernetes {cluster.kubernetes} left standard support on {end}", cluster.where("kubernetes"),
+                      help='write `version: "1.35"`')
+
+
+# EKS user guide, kubernetes-versions, 2026-10; the last day of standard support.
+_STANDARD_ENDS = {
+    "1.29": date(2025, 3, 23), "1.30": date(2025, 7, 23), "1.31": date(2025, 11, 26), "1.32": date(2026, 3, 23),
+    "1.33": date(2026, 7, 29), "1.34": date(2026, 12, 2),
+}  # fmt: skip

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.nodes import NodeGroup
+from compiler.policy.offers import sizes_of
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("PLC027")
+def unknown_type_of_node_group(group: NodeGroup, world: World) -> Iterator[Finding]:
+    """A node group names a size that its instance family does not have.
+
+    EC2 refuses the launch template or the group's first node (catalog: EC2 DescribeInstanceTypes). Families that the
+    catalog does not know, or knows in a few sizes, are left alone.
+
+    ## Fails
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        autoModeConfig: {enabled: false}
+        managedNodeGroups: [{name: gpu, instanceType: p4d.48xlarge, nodeRepairConfig: {enabled: true}}]
+
+    ## Passes
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        autoModeConfig: {enabled: false}
+        managedNodeGroups: [{name: gpu, instanceType: p4d.24xlarge, nodeRepairConfig: {enabled: true}}]
+    """
+    for name in group.instance_types:
+        if known := sizes_of(name, world.catalog):
+            yield Finding(f"there is no instance type `{name}`", group.where("instance_types"),
+                          help=f"the family has {', '.join(f'`{each}`' for each in known)}")

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import Manifest
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import value
+from compiler.source import Route
+
+
+@rule("PLC028", kinds=("eksctl.io/ClusterConfig",))
+def block_without_reservation(manifest: Manifest) -> Iterator[Finding]:
+    """A node group wants a Capacity Block and does not say which.
+
+    Instances of market type `capacity-block` are launched into a reservation that is named (EC2 user guide, Capacity
+    Blocks); without one EC2 refuses them.
+
+    ## Fails
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        autoModeConfig: {enabled: false}
+        managedNodeGroups:
+          - name: block
+            instanceType: p5.48xlarge
+            nodeRepairConfig: {enabled: true}
+            instanceMarketOptions: {marketType: capacity-block}
+
+    ## Passes
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        autoModeConfig: {enabled: false}
+        managedNodeGroups:
+          - name: block
+            instanceType: p5.48xlarge
+            nodeRepairConfig: {enabled: true}
+            instanceMarketOptions: {marketType: capacity-block}
+            capacityReservation: {capacityReservationTarget: {capacityReservationID: cr-0a1b2c3d4e5f60718}}
+    """
+    for field in ("managedNodeGroups", "nodeGroups"):
+        for index, group in enumerate(manifest.body.get(field) or ()):
+            block = value(group, "instanceMarketOptions", "marketType") == "capacity-block"
+            if block and not value(group, "capacityReservation", "capacityReservationTarget"):
+                yield Finding(
+                    f"node group `{value(group, 'name')}` wants a Capacity Block and names none",
+                    Route((manifest.id, field, index, "instanceMarketOptions")), key=True,
+                    help="add `capacityReservation: {capacityReservationTarget: {capacityReservationID: cr-…}}`",
+                )

@@ -1,0 +1,151 @@
+"""Files of strangers as they lie about: templates, other programs' YAML, retired and misspelt kinds."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from compiler.driver import Options
+from compiler.linter import lint
+
+QUEUE = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: research, namespace: team-a}
+spec: {clusterQueue: research}
+"""
+
+
+def told(folder: Path, *names: str) -> list[tuple[str, str, int, int]]:
+    """Level, code, line and column of each finding of a folder, or of files of it by name."""
+    paths = [folder / name for name in names] or [folder]
+    return [(each.severity.name, each.code, each.span.line if each.span else 0, each.span.column if each.span else 0)
+            for each in lint(paths, Options(today=date(2026, 11, 21))).diagnostics]
+
+
+@pytest.mark.parametrize(("text", "place"), [
+    ("metadata:\n  name: {{ .Release.Name }}\n", (4, 9)),
+    ("{{- if .Values.queues }}\nmetadata: {name: a}\n{{- end }}\n", (3, 1)),
+])
+def test_a_template_is_told_once(text: str, place: tuple[int, int], tmp_path: Path) -> None:
+    (tmp_path / "queue.yaml").write_text(QUEUE)
+    (tmp_path / "template.yaml").write_text(f"apiVersion: v1\nkind: ConfigMap\n{text}")
+    assert told(tmp_path) == [("WARNING", "LNT002", *place)]
+
+
+def test_braces_inside_a_value_are_no_template(tmp_path: Path) -> None:
+    (tmp_path / "map.yaml").write_text(
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata: {text: "{{ .x }}"}\n')
+    assert told(tmp_path) == []
+
+
+@pytest.mark.parametrize("text", [
+    "AWSTemplateFormatVersion: 2010-09-09\nResources: {Vpc: {Type: !Ref A}}\n",
+    "services:\n  web: {image: nginx, ports: [22:22]}\n",
+    "replicas: 3\nimage: {tag: latest}\n",
+    "on: {push: {}}\njobs: {build: {runs-on: ubuntu}}\n",
+])
+@pytest.mark.parametrize("by_name", [False, True])
+def test_yaml_of_other_programs_is_left_alone(text: str, by_name: bool, tmp_path: Path) -> None:
+    (tmp_path / "queue.yaml").write_text(QUEUE)
+    (tmp_path / "other.yaml").write_text(text)
+    assert told(tmp_path, *(["queue.yaml", "other.yaml"] if by_name else [])) == []
+
+
+def test_values_are_read_as_kubernetes_reads_them(tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text("""\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: a, namespace: b}
+spec:
+  suspend: no
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+      - {name: a, image: "busybox:1.37", args: [22:30], env: [{name: A, value: yes}]}
+      volumes: [{name: s, configMap: {name: s, defaultMode: 0755}}, {name: t, emptyDir: {sizeLimit: 08}}]
+""")
+    assert told(tmp_path) == [("ERROR", "YML009", 11, 101), ("ERROR", "SCH002", 10, 80)]
+
+
+@pytest.mark.parametrize(("old", "new", "place"), [
+    ("apiVersion: karpenter.sh/v1\n", "apiVersion: karpenter.k8s.aws/v1\n", (1, 13)),
+    ("apiVersion: karpenter.sh/v1\n", "apiVersion: karpenter.sh/v1beta1\n", (1, 13)),
+    ("apiVersion: karpenter.sh/v1\n", "apiVersion: karpenter.sh\n", (1, 13)),
+    ("apiVersion: karpenter.sh/v1\n", "apiVersion: karpenter.io/v1\n", (1, 13)),
+    ("apiVersion: karpenter.sh/v1\n", "", (1, 1)),
+    ("kind: NodePool", "kind: Nodepool", (2, 7)),
+])
+def test_a_kind_that_nobody_serves_is_judged_as_what_it_is_meant_to_be(
+    old: str, new: str, place: tuple[int, int], tmp_path: Path
+) -> None:
+    pool = """\
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: p5}
+spec:
+  limits: {nvidia.com/gpu: 32}
+  template:
+    spec:
+      expireAfter: Never
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: p5}
+      requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [p5.48xlarge]}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: p5}
+spec: {nodeLabels: {karpenter.sh/nodepool: p5}}
+"""
+    (tmp_path / "pool.yaml").write_text(pool.replace(old, new))
+    assert told(tmp_path) == [("ERROR", "SCH010", *place)]
+
+
+@pytest.mark.parametrize("kind", [
+    "karpenter.sh/v2\nkind: NodePool", "kueue.x-k8s.io/v1\nkind: ClusterQueue", "apps/v1\nkind: StatefulSet",
+    "kueue.x-k8s.io/v1beta2\nkind: Workload", "batch.volcano.example/v1\nkind: Job",
+    "eks.amazonaws.com/v1\nkind: NodeClass",
+    "kustomize.config.k8s.io/v1beta1\nkind: Kustomization", "bitnami.com/v1alpha1\nkind: SealedSecret",
+])
+def test_a_kind_that_may_exist_is_unknown(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(f"apiVersion: {kind}\nmetadata: {{name: a, namespace: b}}\n")
+    assert told(tmp_path) == []
+
+
+def test_training_jobs_of_other_operators_are_said_to_be_unread(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(
+        "apiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: a, namespace: b}\nspec: {}\n"
+        "---\napiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: c, namespace: b}\nspec: {}\n")
+    assert told(tmp_path) == [("NOTE", "LNT003", 2, 7)]
+
+
+def test_one_fault_behind_an_alias_is_one_fault(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("""\
+apiVersion: v1
+kind: Pod
+metadata: {name: a, namespace: b}
+spec:
+  containers:
+  - name: a
+    image: "busybox:1.37"
+    resources: {limits: &a {nvidia.com: 1}, requests: *a}
+""")
+    assert told(tmp_path) == [("ERROR", "SCH011", 8, 29)]
+
+
+def test_two_loose_ends_are_one_name_written_in_two_ways(tmp_path: Path) -> None:
+    """What is merely absent may be elsewhere."""
+    flavor = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: reserved-h100}\n"
+    queue = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: research}
+spec:
+  namespaceSelector: {}
+  resourceGroups: [{coveredResources: [cpu], flavors: [{name: NAME, resources: [{name: cpu, nominalQuota: 1}]}]}]
+"""
+    for name, found in (("reserved-h10", [("ERROR", "REF001", 6, 63)]), ("spot", [])):
+        (tmp_path / "a.yaml").write_text(queue.replace("NAME", name) + f"---\n{flavor}")
+        assert told(tmp_path) == found
