@@ -17,7 +17,7 @@ from typing import Any
 
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
-from compiler.emit import MANIFEST
+from compiler.emit import MANIFEST, UNREADABLE
 from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.plan import Derived, Plan
@@ -133,7 +133,7 @@ class _Past:
                                   str(each.get("made", "")))
                 for key, each in index["jobs"].items() for namespace, _, name in [key.partition("/")]
             }  # fmt: skip
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except UNREADABLE:
             return _Past(folder, {}, {})
         return _Past(folder, index, jobs)
 

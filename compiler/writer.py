@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, warning
 from compiler.driver import Compilation, Options, Outcome
-from compiler.emit import MANIFEST, tree
+from compiler.emit import MANIFEST, UNREADABLE, tree
 from compiler.emit.report import object_index, report
 from compiler.emit.yaml import dump
 from compiler.history import record
@@ -33,7 +35,8 @@ def render(done: Compilation, base: Path) -> dict[str, bytes]:
         "facts": {each.name: each.date for each in load_catalog().sources[:4]},
         "jobs": record(done.plan, done.manifests, done.document), "files": digests, "objects": index,
     }
-    files[MANIFEST] = (json.dumps(head, indent=1, ensure_ascii=False) + "\n").encode()
+    # Names of files that are not UTF-8 hold lone surrogates, which JSON can only escape.
+    files[MANIFEST] = (json.dumps(head, indent=1, ensure_ascii=False) + "\n").encode(errors="backslashreplace")
     return files
 
 
@@ -78,12 +81,24 @@ def _base(options: Options) -> Path:
     return options.output.absolute().parent
 
 
-def orphans(done: Outcome, options: Options) -> list[Diagnostic]:
-    """Folders of clusters that no spec of this run names any more."""
+def orphans(done: Outcome, options: Options, paths: Sequence[str | os.PathLike[str]]) -> list[Diagnostic]:
+    """Folders of clusters that no spec names any more: those that this run reads were renamed, others are gone."""
     names = {each.name for each in done.compilations}
+    read = [Path(path).resolve() for path in paths]
     folders = sorted(each.parent for each in options.output.glob(f"*/{MANIFEST}"))
     return [
         warning("OUT009", f"`{folder}` belongs to no spec any more",
                 help="take the cluster down, then remove the folder; or put its spec back")
-        for folder in folders if folder.name not in names
+        for folder in folders
+        if folder.name not in names and not _spec_elsewhere(folder / MANIFEST, _base(options), read)
     ]
+
+
+def _spec_elsewhere(manifest: Path, base: Path, read: Sequence[Path]) -> bool:
+    """Whether a spec that a folder was written from still stands where this run does not look."""
+    try:
+        objects = json.loads(manifest.read_bytes())["objects"].values()
+        files = {base / str(each["spec"]).rpartition(":")[0] for each in objects}
+    except UNREADABLE:
+        return False
+    return any(file.is_file() and not any(file.resolve().is_relative_to(path) for path in read) for file in files)

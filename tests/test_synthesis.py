@@ -90,6 +90,21 @@ def test_it_runs_on_the_node_of_the_wheel_without_a_banner(tmp_path: Path) -> No
     assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
 
 
+@pytest.mark.parametrize(("home", "mode"), [("home", 0o775), ("none", 0o755)], ids=["umask 002", "no home"])
+def test_a_cache_that_jsii_refuses(home: str, mode: int, tmp_path: Path) -> None:
+    """One that others could write to, and one that cannot be made."""
+    (tmp_path / "home" / ".cache").mkdir(parents=True)
+    (tmp_path / "home" / ".cache").chmod(mode)
+    (tmp_path / "none").write_text("a file")
+    (tmp_path / "object.yaml").write_text('---\n{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}\n')
+    done = subprocess.run(
+        [sys.executable, "-P", ROOT / "compiler" / "targets" / "chart.py", tmp_path / "gone"], text=True,
+        input=f"{tmp_path / 'object.yaml'}\n", capture_output=True, env=environment(HOME=str(tmp_path / home)),
+        timeout=120, check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
+
+
 @needs_examples
 def test_a_cdk8s_that_cannot_start(trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Told in two lines with the reason, and nothing is written."""

@@ -118,7 +118,7 @@ def _compiled(options: argparse.Namespace, cdk8s: Synthesis) -> int:
     settings = _options(options)
     done = check(options.paths, settings)
     if done.compilations and any(Path(each).is_dir() for each in options.paths):  # else not every spec was read
-        done.diagnostics += orphans(done, settings)
+        done.diagnostics += orphans(done, settings, options.paths)
     code = exit_code(options, done.all())
     if done.failed or code != CLEAN:
         tell(options, done.all(), excused=done.excused)

@@ -88,11 +88,17 @@ def _failure(root: Path, fault: OSError) -> Diagnostic:
     if fault.errno in (errno.ENOSPC, errno.EDQUOT):
         return error("OUT002", f"no space left to write `{root}`", help="free some space, then try again")
     if isinstance(fault, NotADirectoryError | FileExistsError):
-        return error("OUT003", f"`{fault.filename or root}` is not a directory",
+        return error("OUT003", f"`{_obstacle(Path(fault.filename or root))}` is not a directory",
                      help="move it away, or write elsewhere")  # fmt: skip
     reason = (fault.strerror or str(fault)).lower()
     return error("OUT001", f"cannot write `{fault.filename or root}`: {reason}",
                  help="check owner and mode of the folder and of the one that holds it")  # fmt: skip
+
+
+def _obstacle(path: Path) -> Path:
+    """The part of a path that stands where a directory must: `out` of `out/deeper`, if `out` is a file."""
+    parts = (*reversed(path.parents), path)
+    return next((each for each in parts if os.path.lexists(each) and not each.is_dir()), path)
 
 
 @dataclass(slots=True)

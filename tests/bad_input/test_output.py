@@ -49,7 +49,7 @@ def test_a_file_above_the_output_folder(folder: Path, trainyard: Command) -> Non
     (folder / "out").write_text("mine\n")
     before = snapshot(folder)
     done = trainyard("compile", "spec.yaml", "-o", "out/deeper", cwd=folder)
-    refused(done, "OUT003", "`out/deeper` is not a directory")
+    refused(done, "OUT003", "`out` is not a directory")
     assert snapshot(folder) == before
 
 
@@ -110,6 +110,33 @@ def test_a_cluster_whose_spec_cannot_be_read_is_no_orphan(folder: Path, trainyar
     (folder / "spec.yaml").write_text("\tkind: TrainingCluster\n")
     done = trainyard("compile", ".", cwd=folder)
     assert re.findall(r"^\w+\[(\w+)\]", done.out, re.MULTILINE) == ["YML003"]
+
+
+def test_only_what_this_run_reads_can_be_orphaned(trainyard: Command, tmp_path: Path) -> None:
+    """The clusters of other folders of specs are no orphans, and a renamed one is."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        text = (SPECS / "starter.yaml").read_text().replace("name: starter", f"name: cluster-{name}")
+        (tmp_path / name / "spec.yaml").write_text(text)
+        done = trainyard("compile", name, cwd=tmp_path)
+        assert (done.code, done.out) == (0, "")
+    (tmp_path / "a" / "spec.yaml").write_text(text.replace("cluster-b", "cluster-c"))
+    done = trainyard("compile", "a", cwd=tmp_path)
+    assert re.findall(r"^warning\[OUT009\]: (.*)$", done.out, re.MULTILINE) == [
+        "`generated/cluster-a` belongs to no spec any more"]
+
+
+def test_a_manifest_that_is_nested_without_end(folder: Path, trainyard: Command) -> None:
+    (folder / "generated/starter/.manifest.json").write_text("[" * 100_000)
+    done = trainyard("compile", "--check", "spec.yaml", cwd=folder)
+    assert "warning[OUT008]" in done.out
+    assert done.code == 2
+
+
+def test_a_spec_whose_name_is_not_utf8(trainyard: Command, tmp_path: Path) -> None:
+    shutil.copy(SPECS / "starter.yaml", os.fsencode(tmp_path) + b"/gr\xf6.yaml")
+    assert trainyard("compile", ".", cwd=tmp_path).code == 0
+    assert json.loads((tmp_path / "generated/starter/.manifest.json").read_text())["objects"]
 
 
 def test_output_inside_the_folder_of_the_specs(folder: Path, trainyard: Command) -> None:

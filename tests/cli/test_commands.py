@@ -166,7 +166,6 @@ def test_policies_are_named_as_specs_are(trainyard: Command, tmp_path: Path) -> 
     (["NodePool/l40"], "there is no code or object `NodePool/l40`: did you mean `NodePool/l40s`?"),
     (["job/hello", "efa"], "nothing is known of field `efa` of `job/hello`: write one of `resources.efa`"),
     (["job/hello", "resource"], "nothing is known of field `resource` of `job/hello`: did you mean `resources.efa`?"),
-    (["queue/all"], "nothing of `queue/all` is derived: the spec has all of it"),
 ])
 def test_explain_what_is_not_there(words: list[str], answer: str, trainyard: Command, tmp_path: Path) -> None:
     queues = "  queues: [{name: all, namespaces: [team], quota: [{pool: l40s, nodes: 2}]}]\n"

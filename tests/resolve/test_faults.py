@@ -135,6 +135,9 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (spec(storage=lustre(), job={"checkpoint": {"path": "/a/b/c"}, "mounts": [
         {"storage": "data", "path": "/a"}, {"storage": "data", "path": "/a/b", "readOnly": True}]}),
      "RES035", "spec.jobs[0].checkpoint.path", "saves to `/a/b/c`, which is mounted read-only", "the mount at `/a/b`"),
+    (spec(job={"resources": {"cpu": "95200m"}}), "RES037", "spec.jobs[0].resources.cpu",
+     "asks for 95200m of `cpu` a node, and the DaemonSets of this cluster leave 95190m of `p4d.24xlarge`",
+     "ask for at most 95190m"),
     (spec(versions={"trainer": "2.1.0", "kueue": "0.19.2"}), "RES034", "spec.versions.kueue",
      "kueue `0.19.2` does not work with trainer `2.1.0`", "take kueue `0.16.9` with trainer 2.1"),
     (spec(versions={"kueue": "0.16.9"}), "RES034", "spec.versions.kueue",
