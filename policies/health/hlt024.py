@@ -13,8 +13,9 @@ from compiler.policy.world import World
 def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Finding]:
     """The Kubernetes version of a cluster is out of standard support.
 
-    EKS then charges six times as much for the control plane, and later upgrades it by itself (EKS user guide,
-    Kubernetes versions, 2026-10). Versions whose dates are not known are left alone.
+    EKS then charges $0.60 instead of $0.10 an hour for the control plane (AWS containers blog, extended support
+    pricing, 2024), and upgrades it by itself at the end of extended support (EKS user guide, Kubernetes versions).
+    Versions whose dates are not known are left alone.
 
     ## Fails
 
@@ -34,8 +35,7 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
                       help='write `version: "1.35"`')
 
 
-# EKS user guide, kubernetes-versions, 2026-10; the last day of standard support.
+# EKS user guide, kubernetes-versions; the last day of standard support (1.31: a year before that of extended).
 _STANDARD_ENDS = {
-    "1.29": date(2025, 3, 23), "1.30": date(2025, 7, 23), "1.31": date(2025, 11, 26), "1.32": date(2026, 3, 23),
-    "1.33": date(2026, 7, 29), "1.34": date(2026, 12, 2),
+    "1.31": date(2025, 11, 26), "1.32": date(2026, 3, 23), "1.33": date(2026, 7, 29), "1.34": date(2026, 12, 2),
 }  # fmt: skip

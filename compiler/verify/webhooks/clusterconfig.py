@@ -1,4 +1,4 @@
-"""ClusterConfig: what eksctl refuses before it calls AWS (eksctl, main of 2026-08-21,
+"""ClusterConfig: what eksctl refuses before it calls AWS (eksctl v0.230.0,
 pkg/apis/eksctl.io/v1alpha5/validation.go and pkg/ctl/cmdutils/configfile.go). Sizes are a policy's matter (LIM012).
 """
 
