@@ -77,20 +77,6 @@ class Catalog:
         """Instance types with a similar name, best first."""
         return near(name, self.instance_types)
 
-    def near_region(self, name: str) -> list[str]:
-        """Regions with a similar name, best first."""
-        return near(name, self.regions)
-
-    def near_zone(self, name: str, region: str | None = None) -> list[str]:
-        """Zones with a similar name, best first; only those of one region if it is given."""
-        regions = [region] if region is not None else list(self.regions)
-        return near(name, (zone for each in regions for zone in self.regions.get(each, ())))
-
-    def region_of(self, zone: str) -> str | None:
-        """The region that has this zone, or None if the zone is not known."""
-        region = zone[:-1]
-        return region if zone in self.regions.get(region, ()) else None
-
     @cached_property
     def releases(self) -> Mapping[str, Release]:
         """The release sets by name."""

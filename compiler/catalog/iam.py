@@ -11,21 +11,16 @@ from typing import Any
 
 from compiler.catalog.catalog import DATA
 
-POLICY_LIMIT = 6144
-"""Characters of a managed policy, white space not counted (IAM quotas)."""
-
 Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class AddonRole:
-    """What an add-on's role needs: its service account, AWS managed policies (ARNs), and a policy of its own."""
+    """What an add-on may do: its service account and the AWS managed policies (ARNs) of its role."""
 
     namespace: str
     service_account: str
     managed: tuple[str, ...]
-    document: Document | None
-    source: str
 
 
 @cache
@@ -45,29 +40,16 @@ def _fill(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def karpenter_policies(
-    partition: str, region: str, account: str, cluster: str, queue: str | None, *, node_role: str | None = None,
+    partition: str, region: str, account: str, cluster: str, queue: str, *, node_role: str,
 ) -> dict[str, Document]:
     """The controller's managed policies by name, as in Karpenter's own CloudFormation (v1.14.1).
 
-    ``queue`` is the interruption queue's name; without one its policy is left out. ``node_role`` is the name
-    of the nodes' role (``KarpenterNodeRole-<cluster>``). Arguments may themselves be CloudFormation or Terraform
-    references (``${AWS::AccountId}``): they are not looked into.
+    ``queue`` is the interruption queue's name, ``node_role`` that of the nodes' role. Arguments may themselves be
+    CloudFormation or Terraform references (``${AWS::AccountId}``): they are not looked into.
     """
-    role = node_role or node_role_name(cluster)
     names = {"Partition": partition, "Region": region, "AccountId": account, "ClusterName": cluster,
-             "NodeRole": role, "Queue": queue or ""}
-    policies: dict[str, Document] = _fill(_data()["karpenter"]["policies"], names)
-    return {name: body for name, body in policies.items() if queue or "Interruption" not in name}
-
-
-def karpenter_policy(partition: str, region: str, account: str, cluster: str, queue: str | None) -> list[Document]:
-    """The documents of ``karpenter_policies``, each within ``POLICY_LIMIT``."""
-    return list(karpenter_policies(partition, region, account, cluster, queue).values())
-
-
-def node_role_name(cluster: str) -> str:
-    """The name of the role that Karpenter's nodes take."""
-    return Template(_data()["karpenter"]["node_role"]["name"]).substitute(ClusterName=cluster)
+             "NodeRole": node_role, "Queue": queue}
+    return _fill(_data()["karpenter"]["policies"], names)  # type: ignore[no-any-return]
 
 
 def node_role_policies(partition: str) -> list[str]:
@@ -93,10 +75,9 @@ def pod_identity_trust() -> Document:
 
 
 def addon_role(addon: str, partition: str) -> AddonRole | None:
-    """What this add-on's role needs, scoped where upstream gives a scoped policy; None: it needs no role."""
+    """What this add-on's role needs; ``None``: it needs no role."""
     item = _data()["addons"].get(addon)
     if item is None:
         return None
-    document = _fill(item["document"], {"Partition": partition}) if "document" in item else None
     managed = tuple(f"arn:{partition}:iam::aws:policy/{name}" for name in item["managed"])
-    return AddonRole(item["namespace"], item["service_account"], managed, document, item["source"])
+    return AddonRole(item["namespace"], item["service_account"], managed)

@@ -90,10 +90,6 @@ class InstanceType:
         return "spot" in self.usage_classes
 
     @property
-    def on_demand(self) -> bool:
-        return "on-demand" in self.usage_classes
-
-    @property
     def cluster_placement(self) -> bool:
         """Whether a cluster placement group takes the type."""
         return "cluster" in self.placement_strategies

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from compiler.plan.base import PlanNode
 from compiler.plan.nodes import NodeGroup
@@ -88,7 +89,10 @@ class PlacementGroup(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bootstrap(PlanNode):
-    """What must exist before Flux can work, made by people or CI: IAM, queue, placement groups, cluster, Flux."""
+    """What must exist before Flux can work, made by people or CI: IAM, queue, placement groups, cluster, Flux.
+
+    ``queue``: properties of the interruption queue, and its ``policy``.
+    """
 
     cluster: str
     region: str
@@ -96,6 +100,7 @@ class Bootstrap(PlanNode):
     account: str
     node_role: str
     interruption_queue: str
+    queue: Mapping[str, Any] = field(default_factory=dict)
     controller_role: str = ""
     controller_trust: Mapping[str, object] = field(default_factory=dict)
     controller_policies: Mapping[str, Mapping[str, object]] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from compiler.plan.nodes import NodeGroup
 from compiler.resolve.context import SPEC, Context
 from compiler.resolve.delivery import folder, interruption_queue
 from compiler.resolve.nodes import node_role, placement_group
-from compiler.resolve.pools import Pool, network_zones
+from compiler.resolve.pools import Pool
 
 SYSTEM = "system"
 _CONTROLLER_ROLE = "KarpenterController-{}"
@@ -35,7 +35,7 @@ def cluster(context: Context, pools: dict[str, Pool]) -> Cluster:
         origins={"region": SPEC / "region", "network": SPEC / "network", "name": SPEC, "access": SPEC / "admins"},
         tags={**spec.tags, "karpenter.sh/discovery": context.name},
         addons=_addons(context), pod_identities=_identities(context), access=_access(context),
-        node_groups=(_system(context, network),), auto_mode=False,
+        node_groups=(_system(context),), auto_mode=False,
         log_types=("api", "audit", "authenticator"),
     )
 
@@ -96,20 +96,19 @@ def _addons(context: Context) -> tuple[Addon, ...]:
     found = []
     for name in _ADDONS:
         version = context.release.addons.get(name)
-        if name == "vpc-cni":
-            policy = f"arn:{context.partition}:iam::aws:policy/AmazonEKS_CNI_Policy"
-            found.append(Addon(name, version, {"enableNetworkPolicy": "true"}, ("kube-system", "aws-node"), (policy,)))
-        else:
-            found.append(Addon(name, version))
+        role = iam.addon_role(name, context.partition)
+        values = {"enableNetworkPolicy": "true"} if name == "vpc-cni" else {}
+        found.append(Addon(name, version, values, (role.namespace, role.service_account), role.managed) if role
+                     else Addon(name, version, values))
     return tuple(found)
 
 
 def _identities(context: Context) -> tuple[PodIdentity, ...]:
     role = f"arn:{context.partition}:iam::{context.spec.account}:role/"
     found = [PodIdentity("kube-system", "karpenter", role_arn=role + _CONTROLLER_ROLE.format(context.name))]
-    if any(each.fsx_lustre for each in context.spec.storage):
-        arn = f"arn:{context.partition}:iam::aws:policy/AmazonFSxReadOnlyAccess"
-        found.append(PodIdentity("kube-system", "fsx-csi-controller-sa", (arn,)))
+    lustre = iam.addon_role("aws-fsx-csi-driver", context.partition)
+    if lustre is not None and any(each.fsx_lustre for each in context.spec.storage):
+        found.append(PodIdentity(lustre.namespace, lustre.service_account, lustre.managed))
     if any(each.s3 for each in context.spec.storage):
         found.append(PodIdentity("kube-system", "s3-csi-driver-sa", role_arn=role + _BUCKET_ROLE.format(context.name)))
     return tuple(found)
@@ -121,7 +120,7 @@ def _access(context: Context) -> tuple[AccessEntry, ...]:
     return (AccessEntry(role, "EC2_LINUX"), *admins)
 
 
-def _system(context: Context, network: Network) -> NodeGroup:
+def _system(context: Context) -> NodeGroup:
     at, system = SPEC / "system", context.spec.system
     instance = context.catalog.instance(system.instance_type)
     if instance is None:
@@ -150,6 +149,8 @@ def bootstrap(context: Context, pools: dict[str, Pool]) -> Bootstrap:
     return Bootstrap(
         at=SPEC, cluster=context.name, region=spec.region, partition=context.partition, account=spec.account,
         node_role=node_role(context.name), interruption_queue=interruption_queue(context.name),
+        queue=iam.interruption_queue(
+            context.partition, spec.region, spec.account, interruption_queue(context.name)),
         controller_role=_CONTROLLER_ROLE.format(context.name), controller_trust=iam.pod_identity_trust(),
         controller_policies=iam.karpenter_policies(
             context.partition, spec.region, spec.account, context.name, interruption_queue(context.name),
@@ -162,6 +163,3 @@ def bootstrap(context: Context, pools: dict[str, Pool]) -> Bootstrap:
         flux_version=context.release.versions["flux"], flux_source=flux.source, repository=flux.url,
         branch=flux.branch, path=folder(context),
     )
-
-
-__all__ = ["bootstrap", "cluster", "network_zones"]

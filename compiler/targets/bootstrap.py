@@ -45,9 +45,12 @@ def stack(boot: Bootstrap) -> dict[str, Any]:
         "ControllerRole": _role(boot.controller_role, boot.controller_trust,
                                 [{"Ref": f"{_logical(name)}Policy"} for name in boot.controller_policies]),
         "InterruptionQueue": {"Type": "AWS::SQS::Queue", "Properties": {
-            "QueueName": boot.interruption_queue, "MessageRetentionPeriod": 300, "SqsManagedSseEnabled": True,
+            "QueueName": boot.interruption_queue,
+            **{name: value for name, value in boot.queue.items() if name != "policy"},
         }},
-        "InterruptionQueuePolicy": _queue_policy(),
+        "InterruptionQueuePolicy": {"Type": "AWS::SQS::QueuePolicy", "Properties": {
+            "Queues": [{"Ref": "InterruptionQueue"}], "PolicyDocument": boot.queue["policy"],
+        }},
     }
     for name, document in boot.controller_policies.items():
         resources[f"{_logical(name)}Policy"] = {"Type": "AWS::IAM::ManagedPolicy", "Properties": {
@@ -84,19 +87,6 @@ def _trust(service: str) -> dict[str, Any]:
 def _role(name: str, trust: Any, policies: list[Any]) -> dict[str, Any]:
     return {"Type": "AWS::IAM::Role", "Properties": {
         "RoleName": name, "AssumeRolePolicyDocument": dict(trust), "ManagedPolicyArns": policies,
-    }}
-
-
-def _queue_policy() -> dict[str, Any]:
-    queue = {"Fn::GetAtt": ["InterruptionQueue", "Arn"]}
-    return {"Type": "AWS::SQS::QueuePolicy", "Properties": {
-        "Queues": [{"Ref": "InterruptionQueue"}],
-        "PolicyDocument": {"Version": "2012-10-17", "Statement": [
-            {"Effect": "Allow", "Principal": {"Service": ["events.amazonaws.com", "sqs.amazonaws.com"]},
-             "Action": "sqs:SendMessage", "Resource": queue},
-            {"Effect": "Deny", "Principal": "*", "Action": "sqs:*", "Resource": queue,
-             "Condition": {"Bool": {"aws:SecureTransport": "false"}}},
-        ]},
     }}
 
 

@@ -39,7 +39,7 @@ def cluster_config(cluster: Cluster) -> Body:
             accessConfig={"authenticationMode": "API", "accessEntries": [_entry(each) for each in cluster.access]},
             addonsConfig={"disableDefaultAddons": True},
             addons=[_addon(each) for each in cluster.addons],
-            managedNodeGroups=[_group(each, network) for each in cluster.node_groups],
+            managedNodeGroups=[_group(each) for each in cluster.node_groups],
             cloudWatch={"clusterLogging": {"enableTypes": list(cluster.log_types)}} if cluster.log_types else None,
             autoModeConfig={"enabled": cluster.auto_mode} if cluster.auto_mode is not None else None,
         ),
@@ -76,7 +76,7 @@ def _addon(addon: Addon) -> Body:
     )
 
 
-def _group(group: NodeGroup, network: Network) -> Body:
+def _group(group: NodeGroup) -> Body:
     return given(
         name=group.name, instanceTypes=list(group.instance_types), amiFamily=group.ami_family,
         minSize=group.min_size, maxSize=group.max_size, desiredCapacity=group.desired,
