@@ -17,6 +17,7 @@ from compiler.spec.types import (
     JobName,
     LabelValue,
     Name,
+    ObjectName,
     Path,
     Period,
     SecretKey,
@@ -36,7 +37,7 @@ class SecretEnv(SpecModel):
     """An environment variable from a Secret that exists in the job's namespace."""
 
     env: EnvName
-    secret: Name
+    secret: ObjectName
     key: SecretKey
 
 
@@ -97,7 +98,7 @@ class Job(SpecModel):
     processes_per_node: int | None = Field(None, ge=1, le=1024)
     shared_memory: Size | None = Field(None, description="size of /dev/shm, inside the memory limit")
     priority: Name | None = None
-    service_account: Name | None = Field(
+    service_account: ObjectName | None = Field(
         None, description="account of its pods, which exists in the namespace (as for Pod Identity); "
         "derived: one without any rights"
     )

@@ -15,6 +15,10 @@ _ENV = r"[-._a-zA-Z][-._a-zA-Z0-9]*"
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 
 Name = Annotated[str, BeforeValidator(matched(_LABEL, "a name (lowercase letters, digits, `-`)", "a100", longest=63))]
+# core/v1 Secret and ServiceAccount: names are DNS subdomains (Kubernetes, object names).
+ObjectName = Annotated[
+    str, BeforeValidator(matched(rf"{_LABEL}(\.{_LABEL})*", "a name (lowercase letters, digits, `-`, `.`)", "hf-token"))
+]
 JobName = Annotated[
     str, BeforeValidator(matched(
         r"[a-z]([-a-z0-9]*[a-z0-9])?", "a job's name (lowercase letters, digits, `-`; a letter first)", "llama3-8b"))

@@ -40,6 +40,7 @@ GOOD: list[dict[str, Any]] = [
                             "ephemeralStorage": "100Gi"}, "sharedMemory": "64Gi"}),
     spec(job={"model": {"parameters": 8, "precision": "fp32", "optimizerBytes": 0}}),
     spec(job={"secrets": [{"env": "TOKEN", "secret": "hf", "key": "token"}]}),
+    spec(job={"secrets": [{"env": "TOKEN", "secret": "hf.token", "key": "t.txt"}], "serviceAccount": "team.loader"}),
     spec(storage=[{"name": "a", "fsxLustre": FSX}, {"name": "b", "s3": {"bucket": "my.bucket-1", "prefix": "x/"}}]),
     spec(storage=[{"name": "a", "fsxLustre": {**FSX, "mountName": "A_b-9"}}]),
     spec(queues=queue(cohort="all", strategy="StrictFIFO", preemption={"withinQueue": "Never"})),
