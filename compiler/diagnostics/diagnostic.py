@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -62,3 +63,8 @@ def warning(
 ) -> Diagnostic:
     """A diagnostic of severity warning."""
     return Diagnostic(code, Severity.WARNING, message, at, span, label, notes, help, key)
+
+
+def listed(names: Iterable[object], joint: str = ", ") -> str:
+    """Names as a message lists them: in backticks."""
+    return joint.join(f"`{each}`" for each in names)

@@ -58,7 +58,7 @@ def _plan(context: Context) -> Plan:
         runtimes=_distinct(ran for _, ran in made),
         jobs=tuple(job for job, _ in made),
         namespaces=platform.namespaces(routes),
-        resource_quotas=platform.resource_quotas(context, bound),
+        resource_quotas=platform.resource_quotas(context, routes, bound),
         service_accounts=platform.service_accounts(routes),
         access=platform.access(context),
         network_policies=platform.network_policies(routes),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compiler.resolve.context import SPEC, Context, unique
+from compiler.diagnostics.diagnostic import listed
+from compiler.resolve.context import SPEC, Context, T, unique
 from compiler.resolve.pools import Pool
 from compiler.resolve.queues import Queue
 from compiler.resolve.storage import Storage
@@ -108,17 +110,11 @@ def _under(path: str, folder: str) -> bool:
 def _queue(context: Context, job: spec_jobs.Job, queues: dict[str, Queue], at: Route) -> Queue | None:
     if job.queue is not None:
         return context.find("RES016", "queue", job.queue, queues, at / "queue")
-    fitting = [
-        each for each in queues.values()
+    fitting = {
+        name: each for name, each in queues.items()
         if job.pool is None or not each.quota or any(pool.name == job.pool for pool, _, _ in each.quota)
-    ] or list(queues.values())
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        choices = ", ".join(f"`{each.name}`" for each in fitting)
-        context.fault("RES017", f"job `{job.name}` names no queue, and there are {len(fitting)}", at,
-                      f"add `queue:` with one of {choices}", key=True)
-    return None
+    }
+    return _only(context, job, "queue", fitting or queues, at)
 
 
 def _pool(
@@ -128,29 +124,25 @@ def _pool(
         if job.pool not in pools and job.pool in {each.name for each in context.spec.node_pools}:
             return None
         return context.find("RES011", "pool", job.pool, pools, at / "pool")
-    fitting = list({pool.name: pool for pool, _, _ in queue.quota}.values()) if queue else list(pools.values())
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        choices = ", ".join(f"`{each.name}`" for each in fitting)
-        context.fault("RES017", f"job `{job.name}` names no pool, and there are {len(fitting)}", at,
-                      f"add `pool:` with one of {choices}", key=True)
-    return None
+    return _only(context, job, "pool", {pool.name: pool for pool, _, _ in queue.quota} if queue else pools, at)
 
 
 def _namespace(context: Context, job: spec_jobs.Job, queue: Queue, at: Route) -> str | None:
     known = {each: each for each in queue.namespaces}
-    if job.namespace is not None:
-        if job.namespace not in known:
-            choices = ", ".join(f"`{each}`" for each in known)
-            where = "the queue's `namespaces`" if context.spec.queues else "`spec.namespaces`"
-            context.fault("RES013", f"queue `{queue.name}` takes no jobs from namespace `{job.namespace}`",
-                          at / "namespace", f"write one of {choices}, or add it to {where}")
-            return None
-        return job.namespace
-    if len(known) == 1:
-        return next(iter(known))
-    choices = ", ".join(f"`{each}`" for each in known)
-    context.fault("RES017", f"job `{job.name}` names no namespace, and queue `{queue.name}` has {len(known)}", at,
-                  f"add `namespace:` with one of {choices}", key=True)
-    return None
+    if job.namespace is None:
+        return _only(context, job, "namespace", known, at, f"queue `{queue.name}` has")
+    if job.namespace not in known:
+        where = "the queue's `namespaces`" if context.spec.queues else "`spec.namespaces`"
+        context.fault("RES013", f"queue `{queue.name}` takes no jobs from namespace `{job.namespace}`",
+                      at / "namespace", f"write one of {listed(known)}, or add it to {where}")
+    return known.get(job.namespace)
+
+
+def _only(
+    context: Context, job: spec_jobs.Job, key: str, fitting: Mapping[str, T], at: Route, whose: str = "there are"
+) -> T | None:
+    """The one thing that a job can mean that does not name it."""
+    if len(fitting) > 1:
+        context.fault("RES017", f"job `{job.name}` names no {key}, and {whose} {len(fitting)}", at,
+                      f"add `{key}:` with one of {listed(fitting)}", key=True)
+    return next(iter(fitting.values())) if len(fitting) == 1 else None

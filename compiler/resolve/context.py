@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from compiler.catalog import Catalog, Release
 from compiler.diagnostics import Diagnostic
-from compiler.diagnostics.diagnostic import error
+from compiler.diagnostics.diagnostic import error, listed
 from compiler.plan import Derived
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
@@ -70,7 +70,7 @@ class Context:
         if not known or zone in known:
             return True
         self.fault("RES004", f"zone `{zone}` is not in region `{region}`", at,
-                   f"{region} has {', '.join(f'`{each}`' for each in known)}", key=key)
+                   f"{region} has {listed(known)}", key=key)
         return False
 
     @property
@@ -92,7 +92,7 @@ def near_help(name: str, known: Iterable[str], what: str) -> str:
         return f"did you mean `{near[0]}`?"
     if not names:
         return f"declare it under `{_LISTS[what]}:`" if what in _LISTS else f"declare a {what}"
-    return f"write one of {', '.join(f'`{each}`' for each in names[:12])}"
+    return f"write one of {listed(names[:12])}"
 
 
 def unique(context: Context, what: str, names: Iterable[str], at: Route, *, key: str = "name") -> None:

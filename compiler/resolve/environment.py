@@ -49,8 +49,8 @@ def rendezvous(context: Context, job: Job, name: str) -> list[EnvVar]:
         "--max-restarts": ("PET_MAX_RESTARTS", str(job.spec.retries.process)),
     }
     return [
-        each for flag, (name, value) in wanted.items() if flag not in said
-        for each in _variable(context, job, name, value, _WHY[name], "torchrun reads every option from PET_*")
+        each for flag, (variable, value) in wanted.items() if flag not in said
+        for each in _variable(context, job, variable, value, _WHY[variable], "torchrun reads every option from PET_*")
     ]
 
 

@@ -36,7 +36,7 @@ JOB_LABEL = "trainyard.dev/job"
 _SHM = "dshm"
 
 
-def runtime(context: Context, job: Job, asked: dict[str, Quantity], shared: Quantity) -> Runtime:
+def runtime(context: Context, job: Job, shared: Quantity) -> Runtime:
     """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job."""
     pool, spec = job.pool, job.spec
     annotations = {"karpenter.sh/do-not-disrupt": "true"}
@@ -76,8 +76,8 @@ def _account(context: Context, job: Job) -> str:
                           "an account without rights or token: training needs none", at=job.at / "serviceAccount")
 
 
-def _digest(node: object, length: int = 8) -> str:
-    return hashlib.sha256(repr(node).encode()).hexdigest()[:length]
+def _digest(node: object) -> str:
+    return hashlib.sha256(repr(node).encode()).hexdigest()[:8]
 
 
 def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
@@ -86,7 +86,7 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
     asked = requests(context, job)
     count = processes(context, job, asked)
     shared = shared_memory(context, job, asked["memory"], count)
-    ran = runtime(context, job, asked, shared)
+    ran = runtime(context, job, shared)
     check_model(context, spec, job.pool, asked, at)
     _check_deadline(context, job)
     env, patches = environment(context, job), _patches(context, job)

@@ -5,6 +5,7 @@ Sources: botocore 1.44.5 fsx (CreateFileSystem StorageCapacity, PerUnitStorageTh
 
 from __future__ import annotations
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.spec.storage import FsxLustre
@@ -22,15 +23,14 @@ def check_file_system(context: Context, fsx: FsxLustre, at: Route) -> None:
         context.in_region(fsx.zone, at / "zone")
     steps = _steps(fsx)
     if not _fits(fsx.size.value, steps):
-        near = " or ".join(f"`{each}Gi`" for each in _nearest(fsx.size.value // _GIB, steps))
+        near = listed((f"{each}Gi" for each in _nearest(fsx.size.value // _GIB, steps)), " or ")
         context.fault("RES022", f"no {fsx.deployment} file system has a size of `{fsx.size}`", at / "size",
                       f"write its StorageCapacity: {near} are the nearest there are")
     known, given = _THROUGHPUT[fsx.deployment], fsx.throughput_per_tib
     if given is not None and given not in known:
-        listed = ", ".join(f"`{each}`" for each in known)
         context.fault("RES023", f"no {fsx.deployment} file system has a throughput of {given} MB/s for each TiB",
-                      at / "throughputPerTiB",
-                      f"write one of {listed}" if known else "remove it: scratch file systems have a fixed throughput")
+                      at / "throughputPerTiB", f"write one of {listed(known)}" if known else
+                      "remove it: scratch file systems have a fixed throughput")
 
 
 def _steps(fsx: FsxLustre) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -50,27 +50,18 @@ def namespaces(routes: dict[str, Route]) -> tuple[Namespace, ...]:
     return tuple(Namespace(at=at, name=name, labels=labels, prune=False) for name, at in routes.items())
 
 
-def resource_quotas(context: Context, queues: dict[str, Queue]) -> tuple[ResourceQuota, ...]:
+def resource_quotas(
+    context: Context, routes: dict[str, Route], queues: dict[str, Queue]
+) -> tuple[ResourceQuota, ...]:
     """The ceiling of each namespace: the spec's, or the accelerators that its queues could ever give it."""
-    own = {each.name: (each.quota, SPEC / "namespaces" / index) for index, each in enumerate(context.spec.namespaces)}
+    own = {each.name: each.quota for each in context.spec.namespaces}
     found = []
-    for name, at in namespace_routes_of(queues, own).items():
-        quota, reached = own.get(name, (None, at))[0], _reachable(name, queues)
+    for name, at in routes.items():
+        quota, reached = own.get(name), _reachable(name, queues)
         hard = _hard(quota, tuple(reached) or (GPU,)) if quota is not None else _ceiling(context, name, reached)
         if hard:
             found.append(ResourceQuota(at=at / "quota", name="training", namespace=name, hard=hard))
     return tuple(found)
-
-
-def namespace_routes_of(
-    queues: dict[str, Queue], own: dict[str, tuple[spec_cluster.NamespaceQuota | None, Route]]
-) -> dict[str, Route]:
-    """Namespaces of the spec and of its queues, with their routes."""
-    found = {name: at for name, (_, at) in own.items()}
-    for queue in queues.values():
-        for namespace in queue.namespaces:
-            found.setdefault(namespace, queue.at)
-    return found
 
 
 def _hard(quota: spec_cluster.NamespaceQuota, accelerators: tuple[str, ...]) -> dict[str, Quantity]:

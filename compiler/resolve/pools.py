@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compiler.catalog import InstanceType
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan.nodes import Taint, Toleration
 from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context, unique
@@ -105,52 +106,58 @@ def _known(context: Context, instance: InstanceType, at: Route) -> bool:
         return False
     missing = sorted({"network_cards", "efa_interfaces"} & instance.unknown)
     if missing:
-        what = " and ".join(f"`{each}`" for each in missing)
+        what = listed(missing, " and ")
         context.fault("RES019", f"no source tells {what} of `{instance.name}`", at / "instanceType",
                       "`trainyard catalog refresh` asks EC2 for them; give the file it writes with `--catalog`")
     return not missing
 
 
 def _zones(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route) -> tuple[str, ...]:
-    region, known = context.spec.region, context.catalog.regions.get(context.spec.region, ())
-    offered = instance.zones.get(region, ())
-    given = [pool.zone] if pool.zone else pool.zones
-    if not given:
-        candidates = [each for each in offered if each in network_zones(context)] if _has_network(context) else offered
-        if region not in context.catalog.regions:
-            return ()  # the region has its own fault
-        if len(candidates) == 1:
-            context.derive(f"pool/{pool.name}", "zone", candidates[0],
-                           f"the only zone of {region} with {instance.name}", "EC2 DescribeInstanceTypeOfferings")
-            return tuple(candidates)
-        choices = ", ".join(f"`{each}`" for each in (candidates or known)) or f"a zone of {region}"
-        context.fault("RES006", f"pool `{pool.name}` names no zone", at, f"add `zone:` with one of {choices}", key=True)
+    region, offered = context.spec.region, instance.zones.get(context.spec.region, ())
+    if instance.zones and not offered and context.catalog.regions.get(region):
+        context.fault("RES008", f"`{instance.name}` is not offered in {region}", at / "instanceType",
+                      f"it is offered in {', '.join(sorted(instance.zones))}")
         return ()
-    zone_at = (lambda index: at / "zone") if pool.zone else (lambda index: at / "zones" / index)
-    bad = False
-    for index, zone in enumerate(given):
-        if not context.in_region(zone, zone_at(index)):
-            bad = True
-        elif offered and zone not in offered:
-            context.fault("RES008", f"`{instance.name}` is not offered in `{zone}`", zone_at(index),
-                          f"it is offered in {', '.join(f'`{each}`' for each in offered)}")
-            bad = True
-        elif not instance.zones.get(region) and instance.zones and known:
-            context.fault("RES008", f"`{instance.name}` is not offered in {region}", at / "instanceType",
-                          f"it is offered in {', '.join(sorted(instance.zones))}")
-            bad = True
-        elif _has_network(context) and zone not in network_zones(context):
-            context.fault("RES010", f"the network has no subnet in `{zone}`", zone_at(index),
-                          f"the network is in {', '.join(f'`{each}`' for each in network_zones(context))}")
-            bad = True
-    return () if bad else tuple(given)
+    if pool.zone is not None:
+        return (pool.zone,) if _takes(context, instance, pool.zone, at / "zone") else ()
+    if pool.zones:
+        taken = [_takes(context, instance, zone, at / "zones" / index) for index, zone in enumerate(pool.zones)]
+        return tuple(pool.zones) if all(taken) else ()
+    return _derived_zone(context, pool, instance, at)
 
 
-def _has_network(context: Context) -> bool:
-    return bool(context.spec.network.zones or context.spec.network.vpc)
+def _takes(context: Context, instance: InstanceType, zone: str, at: Route) -> bool:
+    """Whether a zone takes nodes of a type, as far as is known; a fault if it does not."""
+    offered, network = instance.zones.get(context.spec.region, ()), _network_zones(context)
+    if not context.in_region(zone, at):
+        return False
+    if offered and zone not in offered:
+        context.fault("RES008", f"`{instance.name}` is not offered in `{zone}`", at,
+                      f"it is offered in {listed(offered)}")
+        return False
+    if network and zone not in network:
+        context.fault("RES010", f"the network has no subnet in `{zone}`", at, f"the network is in {listed(network)}")
+        return False
+    return True
 
 
-def network_zones(context: Context) -> tuple[str, ...]:
+def _derived_zone(
+    context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route
+) -> tuple[str, ...]:
+    region, network = context.spec.region, _network_zones(context)
+    if region not in context.catalog.regions:
+        return ()  # the region has its own fault
+    candidates = [each for each in instance.zones.get(region, ()) if not network or each in network]
+    if len(candidates) == 1:
+        context.derive(f"pool/{pool.name}", "zone", candidates[0],
+                       f"the only zone of {region} with {instance.name}", "EC2 DescribeInstanceTypeOfferings")
+        return tuple(candidates)
+    choices = listed(candidates or context.catalog.regions[region]) or f"a zone of {region}"
+    context.fault("RES006", f"pool `{pool.name}` names no zone", at, f"add `zone:` with one of {choices}", key=True)
+    return ()
+
+
+def _network_zones(context: Context) -> tuple[str, ...]:
     """The zones that the spec's network names; empty when they are to be derived."""
     network = context.spec.network
     return tuple(network.vpc.private) if network.vpc else tuple(network.zones)

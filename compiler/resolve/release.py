@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compiler.catalog import Catalog, Release
 from compiler.diagnostics import Diagnostic
-from compiler.diagnostics.diagnostic import error
+from compiler.diagnostics.diagnostic import error, listed
 from compiler.resolve.context import SPEC, near_help
 from compiler.spec.cluster import ClusterSpec
 
@@ -20,7 +20,7 @@ def choose_release(spec: ClusterSpec, catalog: Catalog) -> tuple[Release | None,
     faults = []
     for component, version in spec.versions:
         if version is not None and release.supported.get(component) and not release.supports(component, version):
-            known = ", ".join(f"`{each}`" for each in release.supported[component])
+            known = listed(release.supported[component])
             faults.append(error(
                 "RES002", f"{component} `{version}` is not supported by release {release.name}",
                 SPEC / "versions" / component, help=f"write one of {known}, or remove it to use the release's",

@@ -36,14 +36,13 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
 def _check_agents(context: Context, job: Job) -> None:
     """A request that fits the node and not what its agents leave. What is above the node is for a policy to say."""
     own, share, instance = job.spec.resources, job.pool.share, job.pool.instance.name
-    for index, (name, asked, unit) in enumerate((
-        ("cpu", own.cpu.milli if own.cpu else 0, "m"),
-        ("memory", own.memory.value // 1024**2 if own.memory else 0, "Mi"),
-    )):
-        if share.left[index] < asked <= share.left[index] + share.agents[index]:
-            context.fault("RES037", f"job `{job.spec.name}` asks for {asked}{unit} of `{name}` a node, and the "
-                          f"DaemonSets of this cluster leave {share.left[index]}{unit} of `{instance}`",
-                          job.at / "resources" / name, f"ask for at most {share.left[index]}{unit}, or leave it out")
+    asked = own.cpu.milli if own.cpu else 0, own.memory.value // 1024**2 if own.memory else 0
+    for name, unit, wanted, left, agents in zip(("cpu", "memory"), ("m", "Mi"), asked, share.left, share.agents,
+                                                strict=True):
+        if left < wanted <= left + agents:
+            context.fault("RES037", f"job `{job.spec.name}` asks for {wanted}{unit} of `{name}` a node, and the "
+                          f"DaemonSets of this cluster leave {left}{unit} of `{instance}`",
+                          job.at / "resources" / name, f"ask for at most {left}{unit}, or leave it out")
 
 
 def _settle(

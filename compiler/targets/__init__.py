@@ -6,7 +6,6 @@ from plan nodes to bodies. A new target is one new file; it is found by being he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -18,8 +17,6 @@ from compiler.plan import Plan
 __all__ = ["files", "lower", "targets"]
 
 _PARTS = ("__init__", "body", "chart")
-
-Lower = Callable[[Plan], Iterator[Manifest]]
 
 
 @cache

@@ -38,11 +38,16 @@ def detector_bodies(detector: ProblemDetector) -> list[Body]:
         PolicyRule(("",), ("nodes/status",), ("patch",)),
         PolicyRule(("", "events.k8s.io"), ("events",), ("create", "patch", "update")),
     ), subjects=(Subject("ServiceAccount", name, namespace),))
+    return [*_around(data, access), _daemon_set(detector, _digest(data))]
+
+
+def _around(data: dict[str, str], access: Access) -> list[Body]:
+    """What the pods of a workload read, and as whom they may do what."""
+    account = access.subjects[0]
     return [
-        {**head("v1", "ConfigMap", name, namespace, annotations=NO_SUBSTITUTION), "data": data},
-        head("v1", "ServiceAccount", name, namespace),
+        {**head("v1", "ConfigMap", account.name, account.namespace, annotations=NO_SUBSTITUTION), "data": data},
+        head("v1", "ServiceAccount", account.name, account.namespace),
         *access_bodies(access),
-        _daemon_set(detector, _digest(data)),
     ]
 
 
@@ -110,12 +115,7 @@ def tainter_bodies(tainter: ConditionTainter) -> list[Body]:
         PolicyRule(("",), ("nodes",), ("get", "list", "patch")),
     ), subjects=(Subject("ServiceAccount", name, namespace),))
     data = {"condition_tainter.py": script}
-    return [
-        {**head("v1", "ConfigMap", name, namespace, annotations=NO_SUBSTITUTION), "data": data},
-        head("v1", "ServiceAccount", name, namespace),
-        *access_bodies(access),
-        _deployment(tainter, _digest(data)),
-    ]
+    return [*_around(data, access), _deployment(tainter, _digest(data))]
 
 
 def _deployment(tainter: ConditionTainter, digest: str) -> Body:

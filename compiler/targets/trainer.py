@@ -37,7 +37,7 @@ _POD = ("spec", "template", "spec", "replicatedJobs", 0, "template", "spec", "te
 
 def lower(plan: Plan) -> Iterator[Manifest]:
     """Runtimes a stage before the jobs: a TrainJob is refused while its runtime is not there."""
-    old = (plan.version("trainer") or "").startswith("2.1.") or plan.version("trainer") == "2.1"
+    old = (plan.version("trainer") or "").startswith("2.1.")
     for runtime in plan.runtimes:
         body = runtime_body(runtime)
         yield Manifest(body, path(RUNTIMES, body), runtime.at, _runtime_origins(runtime))

@@ -216,6 +216,11 @@ def test_a_pool_that_has_a_fault_of_its_own_makes_no_second_one() -> None:
 # --- the model against the memory
 
 
+def test_a_type_that_a_region_lacks_is_told_once_for_all_zones() -> None:
+    data = spec(region="af-south-1", pool={"zone": None, "zones": ["af-south-1a", "af-south-1b"]})
+    assert [each.code for each in faults_of(data)] == ["RES008"]
+
+
 def model(**fields: Any) -> dict[str, Any]:
     return {"parameters": 8e9, **fields}
 
