@@ -31,7 +31,8 @@ def node_class(context: Context, pool: Pool) -> NodeClass:
     return NodeClass(
         at=at, name=pool.name,
         origins={
-            "interfaces": at / "instanceType", "reservations": at / "capacity", "placement_group": at / "placement",
+            "interfaces": at / "instanceType", "reservations": at / "capacity",
+            "placement_group": at / ("placementGroup" if spec.placement_group else "placement"),
             "block_devices": at / "rootVolume", "instance_store": at / "localStorage",
         },
         ami_alias=context.version("ami"),
@@ -57,8 +58,8 @@ def node_role(cluster: str) -> str:
 
 
 def placement_group(cluster: str, pool: Pool) -> str | None:
-    """The name of a pool's placement group."""
-    return f"{cluster}-{pool.name}" if pool.placement else None
+    """The name of a pool's placement group: one that exists, or one that the bootstrap makes."""
+    return pool.spec.placement_group or (f"{cluster}-{pool.name}" if pool.placement else None)
 
 
 def _subnets(context: Context, pool: Pool) -> tuple[SelectorTerm, ...]:

@@ -106,7 +106,7 @@ def _known(context: Context, instance: InstanceType, at: Route) -> bool:
         return False
     missing = sorted({"network_cards", "efa_interfaces"} & instance.unknown)
     if missing:
-        what = listed(missing, " and ")
+        what = " and ".join(missing).replace("efa_", "EFA ").replace("_", " ")
         context.fault("RES019", f"no source tells {what} of `{instance.name}`", at / "instanceType",
                       "`trainyard catalog refresh` asks EC2 for them; give the file it writes with `--catalog`")
     return not missing
@@ -173,7 +173,9 @@ def _placement(
     context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route, *, efa: bool
 ) -> str | None:
     derived, reason, source = "none", "its nodes do not talk over EFA", ""
-    if pool.capacity.type in _NO_PLACEMENT:
+    if pool.placement_group is not None:
+        reason = f"placement group {pool.placement_group} exists"
+    elif pool.capacity.type in _NO_PLACEMENT:
         reason, source = _NO_PLACEMENT[pool.capacity.type]
     elif efa and pool.nodes.max > 1 and instance.cluster_placement:
         derived, reason = "cluster", "ranks talk over EFA: nodes close together"

@@ -16,6 +16,7 @@ from compiler.spec.types import (
     LabelValue,
     Name,
     NodeLabelKey,
+    PlacementGroupName,
     ReservationId,
     Size,
     Timestamp,
@@ -108,6 +109,9 @@ class NodePool(SpecModel):
     placement: Literal["cluster", "partition", "spread", "none"] | None = Field(
         None, description="placement group; derived: `cluster` for several nodes with EFA, none in reserved capacity"
     )
+    placement_group: PlacementGroupName | None = Field(
+        None, description="a placement group that exists, like the one of a reservation; instead of `placement`"
+    )
     efa: bool | None = Field(None, description="whether nodes get their EFA devices; derived: yes, if the type has any")
     root_volume: Volume | None = None
     local_storage: Literal["raid0", "none"] | None = Field(None, description="what to do with NVMe disks")
@@ -122,4 +126,7 @@ class NodePool(SpecModel):
     def _one_place(self) -> Self:
         if self.zone is not None and self.zones:
             raise fault("both `zone` and `zones` are given", "keep one of them; EFA needs a single zone")
+        if self.placement is not None and self.placement_group is not None:
+            raise fault(f"placement group `{self.placement_group}` exists, and `placement: {self.placement}` makes "
+                        "another", "keep one of them")
         return self

@@ -71,6 +71,10 @@ FileSystemId = Annotated[
 Bucket = Annotated[
     str, BeforeValidator(matched(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "an S3 bucket name", "checkpoints-111122223333"))
 ]
+# EC2 CreatePlacementGroup GroupName: up to 255 ASCII characters.
+PlacementGroupName = Annotated[
+    str, BeforeValidator(matched(r"[!-~]([ -~]*[!-~])?", "the name of a placement group", "research-a100", longest=255))
+]
 # Given by the service: "fsx" for SCRATCH_1, else up to eight characters (botocore 1.44.5, LustreFileSystemMountName).
 MountName = Annotated[
     str, BeforeValidator(matched(r"[A-Za-z0-9_-]{1,8}", "the MountName of a file system", "abcdefgh"))

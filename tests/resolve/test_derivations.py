@@ -330,6 +330,14 @@ def test_gangs_over_efa_get_a_cluster_placement_group(pool: dict[str, Any], grou
     assert [each.name for each in plan.bootstrap.placement_groups] == ([group] if group else [])
 
 
+def test_a_placement_group_that_exists_is_taken_and_none_is_made() -> None:
+    reserved = {"type": "reserved", "id": "cr-0a1b2c3d4e5f60718"}
+    plan = plan_of(spec(pool={"placementGroup": "ours", "capacity": reserved}))
+    assert plan.node_classes[0].placement_group == "ours"
+    assert plan.bootstrap is not None
+    assert plan.bootstrap.placement_groups == ()
+
+
 def test_a_capacity_block_is_bought_as_reserved_and_tells_its_end() -> None:
     capacity = {"type": "block", "ids": ["cr-1", "cr-2"], "ends": "2026-12-15T11:30:00Z"}
     plan = plan_of(spec(pool={"capacity": capacity}))

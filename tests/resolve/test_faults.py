@@ -99,7 +99,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (spec(system={"instanceType": "p4d.24xlarge"}), "RES018", "spec.system.instanceType", "have 8 accelerators",
      "`m7i.2xlarge`"),
     (spec(pool={"instanceType": "p6e-gb200.36xlarge"}), "RES019", "spec.nodePools[0].instanceType",
-     "no source tells `efa_interfaces` and `network_cards` of `p6e-gb200.36xlarge`", "trainyard catalog refresh"),
+     "no source tells EFA interfaces and network cards of `p6e-gb200.36xlarge`", "trainyard catalog refresh"),
     (spec(pool={"taints": [{"key": "nvidia.com/gpu", "value": "true"}]}), "RES020", "spec.nodePools[0].taints[0]",
      "`nvidia.com/gpu:NoSchedule` is set twice", "by themselves"),
     (spec(pool={"taints": [{"key": "a"}, {"key": "a", "value": "b"}]}), "RES020", "spec.nodePools[0].taints[1]",

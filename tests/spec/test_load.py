@@ -29,6 +29,7 @@ GOOD: list[dict[str, Any]] = [
     spec(pool={"rootVolume": {"size": "500Gi", "iops": 3000, "throughput": 1000}}),
     spec(pool={"labels": {"team.example.com/cost": "a_1"}, "taints": [{"key": "team", "effect": "NoExecute"}]}),
     spec(pool={"consolidateAfter": "0s"}),
+    spec(pool={"placementGroup": "research a100"}),
     spec(network={"cidr": "10.0.0.0/24", "zones": ["us-west-2a", "us-west-2b"]}),
     spec(network={"vpc": VPC, "endpoint": "private"}),
     spec(network={"publicAccess": ["203.0.113.0/24", "198.51.100.7/32"]}),
@@ -68,6 +69,8 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     # Places
     (spec(region="us-west-2a"), "SPC005", "spec.region", "is an Availability Zone, not a Region", "write `us-west-2`"),
     (spec(region="oregon"), "SPC005", "spec.region", "`oregon` is not an AWS Region", "like `us-west-2`"),
+    (spec(pool={"placement": "cluster", "placementGroup": "ours"}), "SPC005", "spec.nodePools[0]",
+     "placement group `ours` exists, and `placement: cluster` makes another", "keep one"),
     (spec(pool={"zone": "us-west-2"}), "SPC005", "spec.nodePools[0].zone", "is a Region, not an Availability Zone",
      "like `us-west-2a`"),
     (spec(pool={"zone": "usw2-az1"}), "SPC005", "spec.nodePools[0].zone", "is the id of a zone, not its name",
