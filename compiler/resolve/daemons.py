@@ -51,9 +51,10 @@ def daemons(spec: ClusterSpec, instance: InstanceType, *, efa: bool) -> list[Dae
         if instance.gpus and instance.arch == "amd64":
             found.append(Daemon("dcgm-server", 100, 512, OURS))
     if any(each.fsx_lustre for each in spec.storage):
-        # aws-fsx-csi-driver 1.17.0 values: three containers of 10m, 40Mi.
-        found.append(Daemon("fsx-csi-node", 30, 120, "aws-fsx-csi-driver 1.17.0 chart values"))
+        # One container of 10m, 40Mi (node) and two of 10m, 32Mi (sidecars).
+        found.append(Daemon("fsx-csi-node", 30, 104, "aws-fsx-csi-driver 1.17.0 chart values"))
     if any(each.s3 for each in spec.storage):
+        # Three containers of 10m, 40Mi; Mountpoint's own pods ask for nothing (pkg/podmounter/mppod, v2.7.0).
         found.append(Daemon("s3-csi-node", 30, 120, "aws-mountpoint-s3-csi-driver 2.7.0 chart values"))
     return found
 
