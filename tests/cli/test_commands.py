@@ -135,6 +135,14 @@ def test_explain_a_code_by_code_and_by_slug(trainyard: Command) -> None:
         assert trainyard("explain", slug).out == trainyard("explain", code.lower()).out == done.out
 
 
+def test_explain_a_slug_of_two_codes(trainyard: Command) -> None:
+    """Both pages: of two compiler codes, and of a compiler code and a rule."""
+    for slug, codes in (("wrong-type", ["SCH002", "SPC003"]), ("unknown-instance-type", ["RES005", "PLC018"])):
+        done = trainyard("explain", slug)
+        assert re.findall(rf"^([A-Z]+\d+) {slug}", done.out, re.MULTILINE) == codes
+        assert done.out == "\n".join(trainyard("explain", code).out for code in codes)
+
+
 def test_explain_lists_all_codes(trainyard: Command, tmp_path: Path) -> None:
     """Those of the rules beside the specs, too."""
     (tmp_path / "policies").mkdir()
