@@ -125,7 +125,7 @@ def _compare(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
     if root.is_symlink():
         return TreeDiff(diagnostics=(error("OUT003", f"`{root}` is a symbolic link, not a directory",
                                            help="write to the folder that it names"),))  # fmt: skip
-    entries = dict(_scan(root, "")) if os.path.lexists(root) else {}
+    entries = dict(_scan(root, "")) if _stands(root) else {}
     found: list[Diagnostic] = []
     state = _Comparison(root, entries, _owned(root, entries, found), found)
     added, changed, unchanged = [], [], []
@@ -145,6 +145,17 @@ def _compare(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
     in_the_way = _in_the_way(state, files, {*added, *changed, *unchanged}, foreign)
     _tell(state, in_the_way, [path for path in foreign if path not in in_the_way])
     return TreeDiff(tuple(added), tuple(changed), tuple(removed), tuple(unchanged), tuple(foreign), tuple(found))
+
+
+def _stands(root: Path) -> bool:
+    """Whether there is anything at a path; ``OSError`` where there can be nothing, as below a file."""
+    try:
+        os.lstat(root)
+    except FileNotFoundError:
+        if (link := _obstacle(root)) != root:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(link)) from None
+        return False
+    return True
 
 
 def _scan(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
@@ -214,6 +225,6 @@ def _tell(state: _Comparison, in_the_way: set[str], foreign: list[str]) -> None:
         ))  # fmt: skip
     for path in state.edited:
         state.found.append(Diagnostic(
-            "OUT007", Severity.NOTE, f"`{state.root / path}` was edited since Trainyard wrote it; the edit is lost",
+            "OUT007", Severity.NOTE, f"`{state.root / path}` was edited since Trainyard wrote it; `compile` does not keep the edit",
             help="change the spec instead",
         ))  # fmt: skip
