@@ -94,8 +94,8 @@ def _within(name: str, field: str) -> bool:
 def _explained(done: Compilation, subject: str, field: str) -> str:
     if done.plan is None:
         return ""
-    rows = [(each.field, each.value, each.reason, each.source) for each in done.plan.derived
-            if each.object == subject and _within(each.field, field)]
+    rows = [(each.field, each.value, each.reason, str(done.document.span(each.at)) if each.at else each.source)
+            for each in done.plan.derived if each.object == subject and _within(each.field, field)]
     if rows:
         return f"{subject} in {done.name}\n{_lines(rows)}"
     return _placed(done, subject, field)
