@@ -15,6 +15,7 @@ from compiler.resolve.context import near_help
 from compiler.source import Route
 from compiler.source.tree import SequenceNode
 
+_WHOLE = ("cluster", "kueue", "health")  # objects of which a cluster has one, so that they need no name
 _CODE = re.compile(r"[A-Z]{2,4}\d{3}\Z")
 
 
@@ -35,7 +36,8 @@ def explain_code(subject: str, options: Options) -> str | None:
     if _CODE.match(subject.upper()):
         raise UsageError(f"there is no code `{subject}`: "
                          f"{near_help(subject.upper(), [each[0] for each in pages], 'code')}")
-    if "/" not in subject and (near := difflib.get_close_matches(subject, [each[1] for each in pages], n=1)):
+    near = difflib.get_close_matches(subject, [each[1] for each in pages], n=1)
+    if near and "/" not in subject and subject not in _WHOLE:
         raise UsageError(f"there is no code or object `{subject}`: did you mean `{near[0]}`?")
     return None
 

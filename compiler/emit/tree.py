@@ -225,6 +225,7 @@ def _tell(state: _Comparison, in_the_way: set[str], foreign: list[str]) -> None:
         ))  # fmt: skip
     for path in state.edited:
         state.found.append(Diagnostic(
-            "OUT007", Severity.NOTE, f"`{state.root / path}` was edited since Trainyard wrote it; `compile` does not keep the edit",
+            "OUT007", Severity.NOTE,
+            f"`{state.root / path}` was edited since Trainyard wrote it; `compile` does not keep the edit",
             help="change the spec instead",
         ))  # fmt: skip

@@ -147,8 +147,9 @@ def _identity(
 
 def _explain(context: Context, job: Job) -> None:
     target, pool, retries = job.target, job.pool, job.spec.retries
-    context.derive(target, "zone", ", ".join(pool.zones), f"pool {pool.name} is there")
-    context.derive(target, "tolerations", ", ".join(map(str, pool.taints)), f"the taints of pool {pool.name}")
+    context.derive(target, "zone", ", ".join(pool.zones), f"pool {pool.name} is there", follows=pool.at)
+    context.derive(target, "tolerations", ", ".join(map(str, pool.taints)), f"the taints of pool {pool.name}",
+                   follows=pool.at)
     for name, why in _RESTARTS.items():
         value = getattr(retries, name)
         given = value if name in retries.model_fields_set else None

@@ -197,6 +197,21 @@ def test_explain_an_object(trainyard: Command) -> None:
     assert re.search(r"^  spec\.template\.spec\S+: .*starter\.yaml:10:\d+$", done.out, re.MULTILINE)
 
 
+def test_every_derived_value_is_told_with_its_source(trainyard: Command) -> None:
+    """In brackets after the reason: an upstream document, a place in the spec, or that it is a default of ours."""
+    report = json.loads((ROOT / "generated/jakarta/.manifest.json").read_text())["jobs"]
+    objects = [*(f"job/{name.partition('/')[2]}" for name in report), "pool/h200", "queue/atlas", "cluster", "kueue",
+               "health", "namespace/models"]
+    for each in objects:
+        done = trainyard("explain", each, "--in", "specs/jakarta", cwd=ROOT)
+        reasons = done.out.splitlines()[2::2]
+        assert done.code == 0
+        assert reasons
+        assert all(re.search(r"\S \[[^]]+.*\]$", line) for line in reasons)
+    done = trainyard("explain", "job/atlas", "env.CHECKPOINT_DIR", "--in", "specs/jakarta")
+    assert "[specs/jakarta/jobs/atlas.yaml:14:22]" in done.out
+
+
 def test_explain_in_specs_with_faults(trainyard: Command) -> None:
     done = trainyard("explain", "job/train", "--in", BAD / "unknown-type.yaml")
     assert (done.code, done.out) == (2, "")
