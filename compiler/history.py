@@ -196,7 +196,7 @@ def _with(plan: Plan, manifests: list[Manifest], held: Mapping[str, _Held]) -> t
     }
     names = {f"job/{each.job.source_name}": each.job.name for each in held.values()}
     derived = [each for each in plan.derived if each.object not in names]
-    derived += [Derived(job, "name", name, "submitted before, and no other run is asked for")
+    derived += [Derived(job, "name", name, "submitted before, and no other run is asked for", MANIFEST)
                 for job, name in names.items()]
     kept = tuple(each for name, each in runtimes.items() if name in used)
     return replace(plan, jobs=jobs, runtimes=kept, derived=tuple(derived)), list(objects.values())

@@ -78,7 +78,7 @@ def write(done: Compilation, prepared: Prepared, options: Options, cdk8s: Synthe
 
 
 def _base(options: Options) -> Path:
-    return options.output.absolute().parent
+    return Path(os.path.realpath(options.output.absolute().parent))
 
 
 def orphans(done: Outcome, options: Options, paths: Sequence[str | os.PathLike[str]]) -> list[Diagnostic]:

@@ -77,6 +77,21 @@ def test_the_same_bytes_on_any_machine(
     assert contents(tmp_path / "generated") == fresh
 
 
+def test_links_and_absolute_paths_do_not_matter(trainyard: Command, tmp_path: Path, fresh: dict[str, bytes]) -> None:
+    """Reached by a link, from elsewhere, or by its absolute path: the source map names the same files."""
+    shutil.copytree(SPECS, tmp_path / "real" / "specs")
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "elsewhere").mkdir()
+    for number, (cwd, specs, output) in enumerate((
+        ("real", tmp_path / "link" / "specs", "generated"), ("elsewhere", "../link/specs", "../real/generated"),
+        ("real", "specs", tmp_path / "link" / "generated"), ("link", "specs", tmp_path / "real" / "generated"),
+    )):
+        done = trainyard("compile", specs, "-o", output, cwd=tmp_path / cwd)
+        assert (done.code, len(re.findall(" added$" if number == 0 else ": current, ", done.err, re.MULTILINE))) == (
+            0, len(CLUSTERS))
+        assert contents(tmp_path / "real" / "generated") == fresh
+
+
 def test_the_order_of_files_does_not_matter(
     monkeypatch: pytest.MonkeyPatch, trainyard: Command, tmp_path: Path, fresh: dict[str, bytes]
 ) -> None:

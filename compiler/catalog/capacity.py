@@ -31,6 +31,12 @@ class Step:
     memory_mib: int
     source: str
 
+    @property
+    def amounts(self) -> tuple[str, ...]:
+        """What it takes in words, less what it takes nothing of: ``("550m CPU", "5667Mi")``."""
+        found = ((self.cpu_milli, "m CPU"), (self.memory_mib, "Mi"))
+        return tuple(f"{amount}{unit}" for amount, unit in found if amount)
+
 
 @dataclass(frozen=True, slots=True)
 class Allocatable:

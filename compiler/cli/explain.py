@@ -15,6 +15,7 @@ from compiler.resolve.context import near_help
 from compiler.source import Route
 from compiler.source.tree import SequenceNode
 
+_WHOLE = ("cluster", "kueue", "health")  # objects of which a cluster has one, so that they need no name
 _CODE = re.compile(r"[A-Z]{2,4}\d{3}\Z")
 
 
@@ -26,20 +27,17 @@ def all_codes(options: Options) -> list[tuple[str, str, str]]:
 
 
 def explain_code(subject: str, options: Options) -> str | None:
-    """The page of a code (in letters of any case) or slug; ``None`` if it is neither."""
-    pages = load_pages()
-    for page in pages.values():
-        if subject.upper() == page.code or subject == page.slug:
-            return f"{page.code} {page.slug}\n\n{page.text}\n"
+    """The page of a code (in letters of any case), every page of a slug; ``None`` if it is neither."""
     rules, _ = load_rules(options.policies)
-    for rule in rules:
-        if subject.upper() == rule.code or subject == rule.slug:
-            return f"{rule.code} {rule.slug} ({rule.severity})\n\n{inspect.cleandoc(rule.doc)}\n"
+    pages = [(page.code, page.slug, "", page.text) for page in load_pages().values()]
+    pages += [(rule.code, rule.slug, f" ({rule.severity})", inspect.cleandoc(rule.doc)) for rule in rules]
+    if found := [each for each in pages if subject.upper() == each[0] or subject == each[1]]:
+        return "\n".join(f"{code} {slug}{level}\n\n{text}\n" for code, slug, level, text in found)
     if _CODE.match(subject.upper()):
         raise UsageError(f"there is no code `{subject}`: "
-                         f"{near_help(subject.upper(), [*pages, *(rule.code for rule in rules)], 'code')}")
-    slugs = [*(page.slug for page in pages.values()), *(rule.slug for rule in rules)]
-    if "/" not in subject and (near := difflib.get_close_matches(subject, slugs, n=1)):
+                         f"{near_help(subject.upper(), [each[0] for each in pages], 'code')}")
+    near = difflib.get_close_matches(subject, [each[1] for each in pages], n=1)
+    if near and "/" not in subject and subject not in _WHOLE:
         raise UsageError(f"there is no code or object `{subject}`: did you mean `{near[0]}`?")
     return None
 
@@ -98,8 +96,8 @@ def _within(name: str, field: str) -> bool:
 def _explained(done: Compilation, subject: str, field: str) -> str:
     if done.plan is None:
         return ""
-    rows = [(each.field, each.value, each.reason, each.source) for each in done.plan.derived
-            if each.object == subject and _within(each.field, field)]
+    rows = [(each.field, each.value, each.reason, str(done.document.span(each.at)) if each.at else each.source)
+            for each in done.plan.derived if each.object == subject and _within(each.field, field)]
     if rows:
         return f"{subject} in {done.name}\n{_lines(rows)}"
     return _placed(done, subject, field)

@@ -52,8 +52,8 @@ def tell(options: argparse.Namespace, found: Sequence[Diagnostic], *, excused: i
         else:
             _save(file, text)
     if not options.quiet and (found or excused):
-        exceptions = f", {excused} exception{'s' if excused != 1 else ''}" if excused else ""
-        say(options, f"{summary(found)}{exceptions}")
+        exceptions = f"{excused} exception{'s' if excused != 1 else ''}" if excused else ""
+        say(options, ", ".join(part for part in (summary(found), exceptions) if part))
 
 
 def _pages(policies: Path | None) -> dict[str, Page]:

@@ -16,7 +16,8 @@ from compiler.source import Document, Key, Route
 def object_index(manifests: Sequence[Manifest], document: Document, base: Path) -> dict[str, dict[str, Any]]:
     """By object: its file, the line of the spec behind it, and those of its fields that have lines of their own.
 
-    Files of the spec are named relative to ``base``, so that the map is the same on every machine.
+    Files of the spec are named relative to ``base``, a real path, so that the map is the same on every machine and by
+    whatever links the folder of a spec was reached.
     """
     shown: dict[str, str] = {}
 
@@ -24,7 +25,8 @@ def object_index(manifests: Sequence[Manifest], document: Document, base: Path) 
         span = document.span(route)
         name = span.file.name
         if name not in shown:
-            shown[name] = Path(os.path.relpath(os.path.abspath(name), base)).as_posix()
+            folder, file = os.path.split(os.path.abspath(name))
+            shown[name] = Path(os.path.relpath(os.path.join(os.path.realpath(folder), file), base)).as_posix()
         return f"{shown[name]}:{span.line}"
 
     index = {}

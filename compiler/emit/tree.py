@@ -125,7 +125,7 @@ def _compare(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
     if root.is_symlink():
         return TreeDiff(diagnostics=(error("OUT003", f"`{root}` is a symbolic link, not a directory",
                                            help="write to the folder that it names"),))  # fmt: skip
-    entries = dict(_scan(root, "")) if os.path.lexists(root) else {}
+    entries = dict(_scan(root, "")) if _stands(root) else {}
     found: list[Diagnostic] = []
     state = _Comparison(root, entries, _owned(root, entries, found), found)
     added, changed, unchanged = [], [], []
@@ -143,8 +143,21 @@ def _compare(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
     for path in removed:
         state.note_edit(path, (root / path).read_bytes())
     in_the_way = _in_the_way(state, files, {*added, *changed, *unchanged}, foreign)
+    if in_the_way.intersection(files) and MANIFEST not in entries and MANIFEST in files:
+        found.append(_nothing_known(root, "is missing"))
     _tell(state, in_the_way, [path for path in foreign if path not in in_the_way])
     return TreeDiff(tuple(added), tuple(changed), tuple(removed), tuple(unchanged), tuple(foreign), tuple(found))
+
+
+def _stands(root: Path) -> bool:
+    """Whether there is anything at a path; ``OSError`` where there can be nothing, as below a file."""
+    try:
+        os.lstat(root)
+    except FileNotFoundError:
+        if (link := _obstacle(root)) != root:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(link)) from None
+        return False
+    return True
 
 
 def _scan(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
@@ -170,12 +183,17 @@ def _owned(root: Path, entries: Mapping[str, os.stat_result], found: list[Diagno
         if not all(isinstance(digest, str) for digest in files.values()):
             raise TypeError("not digests")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        found.append(warning(
-            "OUT008", f"`{root / MANIFEST}` cannot be read, so no file in `{root}` counts as written by Trainyard",
-            help="restore it from version control, or remove the folder and compile again",
-        ))  # fmt: skip
+        found.append(_nothing_known(root, "cannot be read"))
         return owned
     return {path: files[path] for path in files if path in entries} | owned
+
+
+def _nothing_known(root: Path, why: str) -> Diagnostic:
+    return warning(
+        "OUT008", f"`{root / MANIFEST}` {why}, so no file in `{root}` counts as written by Trainyard, and no job as "
+        "submitted", help="restore it from version control; only where nothing in the folder was ever pushed, remove "
+        "the folder and compile again",
+    )  # fmt: skip
 
 
 def _content(state: _Comparison, path: str, wanted: bytes) -> bytes | None:
@@ -214,6 +232,7 @@ def _tell(state: _Comparison, in_the_way: set[str], foreign: list[str]) -> None:
         ))  # fmt: skip
     for path in state.edited:
         state.found.append(Diagnostic(
-            "OUT007", Severity.NOTE, f"`{state.root / path}` was edited since Trainyard wrote it; the edit is lost",
+            "OUT007", Severity.NOTE,
+            f"`{state.root / path}` was edited since Trainyard wrote it; `compile` does not keep the edit",
             help="change the spec instead",
         ))  # fmt: skip

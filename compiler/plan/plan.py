@@ -37,7 +37,7 @@ from compiler.source import Route
 class Derived:
     """A value that the compiler derives: of which object and field, why, and where the rule comes from.
 
-    ``at`` is the place in the spec where one is that the spec sets instead.
+    ``at`` is the place in the spec of one that the spec sets instead, or of the value that it follows from.
     """
 
     object: str

@@ -23,7 +23,7 @@ def node_room(instance: InstanceType, world: World, *, huge_pages: bool) -> Room
     found: Room | None = world.rooms.get((instance.name, huge_pages))
     if found is None:
         left = allocatable(instance, huge_pages=huge_pages)
-        notes = tuple(f"{each.what}: {each.cpu_milli}m CPU, {each.memory_mib}Mi" for each in left.steps)
+        notes = tuple(f"{each.what}: {', '.join(each.amounts)}" for each in left.steps)
         found = world.rooms[instance.name, huge_pages] = left.cpu_milli, left.memory_mib, notes
     return found
 

@@ -112,10 +112,11 @@ class Work:
         """The place of an option or variable in the command: in the arguments or the command of the TrainJob, or else
         of the runtime. ``-`` and ``_`` are one."""
         sought = text.replace("_", "-")
-        for node in (self.job, self.main):
+        for node in (self.job, *([self.main] if self.main is not None else [])):
             for name in ("args", "command"):
-                if node is not None and any(sought in each.replace("_", "-") for each in getattr(node, name)):
-                    return node.where(name)
+                for index, each in enumerate(getattr(node, name)):
+                    if sought in each.replace("_", "-"):
+                        return node.where(name) / index
         return self.job.where("command")
 
     def where_selected(self, key: str) -> Route:

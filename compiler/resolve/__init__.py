@@ -83,7 +83,8 @@ def _versions(context: Context) -> tuple[tuple[str, str], ...]:
     chosen = context.versions
     needed = {pair.component: pair for pair in context.release.pairs if pair.wanted(chosen)}
     for name, version in chosen.items():
-        reason, source = f"tested together in release {context.release.name}", ""
+        reason = f"tested together in release {context.release.name}"
+        source = context.release.sources.get(name, "")
         if name in needed:
             reason, source = needed[name].reason, needed[name].source
         context.settle("cluster", f"versions.{name}", own.get(name), version, reason, source,

@@ -57,12 +57,15 @@ def resolve_jobs(
 
 
 def _explain(context: Context, job: Job) -> None:
-    for key, given, bound, why in (
-        ("queue", job.spec.queue, job.queue.name, "the only queue that could take it"),
-        ("pool", job.spec.pool, job.pool.name, f"the only pool of queue {job.queue.name}"),
-        ("namespace", job.spec.namespace, job.namespace, f"the only namespace of queue {job.queue.name}"),
+    queue = job.queue
+    for key, given, bound, why, follows in (
+        ("queue", job.spec.queue, queue.name, "the only queue that could take it", queue.at),
+        ("pool", job.spec.pool, job.pool.name, f"the only pool of queue {queue.name}", queue.at / "quota"),
+        ("namespace", job.spec.namespace, job.namespace, f"the only namespace of queue {queue.name}",
+         queue.at / "namespaces"),
     ):
-        context.settle(job.target, key, given, bound, why, at=job.at / key)
+        context.settle(job.target, key, given, bound, why, at=job.at / key,
+                       follows=follows if context.spec.queues else None)
 
 
 def _check_variables(context: Context, job: spec_jobs.Job, at: Route) -> None:

@@ -16,6 +16,7 @@ from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
 
 SPEC = Route(("spec",))
+OURS = "default of Trainyard"
 T = TypeVar("T")
 
 
@@ -34,16 +35,20 @@ class Context:
         """Report an error."""
         self.diagnostics.append(error(code, message, at, help=help, label=label, key=key))
 
-    def derive(self, target: str, name: str, value: object, reason: str, source: str = "") -> None:
-        """Record a value that nobody wrote, for ``explain``."""
-        self.derived.append(Derived(target, name, str(value), reason, source))
+    def derive(
+        self, target: str, name: str, value: object, reason: str, source: str = "", *, follows: Route | None = None
+    ) -> None:
+        """Record a value that nobody wrote, for ``explain``, and the value of the spec that it ``follows``, if any."""
+        said = source or (str(follows) if follows else OURS)
+        self.derived.append(Derived(target, name, str(value), reason, said, follows))
 
     def settle(
-        self, target: str, name: str, given: T | None, derived: T, reason: str, source: str = "", *, at: Route
+        self, target: str, name: str, given: T | None, derived: T, reason: str, source: str = "", *, at: Route,
+        follows: Route | None = None,
     ) -> T:
         """The spec's value, or the derived one where it has none; ``explain`` tells which."""
         if given is None:
-            self.derive(target, name, derived, reason, source)
+            self.derive(target, name, derived, reason, source, follows=follows)
             return derived
         self.derived.append(Derived(target, name, str(given), "set by the spec", str(at), at))
         return given

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from compiler.plan.jobs import EnvVar
 from compiler.resolve.binding import Job
 from compiler.resolve.context import Context
+from compiler.source import Route
 
 CHECKPOINT_ENV = "CHECKPOINT_DIR"
 CHECKPOINT_EVERY_ENV = "CHECKPOINT_EVERY_SECONDS"
@@ -54,7 +55,9 @@ def rendezvous(context: Context, job: Job, name: str) -> list[EnvVar]:
     ]
 
 
-def _variable(context: Context, job: Job, name: str, value: str, reason: str, source: str = "") -> list[EnvVar]:
+def _variable(
+    context: Context, job: Job, name: str, value: str, reason: str, source: str = "", *, follows: Route | None = None
+) -> list[EnvVar]:
     """A variable that is derived, unless the job sets it itself."""
     for index, each in enumerate(job.spec.secrets):
         if each.env == name:
@@ -62,7 +65,7 @@ def _variable(context: Context, job: Job, name: str, value: str, reason: str, so
             context.settle(job.target, f"env.{name}", f"from Secret {each.secret}", value, reason, source, at=at)
             return []
     own = job.spec.env.get(name)
-    context.settle(job.target, f"env.{name}", own, value, reason, source, at=job.at / "env" / name)
+    context.settle(job.target, f"env.{name}", own, value, reason, source, at=job.at / "env" / name, follows=follows)
     return [EnvVar(name, value)] if own is None else []
 
 
@@ -81,10 +84,12 @@ def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
     found = [EnvVar(key, value) for key, value in spec.env.items()]
     found += [EnvVar(each.env, secret=each.secret, key=each.key) for each in spec.secrets]
     if spec.checkpoint is not None:
-        found += _variable(context, job, CHECKPOINT_ENV, spec.checkpoint.path, "where the program saves and resumes")
+        at = job.at / "checkpoint"
+        found += _variable(context, job, CHECKPOINT_ENV, spec.checkpoint.path, "where the program saves and resumes",
+                           follows=at / "path")
         if spec.checkpoint.every is not None:
             found += _variable(context, job, CHECKPOINT_EVERY_ENV, str(spec.checkpoint.every.seconds),
-                               "how often the program saves, in seconds")
+                               "how often the program saves, in seconds", follows=at / "every")
     return tuple(found + _network(context, job))
 
 

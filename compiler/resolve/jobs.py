@@ -24,7 +24,14 @@ from compiler.plan.nodes import NODEPOOL_LABEL
 from compiler.plan.units import Duration, Quantity
 from compiler.resolve.binding import Job
 from compiler.resolve.context import Context
-from compiler.resolve.environment import PORT, RENDEZVOUS_SECONDS, environment, rendezvous
+from compiler.resolve.environment import (
+    CHECKPOINT_ENV,
+    CHECKPOINT_EVERY_ENV,
+    PORT,
+    RENDEZVOUS_SECONDS,
+    environment,
+    rendezvous,
+)
 from compiler.resolve.model import check_model
 from compiler.resolve.queues import NETWORK_LAYERS
 from compiler.resolve.requests import processes, requests, shared_memory
@@ -105,6 +112,8 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
             "env": at / "env", "requests": at / "resources", "limits": at / "resources", "patches": at / "mounts",
             "queue": at / "queue", "priority": at / "priority", "deadline": at / "timeout", "name": at / "name",
             "processes": at / "processesPerNode", "namespace": at / "namespace", "runtime": at / "pool",
+            f"env.{CHECKPOINT_ENV}": at / "checkpoint" / "path",
+            f"env.{CHECKPOINT_EVERY_ENV}": at / "checkpoint" / "every",
             **{f"env.{name}": at / "env" / name for name in spec.env},
             **{f"env.{each.env}": at / "secrets" / index / "env" for index, each in enumerate(spec.secrets)},
         },
@@ -138,8 +147,9 @@ def _identity(
 
 def _explain(context: Context, job: Job) -> None:
     target, pool, retries = job.target, job.pool, job.spec.retries
-    context.derive(target, "zone", ", ".join(pool.zones), f"pool {pool.name} is there")
-    context.derive(target, "tolerations", ", ".join(map(str, pool.taints)), f"the taints of pool {pool.name}")
+    context.derive(target, "zone", ", ".join(pool.zones), f"pool {pool.name} is there", follows=pool.at)
+    context.derive(target, "tolerations", ", ".join(map(str, pool.taints)), f"the taints of pool {pool.name}",
+                   follows=pool.at)
     for name, why in _RESTARTS.items():
         value = getattr(retries, name)
         given = value if name in retries.model_fields_set else None

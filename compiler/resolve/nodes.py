@@ -114,7 +114,8 @@ def node_pool(context: Context, pool: Pool) -> NodePool:
 def _explain(context: Context, pool: Pool) -> None:
     target = f"pool/{pool.name}"
     limits = ", ".join(f"{amount} {resource}" for resource, amount in _limits(pool).items())
-    context.derive(target, "limits", limits, f"{pool.nodes} nodes of {pool.instance.name}, no more")
+    context.derive(target, "limits", limits, f"{pool.nodes} nodes of {pool.instance.name}, no more",
+                   follows=pool.at / "nodes")
     context.derive(target, "expireAfter", "Never", "a node that ends by its age ends the gang on it",
                    "karpenter.sh/v1 NodePool, v1.14.1")
     if pool.efa:

@@ -205,7 +205,8 @@ def _explain(context: Context, pool: Pool) -> None:
     target, share, spec, instance = f"pool/{pool.name}", pool.share, pool.spec, pool.instance
     if given := [spec.zone] if spec.zone else spec.zones:
         context.settle(target, "zone", ", ".join(given), "", "", at=pool.at / ("zone" if spec.zone else "zones"))
-    context.derive(target, "share", f"{share.cpu} CPU, {share.memory} memory", "what jobs can get of a node")
+    context.derive(target, "share", f"{share.cpu} CPU, {share.memory} memory", "what jobs can get of a node",
+                   follows=pool.at / "instanceType")
     if instance.efa_interfaces:
         context.settle(target, "efa", None if spec.efa is None else share.efa, share.efa,
                        f"{instance.name} has {share.efa} EFA devices", "EC2 DescribeInstanceTypes MaximumEfaInterfaces",

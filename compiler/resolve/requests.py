@@ -20,9 +20,10 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
     if taken != parts:
         part = f"{taken} of {parts} accelerators: their part of {part}"
     cpu, gib = (max(whole * taken // parts, 1) for whole in (share.cpu, share.memory.value // 1024**3))
+    source = f"`trainyard explain pool/{job.pool.name} share`"
     found = {
-        "cpu": _settle(context, job, "cpu", own.cpu, Quantity.of(cpu), part),
-        "memory": _settle(context, job, "memory", own.memory, Quantity.gib(gib), part),
+        "cpu": _settle(context, job, "cpu", own.cpu, Quantity.of(cpu), part, source),
+        "memory": _settle(context, job, "memory", own.memory, Quantity.gib(gib), part, source),
     }
     _check_agents(context, job)
     if share.resource and gpus:
@@ -56,7 +57,7 @@ def _gpus(context: Context, job: Job) -> int:
     own, share, instance = job.spec.resources.gpus, job.pool.share, job.pool.instance
     if share.resource:
         return _settle(context, job, "gpus", own, share.accelerators,
-                       f"all accelerators of {instance.name}: whole nodes")
+                       f"all accelerators of {instance.name}: whole nodes", f"`trainyard catalog {instance.name}`")
     if own:
         context.fault("RES025", f"job `{job.spec.name}` asks {own} accelerators of pool `{job.pool.name}`; "
                       f"`{instance.name}` has none", job.at / "resources" / "gpus",

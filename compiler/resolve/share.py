@@ -58,7 +58,7 @@ def share_of(context: Context, pool: NodePool, instance: InstanceType, *, efa: b
     running = taken(daemons(context.spec, instance, efa=efa))
     target = f"pool/{pool.name}"
     for step in (*left.steps, running):
-        context.derive(target, "share", f"-{step.cpu_milli}m CPU, -{step.memory_mib}Mi", step.what, step.source)
+        context.derive(target, "share", ", ".join(f"-{each}" for each in step.amounts), step.what, step.source)
     cpu, memory = left.cpu_milli - running.cpu_milli, left.memory_mib - running.memory_mib
     return Share(
         cpu=cpu // 1000,

@@ -32,6 +32,14 @@ MAX_ALIAS_NODES = 10_000
 """Most nodes that aliases may add to a document; the classic bomb adds 10⁹."""
 
 
+MAX_NODES = 2_000_000
+"""Most values of a text: four times a spec of 10,000 jobs. Each takes some 250 bytes, so half a gigabyte in all."""
+
+
+class TooMany(Exception):  # noqa: N818 - a signal, not an error
+    """Values beyond ``MAX_NODES``; the rest of the text is given up."""
+
+
 class TooDeep(Exception):  # noqa: N818 - a signal, not an error
     """Nesting beyond ``MAX_DEPTH``; the rest of the document is given up."""
 
@@ -57,11 +65,11 @@ class Composer:
         self._found = found
         self._values: dict[str, Any] = {}
         self._keys: set[str] = set()
+        self._count = 0
         self._start_document()
 
     def _start_document(self) -> None:
         self._anchors: dict[str, tuple[Node, int] | None] = {}
-        self._count = 0
         self._aliased = 0
 
     def documents(self) -> Iterator[Document]:
@@ -90,6 +98,8 @@ class Composer:
         if event.tag is not None:
             self._tagged(event)
         self._count += 1
+        if self._count > MAX_NODES:
+            self._too_many(self._span(event))
         if event.anchor is None:
             return self._scalar(event, key) if type(event) is ScalarEvent else self._collection(event, key, depth)
         self._anchors[event.anchor], before = None, self._count
@@ -222,6 +232,11 @@ class Composer:
     def _too_deep(self, span: Span) -> None:
         self._error("YML007", f"nested more than {MAX_DEPTH} levels deep", span, "flatten the value")
         raise TooDeep(span.line)
+
+    def _too_many(self, span: Span) -> None:
+        self._error("YML023", f"`{self._file.name}` holds more than {MAX_NODES:,} values", span,
+                    "split it into files")  # fmt: skip
+        raise TooMany
 
     def _tagged(self, event: Any) -> None:
         span = self._span(event)

@@ -44,7 +44,7 @@ def _documents(file: SourceFile, text: str, found: list[Diagnostic], pure: bool)
     from yaml import YAMLError
     from yaml.error import MarkedYAMLError
 
-    from compiler.source.compose import Composer, TooDeep, events
+    from compiler.source.compose import Composer, TooDeep, TooMany, events
     from compiler.source.syntax import syntax_error
 
     documents: list[Document] = []
@@ -62,6 +62,8 @@ def _documents(file: SourceFile, text: str, found: list[Diagnostic], pure: bool)
             rest = _after(text, mark.line + 1 if mark is not None else 0)
         except TooDeep as stop:
             rest = _after(text, stop.line)
+        except TooMany:
+            return documents
         except YAMLError as fault:
             found.append(error("YML002", "text that is not YAML", span=Span(file, 1, 1, 1, 1),
                                notes=(f"the YAML parser says: {fault}",)))  # fmt: skip

@@ -195,6 +195,10 @@ _ASKED = {"cpu": "cpu", "memory": "memory", "ephemeral-storage": "ephemeralStora
 def _job_origins(job: TrainJob, old: bool) -> dict[tuple[Key, ...], Route]:
     found: dict[tuple[Key, ...], Route] = {("spec", *path): job.where(name) for path, name in _FIELDS}
     found.update(
+        (("spec", "trainer", name, index), job.where(name) / index)
+        for name in ("command", "args") for index in range(len(getattr(job, name)))
+    )
+    found.update(
         (("spec", "trainer", "env", index), job.where(f"env.{each.name}"))
         for index, each in enumerate(job.env) if f"env.{each.name}" in job.origins
     )

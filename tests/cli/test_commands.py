@@ -135,6 +135,14 @@ def test_explain_a_code_by_code_and_by_slug(trainyard: Command) -> None:
         assert trainyard("explain", slug).out == trainyard("explain", code.lower()).out == done.out
 
 
+def test_explain_a_slug_of_two_codes(trainyard: Command) -> None:
+    """Both pages: of two compiler codes, and of a compiler code and a rule."""
+    for slug, codes in (("wrong-type", ["SCH002", "SPC003"]), ("unknown-instance-type", ["RES005", "PLC018"])):
+        done = trainyard("explain", slug)
+        assert re.findall(rf"^([A-Z]+\d+) {slug}", done.out, re.MULTILINE) == codes
+        assert done.out == "\n".join(trainyard("explain", code).out for code in codes)
+
+
 def test_explain_lists_all_codes(trainyard: Command, tmp_path: Path) -> None:
     """Those of the rules beside the specs, too."""
     (tmp_path / "policies").mkdir()
@@ -187,6 +195,21 @@ def test_explain_an_object(trainyard: Command) -> None:
     assert all(field.startswith("resources") for field in fields)
     done = trainyard("explain", "NodePool/l40s", "spec.template", "--in", STARTER)
     assert re.search(r"^  spec\.template\.spec\S+: .*starter\.yaml:10:\d+$", done.out, re.MULTILINE)
+
+
+def test_every_derived_value_is_told_with_its_source(trainyard: Command) -> None:
+    """In brackets after the reason: an upstream document, a place in the spec, or that it is a default of ours."""
+    report = json.loads((ROOT / "generated/jakarta/.manifest.json").read_text())["jobs"]
+    objects = [*(f"job/{name.partition('/')[2]}" for name in report), "pool/h200", "queue/atlas", "cluster", "kueue",
+               "health", "namespace/models"]
+    for each in objects:
+        done = trainyard("explain", each, "--in", "specs/jakarta", cwd=ROOT)
+        reasons = done.out.splitlines()[2::2]
+        assert done.code == 0
+        assert reasons
+        assert all(re.search(r"\S \[[^]]+.*\]$", line) for line in reasons)
+    done = trainyard("explain", "job/atlas", "env.CHECKPOINT_DIR", "--in", "specs/jakarta")
+    assert "[specs/jakarta/jobs/atlas.yaml:14:22]" in done.out
 
 
 def test_explain_in_specs_with_faults(trainyard: Command) -> None:

@@ -176,10 +176,11 @@ def test_interrupted(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_interrupted_for_real(tmp_path: Path) -> None:
-    """A process that waits for its input and gets SIGINT."""
+    """A process that waits for its input and gets SIGINT, which it must not ignore as jobs behind `&` do."""
     os.mkfifo(tmp_path / "spec.yaml")
     child = subprocess.Popen([*COMMAND, "check", str(tmp_path / "spec.yaml")], cwd=ROOT, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, env=environment())
+                             stderr=subprocess.PIPE, env=environment(),
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     writer = os.open(tmp_path / "spec.yaml", os.O_WRONLY)  # returns when the command has opened its end
     time.sleep(0.2)
     child.send_signal(signal.SIGINT)

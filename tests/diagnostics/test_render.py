@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.pages import load_pages, split_pages
 from compiler.diagnostics.render import FORMATS, render, sort, summary
+from compiler.diagnostics.render.sarif import MAX_RESULTS
 from compiler.diagnostics.render.text import WIDTH, columns
 from compiler.source import Route, SourceFile, Span
 from compiler.source.parse import parse
@@ -207,6 +208,18 @@ def test_a_fault_in_each_word_of_one_line() -> None:
     place, mark = blocks[12_345].splitlines()[3:5]
     assert place[mark.index("^"):].startswith("no, key12346")
     assert len(_sarif(*found)["results"]) == 20_000
+
+
+def test_sarif_has_no_more_results_than_github_takes() -> None:
+    """Errors stay, in their order; a notification says how many are left out; none where all are there."""
+    found = parse(SourceFile("f", "{" + ", ".join(f"k{number:05}: no" for number in range(MAX_RESULTS + 7)) + "}"))[1]
+    warnings = [replace(each, severity=Severity.WARNING) for each in found[:10]]
+    run = _sarif(*warnings, *found[10:])
+    assert len(run["results"]) == MAX_RESULTS
+    assert [result["level"] for result in run["results"]] == ["warning"] * 3 + ["error"] * (MAX_RESULTS - 3)
+    (told,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert told["message"]["text"].startswith("7 more findings are not in this file")
+    assert "invocations" not in _sarif(*found[:MAX_RESULTS])
 
 
 def test_sarif_takes_pages_of_rules() -> None:

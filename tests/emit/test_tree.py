@@ -148,7 +148,10 @@ def test_with_a_broken_manifest_nothing_is_owned(root: Path, text: str) -> None:
 def test_without_a_manifest_nothing_is_owned(root: Path) -> None:
     write(root, OLD)
     (root / MANIFEST).unlink()
-    assert "OUT005" in codes(write(root, NEW))
+    done = write(root, NEW)
+    assert {"OUT005", "OUT008"} <= set(codes(done))
+    assert any(each.message.startswith(f"`{root / MANIFEST}` is missing, so no file") for each in done.diagnostics)
+    assert "OUT008" not in codes(diff(root, OLD))  # nothing is lost: all is adopted
 
 
 def test_a_manifest_cannot_claim_what_lies_outside(root: Path) -> None:

@@ -532,6 +532,7 @@ def test_every_derived_value_says_why(name: str) -> None:
         assert each.field
         assert each.value
         assert each.reason
+        assert each.source
         assert not each.reason.endswith(".")
     targets = {each.object for each in plan.derived}
     assert {f"job/{job.source_name}" for job in plan.jobs} <= targets

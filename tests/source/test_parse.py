@@ -73,6 +73,17 @@ def test_an_alias_bomb_is_told_once_and_costs_nothing() -> None:
     assert _found("\n".join(rows)) == [("YML005", 4, 29)]
 
 
+@pytest.mark.parametrize("text", ["a: [" + "1," * 60 + "]", "- 1\n" * 60, "a: 1\n---\n" * 60])
+def test_the_number_of_values_is_bounded(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over all documents; told once, where it is too much."""
+    monkeypatch.setattr("compiler.source.compose.MAX_NODES", 50)
+    (found,) = parse(SourceFile("f", text))[1]
+    assert (found.code, found.message) == ("YML023", "`f` holds more than 50 values")
+    assert found.span is not None
+    monkeypatch.setattr("compiler.source.compose.MAX_NODES", 500)
+    assert parse(SourceFile("f", text))[1] == []
+
+
 def test_chained_anchors_cannot_nest_without_bound() -> None:
     rows = ["a0: &a0 [x]"] + [f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 90)]
     assert [code for code, _, _ in _found("\n".join(rows))] == ["YML007"]

@@ -14,11 +14,14 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
-from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.diagnostics.diagnostic import Diagnostic, Severity
 from compiler.diagnostics.pages import Page, load_pages
 from compiler.source import Span
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+MAX_RESULTS = 25_000
+"""Most results of a run: GitHub refuses a file with more (docs.github.com, "SARIF support for code scanning")."""
 
 _LINE = 4096  # characters of a line that a fingerprint is made of: a file may be one line with a fault in each word
 
@@ -32,16 +35,32 @@ def render(
 ) -> str:
     """One run. ``pages`` gives help texts of codes; default: the compiler's own."""
     known = load_pages() if pages is None else pages
-    codes = sorted({item.code for item in diagnostics})
+    kept = _worst(diagnostics)
+    codes = {code: number for number, code in enumerate(sorted({item.code for item in kept}))}
     driver = {
         "name": "trainyard",
         "version": tool_version,
         "rules": [_rule(code, known.get(code)) for code in codes],
     }
     seen: Counter[str] = Counter()
-    results = [_result(item, codes.index(item.code), seen) for item in diagnostics]
-    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    run: dict[str, Any] = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints"}
+    if left := len(diagnostics) - len(kept):
+        text = f"{left} more findings are not in this file: it has the {MAX_RESULTS} that GitHub takes, errors first"
+        told = [{"level": "warning", "message": {"text": text}}]
+        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": told}]
+    run["results"] = [_result(item, codes[item.code], seen) for item in kept]
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _worst(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+    """As many as a run may have, errors before warnings before notes, in the order of their places."""
+    if len(diagnostics) <= MAX_RESULTS:
+        return diagnostics
+    kept: list[Diagnostic] = []
+    for level in reversed(Severity):
+        kept += [item for item in diagnostics if item.severity is level][: MAX_RESULTS - len(kept)]
+    chosen = set(map(id, kept))
+    return [item for item in diagnostics if id(item) in chosen]
 
 
 def _rule(code: str, page: Page | None) -> dict[str, Any]:
