@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from typing import Any
@@ -12,115 +12,29 @@ from compiler.manifest import Manifest
 from compiler.plan import Plan, PlanNode, Quantity
 from compiler.plan.delivery import HelmRelease
 from compiler.plan.jobs import Pod, Resources, Runtime, TrainJob, effective_pod
-from compiler.plan.nodes import INSTANCE_TYPE, NodeClass, NodePool, Toleration
-from compiler.plan.queues import ClusterQueue, Flavor, Quota
+from compiler.plan.nodes import NodePool
+from compiler.plan.queues import ClusterQueue, Quota
 from compiler.policy.choices import find_choices
-from compiler.policy.offers import FACTS, GroupPool, accelerated, as_pool, excluding, has_label, named, types_of
+from compiler.policy.nodes import Nodes
 from compiler.policy.rule import NO_PARAMS
 from compiler.policy.work import Choice, Work
 
-RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
 
-
-class World:
-    """The plan and the catalog as rules see them. Joins are made on first use and kept.
-
-    Three-valued throughout: ``None`` or () is unknown, and a rule that meets it stays silent.
-    """
+class World(Nodes):
+    """The plan and the catalog as rules see them. Joins are made on first use and kept."""
 
     def __init__(self, plan: Plan, catalog: Catalog, manifests: Sequence[Manifest] = ()) -> None:
-        self.plan = plan
-        self.catalog = catalog
+        super().__init__(plan, catalog)
         self.manifests = manifests
         self.params: Mapping[str, Any] = NO_PARAMS
         self.today = date.min
         self.rooms: dict[tuple[str, bool], tuple[int, int, tuple[str, ...]]] = {}
-        self._types: dict[int, tuple[InstanceType, ...]] = {}
         self._candidates: dict[object, tuple[Choice, ...]] = {}
         self._pool_types: dict[tuple[int, ...], tuple[InstanceType, ...]] = {}
 
     def param(self, name: str) -> Any:
         """The value of a parameter of the rule that is running."""
         return self.params[name]
-
-    # -- nodes
-
-    @cached_property
-    def pools(self) -> tuple[NodePool, ...]:
-        """Where pods may land: the node pools, and eksctl's node groups seen as pools."""
-        groups = self.plan.cluster.node_groups if self.plan.cluster else ()
-        return (*self.plan.node_pools, *(as_pool(each) for each in groups)) if groups else self.plan.node_pools
-
-    def types(self, pool: NodePool) -> tuple[InstanceType, ...]:
-        """The instance types that a pool may launch; () where the facts do not tell all of them."""
-        found = self._types.get(id(pool))
-        if found is None:
-            found = self._types[id(pool)] = types_of(pool, self.catalog)
-        return found
-
-    def node_class(self, pool: NodePool) -> NodeClass | None:
-        """The EC2NodeClass of a pool."""
-        return self.plan.node_class(pool.node_class)
-
-    def pools_of_class(self, node_class: NodeClass) -> list[NodePool]:
-        """The pools that launch by a node class."""
-        return [each for each in self.plan.node_pools if each.node_class == node_class.name]
-
-    def accelerated(self, pool: NodePool) -> bool:
-        """Whether every node of a pool is known to have accelerators."""
-        return accelerated(pool, self.types(pool))
-
-    def efa_of(self, pool: NodePool, instance: InstanceType) -> int:
-        """EFA devices of a pool's node of a type: those of ``networkInterfaces``, or else all of the type; of a node
-        group those of the type if it is ``efaEnabled``."""
-        if isinstance(pool, GroupPool):
-            return instance.efa_interfaces if pool.efa else 0
-        node_class = self.node_class(pool)
-        return node_class.efa if node_class is not None and node_class.interfaces else instance.efa_interfaces
-
-    def most_nodes(self, pool: NodePool, instance: InstanceType) -> int | None:
-        """Nodes of a type that a pool's replicas and limits allow; ``None`` without any that is known."""
-        if pool.unread:
-            return None
-        per_node = {"nodes": 1000, "cpu": instance.vcpus * 1000, "memory": instance.memory_mib * 1024**2 * 1000}
-        if instance.accelerator_resource:
-            per_node[instance.accelerator_resource] = instance.accelerators * 1000
-        found = [limit.milli // per_node[name] for name, limit in pool.limits.items() if per_node.get(name)]
-        if pool.replicas is not None:
-            found.append(pool.replicas)
-        return min(found) if found else None
-
-    def starts_empty(self, pool: NodePool) -> bool:
-        """Whether a pool is known to have no node until a pod needs one."""
-        if isinstance(pool, GroupPool):
-            return pool.least == 0
-        return pool.replicas is None and "replicas" not in pool.unread
-
-    def block(self, pool: NodePool) -> bool:
-        """Whether a pool launches into Capacity Blocks only."""
-        return pool.values(RESERVATION_TYPE) == ("capacity-block",)
-
-    @property
-    def region(self) -> str | None:
-        """The region of the cluster, where the set says it."""
-        return self.plan.cluster.region if self.plan.cluster else None
-
-    def has_label(self, pool: NodePool, key: str, value: str) -> bool | None:
-        """Whether nodes of a pool carry a label; ``None`` if that cannot be told."""
-        types = self.types(pool) if key in FACTS else ()
-        if key in FACTS and not types and named(pool, self.catalog):
-            return None  # its requirements contradict each other: which one is meant is not known
-        if key == INSTANCE_TYPE and not types and (instance := self.catalog.instance(value)) is not None:
-            return False if excluding(pool, instance) else has_label(pool, types, key, value)
-        return has_label(pool, types, key, value)
-
-    def may_match(self, pool: NodePool, labels: Mapping[str, str]) -> bool:
-        """Whether nodes of a pool may carry all labels: nothing says that they do not."""
-        return all(self.has_label(pool, key, value) is not False for key, value in labels.items())
-
-    def pools_of(self, flavor: Flavor) -> list[NodePool]:
-        """The pools whose nodes may belong to a flavor."""
-        return [each for each in self.pools if self.may_match(each, flavor.node_labels)]
 
     # -- jobs
 
@@ -264,38 +178,3 @@ def _quota(queue: ClusterQueue, flavor: str, resource: str) -> Quota | None:
         if each.flavor == flavor and (found := each.of(resource)) is not None:
             return found
     return None
-
-
-def value(values: Any, *path: str) -> Any:
-    """A value deep in Helm values, or ``None``."""
-    for key in path:
-        values = values.get(key) if isinstance(values, Mapping) else None
-    return values
-
-
-def tolerations(values: Any) -> tuple[Toleration, ...]:
-    """Tolerations as written in Helm values."""
-    found = values if isinstance(values, list | tuple) else ()
-    return tuple(
-        Toleration(str(each.get("key", "")), str(each.get("operator", "Equal")), str(each.get("value", "")),
-                   str(each.get("effect", "")))
-        for each in found if isinstance(each, Mapping)
-    )
-
-
-def options(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-    """The long options of a command and of the shell lines in it: name (with ``-`` for ``_``) and value."""
-    parts = [part for word in words for part in (word.split() if " " in word or "\n" in word else (word,))]
-    for index, part in enumerate(parts):
-        if part.startswith("--") and len(part) > 2:
-            name, equals, given = part[2:].partition("=")
-            after = parts[index + 1] if index + 1 < len(parts) else "-"
-            yield name.replace("_", "-"), given.strip("\"'") if equals else None if after.startswith("-") else after
-
-
-def launches(words: Sequence[str]) -> bool:
-    """Whether a command starts torchrun."""
-    return any(name in word for word in words for name in ("torchrun", "torch.distributed.run"))
-
-
-__all__ = ["RESERVATION_TYPE", "Work", "World", "launches", "options", "tolerations", "value"]

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from compiler.plan.delivery import HelmRelease
 from compiler.plan.nodes import untolerated
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World, tolerations, value
+from compiler.policy.values import tolerations, value
+from compiler.policy.world import World
 
 
 @rule("EFA015")

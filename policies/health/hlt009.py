@@ -7,7 +7,8 @@ from compiler.plan.delivery import HelmRelease
 from compiler.plan.jobs import GPU
 from compiler.plan.nodes import Toleration, untolerated
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World, tolerations, value
+from compiler.policy.values import tolerations, value
+from compiler.policy.world import World
 
 
 @rule("HLT009")

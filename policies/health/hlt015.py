@@ -6,7 +6,8 @@ from compiler.catalog import version_key
 from compiler.diagnostics import Severity
 from compiler.plan.delivery import HelmRelease
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World, value
+from compiler.policy.values import value
+from compiler.policy.world import World
 
 
 @rule("HLT015", severity=Severity.WARNING)

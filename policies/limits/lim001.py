@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
-from compiler.policy.world import World
 
 
 @rule("LIM001")
-def accelerators_over_type(work: Work, world: World) -> Iterator[Finding]:
+def accelerators_over_type(work: Work) -> Iterator[Finding]:
     """A job asks for more accelerators a node than its instance type has.
 
     Devices are not shared between nodes (EC2 DescribeInstanceTypes): the pods stay Pending.
