@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from compiler.plan.jobs import EFA, GPU, NEURON, Resources
 from compiler.plan.nodes import INSTANCE_TYPE, NODEPOOL_LABEL, NodePool, Toleration, untolerated
 from compiler.plan.queues import ClusterQueue, Flavor, ResourceGroup
 from compiler.policy.nodes import Nodes
 from compiler.policy.offers import without_accelerators
-from compiler.policy.work import Choice, Work
+from compiler.policy.work import Choice, Offer, Work
 
 Tolerations = tuple[Toleration, ...]
 
@@ -23,7 +24,7 @@ def find_choices(
     tolerations of each to its pods (kueue v0.19.2, flavorassigner).
     """
     pools = tuple(each for each in nodes.pools if nodes.may_match(each, selector))
-    choices: tuple[Choice, ...] = (Choice(pools),)
+    choices: tuple[Choice, ...] = (Choice(pools, labels=selector),)
     for group in groups_of(queue, asks):
         flavors = [nodes.plan.flavor(each.flavor) for each in group.flavors]
         known = [each for each in flavors if each is not None]
@@ -32,7 +33,8 @@ def find_choices(
     found = [each for each in choices if each.pools]
     if not (NODEPOOL_LABEL in selector or INSTANCE_TYPE in selector):
         found = [_with_device(nodes, each, asks) for each in found]
-    return tuple(_tolerated(each, asks, reach) for each in found if each.pools)
+    found = [_tolerated(each, asks, reach) for each in found if each.pools]
+    return tuple(replace(each, offers=nodes.offers(each.pools, each.labels)) for each in found)
 
 
 def groups_of(queue: ClusterQueue | None, asks: Resources) -> Iterator[ResourceGroup]:
@@ -59,7 +61,8 @@ def told_by_flavor(work: Work, nodes: Nodes, key: str) -> bool:
 def _narrowed(nodes: Nodes, choice: Choice, flavor: Flavor) -> Choice:
     named = flavor if flavor.node_labels or choice.flavor is None else choice.flavor
     pools = tuple(each for each in choice.pools if nodes.may_match(each, flavor.node_labels))
-    return Choice(pools, named, (*choice.tolerations, *flavor.tolerations))
+    labels = {**choice.labels, **flavor.node_labels}
+    return Choice(pools, named, (*choice.tolerations, *flavor.tolerations), labels)
 
 
 def _with_device(nodes: Nodes, choice: Choice, asks: Resources) -> Choice:
@@ -69,16 +72,15 @@ def _with_device(nodes: Nodes, choice: Choice, asks: Resources) -> Choice:
     if resource is None:
         return choice
     pools = tuple(each for each in choice.pools if _has(nodes, each, resource) or _pinned(nodes, each, choice.flavor))
-    large = tuple(each for each in pools if _large(nodes, each, resource, asks))
-    return Choice(large or pools, choice.flavor, choice.tolerations)
+    large = tuple(each for each in pools if _large(nodes.offers((each,), choice.labels), nodes, resource, asks))
+    return replace(choice, pools=large or pools)
 
 
-def _large(nodes: Nodes, pool: NodePool, resource: str, asks: Resources) -> bool:
+def _large(offers: tuple[Offer, ...], nodes: Nodes, resource: str, asks: Resources) -> bool:
     """Whether some node of a pool may have as many devices as are asked for."""
     efa = asks[EFA].value if EFA in asks else 0
-    types = nodes.types(pool)
-    return not types or any(
-        each.accelerators >= asks[resource].value and nodes.efa_of(pool, each) >= efa for each in types)
+    return not offers or any(
+        each.accelerators >= asks[resource].value and nodes.efa_of(pool, each) >= efa for pool, each in offers)
 
 
 def _has(nodes: Nodes, pool: NodePool, resource: str) -> bool:
@@ -97,7 +99,7 @@ def _tolerated(choice: Choice, asks: Resources, reach: Tolerations | None) -> Ch
         return choice
     held = (*reach, *choice.tolerations)
     kept = tuple(each for each in choice.pools if not keeping_away(each, held, asks))
-    return Choice(kept, choice.flavor, choice.tolerations) if kept else choice
+    return replace(choice, pools=kept) if kept else choice
 
 
 def keeping_away(pool: NodePool, reach: Tolerations, asks: Resources) -> str:

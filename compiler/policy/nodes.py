@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from compiler.catalog import Catalog, InstanceType
+from compiler.manifest import placeholder
 from compiler.plan import Plan
 from compiler.plan.nodes import INSTANCE_TYPE, NodeClass, NodePool
 from compiler.plan.queues import Flavor
 from compiler.policy.offers import FACTS, GroupPool, accelerated, as_pool, excluding, has_label, named, types_of
+from compiler.policy.work import Offer
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
 
@@ -38,6 +40,13 @@ class Nodes:
             found = self._types[id(pool)] = types_of(pool, self.catalog)
         return found
 
+    def offers(self, pools: Iterable[NodePool], labels: Mapping[str, str]) -> tuple[Offer, ...]:
+        """Each pool with each of its types that has the labels; () where that of one is unknown."""
+        wanted = [(FACTS[key], value) for key, value in labels.items() if key in FACTS and not placeholder(value)]
+        found = [[(pool, each) for each in self.types(pool) if all(fact(each) == value for fact, value in wanted)]
+                 for pool in pools]
+        return tuple(offer for offers in found for offer in offers) if all(found) else ()
+
     def node_class(self, pool: NodePool) -> NodeClass | None:
         """The EC2NodeClass of a pool."""
         return self.plan.node_class(pool.node_class)
@@ -57,6 +66,13 @@ class Nodes:
             return instance.efa_interfaces if pool.efa else 0
         node_class = self.node_class(pool)
         return node_class.efa if node_class is not None and node_class.interfaces else instance.efa_interfaces
+
+    def own_kubelet(self, pool: NodePool) -> bool:
+        """Whether a pool's nodes configure kubelet or system by themselves: what is left for pods is then unknown."""
+        if isinstance(pool, GroupPool):
+            return pool.own_kubelet
+        node_class = self.node_class(pool)
+        return node_class is not None and node_class.own_kubelet
 
     def most_nodes(self, pool: NodePool, instance: InstanceType) -> int | None:
         """Nodes of a type that a pool's replicas and limits allow; ``None`` without any that is known."""

@@ -38,6 +38,7 @@ class GroupPool(NodePool):
     efa: bool = False
     block: bool = False
     least: int | None = None
+    own_kubelet: bool = False
 
 
 def as_pool(group: NodeGroup) -> GroupPool:
@@ -53,7 +54,7 @@ def as_pool(group: NodeGroup) -> GroupPool:
     return GroupPool(
         at=group.at, origins=origins, name=group.name, node_class="", labels=labels, taints=group.taints,
         requirements=tuple(requirements), limits=limit, efa=group.efa, block=group.capacity_block,
-        least=group.min_size,
+        least=group.min_size, own_kubelet=group.own_kubelet,
     )
 
 

@@ -12,17 +12,24 @@ from compiler.plan.queues import ClusterQueue, Flavor
 from compiler.plan.units import Quantity
 from compiler.source import Route
 
+Offer = tuple[NodePool, InstanceType]
+"""A pool, and a type of which its next node may be."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Where all pods of a job land together: the pools, by which flavor, and the tolerations that flavors add.
 
-    ``flavor`` is ``None`` without a queue, or where the queue's flavors are unknown.
+    ``flavor`` is ``None`` without a queue, or where the queue's flavors are unknown. ``labels`` are those that the
+    nodes must have: the job's node selector with the labels of the flavors. ``offers`` is each pool with each of its
+    types that has them; () is unknown.
     """
 
     pools: tuple[NodePool, ...]
     flavor: Flavor | None = None
     tolerations: tuple[Toleration, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    offers: tuple[Offer, ...] = ()
 
 
 _SPEC_NAME = "trainyard.dev/job"
@@ -35,9 +42,10 @@ class Work:
 
     ``pod`` and ``main`` (its container for the trainer) are ``None`` while the runtime is unknown. ``asks`` is what
     a node of the job asks for, by resource; it is ``complete`` only with the runtime, since the rest may stand there.
-    ``choices`` are where it may land, one for each way through the flavors of its queue; ``pools`` all pools in them
-    and ``types`` their instance types; () is unknown. ``nodes`` ``None`` is unknown. ``env`` are literal variables of
-    the main container, ``words`` its command and arguments.
+    ``choices`` are where it may land, one for each way through the flavors of its queue; ``pools`` all pools in them,
+    ``offers`` these with the instance types that the job may get there, and ``types`` just the types; () is unknown.
+    ``nodes`` ``None`` is unknown. ``env`` are literal variables of the main container, ``words`` its command and
+    arguments.
     """
 
     job: TrainJob
@@ -46,6 +54,7 @@ class Work:
     main: Container | None
     asks: Mapping[str, Quantity]
     pools: tuple[NodePool, ...]
+    offers: tuple[Offer, ...]
     types: tuple[InstanceType, ...]
     queue: ClusterQueue | None
     nodes: int | None

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from compiler.catalog import Catalog, InstanceType, version_key
+from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
 from compiler.manifest import Manifest
 from compiler.plan import Plan, PlanNode, Quantity
 from compiler.plan.delivery import HelmRelease
@@ -17,7 +18,10 @@ from compiler.plan.queues import ClusterQueue, Quota
 from compiler.policy.choices import find_choices
 from compiler.policy.nodes import Nodes
 from compiler.policy.rule import NO_PARAMS
-from compiler.policy.work import Choice, Work
+from compiler.policy.values import value
+from compiler.policy.work import Choice, Offer, Work
+
+Landing = tuple[tuple[NodePool, ...], tuple[Offer, ...], tuple[InstanceType, ...]]
 
 
 class World(Nodes):
@@ -28,9 +32,9 @@ class World(Nodes):
         self.manifests = manifests
         self.params: Mapping[str, Any] = NO_PARAMS
         self.today = date.min
-        self.rooms: dict[tuple[str, bool], tuple[int, int, tuple[str, ...]]] = {}
+        self.rooms: dict[tuple[str, bool, float], tuple[int, int, tuple[str, ...]]] = {}
         self._candidates: dict[object, tuple[Choice, ...]] = {}
-        self._pool_types: dict[tuple[int, ...], tuple[InstanceType, ...]] = {}
+        self._landings: dict[int, Landing] = {}
 
     def param(self, name: str) -> Any:
         """The value of a parameter of the rule that is running."""
@@ -84,18 +88,25 @@ class World(Nodes):
             for patch in job.patches:
                 selector.update(patch.pod.node_selector)
         choices = self._choices(job, selector, queue, asks, pod)
-        pools = tuple({each.name: each for choice in choices for each in choice.pools}.values())
-        key = tuple(map(id, pools))
-        types = self._pool_types.get(key)
-        if types is None:
-            sets = [self.types(each) for each in pools]
-            types = self._pool_types[key] = tuple({t.name: t for ts in sets for t in ts}.values()) if all(sets) else ()
+        pools, offers, types = self._joined(choices)
         env = main.env if main else job.env
         return Work(
-            job=job, runtime=runtime, pod=pod, main=main, asks=asks, pools=pools, types=types, queue=queue,
-            nodes=_nodes(job, runtime), env={each.name: each.value for each in env}, choices=choices,
+            job=job, runtime=runtime, pod=pod, main=main, asks=asks, pools=pools, offers=offers, types=types,
+            queue=queue, nodes=_nodes(job, runtime), env={each.name: each.value for each in env}, choices=choices,
             words=(*main.command, *main.args) if main else (*job.command, *job.args),
         )
+
+    def _joined(self, choices: tuple[Choice, ...]) -> Landing:
+        """The pools, offers and types of all choices, each once; kept by the choices, which are kept themselves."""
+        found = self._landings.get(id(choices))
+        if found is None:
+            known = all(each.offers for each in choices)
+            pools = {pool.name: pool for each in choices for pool in each.pools}
+            offers = {(pool.name, kind.name): (pool, kind) for each in choices for pool, kind in each.offers if known}
+            types = {kind.name: kind for _, kind in offers.values()}
+            found = tuple(pools.values()), tuple(offers.values()), tuple(types.values())
+            self._landings[id(choices)] = found
+        return found
 
     def _queue(self, job: TrainJob) -> ClusterQueue | None:
         """The ClusterQueue of a job; one without a queue goes to the LocalQueue ``default`` (kueue v0.19.2)."""
@@ -161,6 +172,12 @@ class World(Nodes):
         file = self.paths.get(str(node.at[0]), "") if node.at else ""
         parts = "/".join(each for each in folder.split("/") if each not in ("", "."))
         return not file or not parts or f"/{parts}/" in f"/{file}" or file.startswith(f"{parts.rpartition('/')[2]}/")
+
+    @cached_property
+    def memory_overhead(self) -> float:
+        """The share of a node's memory that Karpenter leaves out of account, by its release or by default."""
+        given = (value(each.values, "settings", "vmMemoryOverheadPercent") for each in self.releases("karpenter"))
+        return next((float(each) for each in given if isinstance(each, int | float)), VM_MEMORY_OVERHEAD)
 
     def releases(self, *charts: str) -> list[HelmRelease]:
         """The Helm releases of some charts."""

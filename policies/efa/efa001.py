@@ -28,7 +28,7 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
     """
     if not (work.gang and work.complete and work.job.trainer and not work.efa and work.types):
         return
-    most = min(world.efa_of(pool, each) for pool in work.pools for each in world.types(pool))
+    most = min(world.efa_of(*each) for each in work.offers)
     if most and all(each.accelerators for each in work.types) and not _opted_out(work, world):
         yield Finding(
             f"job `{work.name}` has {work.nodes} nodes of `{work.types[0].name}` and asks for no EFA",
