@@ -14,7 +14,7 @@ from compiler.plan import Plan, PlanNode, Quantity
 from compiler.plan.delivery import HelmRelease
 from compiler.plan.jobs import Pod, Resources, Runtime, TrainJob, effective_pod
 from compiler.plan.nodes import NodePool
-from compiler.plan.queues import ClusterQueue, Quota
+from compiler.plan.queues import ClusterQueue, Cohort, Quota
 from compiler.policy.choices import find_choices
 from compiler.policy.nodes import Nodes
 from compiler.policy.rule import NO_PARAMS
@@ -136,15 +136,23 @@ class World(Nodes):
             return None
         if queue.cohort is None:
             return own.nominal
-        if own.borrowing is not None:
-            return own.nominal + own.borrowing
-        if not self.plan.closed:
-            return None
-        others = [_quota(each, flavor, resource) for each in self.plan.cluster_queues
-                  if each is not queue and self.root(each.cohort) == self.root(queue.cohort)]
-        lent = sum((min(each.nominal, each.lending) if each.lending is not None else each.nominal).milli
-                   for each in others if each is not None)
-        return Quantity(own.nominal.milli + lent)
+        bounds = [own.nominal + own.borrowing] if own.borrowing is not None else []
+        root = self.root(queue.cohort)
+        others = [each for each in self.plan.cluster_queues if each is not queue and self.root(each.cohort) == root]
+        if self.plan.closed or (others and self._cohorts_whole):
+            lent = [_lent(_quota(each, flavor, resource)) for each in others]
+            given = [each.nominal for cohort in self.plan.cohorts if self.root(cohort.name) == root
+                     if (each := _quota(cohort, flavor, resource)) is not None]
+            bounds.append(sum((*lent, *given), own.nominal))
+        return min(bounds, default=None)
+
+    @cached_property
+    def _cohorts_whole(self) -> bool:
+        """Whether an open set seems to hold all queues and cohorts: of those that it names none is elsewhere."""
+        plan = self.plan
+        named = {each.cohort for each in plan.cluster_queues} | {each.parent for each in plan.cohorts}
+        return all(plan.cluster_queue(each.cluster_queue) for each in plan.local_queues) and (
+            not plan.cohorts or named - {None} <= {each.name for each in plan.cohorts})
 
     def root(self, cohort: str | None) -> str | None:
         """The topmost cohort above one; itself in a cycle."""
@@ -190,7 +198,14 @@ def _nodes(job: TrainJob, runtime: Runtime | None) -> int | None:
     return None if runtime is None or "nodes" in runtime.unread else runtime.nodes or 1
 
 
-def _quota(queue: ClusterQueue, flavor: str, resource: str) -> Quota | None:
+def _lent(quota: Quota | None) -> Quantity:
+    """The most of a queue's quota that others may borrow."""
+    if quota is None:
+        return Quantity(0)
+    return quota.nominal if quota.lending is None else min(quota.nominal, quota.lending)
+
+
+def _quota(queue: ClusterQueue | Cohort, flavor: str, resource: str) -> Quota | None:
     for each in queue.flavors():
         if each.flavor == flavor and (found := each.of(resource)) is not None:
             return found

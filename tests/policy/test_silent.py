@@ -67,6 +67,24 @@ SETS = {
                                 asking(**{"hugepages-2Mi": "20Gi"}),
         "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nspec: {resourceGroups: [{flavors: [{name: gpu, "
         "resources: [{name: hugepages-2Mi, nominalQuota: 100Gi}]}]}]}"],
+    "a cohort with quota of its own": [
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: research}\nspec: {cohortName: all, "
+        "resourceGroups: [{flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 16}]}]}]}",
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: idle}\nspec: {cohortName: all}",
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: all}\nspec: {resourceGroups: ["
+        "{coveredResources: [nvidia.com/gpu], flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, "
+        "nominalQuota: 16}]}]}]}"],
+    "a cohort whose parent is elsewhere": [
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: research}\nspec: {cohortName: all, "
+        "resourceGroups: [{flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 16}]}]}]}",
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: idle}\nspec: {cohortName: all}",
+        "{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: all}, spec: {parentName: company}}"],
+    "a member of the cohort that is elsewhere": [
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: research}\nspec: {cohortName: all, "
+        "resourceGroups: [{flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 16}]}]}]}",
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: idle}\nspec: {cohortName: all}",
+        "{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: vision, namespace: b}, "
+        "spec: {clusterQueue: vision}}"],
 }
 
 
