@@ -52,7 +52,7 @@ def container(body: Reader) -> Container:
     resources, security = body / "resources", body / "securityContext"
     return Container(
         at=body.at, name=(body / "name").word(), image=(body / "image").text(),
-        unread=unread(requests=resources / "requests", limits=resources / "limits"),
+        unread=unread(requests=resources / "requests", limits=resources / "limits", claims=resources / "claims"),
         origins={
             "env": (body / "env").at, "requests": (resources / "requests").at, "limits": (resources / "limits").at,
             "mounts": (body / "volumeMounts").at, "command": (body / "command").at, "args": (body / "args").at,

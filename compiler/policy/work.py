@@ -80,8 +80,8 @@ class Work:
 
     @property
     def complete(self) -> bool:
-        """Whether everything that the pod asks for is known."""
-        asked = {"requests", "limits"}
+        """Whether everything that the pod asks for is known: what a resource claim brings is not."""
+        asked = {"requests", "limits", "claims"}
         return self.main is not None and not asked & (self.main.unread | self.job.unread)
 
     @property

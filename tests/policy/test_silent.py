@@ -9,8 +9,8 @@ from tests.policy.harness import findings_for
 JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
 POOL = "apiVersion: karpenter.sh/v1\nkind: NodePool\n"
 FLAVOR = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\n"
+QUEUE = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\n"
 CLASS = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n"
-RELEASE = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n"
 
 
 def required(key: str, *values: str) -> str:
@@ -30,6 +30,24 @@ def asking(**amounts: str) -> str:
     """A job that asks for other amounts."""
     listed = ", ".join(f"{name}: {amount}" for name, amount in amounts.items())
     return f"{JOB}spec: {{trainer: {{resourcesPerNode: {{requests: {{{listed}}}, limits: {{{listed}}}}}}}}}"
+
+
+def env(**variables: str) -> str:
+    """A job with environment variables."""
+    listed = ", ".join(f"{{name: {name}, value: '{value}'}}" for name, value in variables.items())
+    return f"{JOB}spec: {{trainer: {{env: [{listed}]}}}}"
+
+
+def quota(resource: str, amount: str) -> str:
+    """A queue with another quota."""
+    return (f"{QUEUE}metadata: {{name: research}}\nspec: {{resourceGroups: [{{flavors: [{{name: gpu, resources: "
+            f"[{{name: {resource}, nominalQuota: {amount}}}]}}]}}]}}")
+
+
+def release(chart: str, values: str = "{}", name: str = "") -> str:
+    """A release of a chart."""
+    return (f"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: {name or chart}, namespace: a}}"
+            f"\nspec: {{chart: {{spec: {{chart: {chart}, version: 1.2.3}}}}, values: {values}}}")
 
 
 GROUP = """apiVersion: karpenter.sh/v1
@@ -56,33 +74,40 @@ SETS = {
         required(TYPE, "p4d.24xlarge", "p5.48xlarge"), f"{FLAVOR}spec: {{nodeLabels: {{{TYPE}: p4d.24xlarge}}}}"],
     "Karpenter's memory overhead on a node group": [
         GROUP, pods("{spec: {nodeSelector: {$patch: replace, pool: gpu}}}"), asking(memory="1090Gi"),
-        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nspec: {resourceGroups: [{flavors: [{name: gpu, "
-        "resources: [{name: memory, nominalQuota: 5000Gi}]}]}]}"],
+        quota("memory", "5000Gi")],
     "another memory overhead": [
-        f"{RELEASE}metadata: {{name: karpenter}}\nspec: {{chart: {{spec: {{chart: karpenter, version: 1.14.1}}}}, "
-        "values: {settings: {vmMemoryOverheadPercent: 0.02}}}", asking(memory="1090Gi"),
-        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nspec: {resourceGroups: [{flavors: [{name: gpu, "
-        "resources: [{name: memory, nominalQuota: 5000Gi}]}]}]}"],
+        release("karpenter", "{settings: {vmMemoryOverheadPercent: 0.02}}"), asking(memory="1090Gi"),
+        quota("memory", "5000Gi")],
     "huge pages by user data": [f"{CLASS}spec: {{userData: 'sysctl -w vm.nr_hugepages=20000'}}",
                                 asking(**{"hugepages-2Mi": "20Gi"}),
-        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nspec: {resourceGroups: [{flavors: [{name: gpu, "
-        "resources: [{name: hugepages-2Mi, nominalQuota: 100Gi}]}]}]}"],
+                                quota("hugepages-2Mi", "100Gi")],
+    "a taint and toleration with a key of one's own": [
+        f"{POOL}spec: {{template: {{spec: {{taints: [{{key: gpu, value: 'true', effect: NoSchedule}}]}}}}}}",
+        pods("{spec: {tolerations: [{key: gpu, operator: Exists}]}}")],
+    "EFA by a resource claim": [
+        f"{JOB}spec: {{trainer: {{resourcesPerNode: {{claims: [{{name: efa}}]}}}}}}",
+        asking(**{"vpc.amazonaws.com/efa": "null", "hugepages-2Mi": "null"})],
+    "a provider that Flux fills in": [env(FI_PROVIDER="${PROVIDER}", NCCL_NET="${NET}")],
+    "threads for sockets, without EFA": [
+        env(NCCL_SOCKET_NTHREADS="4"), f"{JOB}spec: {{trainer: {{numNodes: 1}}}}",
+        asking(**{"vpc.amazonaws.com/efa": "null"})],
+    "all devices by name": [env(CUDA_VISIBLE_DEVICES="0,1,2,3,4,5,6,7")],
+    "EFA by plugin on some nodes and by driver on others": [
+        release("aws-efa-k8s-device-plugin", "{nodeSelector: {pool: a}, tolerations: [{operator: Exists}]}"),
+        release("aws-dranet", "{nodeSelector: {pool: b}}")],
     "a cohort with quota of its own": [
-        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: research}\nspec: {cohortName: all, "
-        "resourceGroups: [{flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 16}]}]}]}",
-        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: idle}\nspec: {cohortName: all}",
+        f"{QUEUE}metadata: {{name: research}}\nspec: {{cohortName: all}}", quota("nvidia.com/gpu", "16"),
+        f"{QUEUE}metadata: {{name: idle}}\nspec: {{cohortName: all}}",
         "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: all}\nspec: {resourceGroups: ["
         "{coveredResources: [nvidia.com/gpu], flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, "
         "nominalQuota: 16}]}]}]}"],
     "a cohort whose parent is elsewhere": [
-        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: research}\nspec: {cohortName: all, "
-        "resourceGroups: [{flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 16}]}]}]}",
-        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: idle}\nspec: {cohortName: all}",
+        f"{QUEUE}metadata: {{name: research}}\nspec: {{cohortName: all}}", quota("nvidia.com/gpu", "16"),
+        f"{QUEUE}metadata: {{name: idle}}\nspec: {{cohortName: all}}",
         "{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: all}, spec: {parentName: company}}"],
     "a member of the cohort that is elsewhere": [
-        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: research}\nspec: {cohortName: all, "
-        "resourceGroups: [{flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 16}]}]}]}",
-        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: idle}\nspec: {cohortName: all}",
+        f"{QUEUE}metadata: {{name: research}}\nspec: {{cohortName: all}}", quota("nvidia.com/gpu", "16"),
+        f"{QUEUE}metadata: {{name: idle}}\nspec: {{cohortName: all}}",
         "{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: vision, namespace: b}, "
         "spec: {clusterQueue: vision}}"],
 }
