@@ -201,6 +201,12 @@ def _same(have: str, wanted: str) -> bool | None:
     return True if have == wanted else None if placeholder(have) or placeholder(wanted) else False
 
 
+def held(pool: NodePool, reason: str) -> bool:
+    """Whether a budget of no nodes, at all times, keeps Karpenter from disrupting a pool for a reason."""
+    return any(each.nodes in ("0", "0%") and not each.schedule and (not each.reasons or reason in each.reasons)
+               for each in pool.budgets)
+
+
 def without_accelerators(pool: NodePool) -> bool:
     """Whether the categories of a pool say that no node has accelerators."""
     categories = one_of(pool, "category")
@@ -220,6 +226,6 @@ def accelerated(pool: NodePool, types: tuple[InstanceType, ...]) -> bool:
 
 
 __all__ = [
-    "FACTS", "GroupPool", "accelerated", "admits", "as_pool", "excluding", "has_label", "named", "one_of",
+    "FACTS", "GroupPool", "accelerated", "admits", "as_pool", "excluding", "has_label", "held", "named", "one_of",
     "sizes_of", "types_of", "without_accelerators",
 ]

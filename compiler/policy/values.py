@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from compiler.plan.delivery import HelmRelease
 from compiler.plan.nodes import Toleration
 
 
@@ -15,11 +16,17 @@ def value(values: Any, *path: str) -> Any:
     return values
 
 
-def tolerations(values: Any) -> tuple[Toleration, ...]:
-    """Tolerations as written in Helm values."""
-    found = values if isinstance(values, list | tuple) else ()
+def tolerations(
+    release: HelmRelease, *path: str, default: tuple[Toleration, ...] = ()
+) -> tuple[Toleration, ...] | None:
+    """The tolerations in a release's values, or else the chart's own; ``None`` where they may be written elsewhere."""
+    given = value(release.values, *path)
+    if given is None:
+        return None if "values" in release.unread else default
+    if not isinstance(given, list | tuple):
+        return None
     return tuple(
         Toleration(str(each.get("key", "")), str(each.get("operator", "Equal")), str(each.get("value", "")),
                    str(each.get("effect", "")))
-        for each in found if isinstance(each, Mapping)
+        for each in given if isinstance(each, Mapping)
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.policy.harness import findings_for
@@ -46,10 +48,15 @@ def quota(resource: str, amount: str) -> str:
 
 def release(chart: str, values: str = "{}", name: str = "") -> str:
     """A release of a chart."""
-    return (f"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: {name or chart}, namespace: a}}"
-            f"\nspec: {{chart: {{spec: {{chart: {chart}, version: 1.2.3}}}}, values: {values}}}")
+    return ("apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n"
+            f"metadata: {{name: {name or chart}, namespace: a}}\n"
+            f"spec: {{chart: {{spec: {{chart: {chart}, version: 1.2.3}}}}, values: {values}}}")
 
 
+LATER = """apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: {}, namespace: a}}
+spec: {{chart: {{spec: {{chart: {}, version: 1.2.3}}}}, valuesFrom: [{{kind: ConfigMap, name: values}}]}}"""
 GROUP = """apiVersion: karpenter.sh/v1
 kind: NodePool
 $patch: delete
@@ -95,6 +102,20 @@ SETS = {
     "EFA by plugin on some nodes and by driver on others": [
         release("aws-efa-k8s-device-plugin", "{nodeSelector: {pool: a}, tolerations: [{operator: Exists}]}"),
         release("aws-dranet", "{nodeSelector: {pool: b}}")],
+    "tolerations in a ConfigMap": [
+        LATER.format("efa", "aws-efa-k8s-device-plugin"), LATER.format("agent", "eks-node-monitoring-agent"),
+        LATER.format("nvdp", "nvidia-device-plugin"),
+        LATER.format("karpenter", "karpenter"), LATER.format("trainer", "kubeflow-trainer"), release("jobset"),
+        f"{POOL}metadata: {{name: other}}\nspec: {{template: {{spec: {{requirements: ["
+        "{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]}}}"],
+    "two device plugins for different nodes": [
+        release("nvidia-device-plugin", "{nodeSelector: {mig: 'true'}}", "mig"),
+        release("nvidia-device-plugin", "{nodeSelector: {mig: 'false'}}", "whole")],
+    "nodes that expire when somebody says so": [
+        f"{POOL}spec: {{template: {{spec: {{expireAfter: '${{EXPIRE}}'}}}}}}"],
+    "budgets that hold the nodes": [
+        f"{POOL}spec: {{disruption: {{budgets: [{{nodes: '0'}}]}}}}",
+        pods("{metadata: {annotations: {karpenter.sh/do-not-disrupt: null}}}")],
     "a cohort with quota of its own": [
         f"{QUEUE}metadata: {{name: research}}\nspec: {{cohortName: all}}", quota("nvidia.com/gpu", "16"),
         f"{QUEUE}metadata: {{name: idle}}\nspec: {{cohortName: all}}",
@@ -117,3 +138,24 @@ SETS = {
 def test_meant(title: str) -> None:
     found = findings_for("\n---\n".join(SETS[title]))
     assert found == [], [(each.code, each.message) for each in found]
+
+
+GO = [
+    r"error\(?!", r"foo (?i)bar", r"(?<code>\d+) (?P<name>\w+)", r"\p{L}+ \pN \PN", r"\Q(?=(\1++\E$", r"[(?=] x\z",
+    r"\\1", r"(?s:a.b)(?i-s)c", r"\x{263a}", r"[[:alpha:]]+", r"\123", r"a+? b*? c?? \++",
+]
+OTHERS = [r"(?=a)", r"a(?<!b)", r"(a)\1", r"(?>a)", r"a++", r"a{2}+", r"(a)?(?(1)b)", r"(?P<a>b)(?P=a)", r"(a",
+          "*a", "[b-a]"]
+DETECTOR = """# a whole cluster
+apiVersion: v1
+kind: ConfigMap
+metadata: {{name: node-problem-detector, namespace: kube-system}}
+data: {{gpu-xid.json: {}}}"""
+
+
+@pytest.mark.parametrize("pattern", [*GO, *OTHERS])
+def test_patterns_of_go(pattern: str) -> None:
+    rules = [{"type": "temporary", "reason": "A", "pattern": pattern}]
+    monitor = json.dumps({"plugin": "kmsg", "source": "a", "conditions": [], "rules": rules})
+    told = [each.code for each in findings_for(DETECTOR.format(json.dumps(monitor)))]
+    assert told == (["HLT008"] if pattern in OTHERS else [])
