@@ -30,3 +30,9 @@ def tolerations(
                    str(each.get("effect", "")))
         for each in given if isinstance(each, Mapping)
     )
+
+
+def items(values: Any, *path: str) -> list[Mapping[str, Any]]:
+    """The mappings of a list deep in a mapping."""
+    found = value(values, *path)
+    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list | tuple) else []
