@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 
@@ -18,3 +19,12 @@ def options(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
 def launches(words: Sequence[str]) -> bool:
     """Whether a command starts torchrun."""
     return any(name in word for word in words for name in ("torchrun", "torch.distributed.run"))
+
+
+_BEFORE = r"(?:^|[;&|(\n]|\b(?:exec|then|do|else|time)\s)\s*(?:\w+=\S*\s+)*(?:\S*/)?"
+
+
+def starts(words: Sequence[str], program: str) -> bool:
+    """Whether a command, or a line of shell in it, starts a program; as an argument or an option it does not count."""
+    lines = [word for word in words[1:] if " " in word or "\n" in word]
+    return any(re.search(rf"{_BEFORE}{program}(?=\s|$)", line) for line in (*words[:1], *lines))
