@@ -28,7 +28,7 @@ def pod(template: Reader) -> Pod:
     """A PodTemplateSpec, or the like of it in a patch."""
     spec, metadata = template / "spec", template / "metadata"
     return Pod(
-        at=template.at,
+        at=template.at, unread=frozenset({"host_ipc"}) if (spec / "hostIPC").flag() else frozenset(),
         origins={
             "tolerations": (spec / "tolerations").at, "volumes": (spec / "volumes").at,
             "node_selector": (spec / "nodeSelector").at, "restart_policy": (spec / "restartPolicy").at,

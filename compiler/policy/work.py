@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from compiler.catalog import InstanceType
-from compiler.plan.jobs import ACCELERATORS, EFA, Container, Pod, Runtime, TrainJob
+from compiler.plan.jobs import ACCELERATORS, EFA, Container, Pod, Runtime, TrainJob, Volume
 from compiler.plan.nodes import NodePool, Toleration
 from compiler.plan.queues import ClusterQueue, Flavor
 from compiler.plan.units import Quantity
@@ -88,6 +88,21 @@ class Work:
     def gang(self) -> bool:
         """Whether the job is known to have more than one node."""
         return self.nodes is not None and self.nodes > 1
+
+    @property
+    def shared_memory(self) -> Volume | None:
+        """The volume at /dev/shm; ``None`` without one, which is 64 MiB by default."""
+        mounts = self.main.mounts if self.main is not None else ()
+        name = next((each.volume for each in mounts if each.path.rstrip("/") == "/dev/shm"), None)
+        volumes = self.pod.volumes if self.pod is not None else ()
+        return next((each for each in volumes if each.name == name), None)
+
+    @property
+    def boundless_memory(self) -> bool:
+        """Whether /dev/shm is known to grow as far as the node's memory goes."""
+        shm = self.shared_memory
+        limited = not self.complete or self.main is None or "memory" in self.main.limits
+        return shm is not None and shm.medium == "Memory" and shm.size is None and not limited
 
     @property
     def efa(self) -> int:

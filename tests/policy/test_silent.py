@@ -116,6 +116,20 @@ SETS = {
     "budgets that hold the nodes": [
         f"{POOL}spec: {{disruption: {{budgets: [{{nodes: '0'}}]}}}}",
         pods("{metadata: {annotations: {karpenter.sh/do-not-disrupt: null}}}")],
+    "the host's shared memory": [
+        pods("{spec: {hostIPC: true, containers: [{name: node, volumeMounts: [{name: dshm, mountPath: /scratch}]}]}}")],
+    "a reservation that bounds its pool": [
+        required("karpenter.sh/capacity-type", "reserved"), f"{POOL}spec: {{limits: null}}",
+        f"{CLASS}spec: {{capacityReservationSelectorTerms: [{{id: cr-0a1b2c3d4e5f60718}}]}}"],
+    "a quota for pods of a priority": [
+        "{apiVersion: v1, kind: ResourceQuota, metadata: {name: low, namespace: team-a}, spec: {hard: "
+        "{requests.nvidia.com/gpu: 8}, scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: In, "
+        "values: [low]}]}}}"],
+    "parts of a device": [
+        f"{JOB}spec: {{trainer: {{numNodes: 1}}}}", quota("nvidia.com/mig-1g.5gb", "8").replace(
+            "resourceGroups: [{", "resourceGroups: [{coveredResources: [cpu, memory, nvidia.com/gpu, "
+            "vpc.amazonaws.com/efa, hugepages-2Mi, nvidia.com/mig-1g.5gb], "),
+        asking(**{"nvidia.com/gpu": "null", "vpc.amazonaws.com/efa": "null", "nvidia.com/mig-1g.5gb": "1"})],
     "a cohort with quota of its own": [
         f"{QUEUE}metadata: {{name: research}}\nspec: {{cohortName: all}}", quota("nvidia.com/gpu", "16"),
         f"{QUEUE}metadata: {{name: idle}}\nspec: {{cohortName: all}}",
