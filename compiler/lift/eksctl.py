@@ -86,6 +86,7 @@ def _group(body: Reader, *, managed: bool) -> NodeGroup:
         reservation=target.text(),
         capacity_block=body.follow("instanceMarketOptions", "marketType").value == "capacity-block",
         repair=body.follow("nodeRepairConfig", "enabled").flag(),
+        own_kubelet=any(body / each for each in _OWN_KUBELET),
         origins={
             "instance_types": (body / "instanceType").at if single else several.at, "labels": (body / "labels").at,
             "taints": (body / "taints").at, "max_size": (body / "maxSize").at, "desired": (body / "desiredCapacity").at,
@@ -95,6 +96,12 @@ def _group(body: Reader, *, managed: bool) -> NodeGroup:
             "reservation": target.at,
         },
     )
+
+
+_OWN_KUBELET = (
+    "kubeletExtraConfig", "maxPodsPerNode", "preBootstrapCommands", "overrideBootstrapCommand", "launchTemplate",
+    "bottlerocket",
+)  # fmt: skip
 
 
 def _taints(body: Reader) -> tuple[Taint, ...]:

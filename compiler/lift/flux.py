@@ -42,6 +42,7 @@ def helm_release(body: Reader) -> Iterator[PlanNode]:
         oci=bool(ref), values=(spec / "values").mapping(),
         depends_on=tuple((each / "name").word() for each in (spec / "dependsOn").items()),
         crds=spec.follow("install", "crds").value != "Skip", timeout=(spec / "timeout").duration() or Duration(300),
+        unread=frozenset({"values"}) if (spec / "valuesFrom") else frozenset(),
         origins={"values": (spec / "values").at, "version": (chart / "version").at, "chart": (chart / "chart").at},
     )
     config = spec.follow("values", "managerConfig", "controllerManagerConfigYaml")

@@ -44,6 +44,7 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
         block_devices=tuple(_devices(spec / "blockDeviceMappings")),
         metadata_hops=spec.follow("metadataOptions", "httpPutResponseHopLimit").integer(),
         tags=(spec / "tags").strings(), annotations=annotations_of(body),
+        own_kubelet=bool(spec / "kubelet") or bool(spec / "userData"),
     )
 
 

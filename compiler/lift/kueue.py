@@ -45,7 +45,8 @@ def flavor(body: Reader) -> Iterator[PlanNode]:
 def cohort(body: Reader) -> Iterator[PlanNode]:
     """Cohort."""
     parent = body.follow("spec", "parentName")
-    yield Cohort(at=body.at, name=name_of(body), parent=parent.text(), origins={"parent": parent.at})
+    yield Cohort(at=body.at, name=name_of(body), parent=parent.text(), origins={"parent": parent.at},
+                 groups=tuple(_group(each) for each in body.follow("spec", "resourceGroups").items()))
 
 
 def cluster_queue(body: Reader) -> Iterator[PlanNode]:

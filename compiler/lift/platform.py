@@ -38,9 +38,10 @@ def namespace(body: Reader) -> Iterator[PlanNode]:
 
 def resource_quota(body: Reader) -> Iterator[PlanNode]:
     """ResourceQuota."""
-    hard = body.follow("spec", "hard")
+    spec = body / "spec"
+    hard = spec / "hard"
     yield ResourceQuota(at=body.at, name=name_of(body), namespace=namespace_of(body), hard=hard.quantities(),
-                        origins={"hard": hard.at})
+                        origins={"hard": hard.at}, scoped=bool(spec / "scopes") or bool(spec / "scopeSelector"))
 
 
 def service_account(body: Reader) -> Iterator[PlanNode]:

@@ -28,7 +28,7 @@ def pod(template: Reader) -> Pod:
     """A PodTemplateSpec, or the like of it in a patch."""
     spec, metadata = template / "spec", template / "metadata"
     return Pod(
-        at=template.at,
+        at=template.at, unread=frozenset({"host_ipc"}) if (spec / "hostIPC").flag() else frozenset(),
         origins={
             "tolerations": (spec / "tolerations").at, "volumes": (spec / "volumes").at,
             "node_selector": (spec / "nodeSelector").at, "restart_policy": (spec / "restartPolicy").at,
@@ -52,7 +52,7 @@ def container(body: Reader) -> Container:
     resources, security = body / "resources", body / "securityContext"
     return Container(
         at=body.at, name=(body / "name").word(), image=(body / "image").text(),
-        unread=unread(requests=resources / "requests", limits=resources / "limits"),
+        unread=unread(requests=resources / "requests", limits=resources / "limits", claims=resources / "claims"),
         origins={
             "env": (body / "env").at, "requests": (resources / "requests").at, "limits": (resources / "limits").at,
             "mounts": (body / "volumeMounts").at, "command": (body / "command").at, "args": (body / "args").at,

@@ -57,7 +57,8 @@ def train_job(body: Reader) -> Iterator[PlanNode]:
     processes = trainer / "numProcPerNode"
     yield TrainJob(
         at=body.at, name=name_of(body), namespace=namespace_of(body), runtime=(ref / "name").word(),
-        unread=unread(nodes=trainer / "numNodes", requests=resources / "requests", limits=resources / "limits"),
+        unread=unread(nodes=trainer / "numNodes", requests=resources / "requests", limits=resources / "limits",
+                      claims=resources / "claims"),
         origins={
             "nodes": (trainer / "numNodes").at, "image": (trainer / "image").at, "command": (trainer / "command").at,
             "args": (trainer / "args").at, "env": (trainer / "env").at, "requests": (resources / "requests").at,

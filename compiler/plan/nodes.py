@@ -94,7 +94,7 @@ class BlockDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeClass(PlanNode):
-    """karpenter.k8s.aws/v1 EC2NodeClass."""
+    """karpenter.k8s.aws/v1 EC2NodeClass. ``own_kubelet``: it configures the kubelet, or the system by user data."""
 
     name: str
     ami_alias: str | None = None
@@ -109,6 +109,7 @@ class NodeClass(PlanNode):
     metadata_hops: int | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
+    own_kubelet: bool = False
 
     @property
     def efa(self) -> int:
@@ -175,7 +176,10 @@ class NodePool(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeGroup(PlanNode):
-    """eksctl.io/v1alpha5 managedNodeGroups[], or where not ``managed`` nodeGroups[]."""
+    """eksctl.io/v1alpha5 managedNodeGroups[], or where not ``managed`` nodeGroups[].
+
+    ``own_kubelet``: it configures the kubelet, or the system by commands or a launch template of its own.
+    """
 
     name: str
     instance_types: tuple[str, ...]
@@ -194,6 +198,7 @@ class NodeGroup(PlanNode):
     capacity_block: bool = False
     repair: bool | None = None
     managed: bool = True
+    own_kubelet: bool = False
 
 
 __all__ = [

@@ -20,11 +20,12 @@ class Namespace(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceQuota(PlanNode):
-    """A ResourceQuota: the ceiling of a namespace over everything in it."""
+    """A ResourceQuota: the ceiling of a namespace over everything in it, or where ``scoped`` over some pods."""
 
     name: str
     namespace: str
     hard: Mapping[str, Quantity] = field(default_factory=dict)
+    scoped: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

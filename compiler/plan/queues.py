@@ -98,10 +98,15 @@ class ClusterQueue(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cohort(PlanNode):
-    """kueue.x-k8s.io/v1beta2 Cohort."""
+    """kueue.x-k8s.io/v1beta2 Cohort. ``groups`` are quotas of its own, for all its members."""
 
     name: str
     parent: str | None = None
+    groups: tuple[ResourceGroup, ...] = ()
+
+    def flavors(self) -> tuple[FlavorQuotas, ...]:
+        """All flavors of all groups."""
+        return tuple(flavor for group in self.groups for flavor in group.flavors)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,39 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from compiler.plan.jobs import EFA, GPU, NEURON, Resources
 from compiler.plan.nodes import INSTANCE_TYPE, NODEPOOL_LABEL, NodePool, Toleration, untolerated
 from compiler.plan.queues import ClusterQueue, Flavor, ResourceGroup
+from compiler.policy.nodes import Nodes
 from compiler.policy.offers import without_accelerators
-from compiler.policy.work import Choice, Work
-
-if TYPE_CHECKING:
-    from compiler.policy.world import World
+from compiler.policy.work import Choice, Offer, Work
 
 Tolerations = tuple[Toleration, ...]
 
 
 def find_choices(
-    world: World, selector: Mapping[str, str], queue: ClusterQueue | None, asks: Resources, reach: Tolerations | None
+    nodes: Nodes, selector: Mapping[str, str], queue: ClusterQueue | None, asks: Resources, reach: Tolerations | None
 ) -> tuple[Choice, ...]:
     """Each way through the flavors of the queue that leads to a pool of the set; () is unknown.
 
     Kueue gives a job one flavor in each resource group that covers something it asks for, and adds the labels and
     tolerations of each to its pods (kueue v0.19.2, flavorassigner).
     """
-    pools = tuple(each for each in world.pools if world.may_match(each, selector))
-    choices: tuple[Choice, ...] = (Choice(pools),)
+    pools = tuple(each for each in nodes.pools if nodes.may_match(each, selector))
+    choices: tuple[Choice, ...] = (Choice(pools, labels=selector),)
     for group in groups_of(queue, asks):
-        flavors = [world.plan.flavor(each.flavor) for each in group.flavors]
+        flavors = [nodes.plan.flavor(each.flavor) for each in group.flavors]
         known = [each for each in flavors if each is not None]
         if known and len(known) == len(flavors):
-            choices = tuple(_narrowed(world, choice, flavor) for choice in choices for flavor in known)
+            choices = tuple(_narrowed(nodes, choice, flavor) for choice in choices for flavor in known)
     found = [each for each in choices if each.pools]
     if not (NODEPOOL_LABEL in selector or INSTANCE_TYPE in selector):
-        found = [_with_device(world, each, asks) for each in found]
-    return tuple(_tolerated(each, asks, reach) for each in found if each.pools)
+        found = [_with_device(nodes, each, asks) for each in found]
+    found = [_tolerated(each, asks, reach) for each in found if each.pools]
+    return tuple(replace(each, offers=nodes.offers(each.pools, each.labels)) for each in found)
 
 
 def groups_of(queue: ClusterQueue | None, asks: Resources) -> Iterator[ResourceGroup]:
@@ -45,53 +44,53 @@ def groups_of(queue: ClusterQueue | None, asks: Resources) -> Iterator[ResourceG
     yield from covering or groups
 
 
-def whole(world: World) -> bool:
+def whole(nodes: Nodes) -> bool:
     """Whether the set tells the nodes that jobs run on: its node pools, or node groups with accelerators."""
-    return bool(world.plan.node_pools) or any(world.accelerated(each) for each in world.pools)
+    return bool(nodes.plan.node_pools) or any(nodes.accelerated(each) for each in nodes.pools)
 
 
-def told_by_flavor(work: Work, world: World, key: str) -> bool:
+def told_by_flavor(work: Work, nodes: Nodes, key: str) -> bool:
     """Whether a flavor of the job's queue says a label that the job selects, and some pool has it as the job wants: the
     job and the flavor are then at odds, not the job and the pools."""
-    flavors = [world.plan.flavor(each.flavor) for each in work.queue.flavors()] if work.queue else []
+    flavors = [nodes.plan.flavor(each.flavor) for each in work.queue.flavors()] if work.queue else []
     if not any(each is not None and key in each.node_labels for each in flavors):
         return False
-    return not world.pools or any(world.has_label(each, key, work.selector[key]) is not False for each in world.pools)
+    return not nodes.pools or any(nodes.has_label(each, key, work.selector[key]) is not False for each in nodes.pools)
 
 
-def _narrowed(world: World, choice: Choice, flavor: Flavor) -> Choice:
+def _narrowed(nodes: Nodes, choice: Choice, flavor: Flavor) -> Choice:
     named = flavor if flavor.node_labels or choice.flavor is None else choice.flavor
-    pools = tuple(each for each in choice.pools if world.may_match(each, flavor.node_labels))
-    return Choice(pools, named, (*choice.tolerations, *flavor.tolerations))
+    pools = tuple(each for each in choice.pools if nodes.may_match(each, flavor.node_labels))
+    labels = {**choice.labels, **flavor.node_labels}
+    return Choice(pools, named, (*choice.tolerations, *flavor.tolerations), labels)
 
 
-def _with_device(world: World, choice: Choice, asks: Resources) -> Choice:
+def _with_device(nodes: Nodes, choice: Choice, asks: Resources) -> Choice:
     """Without a pin, a job that asks for a device belongs to pools that have it; none in the set is unknown. A flavor
     whose labels a pool certainly has is a pin."""
     resource = next((each for each in (GPU, NEURON) if each in asks), None)
     if resource is None:
         return choice
-    pools = tuple(each for each in choice.pools if _has(world, each, resource) or _pinned(world, each, choice.flavor))
-    large = tuple(each for each in pools if _large(world, each, resource, asks))
-    return Choice(large or pools, choice.flavor, choice.tolerations)
+    pools = tuple(each for each in choice.pools if _has(nodes, each, resource) or _pinned(nodes, each, choice.flavor))
+    large = tuple(each for each in pools if _large(nodes.offers((each,), choice.labels), nodes, resource, asks))
+    return replace(choice, pools=large or pools)
 
 
-def _large(world: World, pool: NodePool, resource: str, asks: Resources) -> bool:
+def _large(offers: tuple[Offer, ...], nodes: Nodes, resource: str, asks: Resources) -> bool:
     """Whether some node of a pool may have as many devices as are asked for."""
     efa = asks[EFA].value if EFA in asks else 0
-    types = world.types(pool)
-    return not types or any(
-        each.accelerators >= asks[resource].value and world.efa_of(pool, each) >= efa for each in types)
+    return not offers or any(
+        each.accelerators >= asks[resource].value and nodes.efa_of(pool, each) >= efa for pool, each in offers)
 
 
-def _has(world: World, pool: NodePool, resource: str) -> bool:
-    types = world.types(pool)
+def _has(nodes: Nodes, pool: NodePool, resource: str) -> bool:
+    types = nodes.types(pool)
     return any(each.accelerator_resource == resource for each in types) if types else not without_accelerators(pool)
 
 
-def _pinned(world: World, pool: NodePool, flavor: Flavor | None) -> bool:
+def _pinned(nodes: Nodes, pool: NodePool, flavor: Flavor | None) -> bool:
     return flavor is not None and bool(flavor.node_labels) and all(
-        world.has_label(pool, key, value) for key, value in flavor.node_labels.items())
+        nodes.has_label(pool, key, value) for key, value in flavor.node_labels.items())
 
 
 def _tolerated(choice: Choice, asks: Resources, reach: Tolerations | None) -> Choice:
@@ -100,7 +99,7 @@ def _tolerated(choice: Choice, asks: Resources, reach: Tolerations | None) -> Ch
         return choice
     held = (*reach, *choice.tolerations)
     kept = tuple(each for each in choice.pools if not keeping_away(each, held, asks))
-    return Choice(kept, choice.flavor, choice.tolerations) if kept else choice
+    return replace(choice, pools=kept) if kept else choice
 
 
 def keeping_away(pool: NodePool, reach: Tolerations, asks: Resources) -> str:

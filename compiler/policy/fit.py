@@ -11,20 +11,25 @@ from compiler.plan import Quantity
 from compiler.plan.jobs import EFA, HUGEPAGES
 from compiler.plan.nodes import NodePool
 from compiler.plan.queues import ClusterQueue, FlavorQuotas
-from compiler.policy.work import Work
+from compiler.policy.offers import GroupPool
+from compiler.policy.work import Choice, Work
 from compiler.policy.world import World
 
 Room = tuple[int, int, tuple[str, ...]]
 Lack = tuple[str, Quantity, Quantity]
 
 
-def node_room(instance: InstanceType, world: World, *, huge_pages: bool) -> Room:
-    """Milli-CPU and MiB for pods on a type, and what was taken before. Kept by type: every job asks again."""
-    found: Room | None = world.rooms.get((instance.name, huge_pages))
+def node_room(pool: NodePool, instance: InstanceType, world: World, *, huge_pages: bool) -> Room:
+    """Milli-CPU and MiB for pods on a pool's node of a type, and what was taken before: all of the machine where the
+    pool configures its kubelet. Karpenter's overhead is no matter of node groups. Kept, since every job asks again."""
+    if world.own_kubelet(pool):
+        return instance.vcpus * 1000, instance.memory_mib, ()
+    overhead = 0 if isinstance(pool, GroupPool) else world.memory_overhead
+    found: Room | None = world.rooms.get((instance.name, huge_pages, overhead))
     if found is None:
-        left = allocatable(instance, huge_pages=huge_pages)
+        left = allocatable(instance, huge_pages=huge_pages, vm_overhead=overhead)
         notes = tuple(f"{each.what}: {', '.join(each.amounts)}" for each in left.steps)
-        found = world.rooms[instance.name, huge_pages] = left.cpu_milli, left.memory_mib, notes
+        found = world.rooms[instance.name, huge_pages, overhead] = left.cpu_milli, left.memory_mib, notes
     return found
 
 
@@ -32,30 +37,41 @@ def over_node(work: Work, world: World) -> bool:
     """Whether a node of the job asks for more than any node of its pools has."""
     if not work.types:
         return False
-    rooms = [node_room(each, world, huge_pages=HUGEPAGES in work.asks) for each in work.types]
-    cpu, memory, pages = (work.asks.get(each, Quantity(0)) for each in ("cpu", "memory", HUGEPAGES))
+    rooms = [node_room(*each, world, huge_pages=HUGEPAGES in work.asks) for each in work.offers]
+    cpu, memory = (work.asks.get(each, Quantity(0)) for each in ("cpu", "memory"))
     asked = work.accelerator
     devices = max(each.accelerators for each in work.types)
-    efa = max((world.efa_of(pool, each) for pool in work.pools for each in world.types(pool)), default=0)
+    efa = max(world.efa_of(*each) for each in work.offers)
     return (
         cpu.milli > max(each[0] for each in rooms) or memory > Quantity.mib(max(each[1] for each in rooms))
-        or pages > Quantity.mib(HUGE_PAGES_MIB) or work.efa > efa or (asked is not None and asked[1] > devices)
+        or over_huge_pages(work, world) or work.efa > efa or (asked is not None and asked[1] > devices)
     )
+
+
+def over_huge_pages(work: Work, world: World) -> bool:
+    """Whether a node of the job asks for more huge pages than the EFA driver makes, which nobody else does unless a
+    node says so by itself."""
+    pages = work.asks.get(HUGEPAGES, Quantity(0))
+    known = bool(work.pools) and not any(world.own_kubelet(each) for each in work.pools)
+    return known and pages > Quantity.mib(HUGE_PAGES_MIB)
 
 
 def pool_room(work: Work, world: World) -> int | None:
     """How many nodes of the job there is room for at once: the pools of a flavor together, the best flavor; ``None``
     is unknown."""
-    rooms = [_rooms(work, choice.pools, world) for choice in work.choices]
+    rooms = [_rooms(work, choice, world) for choice in work.choices]
     known = [each for each in rooms if each is not None]
     return max(known) if known and len(known) == len(rooms) else None
 
 
-def _rooms(work: Work, pools: tuple[NodePool, ...], world: World) -> int | None:
-    found = [[_room(work, pool, each, world) for each in world.types(pool)] for pool in pools]
-    if not all(found) or any(room is None for rooms in found for room in rooms):
-        return None
-    return sum(max(room for room in rooms if room is not None) for rooms in found)
+def _rooms(work: Work, choice: Choice, world: World) -> int | None:
+    found: dict[str, int] = {}
+    for pool, instance in choice.offers:
+        room = _room(work, pool, instance, world)
+        if room is None:
+            return None
+        found[pool.name] = max(room, found.get(pool.name, 0))
+    return sum(found.values()) if found else None
 
 
 def _room(work: Work, pool: NodePool, instance: InstanceType, world: World) -> int | None:
@@ -66,7 +82,7 @@ def _room(work: Work, pool: NodePool, instance: InstanceType, world: World) -> i
 def pods_of_node(work: Work, pool: NodePool, instance: InstanceType, world: World) -> int | None:
     """How many of the job's pods a node can hold, DaemonSets left out; ``None`` if the job asks for nothing that
     counts."""
-    cpu, memory, _ = node_room(instance, world, huge_pages=HUGEPAGES in work.asks)
+    cpu, memory, _ = node_room(pool, instance, world, huge_pages=HUGEPAGES in work.asks)
     has = {"cpu": cpu, "memory": memory * 1024**2 * 1000, EFA: world.efa_of(pool, instance) * 1000}
     if work.accelerator is not None:
         resource = work.accelerator[0]

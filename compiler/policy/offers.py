@@ -38,6 +38,7 @@ class GroupPool(NodePool):
     efa: bool = False
     block: bool = False
     least: int | None = None
+    own_kubelet: bool = False
 
 
 def as_pool(group: NodeGroup) -> GroupPool:
@@ -53,7 +54,7 @@ def as_pool(group: NodeGroup) -> GroupPool:
     return GroupPool(
         at=group.at, origins=origins, name=group.name, node_class="", labels=labels, taints=group.taints,
         requirements=tuple(requirements), limits=limit, efa=group.efa, block=group.capacity_block,
-        least=group.min_size,
+        least=group.min_size, own_kubelet=group.own_kubelet,
     )
 
 
@@ -200,6 +201,12 @@ def _same(have: str, wanted: str) -> bool | None:
     return True if have == wanted else None if placeholder(have) or placeholder(wanted) else False
 
 
+def held(pool: NodePool, reason: str) -> bool:
+    """Whether a budget of no nodes, at all times, keeps Karpenter from disrupting a pool for a reason."""
+    return any(each.nodes in ("0", "0%") and not each.schedule and (not each.reasons or reason in each.reasons)
+               for each in pool.budgets)
+
+
 def without_accelerators(pool: NodePool) -> bool:
     """Whether the categories of a pool say that no node has accelerators."""
     categories = one_of(pool, "category")
@@ -219,6 +226,6 @@ def accelerated(pool: NodePool, types: tuple[InstanceType, ...]) -> bool:
 
 
 __all__ = [
-    "FACTS", "GroupPool", "accelerated", "admits", "as_pool", "excluding", "has_label", "named", "one_of",
+    "FACTS", "GroupPool", "accelerated", "admits", "as_pool", "excluding", "has_label", "held", "named", "one_of",
     "sizes_of", "types_of", "without_accelerators",
 ]

@@ -6,23 +6,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from compiler.catalog import InstanceType
-from compiler.plan.jobs import ACCELERATORS, EFA, Container, Pod, Runtime, TrainJob
+from compiler.plan.jobs import ACCELERATORS, EFA, Container, Pod, Runtime, TrainJob, Volume
 from compiler.plan.nodes import NodePool, Toleration
 from compiler.plan.queues import ClusterQueue, Flavor
 from compiler.plan.units import Quantity
 from compiler.source import Route
+
+Offer = tuple[NodePool, InstanceType]
+"""A pool, and a type of which its next node may be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Where all pods of a job land together: the pools, by which flavor, and the tolerations that flavors add.
 
-    ``flavor`` is ``None`` without a queue, or where the queue's flavors are unknown.
+    ``flavor`` is ``None`` without a queue, or where the queue's flavors are unknown. ``labels`` are those that the
+    nodes must have: the job's node selector with the labels of the flavors. ``offers`` is each pool with each of its
+    types that has them; () is unknown.
     """
 
     pools: tuple[NodePool, ...]
     flavor: Flavor | None = None
     tolerations: tuple[Toleration, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    offers: tuple[Offer, ...] = ()
 
 
 _SPEC_NAME = "trainyard.dev/job"
@@ -35,9 +42,10 @@ class Work:
 
     ``pod`` and ``main`` (its container for the trainer) are ``None`` while the runtime is unknown. ``asks`` is what
     a node of the job asks for, by resource; it is ``complete`` only with the runtime, since the rest may stand there.
-    ``choices`` are where it may land, one for each way through the flavors of its queue; ``pools`` all pools in them
-    and ``types`` their instance types; () is unknown. ``nodes`` ``None`` is unknown. ``env`` are literal variables of
-    the main container, ``words`` its command and arguments.
+    ``choices`` are where it may land, one for each way through the flavors of its queue; ``pools`` all pools in them,
+    ``offers`` these with the instance types that the job may get there, and ``types`` just the types; () is unknown.
+    ``nodes`` ``None`` is unknown. ``env`` are literal variables of the main container, ``words`` its command and
+    arguments.
     """
 
     job: TrainJob
@@ -46,6 +54,7 @@ class Work:
     main: Container | None
     asks: Mapping[str, Quantity]
     pools: tuple[NodePool, ...]
+    offers: tuple[Offer, ...]
     types: tuple[InstanceType, ...]
     queue: ClusterQueue | None
     nodes: int | None
@@ -71,14 +80,29 @@ class Work:
 
     @property
     def complete(self) -> bool:
-        """Whether everything that the pod asks for is known."""
-        asked = {"requests", "limits"}
+        """Whether everything that the pod asks for is known: what a resource claim brings is not."""
+        asked = {"requests", "limits", "claims"}
         return self.main is not None and not asked & (self.main.unread | self.job.unread)
 
     @property
     def gang(self) -> bool:
         """Whether the job is known to have more than one node."""
         return self.nodes is not None and self.nodes > 1
+
+    @property
+    def shared_memory(self) -> Volume | None:
+        """The volume at /dev/shm; ``None`` without one, which is 64 MiB by default."""
+        mounts = self.main.mounts if self.main is not None else ()
+        name = next((each.volume for each in mounts if each.path.rstrip("/") == "/dev/shm"), None)
+        volumes = self.pod.volumes if self.pod is not None else ()
+        return next((each for each in volumes if each.name == name), None)
+
+    @property
+    def boundless_memory(self) -> bool:
+        """Whether /dev/shm is known to grow as far as the node's memory goes."""
+        shm = self.shared_memory
+        limited = not self.complete or self.main is None or "memory" in self.main.limits
+        return shm is not None and shm.medium == "Memory" and shm.size is None and not limited
 
     @property
     def efa(self) -> int:

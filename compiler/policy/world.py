@@ -2,125 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from typing import Any
 
 from compiler.catalog import Catalog, InstanceType, version_key
+from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
 from compiler.manifest import Manifest
 from compiler.plan import Plan, PlanNode, Quantity
 from compiler.plan.delivery import HelmRelease
 from compiler.plan.jobs import Pod, Resources, Runtime, TrainJob, effective_pod
-from compiler.plan.nodes import INSTANCE_TYPE, NodeClass, NodePool, Toleration
-from compiler.plan.queues import ClusterQueue, Flavor, Quota
+from compiler.plan.nodes import NodePool
+from compiler.plan.queues import ClusterQueue, Cohort, Quota
 from compiler.policy.choices import find_choices
-from compiler.policy.offers import FACTS, GroupPool, accelerated, as_pool, excluding, has_label, named, types_of
+from compiler.policy.nodes import Nodes
 from compiler.policy.rule import NO_PARAMS
-from compiler.policy.work import Choice, Work
+from compiler.policy.values import value
+from compiler.policy.work import Choice, Offer, Work
 
-RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
+Landing = tuple[tuple[NodePool, ...], tuple[Offer, ...], tuple[InstanceType, ...]]
 
 
-class World:
-    """The plan and the catalog as rules see them. Joins are made on first use and kept.
-
-    Three-valued throughout: ``None`` or () is unknown, and a rule that meets it stays silent.
-    """
+class World(Nodes):
+    """The plan and the catalog as rules see them. Joins are made on first use and kept."""
 
     def __init__(self, plan: Plan, catalog: Catalog, manifests: Sequence[Manifest] = ()) -> None:
-        self.plan = plan
-        self.catalog = catalog
+        super().__init__(plan, catalog)
         self.manifests = manifests
         self.params: Mapping[str, Any] = NO_PARAMS
         self.today = date.min
-        self.rooms: dict[tuple[str, bool], tuple[int, int, tuple[str, ...]]] = {}
-        self._types: dict[int, tuple[InstanceType, ...]] = {}
+        self.rooms: dict[tuple[str, bool, float], tuple[int, int, tuple[str, ...]]] = {}
         self._candidates: dict[object, tuple[Choice, ...]] = {}
-        self._pool_types: dict[tuple[int, ...], tuple[InstanceType, ...]] = {}
+        self._landings: dict[int, Landing] = {}
 
     def param(self, name: str) -> Any:
         """The value of a parameter of the rule that is running."""
         return self.params[name]
-
-    # -- nodes
-
-    @cached_property
-    def pools(self) -> tuple[NodePool, ...]:
-        """Where pods may land: the node pools, and eksctl's node groups seen as pools."""
-        groups = self.plan.cluster.node_groups if self.plan.cluster else ()
-        return (*self.plan.node_pools, *(as_pool(each) for each in groups)) if groups else self.plan.node_pools
-
-    def types(self, pool: NodePool) -> tuple[InstanceType, ...]:
-        """The instance types that a pool may launch; () where the facts do not tell all of them."""
-        found = self._types.get(id(pool))
-        if found is None:
-            found = self._types[id(pool)] = types_of(pool, self.catalog)
-        return found
-
-    def node_class(self, pool: NodePool) -> NodeClass | None:
-        """The EC2NodeClass of a pool."""
-        return self.plan.node_class(pool.node_class)
-
-    def pools_of_class(self, node_class: NodeClass) -> list[NodePool]:
-        """The pools that launch by a node class."""
-        return [each for each in self.plan.node_pools if each.node_class == node_class.name]
-
-    def accelerated(self, pool: NodePool) -> bool:
-        """Whether every node of a pool is known to have accelerators."""
-        return accelerated(pool, self.types(pool))
-
-    def efa_of(self, pool: NodePool, instance: InstanceType) -> int:
-        """EFA devices of a pool's node of a type: those of ``networkInterfaces``, or else all of the type; of a node
-        group those of the type if it is ``efaEnabled``."""
-        if isinstance(pool, GroupPool):
-            return instance.efa_interfaces if pool.efa else 0
-        node_class = self.node_class(pool)
-        return node_class.efa if node_class is not None and node_class.interfaces else instance.efa_interfaces
-
-    def most_nodes(self, pool: NodePool, instance: InstanceType) -> int | None:
-        """Nodes of a type that a pool's replicas and limits allow; ``None`` without any that is known."""
-        if pool.unread:
-            return None
-        per_node = {"nodes": 1000, "cpu": instance.vcpus * 1000, "memory": instance.memory_mib * 1024**2 * 1000}
-        if instance.accelerator_resource:
-            per_node[instance.accelerator_resource] = instance.accelerators * 1000
-        found = [limit.milli // per_node[name] for name, limit in pool.limits.items() if per_node.get(name)]
-        if pool.replicas is not None:
-            found.append(pool.replicas)
-        return min(found) if found else None
-
-    def starts_empty(self, pool: NodePool) -> bool:
-        """Whether a pool is known to have no node until a pod needs one."""
-        if isinstance(pool, GroupPool):
-            return pool.least == 0
-        return pool.replicas is None and "replicas" not in pool.unread
-
-    def block(self, pool: NodePool) -> bool:
-        """Whether a pool launches into Capacity Blocks only."""
-        return pool.values(RESERVATION_TYPE) == ("capacity-block",)
-
-    @property
-    def region(self) -> str | None:
-        """The region of the cluster, where the set says it."""
-        return self.plan.cluster.region if self.plan.cluster else None
-
-    def has_label(self, pool: NodePool, key: str, value: str) -> bool | None:
-        """Whether nodes of a pool carry a label; ``None`` if that cannot be told."""
-        types = self.types(pool) if key in FACTS else ()
-        if key in FACTS and not types and named(pool, self.catalog):
-            return None  # its requirements contradict each other: which one is meant is not known
-        if key == INSTANCE_TYPE and not types and (instance := self.catalog.instance(value)) is not None:
-            return False if excluding(pool, instance) else has_label(pool, types, key, value)
-        return has_label(pool, types, key, value)
-
-    def may_match(self, pool: NodePool, labels: Mapping[str, str]) -> bool:
-        """Whether nodes of a pool may carry all labels: nothing says that they do not."""
-        return all(self.has_label(pool, key, value) is not False for key, value in labels.items())
-
-    def pools_of(self, flavor: Flavor) -> list[NodePool]:
-        """The pools whose nodes may belong to a flavor."""
-        return [each for each in self.pools if self.may_match(each, flavor.node_labels)]
 
     # -- jobs
 
@@ -170,18 +88,25 @@ class World:
             for patch in job.patches:
                 selector.update(patch.pod.node_selector)
         choices = self._choices(job, selector, queue, asks, pod)
-        pools = tuple({each.name: each for choice in choices for each in choice.pools}.values())
-        key = tuple(map(id, pools))
-        types = self._pool_types.get(key)
-        if types is None:
-            sets = [self.types(each) for each in pools]
-            types = self._pool_types[key] = tuple({t.name: t for ts in sets for t in ts}.values()) if all(sets) else ()
+        pools, offers, types = self._joined(choices)
         env = main.env if main else job.env
         return Work(
-            job=job, runtime=runtime, pod=pod, main=main, asks=asks, pools=pools, types=types, queue=queue,
-            nodes=_nodes(job, runtime), env={each.name: each.value for each in env}, choices=choices,
+            job=job, runtime=runtime, pod=pod, main=main, asks=asks, pools=pools, offers=offers, types=types,
+            queue=queue, nodes=_nodes(job, runtime), env={each.name: each.value for each in env}, choices=choices,
             words=(*main.command, *main.args) if main else (*job.command, *job.args),
         )
+
+    def _joined(self, choices: tuple[Choice, ...]) -> Landing:
+        """The pools, offers and types of all choices, each once; kept by the choices, which are kept themselves."""
+        found = self._landings.get(id(choices))
+        if found is None:
+            known = all(each.offers for each in choices)
+            pools = {pool.name: pool for each in choices for pool in each.pools}
+            offers = {(pool.name, kind.name): (pool, kind) for each in choices for pool, kind in each.offers if known}
+            types = {kind.name: kind for _, kind in offers.values()}
+            found = tuple(pools.values()), tuple(offers.values()), tuple(types.values())
+            self._landings[id(choices)] = found
+        return found
 
     def _queue(self, job: TrainJob) -> ClusterQueue | None:
         """The ClusterQueue of a job; one without a queue goes to the LocalQueue ``default`` (kueue v0.19.2)."""
@@ -211,15 +136,23 @@ class World:
             return None
         if queue.cohort is None:
             return own.nominal
-        if own.borrowing is not None:
-            return own.nominal + own.borrowing
-        if not self.plan.closed:
-            return None
-        others = [_quota(each, flavor, resource) for each in self.plan.cluster_queues
-                  if each is not queue and self.root(each.cohort) == self.root(queue.cohort)]
-        lent = sum((min(each.nominal, each.lending) if each.lending is not None else each.nominal).milli
-                   for each in others if each is not None)
-        return Quantity(own.nominal.milli + lent)
+        bounds = [own.nominal + own.borrowing] if own.borrowing is not None else []
+        root = self.root(queue.cohort)
+        others = [each for each in self.plan.cluster_queues if each is not queue and self.root(each.cohort) == root]
+        if self.plan.closed or (others and self._cohorts_whole):
+            lent = [_lent(_quota(each, flavor, resource)) for each in others]
+            given = [each.nominal for cohort in self.plan.cohorts if self.root(cohort.name) == root
+                     if (each := _quota(cohort, flavor, resource)) is not None]
+            bounds.append(sum((*lent, *given), own.nominal))
+        return min(bounds, default=None)
+
+    @cached_property
+    def _cohorts_whole(self) -> bool:
+        """Whether an open set seems to hold all queues and cohorts: of those that it names none is elsewhere."""
+        plan = self.plan
+        named = {each.cohort for each in plan.cluster_queues} | {each.parent for each in plan.cohorts}
+        return all(plan.cluster_queue(each.cluster_queue) for each in plan.local_queues) and (
+            not plan.cohorts or named - {None} <= {each.name for each in plan.cohorts})
 
     def root(self, cohort: str | None) -> str | None:
         """The topmost cohort above one; itself in a cycle."""
@@ -248,6 +181,12 @@ class World:
         parts = "/".join(each for each in folder.split("/") if each not in ("", "."))
         return not file or not parts or f"/{parts}/" in f"/{file}" or file.startswith(f"{parts.rpartition('/')[2]}/")
 
+    @cached_property
+    def memory_overhead(self) -> float:
+        """The share of a node's memory that Karpenter leaves out of account, by its release or by default."""
+        given = (value(each.values, "settings", "vmMemoryOverheadPercent") for each in self.releases("karpenter"))
+        return next((float(each) for each in given if isinstance(each, int | float)), VM_MEMORY_OVERHEAD)
+
     def releases(self, *charts: str) -> list[HelmRelease]:
         """The Helm releases of some charts."""
         return [each for each in self.plan.releases if each.chart in charts]
@@ -259,43 +198,15 @@ def _nodes(job: TrainJob, runtime: Runtime | None) -> int | None:
     return None if runtime is None or "nodes" in runtime.unread else runtime.nodes or 1
 
 
-def _quota(queue: ClusterQueue, flavor: str, resource: str) -> Quota | None:
+def _lent(quota: Quota | None) -> Quantity:
+    """The most of a queue's quota that others may borrow."""
+    if quota is None:
+        return Quantity(0)
+    return quota.nominal if quota.lending is None else min(quota.nominal, quota.lending)
+
+
+def _quota(queue: ClusterQueue | Cohort, flavor: str, resource: str) -> Quota | None:
     for each in queue.flavors():
         if each.flavor == flavor and (found := each.of(resource)) is not None:
             return found
     return None
-
-
-def value(values: Any, *path: str) -> Any:
-    """A value deep in Helm values, or ``None``."""
-    for key in path:
-        values = values.get(key) if isinstance(values, Mapping) else None
-    return values
-
-
-def tolerations(values: Any) -> tuple[Toleration, ...]:
-    """Tolerations as written in Helm values."""
-    found = values if isinstance(values, list | tuple) else ()
-    return tuple(
-        Toleration(str(each.get("key", "")), str(each.get("operator", "Equal")), str(each.get("value", "")),
-                   str(each.get("effect", "")))
-        for each in found if isinstance(each, Mapping)
-    )
-
-
-def options(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-    """The long options of a command and of the shell lines in it: name (with ``-`` for ``_``) and value."""
-    parts = [part for word in words for part in (word.split() if " " in word or "\n" in word else (word,))]
-    for index, part in enumerate(parts):
-        if part.startswith("--") and len(part) > 2:
-            name, equals, given = part[2:].partition("=")
-            after = parts[index + 1] if index + 1 < len(parts) else "-"
-            yield name.replace("_", "-"), given.strip("\"'") if equals else None if after.startswith("-") else after
-
-
-def launches(words: Sequence[str]) -> bool:
-    """Whether a command starts torchrun."""
-    return any(name in word for word in words for name in ("torchrun", "torch.distributed.run"))
-
-
-__all__ = ["RESERVATION_TYPE", "Work", "World", "launches", "options", "tolerations", "value"]

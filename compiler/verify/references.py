@@ -173,8 +173,9 @@ def _loose_ends(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
     written in two ways. What is merely absent may exist elsewhere."""
     named = [(manifest, path, target) for manifest in objects.manifests for path, target in references(manifest.body)]
     used = {target for _, _, target in named}
+    shared = set(_of_cluster_runtimes(objects))
     unused: dict[Identity, list[str]] = {}
-    for identity in objects.identities() - used:
+    for identity in (each for each in objects.identities() - used if (*each[:2], "", each[3]) not in shared):
         unused.setdefault((*identity[:3], ""), []).append(identity[3])
     for manifest, path, target in named:
         group, kind, namespace, name = target
@@ -184,6 +185,13 @@ def _loose_ends(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
         if alike := like(name, others):
             message = f"there is no `{kind}` `{name}`, and nothing refers to `{alike}`"
             yield manifest, Fault(REFERENCE, "REF001", path, message, f"write `{alike}`, or declare `{name}`")
+
+
+def _of_cluster_runtimes(objects: ObjectSet) -> Iterator[Identity]:
+    """What the pods of cluster-wide runtimes refer to, in the namespace of whichever job."""
+    for _, manifest in objects.of_kind(TRAINER, "ClusterTrainingRuntime"):
+        for path, spec in follow(manifest.body, POD_SPECS[TRAINER, "TrainingRuntime"]):
+            yield from (target for _, target in _pod_references(spec, path, ""))
 
 
 def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics import Severity
 from compiler.plan.jobs import EFA
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
@@ -14,7 +15,7 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
 
     A pod sees EFA devices only if it asks for `vpc.amazonaws.com/efa`, and Karpenter attaches them only then (EFA
     device plugin v0.5.30; karpenter-provider-aws v1.14.1): the ranks fall back to TCP, many times slower, or NCCL's
-    EFA plugin aborts the job.
+    EFA plugin aborts the job. A request of 0 says that it is meant, and is a warning.
 
     ## Fails
 
@@ -28,13 +29,14 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
     """
     if not (work.gang and work.complete and work.job.trainer and not work.efa and work.types):
         return
-    most = min(world.efa_of(pool, each) for pool in work.pools for each in world.types(pool))
+    most = min(world.efa_of(*each) for each in work.offers)
     if most and all(each.accelerators for each in work.types) and not _opted_out(work, world):
         yield Finding(
             f"job `{work.name}` has {work.nodes} nodes of `{work.types[0].name}` and asks for no EFA",
             work.place(work.accelerator[0]) if work.accelerator else work.where("limits"),
             label="the nodes talk over TCP",
             help=f'ask for `{EFA}: "{most}"`, all that a node has',
+            severity=Severity.WARNING if EFA in work.asks else None,
         )
 
 

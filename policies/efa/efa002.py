@@ -25,10 +25,10 @@ def efa_over_type(work: Work, world: World) -> Iterator[Finding]:
     """
     if not work.efa or not work.types or any("efa_interfaces" in each.unknown for each in work.types):
         return
-    has = max((world.efa_of(pool, each) for pool in work.pools for each in world.types(pool)), default=0)
+    has, name = max((world.efa_of(*each), each[1].name) for each in work.offers)
     if work.efa > has:
         yield Finding(
-            f"job `{work.name}` asks for {work.efa} EFA devices a node, and `{work.types[0].name}` has {has}",
+            f"job `{work.name}` asks for {work.efa} EFA devices a node, and `{name}` has {has}",
             work.place(EFA), label="its pods stay Pending",
             help=f"ask for {has}" if has else "take a type with EFA, or ask for none",
         )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.plan import Plan
 from compiler.plan.jobs import MISSPELT, Container, TrainJob
+from compiler.plan.nodes import Taint, Toleration
 from compiler.policy.rule import Finding, rule
 from compiler.source import Route
 
@@ -14,7 +15,8 @@ def device_key_misspelt(plan: Plan) -> Iterator[Finding]:
 
     Extended resources have a domain and a name: `nvidia.com/gpu`, `aws.amazon.com/neuron`, `vpc.amazonaws.com/efa`
     (NVIDIA device plugin 0.20.0, Neuron and EFA device plugins). Under any other name no node has any, so pods stay
-    Pending, and quota for it admits nothing. Taints and tolerations for a device have its name as key.
+    Pending, and quota for it admits nothing. Taints and tolerations for a device have its name as key, unless their key
+    is a plain word like `gpu`, which anybody may choose.
 
     ## Fails
 
@@ -26,20 +28,24 @@ def device_key_misspelt(plan: Plan) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    for job in plan.jobs:
-        yield from _asked(job)
-    for runtime in plan.runtimes:
-        for container in (each for replicated in runtime.jobs for each in replicated.pod.containers):
-            yield from _asked(container)
-        for pod in (each.pod for each in runtime.jobs):
-            for toleration in pod.tolerations:
-                yield from _judge(toleration.key, pod.where("tolerations"))
-    for queue in plan.cluster_queues:
-        for name in sorted(queue.covered):
-            yield from _judge(name, queue.where("groups"))
-    for pool in plan.node_pools:
-        for taint in pool.taints:
-            yield from _judge(taint.key, pool.where("taints"))
+    pods = [each.pod for runtime in plan.runtimes for each in runtime.jobs]
+    askers: list[TrainJob | Container] = [*plan.jobs, *(each for pod in pods for each in pod.containers)]
+    for asker in askers:
+        yield from _asked(asker)
+    for group in (each for queue in plan.cluster_queues for each in queue.groups):
+        for index, name in enumerate(group.covered):
+            yield from _judge(name, group.where("covered") / index)
+    tolerating: list[tuple[tuple[Taint | Toleration, ...], Route]] = [
+        (pod.tolerations, pod.where("tolerations"))
+        for pod in (*pods, *(each.pod for job in plan.jobs for each in job.patches))
+    ]
+    tolerating += [(each.taints, each.where("taints")) for each in plan.node_pools]
+    tolerating += [(each.node_taints, each.where("node_taints")) for each in plan.flavors]
+    tolerating += [(each.tolerations, each.where("tolerations")) for each in plan.flavors]
+    for several, at in tolerating:
+        for index, each in enumerate(several):
+            if not each.key.isalpha():
+                yield from _judge(each.key, at / index / "key")
 
 
 def _asked(node: TrainJob | Container) -> Iterator[Finding]:

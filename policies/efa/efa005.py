@@ -39,8 +39,9 @@ def interfaces_missing(pool: NodePool, world: World) -> Iterator[Finding]:
         why = f"nodes of a static pool come up without EFA, which job `{asking.name}` asks for"
     else:
         return
+    instance = special or types[0]
     yield Finding(
         f"node class `{node_class.name}` of pool `{pool.name}` has no `networkInterfaces`",
         node_class.where("interfaces"), label=why,
-        help=f"list the interfaces of `{types[0].name}`: card 0 device 0 `interface`, the others `efa-only`",
+        help=f"list the interfaces of `{instance.name}`: card 0 device 0 `interface`, the others `efa-only`",
     )

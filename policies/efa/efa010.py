@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.manifest import placeholder
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
@@ -26,16 +27,16 @@ def env_breaks_efa(work: Work) -> Iterator[Finding]:
     """
     if not (work.efa and work.gang):
         return
-    env = work.env
+    env = {name: value for name, value in work.env.items() if value is not None and not placeholder(value)}
     if env.get("NCCL_TOPO_FILE") == "":
         yield _finding(work, "NCCL_TOPO_FILE", "`NCCL_TOPO_FILE` is empty", "the plugin's own topology is not loaded")
-    if env.get("FI_PROVIDER") not in (None, "efa"):
+    if "efa" not in env.get("FI_PROVIDER", "efa"):
         yield _finding(
             work, "FI_PROVIDER", f"`FI_PROVIDER` is `{env['FI_PROVIDER']}`, not `efa`", "traffic goes around EFA",
         )
-    if env.get("NCCL_NET") == "Socket":
-        yield _finding(work, "NCCL_NET", "`NCCL_NET` is `Socket`", "traffic goes over TCP")
-    if env.get("RDMAV_FORK_SAFE") not in (None, "0"):
+    if env.get("NCCL_NET", "").lower() == "socket":
+        yield _finding(work, "NCCL_NET", f"`NCCL_NET` is `{env['NCCL_NET']}`", "traffic goes over TCP")
+    if env.get("RDMAV_FORK_SAFE", "0") != "0":
         yield _finding(work, "RDMAV_FORK_SAFE", "`RDMAV_FORK_SAFE` is set", "it copies every page that is registered")
     if env.get("FI_EFA_USE_DEVICE_RDMA") == "1" and work.types and not any(each.gpudirect_rdma for each in work.types):
         what = f"`FI_EFA_USE_DEVICE_RDMA` is `1`, and `{work.types[0].name}` has no RDMA"

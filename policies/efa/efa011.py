@@ -26,21 +26,26 @@ def env_without_effect(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, env: {NCCL_DEBUG: WARN}}]
     """
     for name in work.env:
-        why = _WHY.get(name)
-        if why is None and name.startswith("NCCL_IB_") and work.efa:
-            why = "is for InfiniBand verbs; EFA does not read it"
+        why = _WHY.get(name) or (_beside_efa(name) if work.efa else "")
         if name == "FI_EFA_USE_DEVICE_RDMA" and work.types and not any(each.gpudirect_rdma for each in work.types):
             continue
-        if why is not None:
-            yield Finding(f"`{name}` {why}", work.where_env(name), help=f"remove `{name}`")
+        if why:
+            yield Finding(f"`{name}` {why}", work.where_env(name),
+                          help=f"write `{_RIGHT[name]}`" if name in _RIGHT else f"remove `{name}`")
+
+
+def _beside_efa(name: str) -> str:
+    """Why a variable means nothing to a job whose traffic goes over EFA; over sockets it may."""
+    if name.startswith("NCCL_IB_"):
+        return "is for InfiniBand verbs; EFA does not read it"
+    return "is for TCP sockets only" if name in ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD") else ""
 
 
 _WHY = {
     "FI_EFA_USE_DEVICE_RDMA": "is not needed since libfabric 1.18",
     "FI_EFA_FORK_SAFE": "is not needed on kernels since 5.13",
     "FI_EFA_ENABLE_SHM_TRANSFER": "has no effect through aws-ofi-nccl",
-    "NCCL_SOCKET_NTHREADS": "is for TCP sockets only",
-    "NCCL_NSOCKS_PERTHREAD": "is for TCP sockets only",
     "NCCL_TREE_THRESHOLD": "was removed with NCCL 2.5; `NCCL_ALGO` came in its place",
-    "NCCL_TOPO_DUMP": "is no variable of NCCL; the one that dumps the topology is `NCCL_TOPO_DUMP_FILE`",
+    "NCCL_TOPO_DUMP": "is no variable of NCCL",
 }
+_RIGHT = {"NCCL_TOPO_DUMP": "NCCL_TOPO_DUMP_FILE"}

@@ -12,7 +12,8 @@ def visible_devices_fixed(work: Work) -> Iterator[Finding]:
     """A job fixes which GPUs its processes see.
 
     The device plugin gives each container its GPUs, numbered from 0; `CUDA_VISIBLE_DEVICES` then hides some of them
-    from every process of the node (NVIDIA device plugin 0.20.0; torchrun sets LOCAL_RANK, not this).
+    from every process of the node (NVIDIA device plugin 0.20.0; torchrun sets LOCAL_RANK, not this). A list of as many
+    as the job asks for hides none.
 
     ## Fails
 
@@ -23,6 +24,7 @@ def visible_devices_fixed(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, env: {NCCL_DEBUG: WARN}}]
     """
     for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "NEURON_RT_VISIBLE_CORES"):
-        if name in work.env and work.accelerator:
+        given = work.env.get(name)
+        if given is not None and work.accelerator and given.count(",") + 1 < work.accelerator[1]:
             yield Finding(f"`{name}` is set in job `{work.name}`", work.where_env(name),
                           label="hides devices from every process", help="remove it: the device plugin decides")

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from compiler.plan.delivery import HelmRelease
 from compiler.plan.nodes import untolerated
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World, tolerations, value
+from compiler.policy.values import tolerations
+from compiler.policy.world import World
 
 
 @rule("EFA015")
@@ -33,9 +34,9 @@ def efa_plugin_untolerating(release: HelmRelease, world: World) -> Iterator[Find
     """
     if release.chart != "aws-efa-k8s-device-plugin":
         return
-    reach = tolerations(value(release.values, "tolerations"))
-    for pool in world.pools:
-        left = untolerated(pool.taints, reach)
+    reach = tolerations(release, "tolerations")
+    for pool in world.pools if reach is not None else ():
+        left = untolerated(pool.taints, reach or ())
         if left and any(each.efa for each in world.works_on(pool)):
             yield Finding(
                 f"the EFA device plugin does not tolerate `{left[0]}` of pool `{pool.name}`", release.where("values"),

@@ -31,7 +31,7 @@ def efa_driver_on_dynamic_pool(pool: NodePool, world: World) -> Iterator[Finding
           chart: {spec: {chart: aws-efa-k8s-device-plugin, version: v0.5.30}}
           values: {tolerations: [{operator: Exists}]}
     """
-    if pool.replicas is None and world.releases("aws-dranet") and not world.releases("aws-efa-k8s-device-plugin"):
+    if world.starts_empty(pool) and world.releases("aws-dranet") and not world.releases("aws-efa-k8s-device-plugin"):
         asking = next((each for each in world.works_on(pool) if each.efa), None)
         if asking is not None:
             yield Finding(

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.plan.delivery import HelmRelease
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World, value
+from compiler.policy.values import value
+from compiler.policy.world import World
 
 
 @rule("HLT003", severity=Severity.WARNING)

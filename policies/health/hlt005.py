@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from compiler.plan.delivery import HelmRelease
 from compiler.plan.nodes import untolerated
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World, tolerations, value
+from compiler.policy.values import tolerations
+from compiler.policy.world import World
 
 
 @rule("HLT005")
@@ -34,11 +35,10 @@ def dcgm_agent_untolerating(release: HelmRelease, world: World) -> Iterator[Find
     """
     if release.chart != "eks-node-monitoring-agent":
         return
-    reach = tolerations(value(release.values, "dcgmAgent", "tolerations"))
-    for pool in world.pools:
-        types = world.types(pool)
-        left = untolerated(pool.taints, reach)
-        if left and any(each.gpus for each in types):
+    reach = tolerations(release, "dcgmAgent", "tolerations")
+    for pool in world.pools if reach is not None else ():
+        left = untolerated(pool.taints, reach or ())
+        if left and any(each.gpus for each in world.types(pool)):
             yield Finding(
                 f"`dcgmAgent` does not tolerate `{left[0]}` of pool `{pool.name}`", release.where("values"),
                 label="node repair deletes healthy nodes", help="add the taint to `dcgmAgent.tolerations`",

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from compiler.plan.health import ProblemDetector
+from compiler.policy.patterns import compiled
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -33,12 +33,11 @@ def xid_of_a_program(detector: ProblemDetector, world: World) -> Iterator[Findin
     """
     for monitor in detector.monitors:
         for each in monitor.rules:
-            try:
-                pattern = re.compile(each.pattern)
-            except re.error:
+            pattern = compiled(each.pattern) if each.permanent else ""
+            if isinstance(pattern, str):
                 continue
             codes = [code for code in world.catalog.xids.application if pattern.search(_SAMPLE.format(code))]
-            if each.permanent and codes:
+            if codes:
                 yield Finding(
                     f"rule `{each.reason}` of monitor `{monitor.name}` matches Xid {', '.join(map(str, codes))}",
                     monitor.where("rules"), label="a faulty program takes the node away",

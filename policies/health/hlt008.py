@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from compiler.plan.health import ProblemDetector
+from compiler.policy.patterns import compiled
 from compiler.policy.rule import Finding, rule
 
 
@@ -31,12 +31,6 @@ def pattern_of_other_dialect(detector: ProblemDetector) -> Iterator[Finding]:
     """
     for monitor in detector.monitors:
         for each in monitor.rules:
-            try:
-                re.compile(each.pattern)
-                why = "look-around" if re.search(r"\(\?<?[=!]", each.pattern) else (
-                    "a back-reference" if re.search(r"(?<!\\)(?:\\)*\\[1-9]", each.pattern) else "")
-            except re.error as problem:
-                why = str(problem)
-            if why:
+            if isinstance(why := compiled(each.pattern), str):
                 yield Finding(f"pattern of rule `{each.reason}` does not compile in Go: {why}", monitor.where("rules"),
-                              label="the detector stops", help="write it without")
+                              label="the detector stops", help="write it as Go reads it (`go doc regexp/syntax`)")

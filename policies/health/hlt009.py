@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan import Plan
-from compiler.plan.delivery import HelmRelease
 from compiler.plan.jobs import GPU
 from compiler.plan.nodes import Toleration, untolerated
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World, tolerations, value
+from compiler.policy.values import tolerations, value
+from compiler.policy.world import World
 
 
 @rule("HLT009")
@@ -37,21 +37,17 @@ def agent_untolerating(plan: Plan, world: World) -> Iterator[Finding]:
           values: {tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]}
     """
     pools = [each for each in world.pools if any(t.gpus for t in world.types(each))]
-    agents = [(f"release `{each.name}`", _reach(each), each.where("values"))
-              for each in world.releases("nvidia-device-plugin")]
-    agents += [(f"DaemonSet `{each.name}`", each.tolerations, each.where("tolerations")) for each in plan.detectors]
-    for name, reach, at in agents:
-        for pool in pools:
-            left = untolerated(pool.taints, reach)
-            if left:
+    agents = [(f"release `{each.name}`", tolerations(each, "tolerations", default=_CHART), each.where("values"),
+               value(each.values, "nodeSelector")) for each in world.releases("nvidia-device-plugin")]
+    agents += [(f"DaemonSet `{each.name}`", each.tolerations, each.where("tolerations"), dict(each.node_selector))
+               for each in plan.detectors]
+    for name, reach, at, selector in agents:
+        for pool in pools if reach is not None else ():
+            left = untolerated(pool.taints, reach or ())
+            if left and world.may_match(pool, selector or {}):
                 yield Finding(f"{name} does not tolerate `{left[0]}` of pool `{pool.name}`", at,
                               label="it never runs there", help="add the toleration")
                 break
-
-
-def _reach(release: HelmRelease) -> tuple[Toleration, ...]:
-    given = value(release.values, "tolerations")
-    return tolerations(given) if given is not None else _CHART
 
 
 _CHART = (Toleration(GPU, "Exists", "", "NoSchedule"), Toleration("CriticalAddonsOnly", "Exists"))

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from compiler.plan import Plan
 from compiler.plan.delivery import HelmRelease
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World, value
+from compiler.policy.values import value
+from compiler.policy.world import World
 
 
 @rule("HLT010")
@@ -13,7 +14,8 @@ def two_owners(plan: Plan, world: World) -> Iterator[Finding]:
     """Two releases install the same thing.
 
     Two device plugins give the same device out twice, two JobSet controllers or DCGM hosts fight over one object or
-    port; which one wins changes from start to start. One owner for each.
+    port; which one wins changes from start to start. One owner for each. Releases that select nodes may be
+    for different ones.
 
     ## Fails
 
@@ -32,25 +34,28 @@ def two_owners(plan: Plan, world: World) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     for what, owners in _OWNERS.items():
-        found = [each for chart, (path, default) in owners.items() for each in world.releases(chart)
-                 if not path or _on(each, path, default)]
+        found = {(each.namespace, each.name): each for chart, switch in owners.items() for each in world.releases(chart)
+                 if _on(each, switch)}
         if len(found) > 1:
-            names = " and ".join(f"`{each.name}`" for each in found)
-            yield Finding(f"{names} both install {what}", found[-1].where("chart"), help="switch one of them off")
+            names = " and ".join(f"`{each.name}`" for each in found.values())
+            yield Finding(f"{names} both install {what}", list(found.values())[-1].where("chart"),
+                          help="switch one of them off")
 
 
-def _on(release: HelmRelease, path: tuple[str, ...], default: bool) -> bool:
-    given = value(release.values, *path)
-    return default if given is None else bool(given)
+def _on(release: HelmRelease, switch: tuple[str, ...]) -> bool:
+    """Whether a release certainly installs the thing, on all nodes: all of the charts do unless told otherwise."""
+    if any(value(release.values, field) for field in ("nodeSelector", "affinity")):
+        return False
+    given = value(release.values, *switch) if switch else True
+    return given is not False and not (given is None and "values" in release.unread)
 
 
-# Chart -> the value that switches the thing, and its default (gpu-operator v26.3, kubeflow-trainer 2.3.0 chart values).
-_OWNERS: dict[str, dict[str, tuple[tuple[str, ...], bool]]] = {
-    "the NVIDIA device plugin": {
-        "nvidia-device-plugin": ((), True), "gpu-operator": (("devicePlugin", "enabled"), True)},
-    "the EFA device plugin": {"aws-efa-k8s-device-plugin": ((), True)},
-    "a DCGM exporter": {"dcgm-exporter": ((), True), "gpu-operator": (("dcgmExporter", "enabled"), True)},
-    "JobSet": {"jobset": ((), True), "kubeflow-trainer": (("jobset", "install"), True)},
-    "Kueue": {"kueue": ((), True)},
-    "the node monitoring agent": {"eks-node-monitoring-agent": ((), True)},
+# Chart -> the value that switches the thing, on by default (gpu-operator v26.7.0, kubeflow-trainer 2.3.0 chart values).
+_OWNERS: dict[str, dict[str, tuple[str, ...]]] = {
+    "the NVIDIA device plugin": {"nvidia-device-plugin": (), "gpu-operator": ("devicePlugin", "enabled")},
+    "the EFA device plugin": {"aws-efa-k8s-device-plugin": ()},
+    "a DCGM exporter": {"dcgm-exporter": (), "gpu-operator": ("dcgmExporter", "enabled")},
+    "JobSet": {"jobset": (), "kubeflow-trainer": ("jobset", "install")},
+    "Kueue": {"kueue": ()},
+    "the node monitoring agent": {"eks-node-monitoring-agent": ()},
 }

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.manifest import placeholder
 from compiler.plan.nodes import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -29,6 +30,6 @@ def nodes_expire(pool: NodePool, world: World) -> Iterator[Finding]:
         spec: {template: {spec: {expireAfter: Never}}}
     """
     after = pool.expire_after or ("720h" if world.plan.closed else "Never")
-    if after != "Never" and world.accelerated(pool):
+    if after != "Never" and not placeholder(after) and world.accelerated(pool):
         yield Finding(f"nodes of pool `{pool.name}` are drained after {after}", pool.where("expire_after"),
                       help="write `expireAfter: Never`")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.plan.nodes import NodePool
+from compiler.policy.offers import held
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -32,11 +33,7 @@ def consolidation_of_training(pool: NodePool, world: World) -> Iterator[Finding]
         spec: {disruption: {consolidationPolicy: WhenEmptyOrUnderutilized, budgets: [
           {nodes: "0", reasons: [Underutilized]}]}}
     """
-    held = any(each.nodes in ("0", "0%") and not each.schedule and "Underutilized" in (each.reasons or _ALL)
-               for each in pool.budgets)
-    if pool.consolidation in ("WhenEmptyOrUnderutilized", "Balanced") and not held and world.accelerated(pool):
+    moved = pool.consolidation in ("WhenEmptyOrUnderutilized", "Balanced") and not held(pool, "Underutilized")
+    if moved and world.accelerated(pool):
         yield Finding(f"pool `{pool.name}` consolidates nodes in use: `{pool.consolidation}`",
                       pool.where("consolidation"), help="write `consolidationPolicy: WhenEmpty`")
-
-
-_ALL = ("Underutilized",)  # a budget without reasons is for every one

@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.policy.offers import GroupPool
+from compiler.plan.nodes import NodePool
+from compiler.policy.offers import GroupPool, held
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
@@ -13,7 +14,8 @@ def disruption_allowed(work: Work) -> Iterator[Finding]:
     """Nothing keeps Karpenter from disrupting the nodes of a running job.
 
     The annotation `karpenter.sh/do-not-disrupt: "true"` on the pods keeps drift and consolidation away from their
-    nodes (karpenter v1.14, disruption); a new AMI otherwise replaces the nodes under a job.
+    nodes (karpenter v1.14, disruption); a new AMI otherwise replaces the nodes under a job. Budgets of no nodes hold
+    them as well.
 
     ## Fails
 
@@ -26,8 +28,14 @@ def disruption_allowed(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if work.pod is None or work.accelerator is None or all(isinstance(each, GroupPool) for each in work.pools):
-        return  # Karpenter disrupts the nodes of its own pools only
+    if work.pod is None or work.accelerator is None or all(map(_left_alone, work.pools)):
+        return
     if work.pod.annotations.get("karpenter.sh/do-not-disrupt") != "true":
         yield Finding(f"pods of job `{work.name}` have no `karpenter.sh/do-not-disrupt`", work.pod.where("annotations"),
                       help='add the annotation `karpenter.sh/do-not-disrupt: "true"` to the pod template')
+
+
+def _left_alone(pool: NodePool) -> bool:
+    """Whether Karpenter disrupts no node of a pool that runs something: it is not Karpenter's, or budgets forbid it."""
+    reasons = ("Drifted",) if pool.consolidation == "WhenEmpty" else ("Drifted", "Underutilized")
+    return isinstance(pool, GroupPool) or all(held(pool, each) for each in reasons)

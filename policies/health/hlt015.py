@@ -6,7 +6,8 @@ from compiler.catalog import version_key
 from compiler.diagnostics import Severity
 from compiler.plan.delivery import HelmRelease
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World, value
+from compiler.policy.values import value
+from compiler.policy.world import World
 
 
 @rule("HLT015", severity=Severity.WARNING)
@@ -38,10 +39,11 @@ def repair_blocked(release: HelmRelease, world: World) -> Iterator[Finding]:
 
         nodePools: [{name: gpu, capacity: {type: reserved, id: cr-0a1b2c3d4e5f60718}}]
     """
-    gates = value(release.values, "settings", "featureGates") or {}
-    if release.chart != "karpenter" or version_key(release.version) < (1, 15) or not gates.get("nodeRepair"):
+    on = value(release.values, "settings", "featureGates", "nodeRepair")
+    first = value(release.values, "settings", "featureGates", "terminateFirstRepair")
+    if release.chart != "karpenter" or version_key(release.version) < (1, 15) or not on:
         return
     pool = next((each for each in world.plan.node_pools if each.capacity_types == ("reserved",)), None)
-    if pool is not None and not gates.get("terminateFirstRepair"):
+    if pool is not None and not first and (first is not None or "values" not in release.unread):
         yield Finding(f"node repair waits for a free place in the reservation of pool `{pool.name}`",
                       release.where("values"), help="set `settings.featureGates.terminateFirstRepair: true`")

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.plan.nodes import NodeClass
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
 
 
 @rule("HLT018", severity=Severity.WARNING)
-def image_drifts(node_class: NodeClass, world: World) -> Iterator[Finding]:
+def image_drifts(node_class: NodeClass) -> Iterator[Finding]:
     """A node class follows the newest image.
 
     With `alias: …@latest` every new image is drift, and Karpenter replaces all nodes of the class

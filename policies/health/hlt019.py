@@ -6,7 +6,8 @@ from compiler.plan.delivery import HelmRelease
 from compiler.plan.jobs import GPU
 from compiler.plan.nodes import Toleration, untolerated
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World, tolerations, value
+from compiler.policy.values import tolerations, value
+from compiler.policy.world import World
 
 
 @rule("HLT019")
@@ -37,9 +38,9 @@ def taint_of_other_value(release: HelmRelease, world: World) -> Iterator[Finding
     """
     if release.chart != "nvidia-device-plugin" or not value(release.values, "gfd", "enabled"):
         return
-    given = value(release.values, "nfd", "worker", "tolerations")
-    reach = tolerations(given) if given is not None else (Toleration(GPU, "Equal", "present", "NoSchedule"),)
-    for pool in world.pools:
-        for taint in untolerated(tuple(each for each in pool.taints if each.key == GPU), reach):
+    own = (Toleration(GPU, "Equal", "present", "NoSchedule"),)
+    reach = tolerations(release, "nfd", "worker", "tolerations", default=own)
+    for pool in world.pools if reach is not None else ():
+        for taint in untolerated(tuple(each for each in pool.taints if each.key == GPU), reach or ()):
             yield Finding(f"feature discovery does not tolerate `{taint}` of pool `{pool.name}`", pool.where("taints"),
                           label="the device plugin never runs there", help=f"write `{GPU}=present:{taint.effect}`")

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
-from compiler.policy.world import World
 
 
 @rule("LIM001")
-def accelerators_over_type(work: Work, world: World) -> Iterator[Finding]:
+def accelerators_over_type(work: Work) -> Iterator[Finding]:
     """A job asks for more accelerators a node than its instance type has.
 
     Devices are not shared between nodes (EC2 DescribeInstanceTypes): the pods stay Pending.
@@ -25,10 +24,9 @@ def accelerators_over_type(work: Work, world: World) -> Iterator[Finding]:
     if asked is None or not work.types:
         return
     resource, count = asked
-    has = max(each.accelerators if each.accelerator_resource == resource else 0 for each in work.types)
+    has, name = max((each.accelerators * (each.accelerator_resource == resource), each.name) for each in work.types)
     if count > has:
-        names = ", ".join(f"`{each.name}`" for each in work.types[:3])
         yield Finding(
-            f"job `{work.name}` asks for {count} of `{resource}` a node, and {names} has {has}", work.place(resource),
+            f"job `{work.name}` asks for {count} of `{resource}` a node, and `{name}` has {has}", work.place(resource),
             label="its pods stay Pending", help=f"ask for {has}" if has else "take a pool that has the device",
         )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.plan import Quantity
 from compiler.plan.jobs import HUGEPAGES
 from compiler.policy.fit import node_room
 from compiler.policy.rule import Finding, rule
@@ -30,16 +31,16 @@ def request_over_allocatable(work: Work, world: World) -> Iterator[Finding]:
     asked_devices = work.accelerator[1] if work.accelerator else 0
     if not work.types or asked_devices > max(each.accelerators for each in work.types):
         return  # what was asked for the devices of another type is told as that
-    most = [node_room(each, world, huge_pages=HUGEPAGES in work.asks) for each in work.types]
-    largest = max(range(len(most)), key=lambda index: most[index][:2])
-    cpu, memory, steps = most[largest]
-    memory = max(each[1] for each in most)
-    for resource, has, unit in (("cpu", cpu, "m"), ("memory", memory, "Mi")):
+    rooms = [(*node_room(*each, world, huge_pages=HUGEPAGES in work.asks), each[1].name) for each in work.offers]
+    cpu, memory = max(rooms, key=lambda each: each[0]), max(rooms, key=lambda each: each[1])
+    for resource, text, has, steps, name in (
+        ("cpu", f"{cpu[0]}m", Quantity(cpu[0]), cpu[2], cpu[3]),
+        ("memory", f"{memory[1]}Mi", Quantity.mib(memory[1]), memory[2], memory[3]),
+    ):
         asked = work.asks.get(resource)
-        amount = 0.0 if asked is None else asked.milli if resource == "cpu" else asked.value / 1024**2
-        if amount > has:
+        if asked is not None and asked > has:
             yield Finding(
-                f"job `{work.name}` asks for {asked} of `{resource}` a node, and pods can get {has}{unit} of "
-                f"`{work.types[largest].name}`", work.place(resource), label="its pods stay Pending",
-                help=f"ask for at most {has}{unit}, less what DaemonSets take", notes=steps,
+                f"job `{work.name}` asks for {asked} of `{resource}` a node, and pods can get {text} of `{name}`",
+                work.place(resource), label="its pods stay Pending",
+                help=f"ask for at most {text}, less what DaemonSets take", notes=steps,
             )

@@ -21,16 +21,22 @@ def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
         kind: TrainJob
         spec: {trainer: {resourcesPerNode: {requests: {memory: 500Gi}}}}
 
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec: {trainer: {resourcesPerNode: {limits: {cpu: null, memory: null}}}}
+
     ## Passes
 
         jobs: [{name: llama}]
     """
     source = work.main or work.job
-    unlike = {name: (source.requests[name], limit) for name, limit in source.limits.items()
+    unlike = {name: (source.requests[name], f"is limited to {limit}") for name, limit in source.limits.items()
               if source.requests.get(name, limit) != limit}
+    if work.complete and work.accelerator and not work.boundless_memory:  # of which LIM013 tells
+        unlike |= {name: (source.requests[name], "has no limit of it") for name in ("cpu", "memory")
+                   if name in source.requests and name not in source.limits}
     if unlike:
-        each = " and ".join(f"{request} of `{name}` and is limited to {limit}"
-                            for name, (request, limit) in unlike.items())
+        each = " and ".join(f"{request} of `{name}` and {said}" for name, (request, said) in unlike.items())
         yield Finding(
             f"job `{work.name}` requests {each}", (work.job if work.job.requests else source).where("requests"),
             help=f"make requests and limits of {' and '.join(f'`{name}`' for name in unlike)} the same",

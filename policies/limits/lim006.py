@@ -28,10 +28,9 @@ def shared_memory_default(work: Work) -> Iterator[Finding]:
     """
     if work.main is None or work.pod is None or work.accelerator is None or work.accelerator[1] < 2:
         return
-    volume = next((each.volume for each in work.main.mounts if each.path == "/dev/shm"), None)
-    if volume is None:
+    if "host_ipc" not in work.pod.unread and all(each.path.rstrip("/") != "/dev/shm" for each in work.main.mounts):
         yield Finding(
-            f"job `{work.name}` has {work.accelerator[1]} devices a node and 64 MiB of /dev/shm",
+            f"job `{work.name}` has {work.accelerator[1]} devices a node and 64Mi of /dev/shm",
             work.main.where("mounts"),
             help="mount an `emptyDir` of `medium: Memory` at `/dev/shm`",
         )

@@ -21,13 +21,11 @@ def shared_memory_over_limit(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, sharedMemory: 64Gi, resources: {memory: 1000Gi}}]
     """
-    limit = work.asks.get("memory")
-    if work.main is None or work.pod is None or limit is None:
+    limit, volume = work.main.limits.get("memory") if work.main else None, work.shared_memory
+    if work.pod is None or limit is None or volume is None or volume.medium != "Memory" or volume.size is None:
         return
-    mounted = {each.volume for each in work.main.mounts if each.path == "/dev/shm"}
-    for volume in work.pod.volumes:
-        if volume.name in mounted and volume.medium == "Memory" and volume.size is not None and volume.size >= limit:
-            yield Finding(
-                f"/dev/shm of job `{work.name}` is {volume.size}, its memory limit {limit}", work.pod.where("volumes"),
-                label="counts in the limit", help="make it smaller, or the memory limit larger",
-            )
+    if volume.size >= limit:
+        yield Finding(
+            f"/dev/shm of job `{work.name}` is {volume.size}, its memory limit {limit}", work.pod.where("volumes"),
+            label="counts in the limit", help="make it smaller, or the memory limit larger",
+        )

@@ -14,7 +14,8 @@ def pool_without_device_limit(pool: NodePool, world: World) -> Iterator[Finding]
     """A pool of accelerated nodes has no limit in accelerators or nodes.
 
     Nothing bounds what Karpenter may launch, or CPUs do: `cpu: 1000` is 10 nodes of p4d and 5 of p5, whatever the
-    quota says (karpenter.sh/v1 NodePool `limits`).
+    quota says (karpenter.sh/v1 NodePool `limits`). Without any limit a pool of reserved capacity alone is
+    bounded by its reservation.
 
     ## Fails
 
@@ -28,7 +29,8 @@ def pool_without_device_limit(pool: NodePool, world: World) -> Iterator[Finding]
         kind: NodePool
         spec: {limits: {nvidia.com/gpu: 32}}
     """
-    if pool.replicas is not None or pool.unread or not world.accelerated(pool):
+    bounded = pool.replicas is not None or (pool.capacity_types == ("reserved",) and not pool.limits)
+    if bounded or pool.unread or not world.accelerated(pool):
         return
     resources = {each.accelerator_resource for each in world.types(pool)} or set(ACCELERATORS)
     if "nodes" not in pool.limits and not resources & set(pool.limits):

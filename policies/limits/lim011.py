@@ -25,7 +25,10 @@ def accelerators_not_asked(work: Work) -> Iterator[Finding]:
     """
     if not work.complete or not work.job.trainer or not work.types or work.accelerator is not None:
         return
-    if all(each.accelerator_resource for each in work.types) and not any(each in MISSPELT for each in work.asks):
+    shared = ("nvidia.com/", "aws.amazon.com/")  # parts of a device, or devices by another name of their plugin
+    if any(each in MISSPELT or each.startswith(shared) for each in work.asks):
+        return
+    if all(each.accelerator_resource for each in work.types):
         instance = work.types[0]
         yield Finding(
             f"job `{work.name}` asks for none of the {instance.accelerators} accelerators of `{instance.name}`",

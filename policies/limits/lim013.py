@@ -29,10 +29,6 @@ def shm_without_bound(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if work.pod is None or work.main is None or not work.complete or "memory" in work.main.limits:
-        return
-    shm = {each.volume for each in work.main.mounts if each.path.rstrip("/") == "/dev/shm"}
-    for volume in work.pod.volumes:
-        if volume.name in shm and volume.medium == "Memory" and volume.size is None:
-            yield Finding(f"/dev/shm of job `{work.name}` has no `sizeLimit`, and its pods no memory limit",
-                          work.pod.where("volumes"), help="write `sizeLimit: 64Gi`, or a memory limit")
+    if work.pod is not None and work.boundless_memory:
+        yield Finding(f"/dev/shm of job `{work.name}` has no `sizeLimit`, and its pods no memory limit",
+                      work.pod.where("volumes"), help="write `sizeLimit: 64Gi`, or a memory limit")

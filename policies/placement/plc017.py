@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.plan.delivery import HelmRelease
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World, value
+from compiler.policy.values import value
+from compiler.policy.world import World
 
 
 @rule("PLC017", severity=Severity.WARNING)
@@ -32,7 +33,8 @@ def interruption_queue_missing(release: HelmRelease, world: World) -> Iterator[F
         nodePools: [{name: gpu, capacity: {type: spot}}]
         jobs: [{name: llama, nodes: 1}]
     """
-    if release.chart != "karpenter" or value(release.values, "settings", "interruptionQueue"):
+    queue = value(release.values, "settings", "interruptionQueue")
+    if release.chart != "karpenter" or queue or (queue is None and "values" in release.unread):
         return
     spot = next((each for each in world.plan.node_pools if "spot" in (each.capacity_types or ())), None)
     if spot is not None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.manifest import Manifest
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import value
+from compiler.policy.values import value
 from compiler.source import Route
 
 

@@ -13,21 +13,43 @@ def gang_over_quota(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more than its queue can ever admit.
 
     All nodes of a job are admitted together, into one flavor (kueue v0.19.2). Beyond the nominal quota and what may
-    be borrowed from the cohort the job waits for ever; its only condition is Suspended.
+    be borrowed from the cohort the job waits for ever; its only condition is Suspended. Of a cohort with a member that
+    may be elsewhere nothing is told.
 
     ## Fails
 
         queues: [{name: research, quota: [{pool: gpu, nodes: 3}]}]
 
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: research}
+        spec: {cohortName: all, resourceGroups: [
+          {flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 16}]}]}]}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: serving}
+        spec: {cohortName: all, namespaceSelector: {}, resourceGroups: [
+          {coveredResources: [nvidia.com/gpu], flavors: [
+            {name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 8}]}]}]}
+
     ## Passes
 
         queues: [{name: research, quota: [{pool: gpu, nodes: 4}]}]
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: research}
+        spec: {cohortName: all, resourceGroups: [
+          {flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 16}]}]}]}
     """
     lack = queue_lack(work, world)
     if lack is None or work.queue is None or over_node(work, world) or over_pool(work, world):
         return
     resource, asked, most = lack
+    together = work.queue.cohort is not None and not world.plan.closed
     yield Finding(
         f"job `{work.name}` asks for {asked} of `{resource}`, and queue `{work.queue.name}` can admit at most {most}",
         work.where("nodes"), label="it waits for ever", help="make the job smaller, or the quota larger",
+        notes=(f"with all that cohort `{work.queue.cohort}` of these files lends it",) if together else (),
     )

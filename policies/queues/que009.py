@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.plan.queues import QueueManager
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
 
 
 @rule("QUE009", severity=Severity.WARNING)
-def pods_ready_unset(manager: QueueManager, world: World) -> Iterator[Finding]:
+def pods_ready_unset(manager: QueueManager) -> Iterator[Finding]:
     """Kueue's configuration does not say how long the pods of an admitted job may take.
 
     The default changed with Kueue 0.19 from off to 30 minutes: off, a job with a missing node holds its quota for

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 
 from compiler.plan.queues import ClusterQueue
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World, value
+from compiler.policy.values import value
+from compiler.policy.world import World
 
 
 @rule("QUE016")

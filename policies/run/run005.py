@@ -7,11 +7,10 @@ from compiler.plan.nodes import Taint, Toleration
 from compiler.policy.choices import keeping_away
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
-from compiler.policy.world import World
 
 
 @rule("RUN005", severity=Severity.WARNING)
-def patch_drops_tolerations(work: Work, world: World) -> Iterator[Finding]:
+def patch_drops_tolerations(work: Work) -> Iterator[Finding]:
     """A patch replaces the tolerations of the runtime and drops some.
 
     Observed with Trainer 2.3.0: node selectors are merged, tolerations are replaced as a whole. Where the pool has

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.plan.jobs import GPU
+from compiler.policy.command import launches, options
 from compiler.policy.fit import over_node
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
-from compiler.policy.world import World, launches, options
+from compiler.policy.world import World
 
 
 @rule("RUN011", severity=Severity.WARNING)

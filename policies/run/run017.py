@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import value
+from compiler.policy.values import value
 from compiler.source import Route
 
 

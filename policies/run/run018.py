@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 
 from compiler.manifest import Manifest
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World, value
+from compiler.policy.values import value
+from compiler.policy.world import World
 
 
 @rule("RUN018", kinds=("kustomize.toolkit.fluxcd.io/Kustomization",))

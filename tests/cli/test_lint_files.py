@@ -149,3 +149,41 @@ spec:
     for name, found in (("reserved-h10", [("ERROR", "REF001", 6, 63)]), ("spot", [])):
         (tmp_path / "a.yaml").write_text(queue.replace("NAME", name) + f"---\n{flavor}")
         assert told(tmp_path) == found
+
+
+def test_what_a_cluster_wide_runtime_uses_is_used(tmp_path: Path) -> None:
+    claim = """\
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: checkpoint, namespace: a}
+spec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1200Gi}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: a, namespace: a}
+spec:
+  containers: [{name: a, image: "busybox:1.37"}]
+  volumes: [{name: a, persistentVolumeClaim: {claimName: checkpoints}}]
+"""
+    runtime = """\
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: torch-1}
+spec:
+  mlPolicy: {torch: {}}
+  template:
+    spec:
+      replicatedJobs:
+        - name: node
+          template:
+            metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+            spec:
+              template:
+                spec:
+                  containers: [{name: node, image: "busybox:1.37", volumeMounts: [{name: data, mountPath: /data}]}]
+                  volumes: [{name: data, persistentVolumeClaim: {claimName: checkpoint}}]
+"""
+    for text, found in ((claim, [("ERROR", "REF001", 11, 58)]), (claim + runtime, [])):
+        (tmp_path / "a.yaml").write_text(text)
+        assert told(tmp_path) == found

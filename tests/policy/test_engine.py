@@ -12,11 +12,12 @@ from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.plan.nodes import NodeGroup, NodePool
 from compiler.plan.queues import QueueManager
+from compiler.policy.command import options
 from compiler.policy.config import Config
 from compiler.policy.engine import run
 from compiler.policy.rule import Finding, Rule, examples, rule
 from compiler.policy.work import Work
-from compiler.policy.world import World, options
+from compiler.policy.world import World
 from compiler.source import Route
 from tests.policy.harness import findings_for, lifted
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from compiler.diagnostics import Severity
 from tests.policy.harness import findings_for
 
 NO_RUNTIME = "{apiVersion: trainer.kubeflow.org/v1alpha1, kind: ClusterTrainingRuntime, $patch: delete}"
@@ -88,3 +89,9 @@ def test_one_fault_is_one_finding(name: str, runtime: bool) -> None:
 ])
 def test_right_or_unknown_is_silent(text: str) -> None:
     assert findings_for(text) == []
+
+
+def test_no_efa_on_purpose_is_a_warning() -> None:
+    text = (f"{JOB}spec: {{trainer: {{resourcesPerNode: {{requests: {{vpc.amazonaws.com/efa: 0}}, "
+            "limits: {vpc.amazonaws.com/efa: 0}}}}")
+    assert [(each.code, each.severity) for each in findings_for(text)] == [("EFA001", Severity.WARNING)]

@@ -1,0 +1,38 @@
+"""Reading what is not typed in the plan: bodies of manifests and values of charts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from compiler.plan.delivery import HelmRelease
+from compiler.plan.nodes import Toleration
+
+
+def value(values: Any, *path: str) -> Any:
+    """A value deep in a mapping, or ``None``."""
+    for key in path:
+        values = values.get(key) if isinstance(values, Mapping) else None
+    return values
+
+
+def tolerations(
+    release: HelmRelease, *path: str, default: tuple[Toleration, ...] = ()
+) -> tuple[Toleration, ...] | None:
+    """The tolerations in a release's values, or else the chart's own; ``None`` where they may be written elsewhere."""
+    given = value(release.values, *path)
+    if given is None:
+        return None if "values" in release.unread else default
+    if not isinstance(given, list | tuple):
+        return None
+    return tuple(
+        Toleration(str(each.get("key", "")), str(each.get("operator", "Equal")), str(each.get("value", "")),
+                   str(each.get("effect", "")))
+        for each in given if isinstance(each, Mapping)
+    )
+
+
+def items(values: Any, *path: str) -> list[Mapping[str, Any]]:
+    """The mappings of a list deep in a mapping."""
+    found = value(values, *path)
+    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list | tuple) else []
