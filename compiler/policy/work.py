@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from compiler.catalog import InstanceType
 from compiler.plan.jobs import ACCELERATORS, EFA, Container, Pod, Runtime, TrainJob, Volume
-from compiler.plan.nodes import NodePool, Toleration
+from compiler.plan.nodes import ZONE, NodePool, Toleration
 from compiler.plan.queues import ClusterQueue, Flavor
 from compiler.plan.units import Quantity
 from compiler.source import Route
@@ -32,6 +32,7 @@ class Choice:
     offers: tuple[Offer, ...] = ()
 
 
+_REQUIRED = "kueue.x-k8s.io/podset-required-topology"
 _SPEC_NAME = "trainyard.dev/job"
 """Our own jobs carry a hash in their object's name; people know the spec's, which this label keeps."""
 
@@ -79,10 +80,24 @@ class Work:
         return {key: value for patch in self.job.patches for key, value in patch.pod.node_selector.items()}
 
     @property
+    def unread(self) -> frozenset[str]:
+        """What its pods have and the plan has no field for, in the runtime or a patch."""
+        pods = [patch.pod for patch in self.job.patches]
+        return frozenset().union(*(each.unread for each in (*pods, self.pod) if each is not None))
+
+    @property
     def complete(self) -> bool:
         """Whether everything that the pod asks for is known: what a resource claim brings is not."""
         asked = {"requests", "limits", "claims"}
         return self.main is not None and not asked & (self.main.unread | self.job.unread)
+
+    def spread(self, pool: NodePool) -> bool:
+        """Whether nothing but a pool itself may keep the job's nodes on it in one zone: neither a label that they must
+        have nor a topology that is required, each level of which lies in a zone (EC2, instance topology), nor an
+        affinity between the pods."""
+        if "pod_affinity" in self.unread or (self.pod is not None and _REQUIRED in self.pod.annotations):
+            return False
+        return any(ZONE not in each.labels for each in self.choices if pool in each.pools)
 
     @property
     def gang(self) -> bool:
