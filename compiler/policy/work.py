@@ -73,6 +73,11 @@ class Work:
         return self.job.queue is not None and self.queue is None
 
     @property
+    def queued(self) -> bool:
+        """Whether Kueue manages the job: by its label, or by the LocalQueue `default` of its namespace."""
+        return self.job.queue is not None or self.queue is not None
+
+    @property
     def selector(self) -> Mapping[str, str]:
         """The node selector of its pods; of a job without a known runtime what its patches say."""
         if self.pod is not None:

@@ -26,7 +26,8 @@ def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
         return
     given = dict(options(work.words))
     backend = given.get("rdzv-backend") or work.env.get("PET_RDZV_BACKEND")
-    if backend == "c10d" and not given.get("rdzv-endpoint") and not work.env.get("PET_RDZV_ENDPOINT"):
+    elsewhere = work.env.get("PET_RDZV_ENDPOINT", "") != ""  # in a Secret or ConfigMap it is not read
+    if backend == "c10d" and not given.get("rdzv-endpoint") and not elsewhere:
         yield Finding(
             f"job `{work.name}` runs torchrun on {work.nodes} nodes with c10d and no endpoint",
             work.where_said("rdzv-backend"),

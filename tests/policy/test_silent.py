@@ -12,6 +12,7 @@ JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
 POOL = "apiVersion: karpenter.sh/v1\nkind: NodePool\n"
 FLAVOR = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\n"
 CLUSTER = "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\n"
+RUNTIME = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\n"
 QUEUE = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\n"
 CLASS = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n"
 
@@ -58,6 +59,10 @@ LATER = """apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {{name: {}, namespace: a}}
 spec: {{chart: {{spec: {{chart: {}, version: 1.2.3}}}}, valuesFrom: [{{kind: ConfigMap, name: values}}]}}"""
+STAGE = """apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {{name: a, namespace: flux-system}}
+spec: {{interval: 10m, prune: true, path: ./{}, sourceRef: {{kind: GitRepository, name: a}}, {}}}"""
 GROUP = """apiVersion: karpenter.sh/v1
 kind: NodePool
 $patch: delete
@@ -154,6 +159,28 @@ SETS = {
     "two clusters in one repository": [
         f"{CLUSTER}metadata: {{name: a, region: us-west-2, version: '1.35'}}",
         f"{CLUSTER}metadata: {{name: b, region: us-east-1, version: '1.35'}}"],
+    "fair sharing that is off": [
+        f"{QUEUE}spec: {{preemption: {{reclaimWithinCohort: Any, borrowWithinCohort: {{policy: LowerPriority}}}}}}",
+        "{apiVersion: config.kueue.x-k8s.io/v1beta1, kind: Configuration, waitForPodsReady: {timeout: 30m}, "
+        "fairSharing: {enable: false}}"],
+    "a resource that is counted as another": [
+        "{apiVersion: config.kueue.x-k8s.io/v1beta2, kind: Configuration, waitForPodsReady: {timeout: 30m}, resources: "
+        "{transformations: [{input: example.com/nic, strategy: Replace, outputs: {cpu: 1}}]}}",
+        asking(**{"example.com/nic": "1"})],
+    "pods that restart in place": [
+        f"{RUNTIME}spec: {{template: {{spec: {{failurePolicy: {{restartStrategy: InPlaceRestart}}, replicatedJobs: ["
+        "{name: node, template: {spec: {backoffLimit: 2147483647}}}]}}}"],
+    "an endpoint in a ConfigMap": [
+        f"{JOB}spec: {{trainer: {{command: [torchrun, --rdzv_backend=c10d, train.py], env: [{{name: PET_RDZV_ENDPOINT, "
+        "valueFrom: {configMapKeyRef: {name: a, key: b}}}]}}"],
+    "images by a template": [f"{JOB}spec: {{trainer: {{image: $(IMAGE)}}}}"],
+    "names that Flux may know": [
+        STAGE.format("jobs", "postBuild: {substituteFrom: [{kind: ConfigMap, name: cluster}]}"),
+        f"{JOB}metadata: {{annotations: {{kustomize.toolkit.fluxcd.io/prune: disabled}}}}\n"
+        "spec: {trainer: {command: [bash, -c, 'torchrun train.py --bucket=${BUCKET}']}}",
+        f"{RUNTIME}metadata: {{annotations: {{kustomize.toolkit.fluxcd.io/prune: disabled}}}}"],
+    "a chart from the repository": [
+        release("../charts/dcgm").replace("1.2.3", "'*'")],
     "a cohort with quota of its own": [
         f"{QUEUE}metadata: {{name: research}}\nspec: {{cohortName: all}}", quota("nvidia.com/gpu", "16"),
         f"{QUEUE}metadata: {{name: idle}}\nspec: {{cohortName: all}}",
