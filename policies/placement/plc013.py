@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.plan.nodes import CAPACITY_TYPE
+from compiler.policy.offers import place
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
@@ -31,6 +32,6 @@ def spot_for_gang(work: Work) -> Iterator[Finding]:
         if "spot" in (pool.capacity_types or ()):
             yield Finding(
                 f"job `{work.name}` needs {work.nodes} nodes at once, and pool `{pool.name}` may launch spot",
-                pool.where("capacity_types"), label="one interruption stops all nodes",
+                place(pool, CAPACITY_TYPE, "spot"), label="one interruption stops all nodes",
                 help="take `on-demand` or a reservation for jobs of several nodes",
             )
