@@ -100,9 +100,9 @@ class Work:
         """Whether nothing but a pool itself may keep the job's nodes on it in one zone: neither a label that they must
         have nor a topology that is required, each level of which lies in a zone (EC2, instance topology), nor an
         affinity between the pods."""
-        if "pod_affinity" in self.unread or (self.pod is not None and _REQUIRED in self.pod.annotations):
+        if all(ZONE in each.labels for each in self.choices if any(one is pool for one in each.pools)):
             return False
-        return any(ZONE not in each.labels for each in self.choices if pool in each.pools)
+        return "pod_affinity" not in self.unread and (self.pod is None or _REQUIRED not in self.pod.annotations)
 
     @property
     def gang(self) -> bool:
