@@ -132,9 +132,11 @@ def configuration(body: Reader) -> Iterator[PlanNode]:
     ready = body / "waitForPodsReady"
     strategy = ready / "requeuingStrategy"
     seconds = (strategy / "backoffBaseSeconds").integer()
-    resources = body / "resources"
+    resources, fair = body / "resources", body / "fairSharing"
     yield QueueManager(
-        at=body.at, pods_ready=(ready / "timeout").duration(), recovery=(ready / "recoveryTimeout").duration(),
+        at=body.at, fair_sharing=bool(fair) and (fair / "enable").flag() is not False,  # v1beta1 has `enable`
+        transformed=tuple((each / "input").word() for each in (resources / "transformations").items()),
+        pods_ready=(ready / "timeout").duration(), recovery=(ready / "recoveryTimeout").duration(),
         frameworks=body.follow("integrations", "frameworks").texts(),
         requeue_backoff=Duration(seconds) if seconds is not None else None,
         requeue_limit=(strategy / "backoffLimitCount").integer(),

@@ -24,11 +24,17 @@ def tolerations(values: Reader) -> tuple[Toleration, ...]:
     )
 
 
+# What pods may have and the plan has no field for, by the name under which rules look for it.
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_UNREAD = {"host_ipc": ("hostIPC",), "node_affinity": ("affinity", "nodeAffinity", _REQUIRED),
+           "pod_affinity": ("affinity", "podAffinity", _REQUIRED)}  # fmt: skip
+
+
 def pod(template: Reader) -> Pod:
     """A PodTemplateSpec, or the like of it in a patch."""
     spec, metadata = template / "spec", template / "metadata"
     return Pod(
-        at=template.at, unread=frozenset({"host_ipc"}) if (spec / "hostIPC").flag() else frozenset(),
+        at=template.at, unread=frozenset(name for name, found in _UNREAD.items() if spec.follow(*found)),
         origins={
             "tolerations": (spec / "tolerations").at, "volumes": (spec / "volumes").at,
             "node_selector": (spec / "nodeSelector").at, "restart_policy": (spec / "restartPolicy").at,

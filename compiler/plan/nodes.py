@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from compiler.plan.base import PlanNode
 from compiler.plan.units import Quantity
+from compiler.source import Route
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 ZONE = "topology.kubernetes.io/zone"
@@ -199,6 +200,11 @@ class NodeGroup(PlanNode):
     repair: bool | None = None
     managed: bool = True
     own_kubelet: bool = False
+
+    def where_type(self, name: str) -> Route:
+        """The place of one of the instance types; the field where it has just one."""
+        at = self.where("instance_types")
+        return at / self.instance_types.index(name) if len(self.instance_types) > 1 else at
 
 
 __all__ = [

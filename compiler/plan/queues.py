@@ -131,7 +131,8 @@ class WorkloadPriority(PlanNode):
 class QueueManager(PlanNode):
     """config.kueue.x-k8s.io/v1beta2 Configuration, as far as it is judged.
 
-    ``pods_ready``: how long all pods of an admitted job may take to be ready before it is evicted.
+    ``pods_ready``: how long all pods of an admitted job may take to be ready before it is evicted. ``transformed``:
+    resources that are counted as others.
     """
 
     pods_ready: Duration | None
@@ -141,3 +142,5 @@ class QueueManager(PlanNode):
     requeue_limit: int | None = None
     excluded_prefixes: tuple[str, ...] = ()
     ignore_undeclared: bool = False
+    fair_sharing: bool = False
+    transformed: tuple[str, ...] = ()

@@ -51,9 +51,10 @@ def over_node(work: Work, world: World) -> bool:
 def over_huge_pages(work: Work, world: World) -> bool:
     """Whether a node of the job asks for more huge pages than the EFA driver makes, which nobody else does unless a
     node says so by itself."""
-    pages = work.asks.get(HUGEPAGES, Quantity(0))
-    known = bool(work.pools) and not any(world.own_kubelet(each) for each in work.pools)
-    return known and pages > Quantity.mib(HUGE_PAGES_MIB)
+    pages = work.asks.get(HUGEPAGES)
+    if pages is None or pages <= Quantity.mib(HUGE_PAGES_MIB):
+        return False
+    return bool(work.pools) and not any(world.own_kubelet(each) for each in work.pools)
 
 
 def pool_room(work: Work, world: World) -> int | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from compiler.catalog import Catalog, InstanceType
-from compiler.manifest import placeholder
+from compiler.manifest import Manifest, placeholder
 from compiler.plan import Plan
 from compiler.plan.nodes import INSTANCE_TYPE, NodeClass, NodePool
 from compiler.plan.queues import Flavor
@@ -22,9 +22,11 @@ class Nodes:
     Three-valued throughout: ``None`` or () is unknown, and a rule that meets it stays silent.
     """
 
-    def __init__(self, plan: Plan, catalog: Catalog) -> None:
+    def __init__(self, plan: Plan, catalog: Catalog, manifests: Sequence[Manifest] = ()) -> None:
         self.plan = plan
+        self.manifests = manifests
         self.catalog = catalog
+        self.several = sum(each.ref.kind == "ClusterConfig" for each in manifests) > 1
         self._types: dict[int, tuple[InstanceType, ...]] = {}
 
     @cached_property
@@ -98,8 +100,8 @@ class Nodes:
 
     @property
     def region(self) -> str | None:
-        """The region of the cluster, where the set says it."""
-        return self.plan.cluster.region if self.plan.cluster else None
+        """The region of the cluster, where the set says it and has one cluster."""
+        return self.plan.cluster.region if self.plan.cluster and not self.several else None
 
     def has_label(self, pool: NodePool, key: str, value: str) -> bool | None:
         """Whether nodes of a pool carry a label; ``None`` if that cannot be told."""

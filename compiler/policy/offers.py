@@ -13,8 +13,18 @@ from dataclasses import dataclass
 from compiler.catalog import Catalog, InstanceType
 from compiler.catalog.instance import NEURON_RESOURCE, NVIDIA_RESOURCE
 from compiler.manifest import placeholder
-from compiler.plan.nodes import ARCH, INSTANCE_TYPE, NODEPOOL_LABEL, NodeGroup, NodePool, Requirement
+from compiler.plan.nodes import (
+    ARCH,
+    CAPACITY_TYPE,
+    INSTANCE_TYPE,
+    NODEPOOL_LABEL,
+    ZONE,
+    NodeGroup,
+    NodePool,
+    Requirement,
+)
 from compiler.plan.units import Quantity
+from compiler.source import Route
 
 KARPENTER, AUTO_MODE = "karpenter.k8s.aws/", "eks.amazonaws.com/"
 ACCELERATED = frozenset({"p", "g", "gr", "trn", "inf", "dl"})
@@ -201,6 +211,17 @@ def _same(have: str, wanted: str) -> bool | None:
     return True if have == wanted else None if placeholder(have) or placeholder(wanted) else False
 
 
+def place(pool: NodePool, key: str, value: str) -> Route:
+    """Where a pool requires a value of a label; the pool where that is not written."""
+    for index, each in enumerate(pool.requirements if "requirements" in pool.origins else ()):
+        if each.key == key and each.operator == "In" and value in each.values:
+            return pool.where("requirements") / index / "values" / each.values.index(value)
+    return pool.where(_ORIGINS.get(key, "labels"))
+
+
+_ORIGINS = {INSTANCE_TYPE: "instance_types", ZONE: "zones", CAPACITY_TYPE: "capacity_types"}
+
+
 def held(pool: NodePool, reason: str) -> bool:
     """Whether a budget of no nodes, at all times, keeps Karpenter from disrupting a pool for a reason."""
     return any(each.nodes in ("0", "0%") and not each.schedule and (not each.reasons or reason in each.reasons)
@@ -227,5 +248,5 @@ def accelerated(pool: NodePool, types: tuple[InstanceType, ...]) -> bool:
 
 __all__ = [
     "FACTS", "GroupPool", "accelerated", "admits", "as_pool", "excluding", "has_label", "held", "named", "one_of",
-    "sizes_of", "types_of", "without_accelerators",
+    "place", "sizes_of", "types_of", "without_accelerators",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from compiler.catalog import InstanceType
 from compiler.plan.jobs import ACCELERATORS, EFA, Container, Pod, Runtime, TrainJob, Volume
-from compiler.plan.nodes import NodePool, Toleration
+from compiler.plan.nodes import ZONE, NodePool, Toleration
 from compiler.plan.queues import ClusterQueue, Flavor
 from compiler.plan.units import Quantity
 from compiler.source import Route
@@ -32,6 +32,7 @@ class Choice:
     offers: tuple[Offer, ...] = ()
 
 
+_REQUIRED = "kueue.x-k8s.io/podset-required-topology"
 _SPEC_NAME = "trainyard.dev/job"
 """Our own jobs carry a hash in their object's name; people know the spec's, which this label keeps."""
 
@@ -72,6 +73,11 @@ class Work:
         return self.job.queue is not None and self.queue is None
 
     @property
+    def queued(self) -> bool:
+        """Whether Kueue manages the job: by its label, or by the LocalQueue `default` of its namespace."""
+        return self.job.queue is not None or self.queue is not None
+
+    @property
     def selector(self) -> Mapping[str, str]:
         """The node selector of its pods; of a job without a known runtime what its patches say."""
         if self.pod is not None:
@@ -79,10 +85,24 @@ class Work:
         return {key: value for patch in self.job.patches for key, value in patch.pod.node_selector.items()}
 
     @property
+    def unread(self) -> frozenset[str]:
+        """What its pods have and the plan has no field for, in the runtime or a patch."""
+        pods = [patch.pod for patch in self.job.patches]
+        return frozenset().union(*(each.unread for each in (*pods, self.pod) if each is not None))
+
+    @property
     def complete(self) -> bool:
         """Whether everything that the pod asks for is known: what a resource claim brings is not."""
         asked = {"requests", "limits", "claims"}
         return self.main is not None and not asked & (self.main.unread | self.job.unread)
+
+    def spread(self, pool: NodePool) -> bool:
+        """Whether nothing but a pool itself may keep the job's nodes on it in one zone: neither a label that they must
+        have nor a topology that is required, each level of which lies in a zone (EC2, instance topology), nor an
+        affinity between the pods."""
+        if all(ZONE in each.labels for each in self.choices if any(one is pool for one in each.pools)):
+            return False
+        return "pod_affinity" not in self.unread and (self.pod is None or _REQUIRED not in self.pod.annotations)
 
     @property
     def gang(self) -> bool:

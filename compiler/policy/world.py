@@ -28,8 +28,7 @@ class World(Nodes):
     """The plan and the catalog as rules see them. Joins are made on first use and kept."""
 
     def __init__(self, plan: Plan, catalog: Catalog, manifests: Sequence[Manifest] = ()) -> None:
-        super().__init__(plan, catalog)
-        self.manifests = manifests
+        super().__init__(plan, catalog, manifests)
         self.params: Mapping[str, Any] = NO_PARAMS
         self.today = date.min
         self.rooms: dict[tuple[str, bool, float], tuple[int, int, tuple[str, ...]]] = {}
@@ -87,7 +86,10 @@ class World(Nodes):
         if pod is None:
             for patch in job.patches:
                 selector.update(patch.pod.node_selector)
-        choices = self._choices(job, selector, queue, asks, pod)
+        # Where required node affinity leads is not read.
+        pods = (pod, *(each.pod for each in job.patches))
+        lost = any("node_affinity" in each.unread for each in pods if each is not None)
+        choices = () if lost else self._choices(job, selector, queue, asks, pod)
         pools, offers, types = self._joined(choices)
         env = main.env if main else job.env
         return Work(

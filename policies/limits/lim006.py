@@ -28,7 +28,7 @@ def shared_memory_default(work: Work) -> Iterator[Finding]:
     """
     if work.main is None or work.pod is None or work.accelerator is None or work.accelerator[1] < 2:
         return
-    if "host_ipc" not in work.pod.unread and all(each.path.rstrip("/") != "/dev/shm" for each in work.main.mounts):
+    if "host_ipc" not in work.unread and all(each.path.rstrip("/") != "/dev/shm" for each in work.main.mounts):
         yield Finding(
             f"job `{work.name}` has {work.accelerator[1]} devices a node and 64Mi of /dev/shm",
             work.main.where("mounts"),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from compiler.plan import Plan
 from compiler.plan.nodes import ZONE
+from compiler.policy.offers import place
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.source import Route
@@ -50,12 +51,12 @@ _REGION = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d\Z")
 def zones_named(plan: Plan) -> Iterator[tuple[str, Route]]:
     """Every zone that a pool, a flavor, a runtime or a patch asks for."""
     for pool in plan.node_pools:
-        yield from ((zone, pool.where("zones")) for zone in pool.zones or ())
+        yield from ((zone, place(pool, ZONE, zone)) for zone in pool.zones or ())
     for flavor in plan.flavors:
         if (zone := flavor.node_labels.get(ZONE)) is not None:
-            yield zone, flavor.where("node_labels")
+            yield zone, flavor.where("node_labels") / ZONE
     pods = [each.pod for runtime in plan.runtimes for each in runtime.jobs]
     pods += [each.pod for job in plan.jobs for each in job.patches]
     for pod in pods:
         if (zone := pod.node_selector.get(ZONE)) is not None:
-            yield zone, pod.where("node_selector")
+            yield zone, pod.where("node_selector") / ZONE

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.nodes import NodePool
+from compiler.plan.nodes import ZONE, NodePool
+from compiler.policy.offers import place
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -36,7 +37,7 @@ def zone_not_in_region(pool: NodePool, world: World) -> Iterator[Finding]:
         if home is not None and known and region != home:
             who = "the cluster" if world.region else "its other zones"
             yield Finding(f"pool `{pool.name}` is in zone `{zone}`, {who} in region `{home}`",
-                          pool.where("zones"), help=f"write a zone of {home}")
+                          place(pool, ZONE, zone), help=f"write a zone of {home}")
         elif known and zone not in known:
-            yield Finding(f"region `{region}` has no zone `{zone}`", pool.where("zones"),
+            yield Finding(f"region `{region}` has no zone `{zone}`", place(pool, ZONE, zone),
                           help=f"it has {', '.join(f'`{each}`' for each in known)}")

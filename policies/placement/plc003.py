@@ -30,9 +30,9 @@ def efa_across_zones(pool: NodePool, world: World) -> Iterator[Finding]:
     zones = pool.zones
     if zones is None or len({zone[:-1] for zone in zones}) != 1 or len(zones) < 2:
         return  # zones of several Regions are told as such
-    node_class = world.node_class(pool)
-    talking = [each for each in world.works_on(pool) if each.gang and each.efa]
-    if talking or (node_class is not None and node_class.efa):
+    node_class, works = world.node_class(pool), world.works_on(pool)
+    talking = [each for each in works if each.gang and each.efa and each.spread(pool)]
+    if talking or (node_class is not None and node_class.efa and not works):
         why = f"job `{talking[0].name}` talks over EFA between its {talking[0].nodes} nodes" if talking else (
             "its nodes have EFA interfaces")
         yield Finding(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.nodes import ZONE, NodeClass
+from compiler.plan.nodes import ZONE, NodeClass, NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
@@ -29,14 +29,11 @@ def efa_zone_unpinned(work: Work, world: World) -> Iterator[Finding]:
         spec:
           template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2b]}]}}
     """
-    if not (work.gang and work.efa and work.pod is not None) or ZONE in work.pod.node_selector:
-        return
-    queue = work.queue
-    flavors = [world.plan.flavor(each.flavor) for each in queue.flavors()] if queue else []
-    if any(each is None or ZONE in each.node_labels for each in flavors):
+    flavors = [world.plan.flavor(each.flavor) for each in work.queue.flavors()] if work.queue else []
+    if not (work.gang and work.efa and work.pod is not None) or any(each is None for each in flavors):
         return
     for pool in work.pools:
-        if pool.zones is None and not _one_subnet(world.node_class(pool)):
+        if pool.zones is None and work.spread(pool) and not _pinned(pool, world.node_class(pool)):
             yield Finding(
                 f"pool `{pool.name}` pins no zone, and job `{work.name}` talks over EFA between {work.nodes} nodes",
                 pool.where("zones"), label="each node may come up in another zone",
@@ -44,7 +41,10 @@ def efa_zone_unpinned(work: Work, world: World) -> Iterator[Finding]:
             )
 
 
-def _one_subnet(node_class: NodeClass | None) -> bool:
-    """Whether the subnets are unknown, or a single one."""
-    return node_class is None or not node_class.subnets or (
-        len(node_class.subnets) == 1 and bool(node_class.subnets[0].id))
+def _pinned(pool: NodePool, node_class: NodeClass | None) -> bool:
+    """Whether the subnets are unknown or a single one, or nodes come into a placement group or reservations only: a
+    cluster placement group and a reservation lie in one zone."""
+    if node_class is None or not node_class.subnets or node_class.placement_group:
+        return True
+    single = len(node_class.subnets) == 1 and bool(node_class.subnets[0].id)
+    return single or (pool.capacity_types == ("reserved",) and len(node_class.reservations) == 1)

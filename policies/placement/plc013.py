@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.plan.nodes import CAPACITY_TYPE
+from compiler.policy.offers import place
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
@@ -24,10 +26,12 @@ def spot_for_gang(work: Work) -> Iterator[Finding]:
         nodePools: [{name: gpu, capacity: {type: spot}}]
         jobs: [{name: llama, nodes: 1}]
     """
-    for pool in work.pools if work.gang else ():
+    wanted = {pool.name: pool for each in work.choices for pool in each.pools
+              if each.labels.get(CAPACITY_TYPE, "spot") == "spot"}
+    for pool in wanted.values() if work.gang else ():
         if "spot" in (pool.capacity_types or ()):
             yield Finding(
                 f"job `{work.name}` needs {work.nodes} nodes at once, and pool `{pool.name}` may launch spot",
-                pool.where("capacity_types"), label="one interruption stops all nodes",
+                place(pool, CAPACITY_TYPE, "spot"), label="one interruption stops all nodes",
                 help="take `on-demand` or a reservation for jobs of several nodes",
             )

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.nodes import NodePool
-from compiler.policy.offers import sizes_of
+from compiler.plan.nodes import INSTANCE_TYPE, NodePool
+from compiler.policy.offers import place, sizes_of
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -33,5 +33,5 @@ def unknown_instance_type(pool: NodePool, world: World) -> Iterator[Finding]:
     """
     for name in pool.instance_types or ():
         if known := sizes_of(name, world.catalog):
-            yield Finding(f"there is no instance type `{name}`", pool.where("instance_types"),
+            yield Finding(f"there is no instance type `{name}`", place(pool, INSTANCE_TYPE, name),
                           help=f"the family has {', '.join(f'`{each}`' for each in known)}")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.manifest import placeholder
 from compiler.plan.nodes import ARCH, CAPACITY_TYPE, OS, NodePool
+from compiler.policy.offers import place
 from compiler.policy.rule import Finding, rule
 
 
@@ -34,11 +35,11 @@ def label_value_of_no_node(pool: NodePool) -> Iterator[Finding]:
         spec:
           template: {spec: {requirements: [{key: kubernetes.io/os, operator: In, values: [linux]}]}}
     """
-    for index, each in enumerate(pool.requirements):
+    for each in pool.requirements:
         known = _VALUES.get(each.key, ()) if each.operator == "In" else ()
         wrong = [value for value in each.values if value not in known and not placeholder(value)] if known else ()
         if wrong:
-            yield Finding(f"`{each.key}` is never `{wrong[0]}`", pool.where("requirements") / index,
+            yield Finding(f"`{each.key}` is never `{wrong[0]}`", place(pool, each.key, wrong[0]),
                           help=f"write {' or '.join(f'`{value}`' for value in known)}")
 
 

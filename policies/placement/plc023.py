@@ -39,4 +39,4 @@ def node_group_type_cannot(group: NodeGroup, world: World) -> Iterator[Finding]:
                           help="take a larger size, or remove `efaEnabled`")
         if group.capacity_block and not instance.capacity_block and "usage_classes" not in instance.unknown:
             yield Finding(f"`{name}` of node group `{group.name}` is not sold in Capacity Blocks",
-                          group.where("instance_types"), help="take a type like `p5.48xlarge`")
+                          group.where_type(name), help="take a type like `p5.48xlarge`")

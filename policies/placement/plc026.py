@@ -31,8 +31,9 @@ def subnet_without_zone(manifest: Manifest) -> Iterator[Finding]:
         vpc: {id: vpc-0a1b2c3d4e5f60718, subnets: {private: {us-west-2a: {id: subnet-0a1b2c3d4e5f60718}}}}
     """
     for side in ("private", "public"):
-        for name, subnet in (value(manifest.body, "vpc", "subnets", side) or {}).items():
-            if not any((subnet or {}).get(key) for key in ("az", "id", "cidr")) and not _ZONE.match(str(name)):
+        subnets = value(manifest.body, "vpc", "subnets", side)
+        for name, subnet in subnets.items() if isinstance(subnets, dict) else ():
+            if not any(value(subnet, key) for key in ("az", "id", "cidr")) and not _ZONE.match(str(name)):
                 yield Finding(f"subnet `{name}` has no zone", Route((manifest.id, "vpc", "subnets", side, name)),
                               key=True, help=f"write `{{az: …, id: {name}}}`, or the zone as its key")
 

@@ -33,5 +33,5 @@ def unknown_type_of_node_group(group: NodeGroup, world: World) -> Iterator[Findi
     """
     for name in group.instance_types:
         if known := sizes_of(name, world.catalog):
-            yield Finding(f"there is no instance type `{name}`", group.where("instance_types"),
+            yield Finding(f"there is no instance type `{name}`", group.where_type(name),
                           help=f"the family has {', '.join(f'`{each}`' for each in known)}")

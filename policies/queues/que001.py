@@ -38,7 +38,7 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
     queue, manager = work.queue, world.plan.queue_manager
     if queue is None or not queue.groups or (manager is not None and manager.ignore_undeclared):
         return
-    prefixes = manager.excluded_prefixes if manager is not None else ()
+    prefixes = (*manager.excluded_prefixes, *manager.transformed) if manager is not None else ()
     covered = queue.covered | {MISSPELT[each] for each in queue.covered if each in MISSPELT}  # told by EFA004
     lacking = [name for name, asked in work.asks.items() if asked and name not in covered and name not in MISSPELT
                and not (prefixes and name.startswith(prefixes))]

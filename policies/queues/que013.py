@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
+from compiler.policy.values import items, value
 from compiler.source import Route
 
 
@@ -24,14 +24,26 @@ def queue_label_without_effect(manifest: Manifest) -> Iterator[Finding]:
         metadata: {name: rendezvous, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
         spec: {ports: [{port: 29500}]}
 
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {metadata: {
+          labels: {kueue.x-k8s.io/queue-name: research}}}}}}]}}}
+
     ## Passes
 
         jobs: [{name: llama}]
     """
-    labels = value(manifest.body, "metadata", "labels")
-    if isinstance(labels, Mapping) and QUEUE in labels:
-        yield Finding(f"`{manifest.ref}` has a queue label and is no workload",
-                      Route((manifest.id, "metadata", "labels", QUEUE)), help="put the label on the TrainJob", key=True)
+    if value(manifest.body, *_LABEL) is not None:
+        yield Finding(f"`{manifest.ref}` has a queue label and is no workload", Route((manifest.id, *_LABEL)),
+                      help="put the label on the TrainJob", key=True)
+    jobs: Path = ("spec", "template", "spec", "replicatedJobs")
+    for index, job in enumerate(items(manifest.body, *jobs)):
+        for inner in (("template",), ("template", "spec", "template")):
+            if value(job, *inner, *_LABEL) is not None:
+                yield Finding(f"`{manifest.ref}` gives a queue label to what a job is made of",
+                              Route((manifest.id, *jobs, index, *inner, *_LABEL)),
+                              help="put the label on the TrainJob", key=True)
 
 
-QUEUE = "kueue.x-k8s.io/queue-name"
+Path = tuple[str, ...]
+_LABEL = ("metadata", "labels", "kueue.x-k8s.io/queue-name")

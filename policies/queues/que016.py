@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from compiler.plan.queues import ClusterQueue
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
 from compiler.policy.world import World
 
 
@@ -33,18 +31,8 @@ def borrowing_with_fair_sharing(queue: ClusterQueue, world: World) -> Iterator[F
         kind: ClusterQueue
         spec: {preemption: {reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority}}}
     """
-    if queue.preemption.borrow_within_cohort != "Never" and _fair(world):
-        yield Finding(f"queue `{queue.name}` borrows by priority, and fair sharing is on", queue.where("preemption"),
+    manager = world.plan.queue_manager
+    if queue.preemption.borrow_within_cohort != "Never" and manager is not None and manager.fair_sharing:
+        yield Finding(f"queue `{queue.name}` borrows by priority, and fair sharing is on",
+                      queue.where("preemption") / "borrowWithinCohort",
                       help="remove `borrowWithinCohort`, or fair sharing")
-
-
-def _fair(world: World) -> bool:
-    return any(
-        isinstance(each.body.get("fairSharing"), Mapping)
-        for each in world.manifests if each.body.get("kind") == "Configuration"
-    ) or any(
-        re.search(r"^fairSharing:", str(value(each.values, *_CONFIG)), re.MULTILINE) for each in world.releases("kueue")
-    )
-
-
-_CONFIG = ("managerConfig", "controllerManagerConfigYaml")

@@ -14,7 +14,7 @@ def pods_restart_singly(runtime: Runtime, world: World) -> Iterator[Finding]:
 
     The other ranks wait in a collective for the one that restarted, until NCCL's timeout or for ever. With
     `backoffLimit` 0 and `restartPolicy` Never each failure goes to JobSet, which makes all pods anew (jobset 0.12.0
-    failurePolicy; the Job's default is 6 retries, JobSet's default policy OnFailure).
+    failurePolicy; the Job's default is 6 retries, JobSet's default policy OnFailure). `InPlaceRestart` wants them to.
 
     ## Fails
 
@@ -27,7 +27,8 @@ def pods_restart_singly(runtime: Runtime, world: World) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     job = runtime.trainer()
-    if job is None or not any(each.gang for each in world.works_of(runtime)):
+    meant = runtime.restart_strategy == "InPlaceRestart"
+    if job is None or meant or not any(each.gang for each in world.works_of(runtime)):
         return
     if job.backoff_limit != 0:
         said = "no `backoffLimit`, which is 6" if job.backoff_limit is None else f"`backoffLimit` {job.backoff_limit}"

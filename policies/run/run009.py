@@ -12,11 +12,14 @@ def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
     """torchrun on several nodes uses c10d without an endpoint.
 
     With `--rdzv-backend=c10d` and no `--rdzv-endpoint` each node opens a store on its own localhost and waits there
-    for the others (PyTorch, torchrun). Trainer sets `PET_MASTER_ADDR`, which c10d does not read.
+    for the others (PyTorch, torchrun); so it does with an endpoint on `localhost`. Trainer sets `PET_MASTER_ADDR`,
+    which c10d does not read.
 
     ## Fails
 
         jobs: [{name: llama, command: [torchrun, --rdzv_backend=c10d, train.py], env: {PET_RDZV_ENDPOINT: ""}}]
+
+        jobs: [{name: llama, command: [torchrun, --rdzv_backend=c10d, "--rdzv_endpoint=localhost:29500", train.py]}]
 
     ## Passes
 
@@ -26,9 +29,14 @@ def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
         return
     given = dict(options(work.words))
     backend = given.get("rdzv-backend") or work.env.get("PET_RDZV_BACKEND")
-    if backend == "c10d" and not given.get("rdzv-endpoint") and not work.env.get("PET_RDZV_ENDPOINT"):
+    endpoint = given.get("rdzv-endpoint") or work.env.get("PET_RDZV_ENDPOINT", "")
+    if backend == "c10d" and endpoint is not None and endpoint.partition(":")[0] in ("", *_ITSELF):
+        said = f"endpoint `{endpoint}`" if endpoint else "no endpoint"
         yield Finding(
-            f"job `{work.name}` runs torchrun on {work.nodes} nodes with c10d and no endpoint",
-            work.where_said("rdzv-backend"),
+            f"job `{work.name}` runs torchrun on {work.nodes} nodes with c10d and {said}",
+            work.where_said("rdzv-endpoint" if given.get("rdzv-endpoint") else "rdzv-backend"),
             label="each node waits for itself", help="add `--rdzv-endpoint=$(PET_MASTER_ADDR):$(PET_MASTER_PORT)`",
         )
+
+
+_ITSELF = ("localhost", "127.0.0.1", "0.0.0.0")  # noqa: S104  # what is read, not bound

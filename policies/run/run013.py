@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.manifest import placeholder
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
@@ -26,7 +27,7 @@ def image_not_pinned(work: Work) -> Iterator[Finding]:
     """
     node = work.job if work.job.image or work.main is None else work.main
     image = node.image
-    if image and "@" not in image and "${" not in image:
+    if image and "@" not in image and not placeholder(image):
         tag = image.rpartition("/")[2].partition(":")[2]
         if tag in ("", "latest"):
             said = "has no tag" if not tag else "is `latest`"

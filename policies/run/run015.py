@@ -26,7 +26,8 @@ def runtime_pruned(runtime: Runtime, world: World) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     jobs = world.works_of(runtime)
-    if runtime.prune and jobs and any(each.prune for each in world.plan.stages):
+    pruning = any(each.prune and world.carries(each.path, runtime) for each in world.plan.stages)
+    if runtime.prune and jobs and pruning:
         yield Finding(
             f"runtime `{runtime.name}` may be pruned while job `{jobs[0].name}` refers to it", runtime.at,
             label="every further apply of the job is refused",

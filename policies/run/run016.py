@@ -32,7 +32,7 @@ def runtime_not_versioned(runtime: Runtime, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if any(each.job.queue for each in world.works_of(runtime)) and not _VERSION.search(runtime.name):
+    if any(each.queued for each in world.works_of(runtime)) and not _VERSION.search(runtime.name):
         yield Finding(f"the name of runtime `{runtime.name}` carries no version", runtime.at,
                       help=f"call it `{runtime.name}-1`, and make `-2` instead of editing it")
 

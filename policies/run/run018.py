@@ -15,7 +15,7 @@ def flux_substitutes_command(manifest: Manifest, world: World) -> Iterator[Findi
 
     A Kustomization with `postBuild` replaces `${NAME}` in every text, shell lines included; a name that it does not
     know fails the reconciliation (Flux kustomize-controller 1.9, postBuild): the shell of the job never sees its
-    variable.
+    variable. With `substituteFrom` any name may be one of Flux', except those that only the pod has.
 
     ## Fails
 
@@ -51,7 +51,8 @@ def flux_substitutes_command(manifest: Manifest, world: World) -> Iterator[Findi
         if (work.job.at and work.job.at[0] in off) or not world.carries(folder, work.job):
             continue
         texts = (*work.words, *(each for each in work.env.values() if each))
-        names = [name for text in texts for name in _VARIABLE.findall(text) if name not in known]
+        names = [name for text in texts for name in _VARIABLE.findall(text) if name not in known
+                 and (not build.get("substituteFrom") or name in work.env or name.startswith("PET_"))]
         if names:
             yield Finding(
                 f"`${{{names[0]}}}` in job `{work.name}` is replaced by Flux", work.where_said(names[0]),

@@ -28,7 +28,7 @@ def checkpoint_in_container(work: Work) -> Iterator[Finding]:
     """
     if work.main is None or work.pod is None:
         return
-    lost = {each.name for each in work.pod.volumes if each.type in ("emptyDir", "")}
+    lost = {each.name for each in work.pod.volumes if each.type in ("emptyDir", "ephemeral", "")}
     roots = [each.path.rstrip("/") + "/" for each in work.main.mounts if each.volume not in lost]
     named = [("`CHECKPOINT_DIR`", work.env.get("CHECKPOINT_DIR"), work.where_env("CHECKPOINT_DIR"))]
     named += [(f"`--{name}`", given, work.where_said(f"--{name}"))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
@@ -12,8 +13,9 @@ from compiler.policy.rule import Finding, rule
 def chart_not_pinned(release: HelmRelease) -> Iterator[Finding]:
     """A Helm release takes whatever version of its chart is newest.
 
-    Without `version`, or with a range, Flux upgrades when somebody publishes (helm-controller 1.6, `spec.chart.spec.
-    version`, default `*`): drivers, plugins and controllers change under running jobs, without a commit.
+    Without `version`, or with a range (`1.2` is one), Flux upgrades when somebody publishes (helm-controller 1.6,
+    `spec.chart.spec.version`, default `*`): drivers, plugins and controllers change under running jobs, without a
+    commit.
 
     ## Fails
 
@@ -29,9 +31,9 @@ def chart_not_pinned(release: HelmRelease) -> Iterator[Finding]:
         metadata: {name: dcgm, namespace: flux-system}
         spec: {chart: {spec: {chart: dcgm-exporter, version: 4.8.1}}}
     """
-    if release.oci or not release.chart or placeholder(release.version):
-        return
-    if not release.version or any(each in release.version for each in "*<>^~|,") or ".x" in release.version:
+    if release.oci or not release.chart or placeholder(release.version) or "/" in release.chart:
+        return  # a chart by path comes from a repository, whose commit is its version
+    if not re.fullmatch(r"[v=]?\d+\.\d+\.\d+([-+].*)?", release.version.strip()):
         said = f"`{release.version}`" if release.version else "no version"
         yield Finding(f"release `{release.name}` has {said} for chart `{release.chart}`", release.where("version"),
                       help="pin one version, like `1.2.3`")

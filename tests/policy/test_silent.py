@@ -11,6 +11,8 @@ from tests.policy.harness import findings_for
 JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
 POOL = "apiVersion: karpenter.sh/v1\nkind: NodePool\n"
 FLAVOR = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\n"
+CLUSTER = "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\n"
+RUNTIME = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\n"
 QUEUE = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\n"
 CLASS = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n"
 
@@ -57,6 +59,10 @@ LATER = """apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {{name: {}, namespace: a}}
 spec: {{chart: {{spec: {{chart: {}, version: 1.2.3}}}}, valuesFrom: [{{kind: ConfigMap, name: values}}]}}"""
+STAGE = """apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {{name: a, namespace: flux-system}}
+spec: {{interval: 10m, prune: true, path: ./{}, sourceRef: {{kind: GitRepository, name: a}}, {}}}"""
 GROUP = """apiVersion: karpenter.sh/v1
 kind: NodePool
 $patch: delete
@@ -130,6 +136,51 @@ SETS = {
             "resourceGroups: [{", "resourceGroups: [{coveredResources: [cpu, memory, nvidia.com/gpu, "
             "vpc.amazonaws.com/efa, hugepages-2Mi, nvidia.com/mig-1g.5gb], "),
         asking(**{"nvidia.com/gpu": "null", "vpc.amazonaws.com/efa": "null", "nvidia.com/mig-1g.5gb": "1"})],
+    "a pool of several zones, of which the flavor takes one": [
+        required(ZONE, "us-west-2a", "us-west-2b"), f"{FLAVOR}spec: {{nodeLabels: {{{ZONE}: us-west-2b}}}}"],
+    "a pool of several zones, and pods that want to be together": [
+        required(ZONE, "us-west-2a", "us-west-2b"),
+        pods("{spec: {affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: ["
+             f"{{topologyKey: {ZONE}, labelSelector: {{matchLabels: {{job: a}}}}}}]}}}}}}}}")],
+    "a block that lies in a zone by itself": [
+        f"{POOL}spec: {{template: {{spec: {{requirements: [{{key: {ZONE}, operator: Exists, values: null}}, "
+        "{key: karpenter.sh/capacity-type, operator: In, values: [reserved]}]}}}",
+        f"{CLASS}spec: {{capacityReservationSelectorTerms: [{{id: cr-0a1b2c3d4e5f60718}}]}}"],
+    "a placement group that lies in a zone by itself": [
+        f"{POOL}spec: {{template: {{spec: {{requirements: [{{key: {ZONE}, operator: Exists, values: null}}]}}}}}}",
+        f"{CLASS}spec: {{placementGroupSelector: {{name: close}}}}"],
+    "spot beside on demand, of which the flavor takes one": [
+        required("karpenter.sh/capacity-type", "spot", "on-demand"),
+        f"{FLAVOR}spec: {{nodeLabels: {{karpenter.sh/capacity-type: on-demand}}}}"],
+    "nodes that affinity selects": [
+        required(TYPE, "p4d.24xlarge", "p5.48xlarge"),
+        pods("{spec: {affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: ["
+             f"{{matchExpressions: [{{key: {TYPE}, operator: In, values: [p4d.24xlarge]}}]}}]}}}}}}}}}}")],
+    "two clusters in one repository": [
+        f"{CLUSTER}metadata: {{name: a, region: us-west-2, version: '1.35'}}",
+        f"{CLUSTER}metadata: {{name: b, region: us-east-1, version: '1.35'}}"],
+    "fair sharing that is off": [
+        f"{QUEUE}spec: {{preemption: {{reclaimWithinCohort: Any, borrowWithinCohort: {{policy: LowerPriority}}}}}}",
+        "{apiVersion: config.kueue.x-k8s.io/v1beta1, kind: Configuration, waitForPodsReady: {timeout: 30m}, "
+        "fairSharing: {enable: false}}"],
+    "a resource that is counted as another": [
+        "{apiVersion: config.kueue.x-k8s.io/v1beta2, kind: Configuration, waitForPodsReady: {timeout: 30m}, resources: "
+        "{transformations: [{input: example.com/nic, strategy: Replace, outputs: {cpu: 1}}]}}",
+        asking(**{"example.com/nic": "1"})],
+    "pods that restart in place": [
+        f"{RUNTIME}spec: {{template: {{spec: {{failurePolicy: {{restartStrategy: InPlaceRestart}}, replicatedJobs: ["
+        "{name: node, template: {spec: {backoffLimit: 2147483647}}}]}}}"],
+    "an endpoint in a ConfigMap": [
+        f"{JOB}spec: {{trainer: {{command: [torchrun, --rdzv_backend=c10d, train.py], env: [{{name: PET_RDZV_ENDPOINT, "
+        "valueFrom: {configMapKeyRef: {name: a, key: b}}}]}}"],
+    "images by a template": [f"{JOB}spec: {{trainer: {{image: $(IMAGE)}}}}"],
+    "names that Flux may know": [
+        STAGE.format("jobs", "postBuild: {substituteFrom: [{kind: ConfigMap, name: cluster}]}"),
+        f"{JOB}metadata: {{annotations: {{kustomize.toolkit.fluxcd.io/prune: disabled}}}}\n"
+        "spec: {trainer: {command: [bash, -c, 'torchrun train.py --bucket=${BUCKET}']}}",
+        f"{RUNTIME}metadata: {{annotations: {{kustomize.toolkit.fluxcd.io/prune: disabled}}}}"],
+    "a chart from the repository": [
+        release("../charts/dcgm").replace("1.2.3", "'*'")],
     "a cohort with quota of its own": [
         f"{QUEUE}metadata: {{name: research}}\nspec: {{cohortName: all}}", quota("nvidia.com/gpu", "16"),
         f"{QUEUE}metadata: {{name: idle}}\nspec: {{cohortName: all}}",
