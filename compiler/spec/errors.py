@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
-from compiler.source import Route
+from compiler.source import Document, Route, ScalarNode
 from compiler.spec.checks import kind_of
 
 _WANTED = {
@@ -31,14 +32,25 @@ _BOUND = {
 }
 
 
-def explain_all(details: Sequence[ErrorDetails], model: type[BaseModel], data: Any) -> list[Diagnostic]:
-    """Every fault once: a key that is only misspelt is unknown, and not missing too."""
-    found = [explain(each, model, data) for each in details]
+def explain_all(details: Sequence[ErrorDetails], model: type[BaseModel], document: Document) -> list[Diagnostic]:
+    """Every fault of a document once: a key that is only misspelt is unknown, and not missing too."""
+    data = document.root.to_python()
+    found = [_as_written(explain(each, model, data), document) for each in details]
     meant = {(each.at.parent, each.help) for each in found if each.code == "SPC002" and each.at is not None}
     return [
         each for each, detail in zip(found, details, strict=True)
         if each.code != "SPC001" or (each.at, _meant(str(detail["loc"][-1]))) not in meant
     ]
+
+
+def _as_written(item: Diagnostic, document: Document) -> Diagnostic:
+    """Numbers as the file has them: whoever wrote `1.30` or `0x1F` did not mean 1.3 or 31."""
+    node, depth = document.node(item.at or Route())
+    if not isinstance(node, ScalarNode) or type(node.value) not in (int, float) or depth < len(item.at or ()):
+        return item
+    value, text = str(node.value), node.text
+    return replace(item, message=item.message.replace(f"`{value}`", f"`{text}`"),
+                   help=item.help.replace(f'`"{value}"`', f'`"{text}"`'))
 
 
 def _meant(key: str) -> str:

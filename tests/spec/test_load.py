@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from builders import FSX, document, loaded, shape_faults, spec
 
+from compiler.source import Route
 from compiler.spec import load
 
 HEX64 = "0123456789abcdef" * 4
@@ -322,6 +323,18 @@ def test_faults_stand_at_their_line_and_column() -> None:
         ("SPC003", 15, 7),
         ("SPC005", 9, 5),  # of the key, not of its value
     ]
+
+
+@pytest.mark.parametrize("number", ["1.30", "1e3", "0x1F", "+1", "2."])
+def test_a_number_for_a_text_is_told_as_it_is_written(number: str) -> None:
+    """What it was read as, like 1.3, would be another text."""
+    source = document(TEXT.replace("cost: research", f"cost: {number}") + f"      env: {{A: {number}}}\n")
+    found = [each for each in load(source)[1] if each.at in (Route(("spec", "tags", "cost")),
+                                                             Route(("spec", "jobs", 0, "env", "A")))]
+    assert [each.code for each in found] == ["SPC005", "SPC003"]
+    for each in found:
+        assert f"the number `{number}`" in each.message
+        assert each.help == f'quote it: `"{number}"`'
 
 
 @pytest.mark.parametrize("text", ["[1]", "just text", "7", "{}", "apiVersion: v1"])
