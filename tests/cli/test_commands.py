@@ -43,6 +43,7 @@ def test_help(command: str, trainyard: Command) -> None:
     (["check", "--nope"], "unrecognized arguments: --nope"),
     (["check", "--format", "yaml"], "`yaml` is no format: write one of text, json, sarif"),
     (["check", "--format", "text", "--format", "json"], "only one format can go to standard output"),
+    (["check", "--format", "sarif="], "`sarif=` names no file: write `sarif` for standard output, or `sarif=FILE`"),
     (["check", "--fail-on", "fatal"], "invalid choice: 'fatal'"),
     (["check", "--policies", "nowhere"], "`nowhere` is not a folder with policies"),
     (["explain", "EFA999"], "there is no code `EFA999`"),
@@ -97,6 +98,12 @@ def test_quiet_says_findings_only(trainyard: Command) -> None:
     done = trainyard("check", "-q", BAD / "unknown-type.yaml")
     assert (done.code, done.err) == (1, "")
     assert done.out.startswith("error[RES005]: instance type `p5.49xlarge` is unknown\n")
+
+
+@pytest.mark.parametrize("words", [["-q", "check"], ["check", "-q"], ["--quiet", "check", "-v"], ["-qv", "check"]])
+def test_options_of_all_commands_stand_before_or_behind(words: list[str], trainyard: Command) -> None:
+    assert trainyard(*words, STARTER).err == ""
+    assert trainyard("-v", "check", STARTER).err == "clean: starter\n"
 
 
 def test_compile_check_and_compile_again(trainyard: Command, tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ def test_faults_of_bases_are_told_at_their_places(folder: Path) -> None:
     put(a=CLUSTER + "extends: [b.yaml, none.yaml, two.yaml, {}, bad.yaml]\n", b=base + "extends: c.yaml\n",
         c=base + "extends: b.yaml\n", two=base + "---\n" + base, bad="a: no\n")  # fmt: skip
     assert told("a.yaml") == [
-        ("YML037", "a.yaml:6:1"),
+        ("YML037", "a.yaml:6:40"),
         ("YML038", "c.yaml:4:10"),
         ("YML020", "a.yaml:6:19"),
         ("YML037", "a.yaml:6:30"),
