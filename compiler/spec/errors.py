@@ -153,6 +153,8 @@ def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     ]
     where = f"`{at.parent[-1]}`" if at.parent and isinstance(at.parent[-1], str) else "this mapping"
     help = _meant(near[0]) if near else f"{where} has: {', '.join(f'`{each}`' for each in known)}"
+    if at.parent == ("metadata",) and at[-1] in ("namespace", "labels", "annotations"):
+        help = "remove it: the objects of a cluster take theirs from `spec`"
     if (outer := _one_too_high(owner, str(at[-1]))) is not None:
         help = f"write it under `{outer}`"
     return error("SPC002", f"unknown key `{at[-1]}`", at, help=help, key=True)
