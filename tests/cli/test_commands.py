@@ -219,6 +219,21 @@ def test_every_derived_value_is_told_with_its_source(trainyard: Command) -> None
     assert "[specs/jakarta/jobs/atlas.yaml:14:22]" in done.out
 
 
+def test_explain_tells_fields_that_are_there(trainyard: Command) -> None:
+    """What was left out has no place in what is written."""
+    out = trainyard("explain", "NodePool/l40s", "--in", STARTER).out
+    assert "  spec.limits: " in out
+    assert "spec.replicas" not in out
+    done = trainyard("explain", "NodePool/l40s", "spec.replicas", "--in", STARTER)
+    assert (done.code, done.out) == (2, "")
+
+
+def test_explain_without_specs(trainyard: Command, tmp_path: Path) -> None:
+    done = trainyard("explain", "job/hello", cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("trainyard: no spec could be read in `specs`, so nothing is known of `job/hello`: ")
+
+
 def test_explain_in_specs_with_faults(trainyard: Command) -> None:
     done = trainyard("explain", "job/train", "--in", BAD / "unknown-type.yaml")
     assert (done.code, done.out) == (2, "")
