@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
@@ -69,7 +70,8 @@ def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnos
     if kind == "spec_value":
         return error("SPC005", str(context["fact"]), at, help=str(context["help"]), key=of_key)
     if kind in _WANTED:
-        help = _type_help(kind, value, model_at(model, at))
+        field = _field(model, at)
+        help = _type_help(kind, value, model_at(model, at), required=field is not None and field.is_required())
         return error("SPC003", f"{_name(at)} is {kind_of(value)}, not {_WANTED[kind]}", at, help=help)
     if kind == "literal_error":
         return _choice(at, value, str(context["expected"]))
@@ -131,10 +133,15 @@ def keys_of(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
+def _field(model: type[BaseModel], at: Route) -> FieldInfo | None:
+    """The field of a model that stands at a route."""
+    owner = model_at(model, at.parent) if at else None
+    fields = owner.model_fields.items() if owner is not None else ()
+    return next((each for name, each in fields if (each.alias or name) == at[-1]), None)
+
+
 def _missing_help(model: type[BaseModel], at: Route) -> str:
-    owner = model_at(model, at.parent)
-    field = next((each for name, each in owner.model_fields.items() if (each.alias or name) == at[-1]), None) if (
-        owner is not None) else None
+    field = _field(model, at)
     if field is not None and (inner := _inner(field.annotation)) is not None:
         return f"add `{at[-1]}:`, {_shape_help(_kind(field.annotation), None, inner).removeprefix('write ')}"
     what = f": {field.description}" if field is not None and field.description else ""
@@ -171,8 +178,8 @@ def _one_too_high(owner: type[BaseModel] | None, key: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _type_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
-    if value is None:
+def _type_help(kind: str, value: Any, owner: type[BaseModel] | None, *, required: bool) -> str:
+    if value is None and not required:
         return f"write {_WANTED[kind]}, or remove the key"
     if kind in ("list_type", "dict_type", "model_type"):
         return _shape_help(kind, value, owner)
