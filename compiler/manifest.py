@@ -56,7 +56,7 @@ class Manifest:
 
     ``path`` is relative to the cluster's folder. ``at`` is the spec route of the plan node behind it and
     ``origins`` maps field paths (tuples of keys into ``body``) to spec routes; a field takes the
-    origin of its nearest ancestor..
+    origin of its nearest ancestor.
     """
 
     body: Body
@@ -79,3 +79,16 @@ class Manifest:
             if (found := self.origins.get(tuple(path[:end]))) is not None:
                 return found
         return self.at
+
+    def places(self) -> dict[tuple[Key, ...], Route]:
+        """The origins of fields that are there: one that was left out has an origin too, where it would be set."""
+        return {path: route for path, route in self.origins.items() if _has(self.body, path)}
+
+
+def _has(body: Any, path: tuple[Key, ...]) -> bool:
+    for key in path:
+        inside = key in body if isinstance(body, dict) else isinstance(body, list | tuple) and key in range(len(body))
+        if not inside:
+            return False
+        body = body[key]
+    return True

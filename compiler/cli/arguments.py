@@ -29,6 +29,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter, epilog=EXIT_CODES,
     )
     top.add_argument("--version", action="version", version=f"trainyard {__version__}")
+    _common(top, default=False)
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _compile(commands)
     _check(commands)
@@ -42,10 +43,18 @@ def parser() -> argparse.ArgumentParser:
 
 def _command(commands: Commands, name: str, help: str) -> argparse.ArgumentParser:
     found = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
-    found.add_argument("--no-color", action="store_true", help="plain text (NO_COLOR does the same)")
-    found.add_argument("-q", "--quiet", action="store_true", help="findings only, no progress and no summary")
-    found.add_argument("-v", "--verbose", action="store_true", help="say more: every file, and where a fault arose")
+    _common(found, default=argparse.SUPPRESS)  # what stands before the command is not taken back behind it
     return found
+
+
+def _common(parser: argparse.ArgumentParser, default: object) -> None:
+    """The options that may stand before and behind the command."""
+    for flags, help in (
+        (("--no-color",), "plain text (NO_COLOR does the same)"),
+        (("-q", "--quiet"), "findings only, no progress and no summary"),
+        (("-v", "--verbose"), "say more: every file, and where a fault arose"),
+    ):
+        parser.add_argument(*flags, action="store_true", default=default, help=help)
 
 
 def _judging(command: argparse.ArgumentParser) -> None:

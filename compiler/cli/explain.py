@@ -47,7 +47,11 @@ def explain_object(subject: str, field: str, paths: Sequence[str], options: Opti
     done = check(paths, options)
     parts = [text for each in done.compilations if (text := _explained(each, subject, field))]
     if not parts:
-        if any(each.plan is None for each in done.compilations) or not done.compilations:
+        if not done.compilations:
+            named = ", ".join(f"`{path}`" for path in paths)
+            raise UsageError(f"no spec could be read in {named}, so nothing is known of `{subject}`: "
+                             "`--in` names specs, `trainyard check` tells their faults")
+        if any(each.plan is None for each in done.compilations):
             raise UsageError("the specs have faults: `trainyard check` tells them")
         raise UsageError(_unknown(subject, field, done.compilations))
     return "\n".join(parts)
@@ -84,7 +88,7 @@ def _fields(done: Compilation, subject: str) -> Iterator[str]:
         yield from (each.field for each in done.plan.derived if each.object == subject)
     for manifest in done.manifests:
         if str(manifest.ref) == subject:
-            yield from (str(Route(path)) for path in manifest.origins)
+            yield from (str(Route(path)) for path in manifest.places())
 
 
 def _within(name: str, field: str) -> bool:
@@ -109,7 +113,7 @@ def _placed(done: Compilation, subject: str, field: str) -> str:
     if manifest is None:
         return ""
     found = [("", done.document.span(manifest.at))]
-    found += [(str(Route(path)), done.document.span(route)) for path, route in manifest.origins.items()]
+    found += [(str(Route(path)), done.document.span(route)) for path, route in manifest.places().items()]
     lines = [f"  {name or 'object'}: {span}" for name, span in found if _within(name, field)]
     return f"{subject} in {done.name}, {manifest.path}\n" + "\n".join(lines) + "\n" if lines else ""
 

@@ -27,9 +27,11 @@ def formats(options: argparse.Namespace) -> list[tuple[str, Path | None]]:
     """The formats asked for, each with its file or ``None`` for standard output."""
     found: list[tuple[str, Path | None]] = []
     for each in options.formats or ["text"]:
-        name, _, file = each.partition("=")
+        name, into, file = each.partition("=")
         if name not in FORMATS:
             raise UsageError(f"`{name}` is no format: write one of {', '.join(FORMATS)}")
+        if into and not file:
+            raise UsageError(f"`{each}` names no file: write `{name}` for standard output, or `{name}=FILE`")
         found.append((name, Path(file) if file else None))
     if sum(file is None for _, file in found) > 1:
         raise UsageError("only one format can go to standard output: give the others a file, like `sarif=out.sarif`")

@@ -10,7 +10,7 @@ from typing import Any
 from compiler.diagnostics import Diagnostic
 from compiler.manifest import Manifest
 from compiler.plan import Plan
-from compiler.source import Document, Key, Route
+from compiler.source import Document, Route
 
 
 def object_index(manifests: Sequence[Manifest], document: Document, base: Path) -> dict[str, dict[str, Any]]:
@@ -31,20 +31,9 @@ def object_index(manifests: Sequence[Manifest], document: Document, base: Path) 
 
     index = {}
     for manifest in sorted(manifests, key=lambda each: each.path):
-        origins = {path: route for path, route in manifest.origins.items() if _has(manifest.body, path)}
-        fields = {str(Route(path)): place(route) for path, route in origins.items()}
+        fields = {str(Route(path)): place(route) for path, route in manifest.places().items()}
         index[str(manifest.ref)] = {"path": manifest.path, "spec": place(manifest.at), "fields": fields}
     return index
-
-
-def _has(body: Any, path: tuple[Key, ...]) -> bool:
-    """Whether a path leads to something: a field that was left out has an origin too."""
-    for key in path:
-        inside = key in body if isinstance(body, dict) else isinstance(body, list | tuple) and key in range(len(body))
-        if not inside:
-            return False
-        body = body[key]
-    return True
 
 
 def report(plan: Plan, manifests: Sequence[Manifest], diagnostics: Sequence[Diagnostic]) -> str:

@@ -47,10 +47,13 @@ class Extender:
 
     def _paths(self, extends: Node) -> list[ScalarNode]:
         nodes = extends.items if isinstance(extends, SequenceNode) else [extends]
-        paths = [node for node in nodes if isinstance(node, ScalarNode) and isinstance(node.value, str) and node.value]
-        if len(paths) != len(nodes):
-            self.found.append(error("YML037", "`extends` is not a path or a list of paths", span=extends.key_span,
-                                    help="write the path of a base, relative to this file"))  # fmt: skip
+        paths = []
+        for node in nodes:
+            if isinstance(node, ScalarNode) and isinstance(node.value, str) and node.value:
+                paths.append(node)
+            else:
+                self._tell("YML037", "`extends` is not a path or a list of paths", node,
+                           "write the path of a base, relative to this file")  # fmt: skip
         return paths
 
     def _base(self, node: ScalarNode, path: str, chain: tuple[str, ...]) -> Node | None:

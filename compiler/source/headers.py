@@ -92,7 +92,7 @@ def _check_value(root: MappingNode, key: str, known: tuple[str, ...], code: str)
 def _check_part(header: Header) -> Iterator[Diagnostic]:
     """A part is spliced into the cluster, so nothing outside its spec may be lost without a word."""
     root, metadata, spec = header.root, header.root.child("metadata"), header.root.child("spec")
-    yield from _unknown(root, _ROOT_KEYS, header.kind)
+    yield from _unknown(header, root, _ROOT_KEYS, header.kind)
     if metadata is None or not header.name:
         yield error("YML033", f"`{header.kind}` has no `metadata.name`", span=(metadata or root).key_span
                     or first_character(root), help="add `metadata: {name: ...}`")  # fmt: skip
@@ -105,7 +105,7 @@ def _check_part(header: Header) -> Iterator[Diagnostic]:
 
 def _check_base(header: Header) -> Iterator[Diagnostic]:
     """Only its spec is merged, so nothing beside it may be lost without a word either."""
-    yield from _unknown(header.root, (*_ROOT_KEYS, "extends"), header.kind)
+    yield from _unknown(header, header.root, (*_ROOT_KEYS, "extends"), header.kind)
     yield from _check_metadata(header, ("name",))
     if header.root.child("extends") is None or header.root.child("spec") is not None:
         yield from _check_spec(header, "the `spec` of a cluster")
@@ -114,7 +114,7 @@ def _check_base(header: Header) -> Iterator[Diagnostic]:
 def _check_metadata(header: Header, known: tuple[str, ...]) -> Iterator[Diagnostic]:
     metadata = header.root.child("metadata")
     if isinstance(metadata, MappingNode):
-        yield from _unknown(metadata, known, "metadata")
+        yield from _unknown(header, metadata, known, "metadata")
 
 
 def _check_spec(header: Header, fields: str) -> Iterator[Diagnostic]:
@@ -129,9 +129,16 @@ _CHECKS = {BASE: _check_base, **dict.fromkeys(PARTS, _check_part)}
 """What is judged with the header. A cluster is judged as a whole, with its spec."""
 
 
-def _unknown(node: MappingNode, known: tuple[str, ...], where: str) -> Iterator[Diagnostic]:
+_ELSEWHERE = {
+    **{(kind, "extends"): "only clusters and their bases have `extends`" for kind in PARTS},
+    **{("TrainingJob", key): "write it under `spec`, where jobs have it" for key in ("namespace", "labels")},
+}
+"""Keys that stand elsewhere in the documents of clusters, or of Kubernetes: by kind and key."""
+
+
+def _unknown(header: Header, node: MappingNode, known: tuple[str, ...], where: str) -> Iterator[Diagnostic]:
     for key, value in node.items.items():
         if key not in known:
-            help = "only clusters and their bases have `extends`" if key == "extends" else did_you_mean(key, known)
+            help = _ELSEWHERE.get((header.kind, key)) or did_you_mean(key, known)
             yield error("YML036", f"unknown key `{key}` in `{where}`", span=value.key_span,
                         help=help or "remove the key")  # fmt: skip

@@ -65,7 +65,8 @@ def syntax_error(file: SourceFile, fault: MarkedYAMLError) -> Diagnostic:
         return _tab(file, span)
     character = line[span.column - 1 : span.column]
     if "cannot start any token" in said and _RESERVED.match(character):
-        fact, help, label = f"a plain value cannot begin with `{character}`", "quote the value", ""
+        named = "a backtick" if character == "`" else f"`{character}`"
+        fact, help, label = f"a plain value cannot begin with {named}", "quote the value", ""
     else:
         fact, help, label = _wording(said)
     found = error("YML002", fact, span=span, help=help, notes=(f"the YAML parser says: {_spoken(fault)}",))
@@ -114,8 +115,11 @@ def _place(file: SourceFile, mark: Mark | None) -> Span:
     return Span(file, row, column, row, column + 1)
 
 
-# What YAML 1.2.2 section 5.1 (c-printable) leaves out, and the breaks that only YAML 1.1 knows: U+0085, U+2028, U+2029.
-FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+# What YAML 1.2.2 section 5.1 (c-printable) leaves out; the breaks that only YAML 1.1 knows: U+0085, U+2028, U+2029; and
+# a byte order mark at the start of a later line, where two files were joined.
+FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]|^\ufeff", re.MULTILINE
+)  # fmt: skip
 
 
 MAX_LINES = 100

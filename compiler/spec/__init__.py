@@ -18,4 +18,4 @@ def load(document: Document) -> tuple[TrainingCluster | None, list[Diagnostic]]:
     try:
         return TrainingCluster.model_validate(data), []
     except ValidationError as problem:
-        return None, explain_all(problem.errors(include_url=False), TrainingCluster, data)
+        return None, explain_all(problem.errors(include_url=False), TrainingCluster, document)

@@ -100,7 +100,8 @@ def size(value: Any) -> QuantityValue:
     """A quantity of bytes; a number without a unit is a slip."""
     found = quantity(value)
     if found.value < 1024**2:
-        raise fault(f"`{value}` is {found.value} bytes", f"give the unit, like `{value}Gi`")
+        near = re.fullmatch(r"[1-9]\d{0,4}(\.\d+)?", str(value))  # a count of GiB or MiB, more likely than of bytes
+        raise fault(f"`{value}` is {found.value} bytes", f"give the unit, like `{value if near else 64}Gi`")
     return found
 
 
@@ -137,7 +138,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 def _duration_help(text: str) -> str:
     """The duration that a number with a unit of another form means: ``1.5h``, ``90 min``, ``2d``."""
-    near = re.match(r"\s*(\d+(?:\.\d+)?)\s*([smhdw])[a-z]*\s*\Z", text.lower())
+    near = re.match(r"\s*(\d+(?:\.\d+)?)\s*(?!ms\b|mo)([smhdw])[a-z]*\s*\Z", text.lower())
     seconds = float(near[1]) * _UNITS[near[2]] if near else 0.0
     if not near or not seconds or not seconds.is_integer():
         return _LIKE
@@ -204,10 +205,14 @@ def zone(value: Any) -> str:
 def cidr(value: Any) -> str:
     """An IPv4 block, in its canonical form."""
     text = as_text(value, "a CIDR", "10.0.0.0/16")
+    if "/" not in text:
+        whole = f"{text}/{16 if text.endswith('.0') else 32}"
+        raise fault(f"`{text}` is not a CIDR block: it has no prefix length", _cidr_help(whole))
     try:
         return str(IPv4Network(text))
     except ValueError as problem:
-        raise fault(f"`{text}` is not a CIDR block: {problem}", _cidr_help(text)) from None
+        why = str(problem)
+        raise fault(f"`{text}` is not a CIDR block: {why[:1].lower()}{why[1:]}", _cidr_help(text)) from None
 
 
 def _cidr_help(text: str) -> str:
@@ -225,7 +230,15 @@ def vpc_cidr(value: Any) -> str:
         # VPC: /16 to /28 (EC2 CreateVpc); eksctl cuts it in eight, and EKS wants 16 addresses a subnet.
         raise fault(f"`{text}` is a block of /{length}; the VPC of a cluster has /16 to /24",
                     "write a block like `10.0.0.0/16`")
+    address = IPv4Network(text).network_address
+    # RFC 6890: "this network", loopback, link-local, multicast and reserved addresses are no host's.
+    if address in _THIS_NETWORK or address.is_loopback or address.is_link_local or address.is_multicast or (
+            address.is_reserved):
+        raise fault(f"no host can have an address of `{text}`", "write a private block, like `10.0.0.0/16`")
     return text
+
+
+_THIS_NETWORK = IPv4Network("0.0.0.0/8")
 
 
 def timestamp(value: Any) -> str:
@@ -243,8 +256,11 @@ def timestamp(value: Any) -> str:
 
 
 # github.com/distribution/reference: optional registry and port, path, optional tag, optional digest.
+_DOMAIN = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*"
+_COMPONENT = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+_LONGEST_NAME = 255
 _IMAGE = re.compile(
-    r"(?P<name>(?:[a-zA-Z0-9.-]+(?::\d+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*)"
+    rf"(?P<name>(?:{_DOMAIN}(?::\d+)?/)?{_COMPONENT}(?:/{_COMPONENT})*)"
     r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9._-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?\Z"
 )
 
@@ -260,6 +276,9 @@ def image(value: Any) -> str:
         meant = next((each for each in (plain, plain.lower()) if _IMAGE.match(each)), None)
         raise fault(f"`{text}` is not an image reference",
                     f"write `{meant}`" if meant else "write it like `registry/name:tag`")
+    if len(found["name"]) > _LONGEST_NAME:
+        raise fault(f"the name of image `{text[:32]}…` has {len(found['name'])} characters, and may have "
+                    f"{_LONGEST_NAME}", "shorten it")
     if not found["tag"] and not found["digest"]:
         raise fault(f"image `{text}` has neither tag nor digest, so it means `:latest`", f"pin it, like `{text}:1.0`")
     if found["tag"] == "latest" and not found["digest"]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
-from compiler.source import Route
+from compiler.source import Document, Route, ScalarNode
 from compiler.spec.checks import kind_of
 
 _WANTED = {
@@ -31,14 +33,25 @@ _BOUND = {
 }
 
 
-def explain_all(details: Sequence[ErrorDetails], model: type[BaseModel], data: Any) -> list[Diagnostic]:
-    """Every fault once: a key that is only misspelt is unknown, and not missing too."""
-    found = [explain(each, model, data) for each in details]
+def explain_all(details: Sequence[ErrorDetails], model: type[BaseModel], document: Document) -> list[Diagnostic]:
+    """Every fault of a document once: a key that is only misspelt is unknown, and not missing too."""
+    data = document.root.to_python()
+    found = [_as_written(explain(each, model, data), document) for each in details]
     meant = {(each.at.parent, each.help) for each in found if each.code == "SPC002" and each.at is not None}
     return [
         each for each, detail in zip(found, details, strict=True)
         if each.code != "SPC001" or (each.at, _meant(str(detail["loc"][-1]))) not in meant
     ]
+
+
+def _as_written(item: Diagnostic, document: Document) -> Diagnostic:
+    """Numbers as the file has them: whoever wrote `1.30` or `0x1F` did not mean 1.3 or 31."""
+    node, depth = document.node(item.at or Route())
+    if not isinstance(node, ScalarNode) or type(node.value) not in (int, float) or depth < len(item.at or ()):
+        return item
+    value, text = str(node.value), node.text
+    return replace(item, message=item.message.replace(f"`{value}`", f"`{text}`"),
+                   help=item.help.replace(f'`"{value}"`', f'`"{text}"`'))
 
 
 def _meant(key: str) -> str:
@@ -57,7 +70,8 @@ def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnos
     if kind == "spec_value":
         return error("SPC005", str(context["fact"]), at, help=str(context["help"]), key=of_key)
     if kind in _WANTED:
-        help = _type_help(kind, value, model_at(model, at))
+        field = _field(model, at)
+        help = _type_help(kind, value, model_at(model, at), required=field is not None and field.is_required())
         return error("SPC003", f"{_name(at)} is {kind_of(value)}, not {_WANTED[kind]}", at, help=help)
     if kind == "literal_error":
         return _choice(at, value, str(context["expected"]))
@@ -119,10 +133,15 @@ def keys_of(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
+def _field(model: type[BaseModel], at: Route) -> FieldInfo | None:
+    """The field of a model that stands at a route."""
+    owner = model_at(model, at.parent) if at else None
+    fields = owner.model_fields.items() if owner is not None else ()
+    return next((each for name, each in fields if (each.alias or name) == at[-1]), None)
+
+
 def _missing_help(model: type[BaseModel], at: Route) -> str:
-    owner = model_at(model, at.parent)
-    field = next((each for name, each in owner.model_fields.items() if (each.alias or name) == at[-1]), None) if (
-        owner is not None) else None
+    field = _field(model, at)
     if field is not None and (inner := _inner(field.annotation)) is not None:
         return f"add `{at[-1]}:`, {_shape_help(_kind(field.annotation), None, inner).removeprefix('write ')}"
     what = f": {field.description}" if field is not None and field.description else ""
@@ -141,6 +160,8 @@ def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     ]
     where = f"`{at.parent[-1]}`" if at.parent and isinstance(at.parent[-1], str) else "this mapping"
     help = _meant(near[0]) if near else f"{where} has: {', '.join(f'`{each}`' for each in known)}"
+    if at.parent == ("metadata",) and at[-1] in ("namespace", "labels", "annotations"):
+        help = "remove it: the objects of a cluster take theirs from `spec`"
     if (outer := _one_too_high(owner, str(at[-1]))) is not None:
         help = f"write it under `{outer}`"
     return error("SPC002", f"unknown key `{at[-1]}`", at, help=help, key=True)
@@ -157,8 +178,8 @@ def _one_too_high(owner: type[BaseModel] | None, key: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _type_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
-    if value is None:
+def _type_help(kind: str, value: Any, owner: type[BaseModel] | None, *, required: bool) -> str:
+    if value is None and not required:
         return f"write {_WANTED[kind]}, or remove the key"
     if kind in ("list_type", "dict_type", "model_type"):
         return _shape_help(kind, value, owner)

@@ -12,6 +12,8 @@ from compiler.spec import checks as check
 from compiler.spec.checks import matched
 
 _ENV = r"[-._a-zA-Z][-._a-zA-Z0-9]*"
+# IAM's pathType, roleNameType and userNameType (botocore 1.44.5, iam service-2).
+_ARN = r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/([!-~]+/)?[\w+=,.@-]{1,64}"
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 
 Name = Annotated[str, BeforeValidator(matched(_LABEL, "a name (lowercase letters, digits, `-`)", "a100", longest=63))]
@@ -57,7 +59,7 @@ AmiAlias = Annotated[
 SecretKey = Annotated[str, BeforeValidator(matched(r"[-._a-zA-Z0-9]+", "a key of a Secret", "token"))]
 Account = Annotated[str, BeforeValidator(matched(r"\d{12}", "an AWS account id (12 digits, quoted)", "111122223333"))]
 Arn = Annotated[
-    str, BeforeValidator(matched(r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/.+", "the ARN of an IAM role or user",
+    str, BeforeValidator(matched(_ARN, "the ARN of an IAM role or user",
                                   "arn:aws:iam::111122223333:role/platform", longest=2048))
 ]
 VpcId = Annotated[str, BeforeValidator(matched(r"vpc-[0-9a-f]{8,17}", "a VPC id", "vpc-0a1b2c3d4e5f60718"))]

@@ -43,6 +43,7 @@ def test_help(command: str, trainyard: Command) -> None:
     (["check", "--nope"], "unrecognized arguments: --nope"),
     (["check", "--format", "yaml"], "`yaml` is no format: write one of text, json, sarif"),
     (["check", "--format", "text", "--format", "json"], "only one format can go to standard output"),
+    (["check", "--format", "sarif="], "`sarif=` names no file: write `sarif` for standard output, or `sarif=FILE`"),
     (["check", "--fail-on", "fatal"], "invalid choice: 'fatal'"),
     (["check", "--policies", "nowhere"], "`nowhere` is not a folder with policies"),
     (["explain", "EFA999"], "there is no code `EFA999`"),
@@ -97,6 +98,12 @@ def test_quiet_says_findings_only(trainyard: Command) -> None:
     done = trainyard("check", "-q", BAD / "unknown-type.yaml")
     assert (done.code, done.err) == (1, "")
     assert done.out.startswith("error[RES005]: instance type `p5.49xlarge` is unknown\n")
+
+
+@pytest.mark.parametrize("words", [["-q", "check"], ["check", "-q"], ["--quiet", "check", "-v"], ["-qv", "check"]])
+def test_options_of_all_commands_stand_before_or_behind(words: list[str], trainyard: Command) -> None:
+    assert trainyard(*words, STARTER).err == ""
+    assert trainyard("-v", "check", STARTER).err == "clean: starter\n"
 
 
 def test_compile_check_and_compile_again(trainyard: Command, tmp_path: Path) -> None:
@@ -210,6 +217,21 @@ def test_every_derived_value_is_told_with_its_source(trainyard: Command) -> None
         assert all(re.search(r"\S \[[^]]+.*\]$", line) for line in reasons)
     done = trainyard("explain", "job/atlas", "env.CHECKPOINT_DIR", "--in", "specs/jakarta")
     assert "[specs/jakarta/jobs/atlas.yaml:14:22]" in done.out
+
+
+def test_explain_tells_fields_that_are_there(trainyard: Command) -> None:
+    """What was left out has no place in what is written."""
+    out = trainyard("explain", "NodePool/l40s", "--in", STARTER).out
+    assert "  spec.limits: " in out
+    assert "spec.replicas" not in out
+    done = trainyard("explain", "NodePool/l40s", "spec.replicas", "--in", STARTER)
+    assert (done.code, done.out) == (2, "")
+
+
+def test_explain_without_specs(trainyard: Command, tmp_path: Path) -> None:
+    done = trainyard("explain", "job/hello", cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("trainyard: no spec could be read in `specs`, so nothing is known of `job/hello`: ")
 
 
 def test_explain_in_specs_with_faults(trainyard: Command) -> None:

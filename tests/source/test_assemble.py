@@ -142,6 +142,12 @@ def test_headers_are_checked(folder: Path, text: str, want: list[tuple[str, str]
     assert all(item.help for item in found)
 
 
+def test_keys_of_the_headers_of_kubernetes_are_sent_to_the_spec(folder: Path) -> None:
+    put(c=CLUSTER, f=part("TrainingJob", "a", metadata=", namespace: x, labels: {}, cluser: b"))
+    assert [each.help.partition(",")[0] for each in assemble(["."])[1]] == [
+        "write it under `spec`", "write it under `spec`", "did you mean `cluster`?"]
+
+
 def test_a_misspelt_kind_gets_the_nearest_name(folder: Path) -> None:
     put(f=V + "kind: TrainingClutser\n")
     assert assemble(["f.yaml"])[1][0].help == "did you mean `TrainingCluster`?"
@@ -210,7 +216,7 @@ def test_faults_of_bases_are_told_at_their_places(folder: Path) -> None:
     put(a=CLUSTER + "extends: [b.yaml, none.yaml, two.yaml, {}, bad.yaml]\n", b=base + "extends: c.yaml\n",
         c=base + "extends: b.yaml\n", two=base + "---\n" + base, bad="a: no\n")  # fmt: skip
     assert told("a.yaml") == [
-        ("YML037", "a.yaml:6:1"),
+        ("YML037", "a.yaml:6:40"),
         ("YML038", "c.yaml:4:10"),
         ("YML020", "a.yaml:6:19"),
         ("YML037", "a.yaml:6:30"),

@@ -53,6 +53,7 @@ def _found(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
         ("a: !!python/object:x {}\nb: !y [1]\nc: !!str 1\n", [("YML014", n, 4) for n in range(1, 4)]),
         ("a: &x {b: 1}\nc: {<<: *x}\n", [("YML015", 2, 5)]),
         ("a: x\x85y\nb: \x00\u2028\n", [("YML018", 1, 5), ("YML018", 2, 4)]),
+        ("a: '\ufeff'\n# \ufeff\n\ufeffb: 1\n", [("YML018", 3, 1), ("YML002", 3, 2)]),
         ("# nothing\n", [("YML019", 1, 1)]),
         ("", [("YML019", 1, 1)]),
         ("---\n---\n", [("YML019", 1, 1)]),

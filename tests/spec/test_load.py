@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from builders import FSX, document, loaded, shape_faults, spec
 
+from compiler.source import Route
 from compiler.spec import load
 
 HEX64 = "0123456789abcdef" * 4
@@ -84,6 +85,21 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
      "add a second zone"),
     # Network
     (spec(network={"cidr": "10.0.0.1/16"}), "SPC005", "spec.network.cidr", "host bits set", "write `10.0.0.0/16`"),
+    (spec(network={"cidr": "10.0.0.0"}), "SPC005", "spec.network.cidr",
+     "`10.0.0.0` is not a CIDR block: it has no prefix length", "write `10.0.0.0/16`"),
+    *((spec(network={"cidr": cidr}), "SPC005", "spec.network.cidr", f"no host can have an address of `{cidr}`",
+       "write a private block") for cidr in ("0.1.0.0/16", "127.0.0.0/16", "169.254.0.0/16", "224.0.0.0/16",
+                                             "240.0.0.0/16")),
+    (spec(job={"resources": {"memory": "1500m"}}), "SPC005", "spec.jobs[0].resources.memory", "`1500m` is 2 bytes",
+     "give the unit, like `64Gi`"),
+    (spec(job={"resources": {"memory": 0}}), "SPC005", "spec.jobs[0].resources.memory", "`0` is 0 bytes",
+     "give the unit, like `64Gi`"),
+    (spec(job={"timeout": "100ms"}), "SPC005", "spec.jobs[0].timeout", "`100ms` is not a duration",
+     "write it like `20m` or `1h30m`"),
+    *((spec(job={"image": image}), "SPC005", "spec.jobs[0].image", "is not an image reference",
+       "write it like `registry/name:tag`") for image in ("a//b:1", "a..b:1", "a___b:1", "-a.io/b:1", "a/b:1/c")),
+    (spec(job={"image": f"reg.io/{'a' * 250}:1"}), "SPC005", "spec.jobs[0].image",
+     "has 257 characters, and may have 255", "shorten it"),
     (spec(network={"cidr": "ten"}), "SPC005", "spec.network.cidr", "`ten` is not a CIDR block", "like `10.0.0.0/16`"),
     (spec(network={"cidr": "10.0.0.0/8"}), "SPC005", "spec.network.cidr", "a block of /8", "`10.0.0.0/16`"),
     (spec(network={"vpc": VPC, "cidr": "10.0.0.0/16"}), "SPC005", "spec.network", "an imported `vpc`", "remove `cidr`"),
@@ -245,6 +261,10 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     (spec(account=111122223333), "SPC005", "spec.account", "text, not the number `111122223333`",
      'quote it: `"111122223333"`'),
     (spec(account="١" * 12), "SPC005", "spec.account", "is not an AWS account id", "12"),
+    ({**spec(), "spec": None}, "SPC003", "spec", "`spec` is empty, not a mapping",
+     "write a mapping with `account`, `region`, `nodePools`"),
+    *((spec(admins=[f"arn:aws:iam::111122223333:{rest}"]), "SPC005", "spec.admins[0]", "is not the ARN of an IAM role",
+       "write ") for rest in ("role/", "role/a b", "role/path/", "root", f"role/{'a' * 65}")),
     (spec(admins=["arn:aws:s3:::x"]), "SPC005", "spec.admins[0]", "the ARN of an IAM role or user", "arn:aws:iam::"),
     (spec(tags={"aws:x": "v"}), "SPC005", "spec.tags", "no tag that you may set", "a key of your own"),
     (spec(tags={"karpenter.sh/discovery": "v"}), "SPC005", "spec.tags", "no tag that you may set", "your own"),
@@ -326,6 +346,18 @@ def test_faults_stand_at_their_line_and_column() -> None:
         ("SPC003", 15, 7),
         ("SPC005", 9, 5),  # of the key, not of its value
     ]
+
+
+@pytest.mark.parametrize("number", ["1.30", "1e3", "0x1F", "+1", "2."])
+def test_a_number_for_a_text_is_told_as_it_is_written(number: str) -> None:
+    """What it was read as, like 1.3, would be another text."""
+    source = document(TEXT.replace("cost: research", f"cost: {number}") + f"      env: {{A: {number}}}\n")
+    found = [each for each in load(source)[1] if each.at in (Route(("spec", "tags", "cost")),
+                                                             Route(("spec", "jobs", 0, "env", "A")))]
+    assert [each.code for each in found] == ["SPC005", "SPC003"]
+    for each in found:
+        assert f"the number `{number}`" in each.message
+        assert each.help == f'quote it: `"{number}"`'
 
 
 @pytest.mark.parametrize("text", ["[1]", "just text", "7", "{}", "apiVersion: v1"])
