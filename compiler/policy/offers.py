@@ -24,7 +24,7 @@ ACCELERATED = frozenset({"p", "g", "gr", "trn", "inf", "dl"})
 # say about them is unknown. Every other label is on a node only if its pool sets it.
 _WRITTEN_BY_OTHERS = (
     "kubernetes.io", "k8s.io", "karpenter.sh", "k8s.aws", "amazonaws.com", "nvidia.com", "intel.com", "eksctl.io",
-    "csi.aws.com", "aws.amazon.com",
+    "csi.aws.com", "aws.amazon.com", "cloud.google.com", "azure.com",
 )
 _SCHEME = re.compile(r"([a-z]+)(?:-[0-9]+tb)?([0-9]+)")
 # Families of these accelerators are all in the catalog; of others (V100: p3) only some are.

@@ -13,7 +13,8 @@ def accelerators_not_asked(work: Work) -> Iterator[Finding]:
     """A job runs on accelerated nodes and asks for no accelerator.
 
     A container sees only the devices that it asks for (Kubernetes, device plugins): the GPUs of the node stay idle,
-    and the program does not find them.
+    and the program does not find them. Slices of MIG (`nvidia.com/mig-3g.20gb`), shared GPUs (`nvidia.com/gpu.shared`)
+    and single NeuronCores are devices too.
 
     ## Fails
 
@@ -25,7 +26,9 @@ def accelerators_not_asked(work: Work) -> Iterator[Finding]:
     """
     if not work.complete or not work.job.trainer or not work.types or work.accelerator is not None:
         return
-    if all(each.accelerator_resource for each in work.types) and not any(each in MISSPELT for each in work.asks):
+    asked = {each.partition("/")[0] for each in work.asks}
+    vendors = [each.accelerator_resource.partition("/")[0] for each in work.types if each.accelerator_resource]
+    if len(vendors) == len(work.types) and not asked & {*vendors} and not any(each in MISSPELT for each in work.asks):
         instance = work.types[0]
         yield Finding(
             f"job `{work.name}` asks for none of the {instance.accelerators} accelerators of `{instance.name}`",

@@ -27,8 +27,8 @@ def quota_over_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
         queues: [{name: research, quota: [{pool: gpu, nodes: 4}]}]
     """
     pools = world.pools_of(flavor)
-    if not pools or not flavor.node_labels:
-        return
+    if not any(world.has_label(pool, *label) for pool in pools for label in flavor.node_labels.items()):
+        return  # its nodes may come from elsewhere
     promised = [(each, quota) for each in world.plan.cluster_queues for group in each.flavors()
                 if group.flavor == flavor.name for quota in group.quotas]
     for resource in dict.fromkeys(quota.resource for _, quota in promised):
