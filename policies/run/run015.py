@@ -25,8 +25,9 @@ def runtime_pruned(runtime: Runtime, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    jobs = world.works_of(runtime)
-    if runtime.prune and jobs and any(each.prune for each in world.plan.stages):
+    jobs, stages = world.works_of(runtime), world.plan.stages
+    carriers = [each for each in stages if world.carries(each.path, runtime)] or stages
+    if runtime.prune and jobs and any(each.prune for each in carriers):
         yield Finding(
             f"runtime `{runtime.name}` may be pruned while job `{jobs[0].name}` refers to it", runtime.at,
             label="every further apply of the job is refused",
