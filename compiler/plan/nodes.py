@@ -97,6 +97,7 @@ class NodeClass(PlanNode):
     """karpenter.k8s.aws/v1 EC2NodeClass."""
 
     name: str
+    ami_family: str | None = None
     ami_alias: str | None = None
     role: str | None = None
     subnets: tuple[SelectorTerm, ...] = ()

@@ -154,6 +154,12 @@ def _names(pool: NodePool, catalog: Catalog) -> Iterable[str]:
     return ()
 
 
+def not_there(pool: NodePool, catalog: Catalog) -> str:
+    """A type that a pool names by family and size and that does not exist, where none of those that it names does."""
+    names = [f"{family}.{size}" for family in one_of(pool, "family") or () for size in one_of(pool, "size") or ()]
+    return names[0] if names and all(sizes_of(each, catalog) for each in names) else ""
+
+
 def sizes_of(name: str, catalog: Catalog) -> list[str]:
     """The types of the family of an instance type that is none of them; nothing where that is not certain: general
     families are there only in the sizes that people train on."""
@@ -219,6 +225,7 @@ def accelerated(pool: NodePool, types: tuple[InstanceType, ...]) -> bool:
 
 
 __all__ = [
-    "FACTS", "GroupPool", "accelerated", "admits", "as_pool", "excluding", "has_label", "named", "one_of",
+    "FACTS", "GroupPool", "accelerated", "admits", "as_pool", "excluding", "has_label", "named", "not_there",
+    "one_of",
     "sizes_of", "types_of", "without_accelerators",
 ]

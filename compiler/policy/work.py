@@ -109,13 +109,14 @@ class Work:
         return self.job.where("env")
 
     def where_said(self, text: str) -> Route:
-        """The place of an option or variable in the command: in the arguments or the command of the TrainJob, or else
-        of the runtime. ``-`` and ``_`` are one."""
+        """The place of an option or variable in the command: the word of the arguments or the command of the TrainJob,
+        or else of the runtime. ``-`` and ``_`` are one."""
         sought = text.replace("_", "-")
         for node in (self.job, self.main):
             for name in ("args", "command"):
-                if node is not None and any(sought in each.replace("_", "-") for each in getattr(node, name)):
-                    return node.where(name)
+                for index, each in enumerate(getattr(node, name) if node is not None else ()):
+                    if sought in each.replace("_", "-"):
+                        return node.where(name) / index if node is not None else self.job.at
         return self.job.where("command")
 
     def where_selected(self, key: str) -> Route:

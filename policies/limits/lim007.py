@@ -25,9 +25,10 @@ def shared_memory_over_limit(work: Work) -> Iterator[Finding]:
     if work.main is None or work.pod is None or limit is None:
         return
     mounted = {each.volume for each in work.main.mounts if each.path == "/dev/shm"}
-    for volume in work.pod.volumes:
+    for index, volume in enumerate(work.pod.volumes):
         if volume.name in mounted and volume.medium == "Memory" and volume.size is not None and volume.size >= limit:
             yield Finding(
-                f"/dev/shm of job `{work.name}` is {volume.size}, its memory limit {limit}", work.pod.where("volumes"),
+                f"/dev/shm of job `{work.name}` is {volume.size}, its memory limit {limit}",
+                work.pod.where("volumes") / index / "emptyDir" / "sizeLimit",
                 label="counts in the limit", help="make it smaller, or the memory limit larger",
             )

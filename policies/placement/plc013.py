@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
+from compiler.policy.world import World
 
 
 @rule("PLC013", severity=Severity.WARNING)
-def spot_for_gang(work: Work) -> Iterator[Finding]:
+def spot_for_gang(work: Work, world: World) -> Iterator[Finding]:
     """A job of several nodes runs on spot capacity.
 
     One interruption of one node stops all nodes of the job, with two minutes' notice (EC2 user guide, spot
@@ -25,9 +26,14 @@ def spot_for_gang(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, nodes: 1}]
     """
     for pool in work.pools if work.gang else ():
+        node_class = world.node_class(pool)
+        if node_class is not None and node_class.reservations and not any(
+            "reserved" in (each.capacity_types or ()) for each in world.pools_of_class(node_class)
+        ):
+            continue  # told as a reservation that no pool can use
         if "spot" in (pool.capacity_types or ()):
             yield Finding(
-                f"job `{work.name}` needs {work.nodes} nodes at once, and pool `{pool.name}` may launch spot",
+                f"job `{work.name}` needs several nodes at once, and pool `{pool.name}` may launch spot",
                 pool.where("capacity_types"), label="one interruption stops all nodes",
                 help="take `on-demand` or a reservation for jobs of several nodes",
             )

@@ -34,7 +34,8 @@ def quota_over_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
     for resource in dict.fromkeys(quota.resource for _, quota in promised):
         rooms = [_room(pool, resource, world) for pool in pools]
         given = [(queue, quota) for queue, quota in promised if quota.resource == resource]
-        total = sum(quota.nominal.milli for _, quota in given)
+        part = _devices_of_node(pools, resource, world) * 1000  # what no job of whole nodes gets is told by QUE006
+        total = sum(quota.nominal.milli - quota.nominal.milli % part for _, quota in given)
         if any(each is None for each in rooms) or total <= sum(each for each in rooms if each is not None):
             continue
         if any(over_pool(work, world) for pool in pools for work in world.works_on(pool)):
@@ -50,6 +51,11 @@ def quota_over_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
             quota.where("nominal"), help="lower the quota, or raise the limit of the pool",
         )
         return  # the other resources of the same nodes say the same
+
+
+def _devices_of_node(pools: list[NodePool], resource: str, world: World) -> int:
+    sizes = {each.accelerators for pool in pools for each in world.types(pool) if each.accelerator_resource == resource}
+    return sizes.pop() if len(sizes) == 1 else 1
 
 
 def _room(pool: NodePool, resource: str, world: World) -> int | None:

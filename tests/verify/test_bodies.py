@@ -211,9 +211,9 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     # Trainer
     ("ClusterTrainingRuntime", [(f"{RJ}/replicas", 2)], "SCH011", "spec.template.spec.replicatedJobs[0].replicas"),
     ("ClusterTrainingRuntime", [(f"{RJ}/template/spec/template/spec/containers/0/name", "main")], "SCH011",
-     "spec.template.spec.replicatedJobs[0].template.spec.template.spec.containers"),
+     "spec.template.spec.replicatedJobs[0].template.spec.template.spec.containers[0].name"),
     ("ClusterTrainingRuntime", [(f"{RJ}/template/metadata", None)], "SCH012", "spec.template.spec.replicatedJobs"),
-    ("ClusterTrainingRuntime", [(f"{RJ}/name", "worker")], "SCH012", "spec.template.spec.replicatedJobs"),
+    ("ClusterTrainingRuntime", [(f"{RJ}/name", "worker")], "SCH012", "spec.template.spec.replicatedJobs[0].name"),
     ("ClusterTrainingRuntime", [(f"{TAS}slice-size", "4")], "SCH011",
      'spec.template.spec.replicatedJobs[0].template.spec.template.metadata.annotations["kueue.x-k8s.io/podset-slice-size"]'),
     ("ClusterTrainingRuntime", [(f"{TAS}required-topology", "a"), (f"{TAS}preferred-topology", "b")], "SCH011",

@@ -86,6 +86,9 @@ def resources(path: Path, found: Any) -> Iterator[Fault]:
     limits, requests = (at(found, field) or {} for field in ("limits", "requests"))
     for name in sorted({*limits, *requests}):
         limit, request = limits.get(name), requests.get(name)
+        if not _is_resource(name):
+            field = "limits" if limit is not None else "requests"
+            yield refused((*path, field, name), f"`{name}` is not a resource of a container", _device(name), key=True)
         for field, text in (("limits", limit), ("requests", request)):
             yield from _amount((*path, field, name), name, text)
         if not _is_whole(name):
@@ -108,11 +111,13 @@ def _is_whole(name: str) -> bool:
     return name.startswith("hugepages-") or ("/" in name and name.partition("/")[0] != "kubernetes.io")
 
 
+def _is_resource(name: str) -> bool:
+    return name in _NATIVE or "/" in name or name.startswith("hugepages-")
+
+
 def _amount(path: Path, name: str, text: Any) -> Iterator[Fault]:
     if text is None:
         return
-    if name not in _NATIVE and "/" not in name and not name.startswith("hugepages-"):
-        yield refused(path, f"`{name}` is not a resource of a container", _device(name), key=True)
     number = exact(text)
     if number is None:
         return  # told by the schema's pattern
