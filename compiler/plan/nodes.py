@@ -114,7 +114,7 @@ class NodeClass(PlanNode):
     @property
     def efa(self) -> int:
         """EFA devices that ``networkInterfaces`` fixes; 0 leaves the count to Karpenter."""
-        return sum(each.type == "efa-only" for each in self.interfaces)
+        return sum(each.type != "interface" for each in self.interfaces)
 
 
 @dataclass(frozen=True, slots=True)

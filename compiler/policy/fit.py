@@ -112,6 +112,14 @@ def turned_away(work: Work, world: World) -> str:
     return ""
 
 
+def not_offered(pool: NodePool, world: World) -> bool:
+    """Whether EC2 is known to offer none of a pool's types in any of its zones."""
+    zones, types = pool.zones, world.types(pool)
+    if not zones or not types or any(zone not in world.catalog.regions.get(zone[:-1], ()) for zone in zones):
+        return False
+    return all(each.zones and not {*each.zones.get(zones[0][:-1], ())} & {*zones} for each in types)
+
+
 def open_to(work: Work, group: ResourceGroup, world: World) -> list[FlavorQuotas]:
     """The flavors of a group that the job's node selector leaves: Kueue holds it against their labels, for the keys
     that some flavor of the group has (kueue v0.19.2, flavorassigner). One that is unknown stays."""

@@ -42,7 +42,8 @@ class GroupPool(NodePool):
 
 def as_pool(group: NodeGroup) -> GroupPool:
     """A node group as a pool, with the labels that EKS and eksctl give its nodes (eksctl 0.230)."""
-    most = group.max_size if group.max_size is not None else group.desired  # as eksctl does
+    sizes = [each for each in (group.max_size, group.desired) if each is not None]
+    most = max(sizes) if sizes else None  # without maxSize eksctl takes the other; more than maxSize is told by LIM012
     limit = {"nodes": Quantity.of(most)} if most is not None else {}
     requirements = [Requirement(INSTANCE_TYPE, "In", group.instance_types)] if group.instance_types else []
     if group.zones:

@@ -9,7 +9,6 @@ from compiler.manifest import Manifest
 from compiler.verify.fault import REFERENCE, Fault, Path, like
 from compiler.verify.objects import Identity, ObjectSet, at, identity_of
 from compiler.verify.references import (
-    IMPLICIT,
     KUEUE,
     POD_SPECS,
     TRAINER,
@@ -23,7 +22,7 @@ from compiler.verify.references import (
 # be less alike.
 _PAIRED = frozenset({
     ("karpenter.k8s.aws", "EC2NodeClass"), (KUEUE, "ResourceFlavor"), (KUEUE, "ClusterQueue"), (KUEUE, "LocalQueue"),
-    (KUEUE, "WorkloadPriorityClass"),
+    (KUEUE, "WorkloadPriorityClass"), (KUEUE, "Topology"),
 })
 _CLOSELY, _LOOSELY = 0.8, 0.55  # of 1, SequenceMatcher's ratio
 _TELLING = 5  # letters of a part of a name: shorter ones differ by one letter and are right
@@ -45,7 +44,7 @@ def loose_ends(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
         names = there.get((group, kind, namespace, ""), [])
         if not names or target not in absent or (manifest.id, path) in told:
             continue
-        if is_built_in(group, kind, name) or (group, kind) in IMPLICIT:
+        if is_built_in(group, kind, name):
             continue
         unused = [each for each in names if (group, kind, namespace, each) not in used]
         alone = (group, kind) in _PAIRED and len(unused) == 1 and sum(each[:3] == target[:3] for each in absent) == 1
@@ -57,6 +56,20 @@ def loose_ends(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
             continue
         told.add((manifest.id, path))
         yield manifest, Fault(REFERENCE, "REF001", path, message, f"write `{alike}`, or declare `{name}`")
+
+
+def misplaced(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
+    """Claims of a pod that are not in its namespace, but once in another one, where nothing refers to them."""
+    named = [target for manifest in objects.manifests
+             for _, target in (*references(manifest.body), *_of_cluster_runtime(manifest.body, objects))]
+    claims = dict(objects.of_kind("", "PersistentVolumeClaim"))
+    absent = {target for target in named if target[1] == "PersistentVolumeClaim" and target not in objects}
+    for target in sorted(absent):
+        others = [each for each in claims if each[3] == target[3]]
+        if len(others) == 1 and others[0][2] and target[2] and others[0] not in named:
+            message = f"nothing here refers to claim `{target[3]}`, and pods of namespace `{target[2]}` want one"
+            yield claims[others[0]], Fault(REFERENCE, "REF001", ("metadata", "namespace"), message,
+                                           f"write `namespace: {target[2]}`")
 
 
 def _of_cluster_runtime(body: dict[str, Any], objects: ObjectSet) -> Iterator[tuple[Path, Identity]]:

@@ -132,7 +132,7 @@ _BUILT_IN = {
     (RBAC, "ClusterRole"): frozenset({"cluster-admin", "admin", "edit", "view"}),
     (STORAGE, "StorageClass"): frozenset({"gp2"}),
 }
-IMPLICIT = frozenset({(KUEUE, "Cohort")})  # Kueue makes a cohort of every name that a queue gives
+_IMPLICIT = frozenset({(KUEUE, "Cohort")})  # Kueue makes a cohort of every name that a queue gives
 
 
 def link(
@@ -231,7 +231,7 @@ def _target(reference: Reference, value: Any, namespace: str) -> Identity | None
 def _unresolved(manifest: Manifest, objects: ObjectSet, known: set[Identity]) -> Iterator[Fault]:
     for path, target in references(manifest.body):
         group, kind, namespace, name = target
-        if target in objects or target in known or (group, kind) in IMPLICIT or is_built_in(group, kind, name):
+        if target in objects or target in known or (group, kind) in _IMPLICIT or is_built_in(group, kind, name):
             continue
         where = f" in namespace `{namespace}`" if namespace else ""
         message = f"`{kind}` `{name}`{where} is not declared"

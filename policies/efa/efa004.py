@@ -32,14 +32,15 @@ def device_key_misspelt(plan: Plan) -> Iterator[Finding]:
         for container in (each for replicated in runtime.jobs for each in replicated.pod.containers):
             yield from _asked(container)
         for pod in (each.pod for each in runtime.jobs):
-            for toleration in pod.tolerations:
-                yield from _judge(toleration.key, pod.where("tolerations"))
+            for index, toleration in enumerate(pod.tolerations):
+                yield from _judge(toleration.key, pod.where("tolerations") / index / "key")
     for queue in plan.cluster_queues:
-        for name in sorted(queue.covered):
-            yield from _judge(name, queue.where("groups"))
+        for group in queue.groups:
+            for index, name in enumerate(group.covered):
+                yield from _judge(name, group.where("covered") / index)
     for pool in plan.node_pools:
-        for taint in pool.taints:
-            yield from _judge(taint.key, pool.where("taints"))
+        for index, taint in enumerate(pool.taints):
+            yield from _judge(taint.key, pool.where("taints") / index / "key")
 
 
 def _asked(node: TrainJob | Container) -> Iterator[Finding]:

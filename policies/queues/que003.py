@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.jobs import INITIALIZERS, Pod, Resources
+from compiler.plan.jobs import INITIALIZERS, MISSPELT, Pod, Resources
 from compiler.plan.nodes import untolerated
 from compiler.policy.choices import find_choices, groups_of, keeping_away
 from compiler.policy.rule import Finding, rule
@@ -40,6 +40,8 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
             continue  # Kueue passes over this flavor: QUE021, if there is no other
         taints = [keeping_away(each, (*own, *choice.tolerations), work.asks) for each in choice.pools]
         if taints and all(taints):
+            if taints[0].partition("=")[0].partition(":")[0] in MISSPELT:
+                return  # told as the name of no device
             name = f"flavor `{choice.flavor.name}`" if choice.flavor else ""
             by = f" ({name})" if name else ""
             yield Finding(

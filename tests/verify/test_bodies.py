@@ -91,12 +91,18 @@ FLAVOR = {
              "tolerations": [{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}]},
 }  # fmt: skip
 
+GIT = {"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository", "metadata": {"name": "fleet"},
+       "spec": {"url": "https://github.com/acme/fleet", "interval": "1m"}}  # fmt: skip
+OCI_SOURCE = {"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "OCIRepository", "metadata": {"name": "kueue"},
+              "spec": {"url": "oci://registry.k8s.io/kueue/charts/kueue", "interval": "1h"}}  # fmt: skip
+
 SOUND = {
     body["kind"]: body
     for body in (
         CLUSTER_QUEUE, DEPLOYMENT, DAEMON, HELM_RELEASE, JOB, KUSTOMIZATION, NODE_POOL, POD, RUNTIME, TRAIN_JOB,
             NODE_CLASS, VOLUME,
-        SECRET, CONFIG, PRIORITY, CRON, JOB_SET, CLUSTER_CONFIG, COHORT, CLAIM, TOPOLOGY, FLAVOR,
+        SECRET, CONFIG, PRIORITY, CRON, JOB_SET, CLUSTER_CONFIG, COHORT, CLAIM, TOPOLOGY, FLAVOR, GIT,
+        OCI_SOURCE,
     )
 }  # fmt: skip
 
@@ -120,6 +126,16 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ("ResourceFlavor", [("spec/tolerations/0/operator", "Has")], "SCH008", "spec.tolerations[0].operator"),
     ("ResourceFlavor", [("spec/tolerations/0/tolerationSeconds", 3)], "SCH008",
      "spec.tolerations[0].tolerationSeconds"),
+    ("GitRepository", [("spec/serviceAccountName", "reader")], "SCH008", "spec.serviceAccountName"),
+    ("OCIRepository", [("spec/url", None)], "SCH008", "spec.url"),
+    ("HelmRelease", [("spec/upgrade", {"strategy": {"name": "RemediateOnFailure", "retryInterval": "5m"}})], "SCH008",
+     "spec.upgrade.strategy.retryInterval"),
+    ("ClusterTrainingRuntime", [("spec/mlPolicy/torch", {"envInjection": {"targets": [
+        {"jobName": "node", "containerNames": ["node"]}]}})], "SCH008",
+     "spec.mlPolicy.torch.envInjection.targets[0].containerNames[0]"),
+    ("JobSet", [("spec/replicatedJobs/1/dependsOn", [{"name": "a", "status": "Ready"}]),
+                ("spec/startupPolicy", {"startupPolicyOrder": "InOrder"})], "SCH008",
+     "spec.replicatedJobs[1].dependsOn"),
     # structure
     ("NodePool", [("spec/tempate", {})], "SCH001", "spec.tempate"),
     ("NodePool", [("spec/weight", "10")], "SCH002", "spec.weight"),
@@ -233,6 +249,9 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ("Kustomization", [("spec/interval", "0s")], "SCH011", "spec.interval"),
     ("HelmRelease", [("spec/chart", {"spec": {"chart": "k", "sourceRef": {"kind": "HelmRepository", "name": "k"}}})],
         "SCH011", "spec"),
+    ("HelmRelease", [("spec/kubeConfig", {})], "SCH011", "spec.kubeConfig"),
+    ("JobSet", [("spec/replicatedJobs/0/template/spec/template/spec/tolerations", [{"key": "a", "operator": "Exist"}])],
+     "SCH011", "spec.replicatedJobs[0].template.spec.template.spec.tolerations[0].operator"),
     ("HelmRelease", [("spec/releaseName", "r" * 54)], "SCH005", "spec.releaseName"),
     # storage and data
     ("PersistentVolume", [("spec/nfs", {"server": "s", "path": "/"})], "SCH011", "spec"),

@@ -11,6 +11,7 @@ from compiler.verify.amounts import amount as exact
 from compiler.verify.fault import Fault, Path, nearest, refused
 from compiler.verify.objects import at, items
 
+_OPERATORS = ("Equal", "Exists", "Lt", "Gt")  # the last two behind a gate (Kubernetes 1.35)
 _NATIVE = frozenset({"cpu", "memory", "ephemeral-storage"})
 
 
@@ -49,6 +50,9 @@ def tolerations(path: Path, found: list[dict[str, Any]]) -> Iterator[Fault]:
     """Faults of a list of tolerations."""
     for index, toleration in enumerate(found):
         operator = toleration.get("operator") or "Equal"
+        if isinstance(operator, str) and operator not in _OPERATORS:
+            yield refused((*path, index, "operator"), f"`{operator}` is no operator of a toleration",
+                          help=nearest(operator, _OPERATORS))
         if not toleration.get("key") and operator != "Exists":
             yield refused((*path, index), "a toleration without `key` needs `operator: Exists`",
                           help="write `operator: Exists` to tolerate every taint, or name a `key`")

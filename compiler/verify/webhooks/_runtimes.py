@@ -25,6 +25,11 @@ def runtime(body: Body) -> Iterator[Fault]:
     policy = at(body, "spec", "mlPolicy") or {}
     for name in [each for each in _SOURCES if policy.get(each) is not None][1:]:
         yield breaks(("spec", "mlPolicy", name), f"`{name}` stands beside another source", "keep one", key=True)
+    for index, target in enumerate(items(policy, "torch", "envInjection", "targets")):
+        if "node" in (names := target.get("containerNames") or ()):
+            place: Path = ("spec", "mlPolicy", "torch", "envInjection", "targets", index, "containerNames")
+            message = "container `node` gets its variables anyway"
+            yield breaks((*place, names.index("node")), message, "remove it from the list")
     if at(body, "metadata", "labels", UNCHECKED) != "disabled":
         for index, job in enumerate(jobs):
             yield from _ancestor((*_JOBS, index), job)
