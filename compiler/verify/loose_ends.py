@@ -42,20 +42,16 @@ def loose_ends(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
     for manifest, path, target in named:
         group, kind, namespace, name = target
         names = there.get((group, kind, namespace, ""), [])
-        if not names or target not in absent or (manifest.id, path) in told:
+        if target not in absent or (manifest.id, path) in told or is_built_in(group, kind, name):
             continue
-        if is_built_in(group, kind, name):
-            continue
-        unused = [each for each in names if (group, kind, namespace, each) not in used]
+        own = identity_of(manifest.body)
+        unused = [each for each in names if (group, kind, namespace, each) not in {*used, own}]
         alone = (group, kind) in _PAIRED and len(unused) == 1 and sum(each[:3] == target[:3] for each in absent) == 1
-        if alike := like(name, unused, _LOOSELY if alone else _CLOSELY):
-            message = f"there is no `{kind}` `{name}`, and nothing refers to `{alike}`"
-        elif alike := _slip(name, names):
-            message = f"there is no `{kind}` `{name}`, and there is `{alike}`"
-        else:
-            continue
-        told.add((manifest.id, path))
-        yield manifest, Fault(REFERENCE, "REF001", path, message, f"write `{alike}`, or declare `{name}`")
+        loose = like(name, unused, _LOOSELY if alone else _CLOSELY)
+        if alike := loose or _slip(name, names):
+            told.add((manifest.id, path))
+            message = f"there is no `{kind}` `{name}`, and {'nothing refers to' if loose else 'there is'} `{alike}`"
+            yield manifest, Fault(REFERENCE, "REF001", path, message, f"write `{alike}`, or declare `{name}`")
 
 
 def misplaced(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:

@@ -38,7 +38,7 @@ def label_value_of_no_node(pool: NodePool) -> Iterator[Finding]:
         known = _VALUES.get(each.key, ()) if each.operator == "In" else ()
         wrong = [value for value in each.values if value not in known and not placeholder(value)] if known else ()
         if wrong:
-            yield Finding(f"`{each.key}` is never `{wrong[0]}`", pool.where("requirements") / index,
+            yield Finding(f"`{each.key}` is never `{wrong[0]}`", pool.where("requirements") / index / "values",
                           help=f"write {' or '.join(f'`{value}`' for value in known)}")
 
 

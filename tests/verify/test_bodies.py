@@ -237,6 +237,8 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ("TrainJob", [("spec/runtimePatches/0/manager", "compiler")], "SCH011", "spec.runtimePatches[0].manager"),
     ("TrainJob", [(f"{PATCH}/template/spec/template/spec/containers/0/env", [{"name": "A"}])], "SCH011",
      "spec.runtimePatches[0].trainingRuntimeSpec.template.spec.replicatedJobs[0].template.spec.template.spec.containers[0].env"),
+    ("ClusterTrainingRuntime", [(f"{RJ}/template/spec/template/spec/nodeName", "ip-10-0-0-1")], "SCH012",
+     "spec.template.spec.replicatedJobs[0].template.spec.template.spec.nodeName"),
     # JobSet
     ("JobSet", [("spec/replicatedJobs/0/dependsOn", [{"name": "b", "status": "Ready"}])], "SCH011",
         "spec.replicatedJobs[0].dependsOn"),

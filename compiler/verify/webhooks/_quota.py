@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from compiler.plan.jobs import MISSPELT
 from compiler.verify.amounts import amount
 from compiler.verify.fault import Fault, Path, breaks, refused
 from compiler.verify.objects import items
@@ -31,10 +32,12 @@ def resource_groups(groups: list[dict[str, Any]], *, in_cohort: bool) -> Iterato
             message = f"{len(covered)} resources × {len(flavors)} flavors are more than {_MOST_PAIRS} in one group"
             yield refused((*path, "flavors"), message, help="put the flavors into one group, or split the resources")
         listed = {tuple(str(each.get("name")) for each in items(flavor, "resources")) for flavor in flavors}
-        other = _other(covered, listed) if len(flavors) > 1 else None
+        other = _other(covered, listed)
+        if other is not None and len(flavors) == 1 and covered[other[0]] not in MISSPELT:
+            other = None  # which of two is meant, nobody can tell
         if other is not None:
             message = f"resource {other[0]} is `{covered[other[0]]}`, and every flavor has `{other[1]}` there"
-            yield refused((*path, "coveredResources", other[0]), message, "list them in the order of the flavors")
+            yield refused((*path, "coveredResources", other[0]), message, f"write `{other[1]}` there")
         for place, flavor in enumerate(flavors):
             yield from _flavor((*path, "flavors", place), covered, flavor, ordered=other is None)
     if not in_cohort:
