@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compiler.catalog import Catalog, load_catalog
+from compiler.clusters import by_cluster
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, warning
 from compiler.driver import Options, Outcome
@@ -54,7 +55,8 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
     done.diagnostics += faults
     catalog = load_catalog(options.catalog)
     done.diagnostics += catalog.faults
-    found = [each for objects in sets.values() for each in _judged(objects, catalog, policies)]
+    clusters = [each for objects in sets.values() for each in by_cluster(objects, lambda one: one.manifest)]
+    found = _once(each for objects in clusters for each in _judged(objects, catalog, policies))
     if policies.config.exceptions:
         found, excused = policies.config.excuse(found)
         done.excused = len(excused)
@@ -77,8 +79,12 @@ def _judged(objects: list[Found], catalog: Catalog, policies: Policies) -> list[
     places = [each.at for each in told if each.severity is Severity.ERROR and each.at]
     found = run(plan, catalog, policies.rules, policies.config, manifests)
     told += [each for each in found if not any(_about(each, place) for place in places)]
-    # through an alias of YAML one fault is at two places
-    return list({(each.code, each.message, each.span or each.at): each for each in _located(told, objects)}.values())
+    return _located(told, objects)
+
+
+def _once(told: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """One fault is told once, though it be in what clusters share or at both ends of an alias of YAML."""
+    return list({(each.code, each.message, each.span or each.at): each for each in told}.values())
 
 
 def _about(finding: Diagnostic, place: Route) -> bool:

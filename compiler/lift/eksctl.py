@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from compiler.lift.pods import taints
-from compiler.lift.reader import Reader, name_of
+from compiler.lift.reader import Reader, embedded, name_of
 from compiler.plan.base import PlanNode
 from compiler.plan.cluster import AccessEntry, Addon, Cluster, Network, PodIdentity, Subnet
 from compiler.plan.nodes import NodeGroup, Taint
@@ -53,10 +52,8 @@ def _addon(body: Reader) -> Addon:
 
 
 def _values(body: Reader) -> dict[str, Any]:
-    try:
-        found = json.loads(body.word()) if body.word() else {}
-    except (ValueError, RecursionError):
-        return {}
+    """JSON or YAML (eksctl v0.230.0)."""
+    found = embedded(body.word()) if body.word() else {}
     return found if isinstance(found, dict) else {}
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from compiler.lift import kueue
-from compiler.lift.reader import Reader, name_of, namespace_of
+from compiler.lift.reader import Reader, embedded, name_of, namespace_of
 from compiler.plan.base import PlanNode
 from compiler.plan.delivery import GitSource, HealthExpression, HelmRelease, HelmSource, Stage
 from compiler.plan.units import Duration
@@ -47,18 +46,9 @@ def helm_release(body: Reader) -> Iterator[PlanNode]:
     )
     config = spec.follow("values", "managerConfig", "controllerManagerConfigYaml")
     if config.text():
-        parsed = _yaml(config.word())
+        parsed = embedded(config.word())
         if isinstance(parsed, dict):
             yield from kueue.configuration(Reader(parsed, config.at))
-
-
-def _yaml(text: str) -> Any:
-    import yaml
-
-    try:
-        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - a safe loader
-    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: a date like 2026-02-30
-        return None
 
 
 def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:

@@ -29,6 +29,7 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
     selector = spec / "placementGroupSelector"
     yield NodeClass(
         at=body.at, name=name_of(body), ami_alias=alias, role=(spec / "role").text(),
+        ami_family=(spec / "amiFamily").text(),
         origins={
             "interfaces": (spec / "networkInterfaces").at, "placement_group": selector.at,
             "reservations": (spec / "capacityReservationSelectorTerms").at,

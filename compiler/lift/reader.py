@@ -113,6 +113,16 @@ class Reader:
             return None
 
 
+def embedded(text: str) -> Any:
+    """What YAML in a string says; ``None`` where it is none."""
+    import yaml
+
+    try:
+        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - a safe loader
+    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: a date like 2026-02-30
+        return None
+
+
 def unread(**fields: Reader) -> frozenset[str]:
     """The names of the fields that are there and cannot be read."""
     return frozenset(name for name, value in fields.items() if value.value is not None and value.opaque())

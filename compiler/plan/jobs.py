@@ -18,6 +18,8 @@ EFA = "vpc.amazonaws.com/efa"
 HUGEPAGES = "hugepages-2Mi"
 EPHEMERAL = "ephemeral-storage"
 ACCELERATORS = (GPU, NEURON)
+INITIALIZERS = ("dataset-initializer", "model-initializer")
+"""Steps of a TrainJob that run before the nodes (trainer.kubeflow.org/v1alpha1)."""
 MISSPELT = {
     "nvidia.com": GPU, "nvidia.com/gpus": GPU, "nvidia/gpu": GPU, "gpu": GPU, "vpc.amazonaws.com": EFA, "efa": EFA,
     "vpc.amazonaws.com/efas": EFA, "aws.amazon.com/efa": EFA, "amazonaws.com/efa": EFA, "k8s.amazonaws.com/efa": EFA,

@@ -98,6 +98,7 @@ class NodeClass(PlanNode):
     """karpenter.k8s.aws/v1 EC2NodeClass. ``own_kubelet``: it configures the kubelet, or the system by user data."""
 
     name: str
+    ami_family: str | None = None
     ami_alias: str | None = None
     role: str | None = None
     subnets: tuple[SelectorTerm, ...] = ()
@@ -115,7 +116,7 @@ class NodeClass(PlanNode):
     @property
     def efa(self) -> int:
         """EFA devices that ``networkInterfaces`` fixes; 0 leaves the count to Karpenter."""
-        return sum(each.type == "efa-only" for each in self.interfaces)
+        return sum(each.type != "interface" for each in self.interfaces)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,18 @@ is the pool's) is too small as well; and so forth.
 from __future__ import annotations
 
 from compiler.catalog import HUGE_PAGES_MIB, InstanceType, allocatable
+from compiler.manifest import placeholder
 from compiler.plan import Quantity
-from compiler.plan.jobs import EFA, HUGEPAGES
+from compiler.plan.jobs import ACCELERATORS, EFA, HUGEPAGES, INITIALIZERS
 from compiler.plan.nodes import NodePool
-from compiler.plan.queues import ClusterQueue, FlavorQuotas
+from compiler.plan.queues import ClusterQueue, FlavorQuotas, Quota, ResourceGroup
 from compiler.policy.offers import GroupPool
 from compiler.policy.work import Choice, Work
 from compiler.policy.world import World
 
+NAMESPACE_NAME = "kubernetes.io/metadata.name"
 Room = tuple[int, int, tuple[str, ...]]
-Lack = tuple[str, Quantity, Quantity]
+Lack = tuple[Quota, Quantity, Quantity]
 
 
 def node_room(pool: NodePool, instance: InstanceType, world: World, *, huge_pages: bool) -> Room:
@@ -99,26 +101,69 @@ def over_pool(work: Work, world: World) -> bool:
 
 
 def queue_lack(work: Work, world: World) -> Lack | None:
-    """What the job's queue can never admit: the resource, what the job asks, the most there is."""
+    """What the job's queue can never admit: the quota, what the job asks, the most there is."""
     queue = work.queue
     if queue is None or work.nodes is None:
         return None
     for group in queue.groups:
-        lacks = [_lack(work, work.nodes, queue, each, world) for each in group.flavors]
+        lacks = [_lack(work, work.nodes, queue, each, world) for each in open_to(work, group, world)]
         known = [each for each in lacks if each is not None]
         if known and len(known) == len(lacks):
             return min(known, key=lambda each: each[1].milli - each[2].milli)
     return None
 
 
+def turned_away(work: Work, world: World) -> str:
+    """The label by which the job's queue takes nothing from its namespace; nothing if it may."""
+    queue, namespace = work.queue, work.job.namespace
+    if queue is None or not queue.namespace_selector or not namespace or placeholder(namespace):
+        return ""
+    here = next((each for each in world.plan.namespaces if each.name == namespace), None)
+    labels = {**(here.labels if here else {}), NAMESPACE_NAME: namespace}
+    for key, wanted in queue.namespace_selector.items():
+        known, value = key in labels or here is not None, labels.get(key)
+        if any(map(placeholder, wanted)):
+            continue
+        if (wanted and known and value not in wanted) or value in queue.namespaces_excluded.get(key, ()):
+            return key
+    return ""
+
+
+def not_offered(pool: NodePool, world: World) -> bool:
+    """Whether EC2 is known to offer none of a pool's types in any of its zones."""
+    zones, types = pool.zones, world.types(pool)
+    if not zones or not types or any(zone not in world.catalog.regions.get(zone[:-1], ()) for zone in zones):
+        return False
+    return all(each.zones and not {*each.zones.get(zones[0][:-1], ())} & {*zones} for each in types)
+
+
+def open_to(work: Work, group: ResourceGroup, world: World) -> list[FlavorQuotas]:
+    """The flavors of a group that the job's node selector leaves: Kueue holds it against their labels, for the keys
+    that some flavor of the group has (kueue v0.19.2, flavorassigner). One that is unknown stays."""
+    known = {each.flavor: world.plan.flavor(each.flavor) for each in group.flavors}
+    keys = {key for each in known.values() if each is not None for key in each.node_labels}
+    wanted = {key: value for key, value in work.selector.items() if key in keys and not placeholder(value)}
+    return [each for each in group.flavors if (flavor := known[each.flavor]) is None
+            or all(placeholder(has := flavor.node_labels.get(key, "")) or has == wanted[key] for key in wanted)]
+
+
+def _together(work: Work, nodes: int, asked: Quantity, resource: str) -> Quantity:
+    """What all pods of a job ask for: Kueue counts initializers beside the nodes (kueue v0.19.2, trainjob: the pod sets
+    of the whole JobSet)."""
+    pods = [each.pod for each in work.runtime.jobs if each.step in INITIALIZERS] if work.runtime else []
+    more = (each.requests.get(resource) or each.limits.get(resource) for pod in pods for each in pod.containers)
+    return Quantity(asked.milli * nodes + sum(each.milli for each in more if each))
+
+
 def _lack(work: Work, nodes: int, queue: ClusterQueue, flavor: FlavorQuotas, world: World) -> Lack | None:
     """What a flavor lacks for the job, devices first; ``None`` if nothing, or if that is unknown."""
-    found: Lack | None = None
+    found: list[Lack] = []
     for quota in flavor.quotas:
         asked = work.asks.get(quota.resource)
-        if asked is None or asked.milli * nodes <= quota.nominal.milli:
+        if asked is None or (total := _together(work, nodes, asked, quota.resource)) <= quota.nominal:
             continue
         most = world.borrowable(queue, flavor.flavor, quota.resource)
-        if most is not None and asked.milli * nodes > most.milli and (found is None or "/" in quota.resource):
-            found = quota.resource, asked * nodes, most
-    return found
+        if most is not None and total > most:
+            found.append((quota, total, most))
+    first = (lambda name: name in ACCELERATORS), (lambda name: "/" in name), bool
+    return next((each for wanted in first for each in found if wanted(each[0].resource)), None)

@@ -34,7 +34,7 @@ ACCELERATED = frozenset({"p", "g", "gr", "trn", "inf", "dl"})
 # say about them is unknown. Every other label is on a node only if its pool sets it.
 _WRITTEN_BY_OTHERS = (
     "kubernetes.io", "k8s.io", "karpenter.sh", "k8s.aws", "amazonaws.com", "nvidia.com", "intel.com", "eksctl.io",
-    "csi.aws.com", "aws.amazon.com",
+    "csi.aws.com", "aws.amazon.com", "cloud.google.com", "azure.com",
 )
 _SCHEME = re.compile(r"([a-z]+)(?:-[0-9]+tb)?([0-9]+)")
 # Families of these accelerators are all in the catalog; of others (V100: p3) only some are.
@@ -53,7 +53,8 @@ class GroupPool(NodePool):
 
 def as_pool(group: NodeGroup) -> GroupPool:
     """A node group as a pool, with the labels that EKS and eksctl give its nodes (eksctl 0.230)."""
-    most = group.max_size if group.max_size is not None else group.desired  # as eksctl does
+    sizes = [each for each in (group.max_size, group.desired) if each is not None]
+    most = max(sizes) if sizes else None  # without maxSize eksctl takes the other; more than maxSize is told by LIM012
     limit = {"nodes": Quantity.of(most)} if most is not None else {}
     requirements = [Requirement(INSTANCE_TYPE, "In", group.instance_types)] if group.instance_types else []
     if group.zones:
@@ -165,6 +166,12 @@ def _names(pool: NodePool, catalog: Catalog) -> Iterable[str]:
     return ()
 
 
+def not_there(pool: NodePool, catalog: Catalog) -> str:
+    """A type that a pool names by family and size and that does not exist, where none of those that it names does."""
+    names = [f"{family}.{size}" for family in one_of(pool, "family") or () for size in one_of(pool, "size") or ()]
+    return names[0] if names and all(sizes_of(each, catalog) for each in names) else ""
+
+
 def sizes_of(name: str, catalog: Catalog) -> list[str]:
     """The types of the family of an instance type that is none of them; nothing where that is not certain: general
     families are there only in the sizes that people train on."""
@@ -247,6 +254,6 @@ def accelerated(pool: NodePool, types: tuple[InstanceType, ...]) -> bool:
 
 
 __all__ = [
-    "FACTS", "GroupPool", "accelerated", "admits", "as_pool", "excluding", "has_label", "held", "named", "one_of",
-    "place", "sizes_of", "types_of", "without_accelerators",
+    "FACTS", "GroupPool", "accelerated", "admits", "as_pool", "excluding", "has_label", "held", "named", "not_there",
+    "one_of", "place", "sizes_of", "types_of", "without_accelerators",
 ]

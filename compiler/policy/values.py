@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from compiler.plan.cluster import Addon
 from compiler.plan.delivery import HelmRelease
 from compiler.plan.nodes import Toleration
 
@@ -17,12 +18,13 @@ def value(values: Any, *path: str) -> Any:
 
 
 def tolerations(
-    release: HelmRelease, *path: str, default: tuple[Toleration, ...] = ()
+    agent: HelmRelease | Addon, *path: str, default: tuple[Toleration, ...] = ()
 ) -> tuple[Toleration, ...] | None:
-    """The tolerations in a release's values, or else the chart's own; ``None`` where they may be written elsewhere."""
-    given = value(release.values, *path)
+    """The tolerations in the values of a release or an add-on, or else the chart's own; ``None`` where they may be
+    written elsewhere."""
+    given = value(agent.values, *path)
     if given is None:
-        return None if "values" in release.unread else default
+        return None if isinstance(agent, HelmRelease) and "values" in agent.unread else default
     if not isinstance(given, list | tuple):
         return None
     return tuple(

@@ -153,8 +153,8 @@ class Work:
         return self.job.where("env")
 
     def where_said(self, text: str) -> Route:
-        """The place of an option or variable in the command: in the arguments or the command of the TrainJob, or else
-        of the runtime. ``-`` and ``_`` are one."""
+        """The place of an option or variable in the command: the word of the arguments or the command of the TrainJob,
+        or else of the runtime. ``-`` and ``_`` are one."""
         sought = text.replace("_", "-")
         for node in (self.job, *([self.main] if self.main is not None else [])):
             for name in ("args", "command"):

@@ -123,11 +123,17 @@ class World(Nodes):
         reach = pod.tolerations if pod else None
         if job.queue is not None and queue is None:
             reach = None  # flavors of a queue that is elsewhere may add tolerations
+            if self.plan.cluster_queues and not self._pins(selector):
+                return ()  # and lead to pools that are elsewhere
         key = (tuple(sorted(selector.items())), queue.name if queue else "", tuple(sorted(asks)), reach)
         found = self._candidates.get(key)
         if found is None:
             found = self._candidates[key] = find_choices(self, selector, queue, asks, reach)
         return found
+
+    def _pins(self, selector: Mapping[str, str]) -> bool:
+        """Whether a node selector names some pool of the set for certain."""
+        return any(self.has_label(pool, key, value) for pool in self.pools for key, value in selector.items())
 
     # -- queues
 

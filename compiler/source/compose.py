@@ -137,6 +137,7 @@ class Composer:
 
     def _mapping(self, event: CollectionStartEvent, key: Span | None, depth: int) -> MappingNode:
         items: dict[str, Node] = {}
+        merged: list[Node] = []
         last: Span | None = None
         node, make = self._next, self._node
         while not isinstance(first := node(), CollectionEndEvent):
@@ -144,11 +145,14 @@ class Composer:
             value = make(node(), place, depth + 1)
             last = value.span
             if name is None:
-                continue
-            if name in items:
+                if type(first) is ScalarEvent and first.value == "<<":
+                    merged.append(value)
+            elif name in items:
                 self._duplicate(name, place, items[name])
             else:
                 items[name] = value
+        for each in merged:
+            _merge(items, each)
         return MappingNode(self._whole(event, first, last), items, key_span=key)
 
     def _whole(self, start: Any, end: Any, last: Span | None) -> Span:
@@ -247,6 +251,14 @@ class Composer:
     def _duplicate(self, name: str, place: Span, first: Node) -> None:
         related = ((first.key_span, "first set here"),) if first.key_span is not None else ()
         self._error("YML001", f"duplicate key `{_short(name)}`", place, "remove one of the two", related=related)
+
+
+def _merge(items: dict[str, Node], merged: Node) -> None:
+    """Add what ``<<`` brings: a mapping or a list of them, the first before the next; own keys win (YAML 1.1 merge)."""
+    for each in merged.items if isinstance(merged, SequenceNode) else [merged]:
+        if isinstance(each, MappingNode):
+            for key, value in each.items.items():
+                items.setdefault(key, value)
 
 
 def _height(node: Node) -> int:

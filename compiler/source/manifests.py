@@ -1,8 +1,8 @@
 """Kubernetes manifests, as the programs read them that they are written for.
 
 kubectl, Flux, Kustomize and eksctl read YAML by sigs.k8s.io/yaml (v1.6.0, on go.yaml.in/yaml/v2), which settles what
-YAML 1.1 and 1.2 read differently: `0755` is 493, `yes` is true, `22:30` is text. A manifest may rely on that; a spec of
-ours, which other readers see too, may not.
+YAML 1.1 and 1.2 read differently: `0755` is 493, `yes` is true, `22:30` is text, `<<` merges. A manifest may rely on
+that; a spec of ours, which other readers see too, may not.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from compiler.source.scalars import BOOLEANS_1_1, TRUE_1_1, Value
 from compiler.source.tree import Document, ScalarNode, SourceFile
 
 _AMBIGUOUS = ("YML008", "YML009")
+_MERGE_KEY = "YML015"
 _OCTAL = re.compile(r"[-+]?0[0-7]+\Z")
 _BASE_60 = re.compile(r"[^:]+(?::[^:]+)+\Z")
 
@@ -22,6 +23,7 @@ _BASE_60 = re.compile(r"[^:]+(?::[^:]+)+\Z")
 def parse_manifests(file: SourceFile) -> tuple[list[Document], list[Diagnostic]]:
     """As `parse`, with every value that Kubernetes' reader has one reading of read by it."""
     documents, faults = parse(file)
+    faults = [each for each in faults if each.code != _MERGE_KEY]
     doubted = {(each.span.line, each.span.column) for each in faults if each.code in _AMBIGUOUS and each.span}
     settled = {place for document in documents for place in _settled(document, doubted)} if doubted else set()
     return documents, [each for each in faults if each.code not in _AMBIGUOUS or each.span is None

@@ -12,7 +12,7 @@ from typing import Any
 
 from compiler.manifest import Manifest, ObjectRef
 from compiler.verify.cycles import cycles
-from compiler.verify.fault import REFERENCE, Fault, Path, like, nearest
+from compiler.verify.fault import REFERENCE, Fault, Path, nearest
 from compiler.verify.objects import Identity, ObjectSet, at, identity_of, items
 
 TRAINER, KUEUE, RBAC = "trainer.kubeflow.org", "kueue.x-k8s.io", "rbac.authorization.k8s.io"
@@ -138,11 +138,9 @@ _IMPLICIT = frozenset({(KUEUE, "Cohort")})  # Kueue makes a cohort of every name
 def link(
     objects: ObjectSet, *, closed: bool, external: frozenset[ObjectRef] = frozenset()
 ) -> list[tuple[Manifest, Fault]]:
-    """Faults of references; of an open set only cycles, which are wrong wherever the rest may live, and loose ends."""
+    """Faults of references; of an open set only those that are wrong wherever the rest may live."""
     found = [*cycles(objects), *_absent_keys(objects)]
-    if not closed:
-        found.extend(_loose_ends(objects))
-    else:
+    if closed:
         known = {(ref.group, ref.kind, ref.namespace, ref.name) for ref in external}
         spaces = _namespaces(objects) | {ref.name for ref in external if ref.kind == "Namespace"}
         for manifest in objects.manifests:
@@ -168,32 +166,6 @@ def _absent_keys(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
                                           nearest(str(item.get("key")), keys) or "add the key")
 
 
-def _loose_ends(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
-    """References into nothing where the set has an object with nearly that name that nothing refers to: a name that is
-    written in two ways. What is merely absent may exist elsewhere."""
-    named = [(manifest, path, target) for manifest in objects.manifests for path, target in references(manifest.body)]
-    used = {target for _, _, target in named}
-    shared = set(_of_cluster_runtimes(objects))
-    unused: dict[Identity, list[str]] = {}
-    for identity in (each for each in objects.identities() - used if (*each[:2], "", each[3]) not in shared):
-        unused.setdefault((*identity[:3], ""), []).append(identity[3])
-    for manifest, path, target in named:
-        group, kind, namespace, name = target
-        others = unused.get((group, kind, namespace, ""), [])
-        if not others or target in objects or _is_built_in(group, kind, name) or (group, kind) in _IMPLICIT:
-            continue
-        if alike := like(name, others):
-            message = f"there is no `{kind}` `{name}`, and nothing refers to `{alike}`"
-            yield manifest, Fault(REFERENCE, "REF001", path, message, f"write `{alike}`, or declare `{name}`")
-
-
-def _of_cluster_runtimes(objects: ObjectSet) -> Iterator[Identity]:
-    """What the pods of cluster-wide runtimes refer to, in the namespace of whichever job."""
-    for _, manifest in objects.of_kind(TRAINER, "ClusterTrainingRuntime"):
-        for path, spec in follow(manifest.body, POD_SPECS[TRAINER, "TrainingRuntime"]):
-            yield from (target for _, target in _pod_references(spec, path, ""))
-
-
 def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
     """Every reference of an object: where it stands and what it names."""
     group, kind, namespace, _ = identity_of(body)
@@ -204,10 +176,10 @@ def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
                 yield (*path, "name") if isinstance(value, dict) else path, target
     if (pods := POD_SPECS.get((group, kind))) is not None:
         for path, spec in follow(body, pods):
-            yield from _pod_references(spec, path, namespace)
+            yield from pod_references(spec, path, namespace)
 
 
-def _pod_references(spec: Any, path: Path, namespace: str) -> Iterator[tuple[Path, Identity]]:
+def pod_references(spec: Any, path: Path, namespace: str) -> Iterator[tuple[Path, Identity]]:
     for inner, target_group, target_kind in POD_REFERENCES:
         for tail, value in follow(spec, inner):
             optional = (isinstance(value, dict) and value.get("optional")) or _optional_secret(spec, tail)
@@ -259,14 +231,14 @@ def _target(reference: Reference, value: Any, namespace: str) -> Identity | None
 def _unresolved(manifest: Manifest, objects: ObjectSet, known: set[Identity]) -> Iterator[Fault]:
     for path, target in references(manifest.body):
         group, kind, namespace, name = target
-        if target in objects or target in known or (group, kind) in _IMPLICIT or _is_built_in(group, kind, name):
+        if target in objects or target in known or (group, kind) in _IMPLICIT or is_built_in(group, kind, name):
             continue
         where = f" in namespace `{namespace}`" if namespace else ""
         message = f"`{kind}` `{name}`{where} is not declared"
         yield Fault(REFERENCE, "REF001", path, message, _near(objects, target))
 
 
-def _is_built_in(group: str, kind: str, name: str) -> bool:
+def is_built_in(group: str, kind: str, name: str) -> bool:
     return name in _BUILT_IN.get((group, kind), ()) or (kind == "ClusterRole" and name.startswith("system:"))
 
 

@@ -9,6 +9,7 @@ from compiler.manifest import Body, Manifest, ObjectRef, placeholder
 from compiler.source import Route
 from compiler.verify.body import validate_body
 from compiler.verify.fault import NAME, Fault
+from compiler.verify.loose_ends import loose_ends, misplaced
 from compiler.verify.objects import ObjectSet, at
 from compiler.verify.references import link
 from compiler.verify.schemas import BUILTIN, Schemas
@@ -41,6 +42,7 @@ def verify(
     found += [(later, _duplicate(first, later)) for first, later in objects.duplicates]
     found += link(objects, closed=closed, external=external)
     if not closed:
+        found += [*loose_ends(objects), *misplaced(objects)]
         found = [(manifest, fault) for manifest, fault in found if not _filled_in_later(manifest.body, fault)]
     order = {id(manifest): place for place, manifest in enumerate(manifests)}
     found.sort(key=lambda pair: order[id(pair[0])])

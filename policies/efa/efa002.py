@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan.jobs import EFA
+from compiler.policy.offers import GroupPool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
@@ -26,7 +27,13 @@ def efa_over_type(work: Work, world: World) -> Iterator[Finding]:
     if not work.efa or not work.types or any("efa_interfaces" in each.unknown for each in work.types):
         return
     has, name = max((world.efa_of(*each), each[1].name) for each in work.offers)
-    if work.efa > has:
+    groups = [each for each in work.pools if isinstance(each, GroupPool) and not each.efa]
+    if not has and len(groups) == len(work.pools) and work.efa <= max(each.efa_interfaces for each in work.types):
+        yield Finding(
+            f"node group `{groups[0].name}` has no EFA, and job `{work.name}` asks for {work.efa} devices a node",
+            groups[0].where("efa"), label="its pods stay Pending", help="write `efaEnabled: true`",
+        )
+    elif work.efa > has:
         yield Finding(
             f"job `{work.name}` asks for {work.efa} EFA devices a node, and `{name}` has {has}",
             work.place(EFA), label="its pods stay Pending",

@@ -50,7 +50,7 @@ def device_key_misspelt(plan: Plan) -> Iterator[Finding]:
 
 def _asked(node: TrainJob | Container) -> Iterator[Finding]:
     """Each name once, at its key."""
-    places = {name: node.where(field) / name for field in ("limits", "requests") for name in getattr(node, field)
+    places = {name: node.where(field) / name for field in ("requests", "limits") for name in getattr(node, field)
               if name in MISSPELT}
     for name, at in places.items():
         yield from _judge(name, at)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.policy.offers import GroupPool, named
+from compiler.policy.offers import GroupPool, named, not_there
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
@@ -31,13 +31,13 @@ def efa_type_unpinned(work: Work, world: World) -> Iterator[Finding]:
     if not (work.gang and work.efa) or len(work.pools) != 1:
         return
     pool, types = work.pools[0], work.types
-    if not types and named(pool, world.catalog):
-        return  # told by PLC024
+    if not types and (named(pool, world.catalog) or not_there(pool, world.catalog)):
+        return  # told by PLC024 or PLC018
     if isinstance(pool, GroupPool) and pool.block:
         return  # told by PLC025
     if len(types) != 1 and (types or pool.instance_types is None):
         what = f"{len(types)} instance types" if types else "any instance type that fits"
         yield Finding(
-            f"pool `{pool.name}` allows {what}, and job `{work.name}` talks over EFA between {work.nodes} nodes",
+            f"pool `{pool.name}` allows {what}, and job `{work.name}` talks over EFA between its nodes",
             pool.where("instance_types"), help="require one `node.kubernetes.io/instance-type`",
         )

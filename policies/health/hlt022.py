@@ -32,5 +32,8 @@ def addon_unpinned(cluster: Cluster) -> Iterator[Finding]:
     """
     for index, addon in enumerate(cluster.addons):
         if addon.version in (None, "", "latest"):
-            yield Finding(f"add-on `{addon.name}` has no version", cluster.where("addons") / index,
+            latest = addon.version == "latest"
+            place = cluster.where("addons") / index
+            yield Finding(f"add-on `{addon.name}` {'follows `latest`' if latest else 'has no version'}",
+                          place / "version" if latest else place,
                           help="write `version:` as `aws eks describe-addon-versions` shows it")

@@ -27,6 +27,13 @@ def gang_over_pool(work: Work, world: World) -> Iterator[Finding]:
         return
     most = pool_room(work, world)
     names = ", ".join(f"`{each.name}`" for each in work.pools)
+    pool = work.pools[0]
+    if len(work.pools) == 1 and pool.limits and sum(
+        each.gang and over_pool(each, world) and not over_node(each, world) for each in world.works_on(pool)
+    ) > 1:  # of several jobs the pool is the odd one
+        yield Finding(f"pool {names} has room for {most} nodes at once, and job `{work.name}` needs more",
+                      pool.where("limits"), label="it never starts", help="raise the limit of the pool")
+        return
     yield Finding(
         f"job `{work.name}` needs {work.nodes} nodes at once, and pool {names} has room for {most}",
         work.where("nodes"), label="it never starts",

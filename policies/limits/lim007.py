@@ -26,6 +26,7 @@ def shared_memory_over_limit(work: Work) -> Iterator[Finding]:
         return
     if volume.size >= limit:
         yield Finding(
-            f"/dev/shm of job `{work.name}` is {volume.size}, its memory limit {limit}", work.pod.where("volumes"),
+            f"/dev/shm of job `{work.name}` is {volume.size}, its memory limit {limit}",
+            work.pod.where("volumes") / work.pod.volumes.index(volume) / "emptyDir" / "sizeLimit",
             label="counts in the limit", help="make it smaller, or the memory limit larger",
         )

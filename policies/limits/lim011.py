@@ -13,7 +13,8 @@ def accelerators_not_asked(work: Work) -> Iterator[Finding]:
     """A job runs on accelerated nodes and asks for no accelerator.
 
     A container sees only the devices that it asks for (Kubernetes, device plugins): the GPUs of the node stay idle,
-    and the program does not find them.
+    and the program does not find them. Slices of MIG (`nvidia.com/mig-3g.20gb`), shared GPUs (`nvidia.com/gpu.shared`)
+    and single NeuronCores are devices too.
 
     ## Fails
 

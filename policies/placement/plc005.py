@@ -40,7 +40,7 @@ def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
         return
     pools = _reached(work, world)
     for key, wanted in work.selector.items():
-        if told_by_flavor(work, world, key):
+        if told_by_flavor(work, world, key) or _flavor_is_lost(work, world, key):
             continue
         if pools and all(world.has_label(each, key, wanted) is False for each in pools):
             names = ", ".join(f"`{each.name}`" for each in pools[:3])
@@ -50,6 +50,13 @@ def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
                 work.where_selected(key), label="its pods stay Pending",
                 help=f"write {' or '.join(f'`{each}`' for each in has)}" if has else "add the label to the pool",
             )
+
+
+def _flavor_is_lost(work: Work, world: World, key: str) -> bool:
+    """Whether a flavor of the job's queue wants the same label and no pool has it: told of the flavor."""
+    flavors = [world.plan.flavor(each.flavor) for each in work.queue.flavors()] if work.queue else []
+    return any(each is not None and each.node_labels.get(key) == work.selector[key] and not world.pools_of(each)
+               for each in flavors)
 
 
 def _reached(work: Work, world: World) -> tuple[NodePool, ...]:

@@ -7,10 +7,11 @@ from compiler.plan.nodes import CAPACITY_TYPE
 from compiler.policy.offers import place
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
+from compiler.policy.world import World
 
 
 @rule("PLC013", severity=Severity.WARNING)
-def spot_for_gang(work: Work) -> Iterator[Finding]:
+def spot_for_gang(work: Work, world: World) -> Iterator[Finding]:
     """A job of several nodes runs on spot capacity.
 
     One interruption of one node stops all nodes of the job, with two minutes' notice (EC2 user guide, spot
@@ -29,6 +30,11 @@ def spot_for_gang(work: Work) -> Iterator[Finding]:
     wanted = {pool.name: pool for each in work.choices for pool in each.pools
               if each.labels.get(CAPACITY_TYPE, "spot") == "spot"}
     for pool in wanted.values() if work.gang else ():
+        node_class = world.node_class(pool)
+        if node_class is not None and node_class.reservations and not any(
+            "reserved" in (each.capacity_types or ()) for each in world.pools_of_class(node_class)
+        ):
+            continue  # told as a reservation that no pool can use
         if "spot" in (pool.capacity_types or ()):
             yield Finding(
                 f"job `{work.name}` needs {work.nodes} nodes at once, and pool `{pool.name}` may launch spot",

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan.nodes import NodePool
+from compiler.policy.fit import not_offered
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -32,12 +33,9 @@ def type_not_in_zone(pool: NodePool, world: World) -> Iterator[Finding]:
             {key: node.kubernetes.io/instance-type, operator: In, values: [p4d.24xlarge]},
             {key: topology.kubernetes.io/zone, operator: In, values: [us-west-2a]}]}}
     """
-    zones, types = pool.zones, world.types(pool)
-    if not zones or not types or any(zone not in world.catalog.regions.get(zone[:-1], ()) for zone in zones):
-        return
-    offered = [set(each.zones.get(zones[0][:-1], ())) for each in types]
-    if all(each.zones for each in types) and not any(found & set(zones) for found in offered):
-        where = sorted(set().union(*offered))
+    if not_offered(pool, world):
+        zones, types = pool.zones or (), world.types(pool)
+        where = sorted({zone for each in types for zone in each.zones.get(zones[0][:-1], ())})
         yield Finding(
             f"`{types[0].name}` is not offered in {', '.join(f'`{zone}`' for zone in zones)}", pool.where("zones"),
             help=f"it is offered in {', '.join(f'`{zone}`' for zone in where)}" if where else (

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan.nodes import INSTANCE_TYPE, NodePool
-from compiler.policy.offers import place, sizes_of
+from compiler.policy.offers import not_there, place, sizes_of
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -35,3 +35,7 @@ def unknown_instance_type(pool: NodePool, world: World) -> Iterator[Finding]:
         if known := sizes_of(name, world.catalog):
             yield Finding(f"there is no instance type `{name}`", place(pool, INSTANCE_TYPE, name),
                           help=f"the family has {', '.join(f'`{each}`' for each in known)}")
+    if pool.instance_types is None and (name := not_there(pool, world.catalog)):
+        size = next(index for index, each in enumerate(pool.requirements) if each.key.endswith("/instance-size"))
+        yield Finding(f"there is no instance type `{name}`", pool.where("requirements") / size,
+                      help=f"the family has {', '.join(f'`{each}`' for each in sizes_of(name, world.catalog))}")

@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog.near import near
-from compiler.plan.nodes import NODEPOOL_LABEL
+from compiler.plan.nodes import NODEPOOL_LABEL, ZONE
 from compiler.plan.queues import Flavor
 from compiler.policy.choices import whole
+from compiler.policy.fit import not_offered
 from compiler.policy.offers import GroupPool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -32,6 +33,9 @@ def flavor_matches_no_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
     """
     if not flavor.node_labels or not whole(world) or world.pools_of(flavor):
         return
+    rest = {key: wanted for key, wanted in flavor.node_labels.items() if key != ZONE}
+    if any(world.may_match(each, rest) and not_offered(each, world) for each in world.pools) and rest:
+        return  # told as a zone of the pool that does not have the type
     for key, wanted in flavor.node_labels.items():
         if not any(world.has_label(each, key, wanted) is not False for each in world.pools):
             names = [each.name for each in world.pools if key != NODEPOOL_LABEL or not isinstance(each, GroupPool)]

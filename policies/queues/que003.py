@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.plan.jobs import INITIALIZERS, MISSPELT, Pod, Resources
 from compiler.plan.nodes import untolerated
-from compiler.policy.choices import keeping_away
+from compiler.policy.choices import find_choices, groups_of, keeping_away
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
+from compiler.policy.work import Choice, Work
 from compiler.policy.world import World
 
 
@@ -39,6 +40,8 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
             continue  # Kueue passes over this flavor: QUE021, if there is no other
         taints = [keeping_away(each, (*own, *choice.tolerations), work.asks) for each in choice.pools]
         if taints and all(taints):
+            if taints[0].partition("=")[0].partition(":")[0] in MISSPELT:
+                return  # told as the name of no device
             name = f"flavor `{choice.flavor.name}`" if choice.flavor else ""
             by = f" ({name})" if name else ""
             yield Finding(
@@ -47,3 +50,32 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
                 help="add the toleration to the runtime" + (f", or to {name}" if name else ""),
             )
             return
+    yield from _initializers(work, world)
+
+
+def _initializers(work: Work, world: World) -> Iterator[Finding]:
+    """Pods that run before the nodes: they get a flavor of the queue too, and ask for no device whose taint EKS would
+    tolerate for them."""
+    for each in work.runtime.jobs if work.runtime and work.queue else ():
+        if each.step not in INITIALIZERS:
+            continue
+        asks = {name: amount for one in each.pod.containers for name, amount in {**one.requests, **one.limits}.items()}
+        choices = find_choices(world, each.pod.node_selector, work.queue, asks, None)
+        taints = [_taint(each.pod, choice, asks, world) for choice in choices]
+        flavors = [flavor for group in groups_of(work.queue, asks) for flavor in group.flavors]
+        if taints and all(taints) and len(choices) >= len(flavors):
+            yield Finding(
+                f"`{each.name}` of job `{work.name}` does not tolerate `{taints[0]}` of pool "
+                f"`{choices[0].pools[0].name}`", each.pod.where("tolerations"), label="its pod stays Pending",
+                help="add the toleration to its pods in the runtime, or to the flavor",
+            )
+            return
+
+
+def _taint(pod: Pod, choice: Choice, asks: Resources, world: World) -> str:
+    """A taint that keeps a pod off every node that a flavor sends it to for certain, or nothing."""
+    labels = choice.flavor.node_labels if choice.flavor else {}
+    reach = (*pod.tolerations, *choice.tolerations)
+    found = [keeping_away(pool, reach, asks) for pool in choice.pools
+             if any(world.has_label(pool, *label) for label in labels.items())]
+    return found[0] if len(found) == len(choice.pools) and all(found) else ""

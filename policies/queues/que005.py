@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.plan.jobs import ACCELERATORS
 from compiler.policy.fit import over_node, over_pool, queue_lack
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
@@ -46,10 +47,13 @@ def gang_over_quota(work: Work, world: World) -> Iterator[Finding]:
     lack = queue_lack(work, world)
     if lack is None or work.queue is None or over_node(work, world) or over_pool(work, world):
         return
-    resource, asked, most = lack
+    quota, asked, most = lack
+    # a job that fits by its accelerators is not too large: the quota of something else is too small
+    odd = work.accelerator is not None and quota.resource not in ACCELERATORS
     together = work.queue.cohort is not None and not world.plan.closed
     yield Finding(
-        f"job `{work.name}` asks for {asked} of `{resource}`, and queue `{work.queue.name}` can admit at most {most}",
-        work.where("nodes"), label="it waits for ever", help="make the job smaller, or the quota larger",
+        f"job `{work.name}` asks for {asked} of `{quota.resource}`, and queue `{work.queue.name}` can admit at most "
+        f"{most}", quota.where("nominal") if odd else work.where("nodes"), label="it waits for ever",
+        help="make the job smaller, or the quota larger",
         notes=(f"with all that cohort `{work.queue.cohort}` of these files lends it",) if together else (),
     )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.manifest import placeholder
+from compiler.policy.fit import NAMESPACE_NAME, turned_away
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
@@ -27,19 +27,10 @@ def namespace_not_selected(work: Work, world: World) -> Iterator[Finding]:
         kind: ClusterQueue
         spec: {namespaceSelector: {}}
     """
-    queue, namespace = work.queue, work.job.namespace
-    if queue is None or not queue.namespace_selector or not namespace or placeholder(namespace):
-        return
-    here = next((each for each in world.plan.namespaces if each.name == namespace), None)
-    labels = {**(here.labels if here else {}), "kubernetes.io/metadata.name": namespace}
-    for key, wanted in queue.namespace_selector.items():
-        known, value = key in labels or here is not None, labels.get(key)
-        if any(map(placeholder, wanted)):
-            continue
-        if (wanted and known and value not in wanted) or value in queue.namespaces_excluded.get(key, ()):
-            yield Finding(
-                f"queue `{queue.name}` takes no jobs from namespace `{namespace}`", queue.where("namespaces"),
-                label=f"job `{work.name}` is never admitted",
-                help=f"add `{namespace}`" if key == "kubernetes.io/metadata.name" else f"select its label `{key}`",
-            )
-            return
+    queue, namespace, key = work.queue, work.job.namespace, turned_away(work, world)
+    if queue is not None and key:
+        yield Finding(
+            f"queue `{queue.name}` takes no jobs from namespace `{namespace}`", queue.where("namespaces"),
+            label=f"job `{work.name}` is never admitted",
+            help=f"add `{namespace}`" if key == NAMESPACE_NAME else f"select by the label `{key}` that it has",
+        )

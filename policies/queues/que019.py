@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.manifest import placeholder
 from compiler.policy.choices import groups_of, told_by_flavor
+from compiler.policy.fit import turned_away
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
@@ -36,8 +37,8 @@ def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
           nodeSelector: {karpenter.sh/nodepool: gpu}}}}}}]}}}
     """
     queue = work.queue
-    if queue is None:
-        return
+    if queue is None or turned_away(work, world):
+        return  # the latter is told by QUE008
     selector = {key: value for key, value in work.selector.items() if not placeholder(value)}
     for group in groups_of(queue, work.asks) if selector else ():
         found = [world.plan.flavor(each.flavor) for each in group.flavors]

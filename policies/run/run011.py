@@ -30,6 +30,8 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
         return
     given = dict(options(work.words)).get("nproc-per-node")
     told = int(given) if given is not None and given.isdigit() else None if given else work.job.processes
+    if work.gang and work.types and asked[1] < min(each.accelerators for each in work.types) == told:
+        return  # told as GPUs that the job leaves idle
     if isinstance(told, int) and told != asked[1]:
         yield Finding(f"job `{work.name}` starts {told} processes a node and has {asked[1]} GPUs",
                       work.where_said("nproc-per-node") if given else work.where("processes"),

@@ -91,12 +91,18 @@ FLAVOR = {
              "tolerations": [{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}]},
 }  # fmt: skip
 
+GIT = {"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository", "metadata": {"name": "fleet"},
+       "spec": {"url": "https://github.com/acme/fleet", "interval": "1m"}}  # fmt: skip
+OCI_SOURCE = {"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "OCIRepository", "metadata": {"name": "kueue"},
+              "spec": {"url": "oci://registry.k8s.io/kueue/charts/kueue", "interval": "1h"}}  # fmt: skip
+
 SOUND = {
     body["kind"]: body
     for body in (
         CLUSTER_QUEUE, DEPLOYMENT, DAEMON, HELM_RELEASE, JOB, KUSTOMIZATION, NODE_POOL, POD, RUNTIME, TRAIN_JOB,
             NODE_CLASS, VOLUME,
-        SECRET, CONFIG, PRIORITY, CRON, JOB_SET, CLUSTER_CONFIG, COHORT, CLAIM, TOPOLOGY, FLAVOR,
+        SECRET, CONFIG, PRIORITY, CRON, JOB_SET, CLUSTER_CONFIG, COHORT, CLAIM, TOPOLOGY, FLAVOR, GIT,
+        OCI_SOURCE,
     )
 }  # fmt: skip
 
@@ -120,6 +126,16 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ("ResourceFlavor", [("spec/tolerations/0/operator", "Has")], "SCH008", "spec.tolerations[0].operator"),
     ("ResourceFlavor", [("spec/tolerations/0/tolerationSeconds", 3)], "SCH008",
      "spec.tolerations[0].tolerationSeconds"),
+    ("GitRepository", [("spec/serviceAccountName", "reader")], "SCH008", "spec.serviceAccountName"),
+    ("OCIRepository", [("spec/url", None)], "SCH008", "spec.url"),
+    ("HelmRelease", [("spec/upgrade", {"strategy": {"name": "RemediateOnFailure", "retryInterval": "5m"}})], "SCH008",
+     "spec.upgrade.strategy.retryInterval"),
+    ("ClusterTrainingRuntime", [("spec/mlPolicy/torch", {"envInjection": {"targets": [
+        {"jobName": "node", "containerNames": ["node"]}]}})], "SCH008",
+     "spec.mlPolicy.torch.envInjection.targets[0].containerNames[0]"),
+    ("JobSet", [("spec/replicatedJobs/1/dependsOn", [{"name": "a", "status": "Ready"}]),
+                ("spec/startupPolicy", {"startupPolicyOrder": "InOrder"})], "SCH008",
+     "spec.replicatedJobs[1].dependsOn"),
     # structure
     ("NodePool", [("spec/tempate", {})], "SCH001", "spec.tempate"),
     ("NodePool", [("spec/weight", "10")], "SCH002", "spec.weight"),
@@ -211,9 +227,9 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     # Trainer
     ("ClusterTrainingRuntime", [(f"{RJ}/replicas", 2)], "SCH011", "spec.template.spec.replicatedJobs[0].replicas"),
     ("ClusterTrainingRuntime", [(f"{RJ}/template/spec/template/spec/containers/0/name", "main")], "SCH011",
-     "spec.template.spec.replicatedJobs[0].template.spec.template.spec.containers"),
+     "spec.template.spec.replicatedJobs[0].template.spec.template.spec.containers[0].name"),
     ("ClusterTrainingRuntime", [(f"{RJ}/template/metadata", None)], "SCH012", "spec.template.spec.replicatedJobs"),
-    ("ClusterTrainingRuntime", [(f"{RJ}/name", "worker")], "SCH012", "spec.template.spec.replicatedJobs"),
+    ("ClusterTrainingRuntime", [(f"{RJ}/name", "worker")], "SCH012", "spec.template.spec.replicatedJobs[0].name"),
     ("ClusterTrainingRuntime", [(f"{TAS}slice-size", "4")], "SCH011",
      'spec.template.spec.replicatedJobs[0].template.spec.template.metadata.annotations["kueue.x-k8s.io/podset-slice-size"]'),
     ("ClusterTrainingRuntime", [(f"{TAS}required-topology", "a"), (f"{TAS}preferred-topology", "b")], "SCH011",
@@ -221,6 +237,8 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ("TrainJob", [("spec/runtimePatches/0/manager", "compiler")], "SCH011", "spec.runtimePatches[0].manager"),
     ("TrainJob", [(f"{PATCH}/template/spec/template/spec/containers/0/env", [{"name": "A"}])], "SCH011",
      "spec.runtimePatches[0].trainingRuntimeSpec.template.spec.replicatedJobs[0].template.spec.template.spec.containers[0].env"),
+    ("ClusterTrainingRuntime", [(f"{RJ}/template/spec/template/spec/nodeName", "ip-10-0-0-1")], "SCH012",
+     "spec.template.spec.replicatedJobs[0].template.spec.template.spec.nodeName"),
     # JobSet
     ("JobSet", [("spec/replicatedJobs/0/dependsOn", [{"name": "b", "status": "Ready"}])], "SCH011",
         "spec.replicatedJobs[0].dependsOn"),
@@ -233,6 +251,9 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ("Kustomization", [("spec/interval", "0s")], "SCH011", "spec.interval"),
     ("HelmRelease", [("spec/chart", {"spec": {"chart": "k", "sourceRef": {"kind": "HelmRepository", "name": "k"}}})],
         "SCH011", "spec"),
+    ("HelmRelease", [("spec/kubeConfig", {})], "SCH011", "spec.kubeConfig"),
+    ("JobSet", [("spec/replicatedJobs/0/template/spec/template/spec/tolerations", [{"key": "a", "operator": "Exist"}])],
+     "SCH011", "spec.replicatedJobs[0].template.spec.template.spec.tolerations[0].operator"),
     ("HelmRelease", [("spec/releaseName", "r" * 54)], "SCH005", "spec.releaseName"),
     # storage and data
     ("PersistentVolume", [("spec/nfs", {"server": "s", "path": "/"})], "SCH011", "spec"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from compiler.verify.fault import Fault, Path, nearest, refused
+from compiler.verify.fault import Fault, Path, breaks, nearest, refused
 from compiler.verify.objects import at, items
 from compiler.verify.webhooks._topology import topology
 from compiler.verify.webhooks.job import job_spec
@@ -25,6 +25,9 @@ def replicated_jobs(path: Path, spec: Any) -> Iterator[Fault]:
         annotations = at(inner, "template", "metadata", "annotations")
         yield from topology((*here, "template", "spec", "template", "metadata", "annotations"), annotations, pods)
         yield from _dependencies((*here, "dependsOn"), items(job, "dependsOn"), earlier, first=index == 0)
+        if job.get("dependsOn") and at(spec, "startupPolicy", "startupPolicyOrder") == "InOrder":
+            yield breaks((*here, "dependsOn"), "`dependsOn` stands beside a startup policy `InOrder`",
+                         "keep one of the two", key=True)
         earlier.append(str(job.get("name")))
     yield from _policy_targets(path, spec, set(earlier))
 

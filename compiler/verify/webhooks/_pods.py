@@ -11,6 +11,7 @@ from compiler.verify.amounts import amount as exact
 from compiler.verify.fault import Fault, Path, nearest, refused
 from compiler.verify.objects import at, items
 
+_OPERATORS = ("Equal", "Exists", "Lt", "Gt")  # the last two behind a gate (Kubernetes 1.35)
 _NATIVE = frozenset({"cpu", "memory", "ephemeral-storage"})
 
 
@@ -49,6 +50,9 @@ def tolerations(path: Path, found: list[dict[str, Any]]) -> Iterator[Fault]:
     """Faults of a list of tolerations."""
     for index, toleration in enumerate(found):
         operator = toleration.get("operator") or "Equal"
+        if isinstance(operator, str) and operator not in _OPERATORS:
+            yield refused((*path, index, "operator"), f"`{operator}` is no operator of a toleration",
+                          help=nearest(operator, _OPERATORS))
         if not toleration.get("key") and operator != "Exists":
             yield refused((*path, index), "a toleration without `key` needs `operator: Exists`",
                           help="write `operator: Exists` to tolerate every taint, or name a `key`")
@@ -86,6 +90,9 @@ def resources(path: Path, found: Any) -> Iterator[Fault]:
     limits, requests = (at(found, field) or {} for field in ("limits", "requests"))
     for name in sorted({*limits, *requests}):
         limit, request = limits.get(name), requests.get(name)
+        if not _is_resource(name):
+            field = "limits" if limit is not None else "requests"
+            yield refused((*path, field, name), f"`{name}` is not a resource of a container", _device(name), key=True)
         for field, text in (("limits", limit), ("requests", request)):
             yield from _amount((*path, field, name), name, text)
         if not _is_whole(name):
@@ -108,11 +115,13 @@ def _is_whole(name: str) -> bool:
     return name.startswith("hugepages-") or ("/" in name and name.partition("/")[0] != "kubernetes.io")
 
 
+def _is_resource(name: str) -> bool:
+    return name in _NATIVE or "/" in name or name.startswith("hugepages-")
+
+
 def _amount(path: Path, name: str, text: Any) -> Iterator[Fault]:
     if text is None:
         return
-    if name not in _NATIVE and "/" not in name and not name.startswith("hugepages-"):
-        yield refused(path, f"`{name}` is not a resource of a container", _device(name), key=True)
     number = exact(text)
     if number is None:
         return  # told by the schema's pattern

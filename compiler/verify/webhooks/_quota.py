@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from compiler.plan.jobs import MISSPELT
 from compiler.verify.amounts import amount
 from compiler.verify.fault import Fault, Path, breaks, refused
 from compiler.verify.objects import items
@@ -30,8 +31,15 @@ def resource_groups(groups: list[dict[str, Any]], *, in_cohort: bool) -> Iterato
         if len(covered) * len(flavors) > _MOST_PAIRS:
             message = f"{len(covered)} resources × {len(flavors)} flavors are more than {_MOST_PAIRS} in one group"
             yield refused((*path, "flavors"), message, help="put the flavors into one group, or split the resources")
+        listed = {tuple(str(each.get("name")) for each in items(flavor, "resources")) for flavor in flavors}
+        other = _other(covered, listed)
+        if other is not None and len(flavors) == 1 and covered[other[0]] not in MISSPELT:
+            other = None  # which of two is meant, nobody can tell
+        if other is not None:
+            message = f"resource {other[0]} is `{covered[other[0]]}`, and every flavor has `{other[1]}` there"
+            yield refused((*path, "coveredResources", other[0]), message, f"write `{other[1]}` there")
         for place, flavor in enumerate(flavors):
-            yield from _flavor((*path, "flavors", place), covered, flavor)
+            yield from _flavor((*path, "flavors", place), covered, flavor, ordered=other is None)
     if not in_cohort:
         yield from _alone(groups)
     for what in ("resource", "flavor"):
@@ -40,7 +48,15 @@ def resource_groups(groups: list[dict[str, Any]], *, in_cohort: bool) -> Iterato
                           help=f"keep at most {_MOST}")
 
 
-def _flavor(path: Path, covered: list[str], flavor: dict[str, Any]) -> Iterator[Fault]:
+def _other(covered: list[str], listed: set[tuple[str, ...]]) -> tuple[int, str] | None:
+    """Where the covered resources differ from what all flavors list alike."""
+    names = next(iter(listed)) if len(listed) == 1 else ()
+    if len(names) != len(covered):
+        return None
+    return next(((index, name) for index, name in enumerate(names) if name != covered[index]), None)
+
+
+def _flavor(path: Path, covered: list[str], flavor: dict[str, Any], *, ordered: bool) -> Iterator[Fault]:
     resources = items(flavor, "resources")
     if len(covered) != len(resources):
         missing = [name for name in covered if name not in {each.get("name") for each in resources}]
@@ -50,8 +66,8 @@ def _flavor(path: Path, covered: list[str], flavor: dict[str, Any]) -> Iterator[
     names = [resource.get("name") for resource in resources]
     for index, resource in enumerate(resources):
         here = (*path, "resources", index)
-        ordered = len(covered) != len(resources) or names[:index] != covered[:index]  # or told at the first
-        if not ordered and resource.get("name") != covered[index]:
+        told = not ordered or len(covered) != len(resources) or names[:index] != covered[:index]  # or at the first
+        if not told and resource.get("name") != covered[index]:
             message = (
                 f"resource {index} is `{resource.get('name')}`, and `coveredResources` has `{covered[index]}` there"
             )

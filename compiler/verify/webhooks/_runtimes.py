@@ -25,6 +25,11 @@ def runtime(body: Body) -> Iterator[Fault]:
     policy = at(body, "spec", "mlPolicy") or {}
     for name in [each for each in _SOURCES if policy.get(each) is not None][1:]:
         yield breaks(("spec", "mlPolicy", name), f"`{name}` stands beside another source", "keep one", key=True)
+    for index, target in enumerate(items(policy, "torch", "envInjection", "targets")):
+        if "node" in (names := target.get("containerNames") or ()):
+            place: Path = ("spec", "mlPolicy", "torch", "envInjection", "targets", index, "containerNames")
+            message = "container `node` gets its variables anyway"
+            yield breaks((*place, names.index("node")), message, "remove it from the list")
     if at(body, "metadata", "labels", UNCHECKED) != "disabled":
         for index, job in enumerate(jobs):
             yield from _ancestor((*_JOBS, index), job)
@@ -35,7 +40,9 @@ def runtime(body: Body) -> Iterator[Fault]:
         yield never_works(_JOBS, message, "put it in `template.metadata.labels` of the job that trains", warning=True)
     if at(body, "spec", "mlPolicy", "torch") is not None and not any(job.get("name") == "node" for job in jobs):
         message = "no replicated job is called `node`, the one that `PET_MASTER_ADDR` names"
-        yield never_works(_JOBS, message, "rename the job that trains", warning=True)
+        trains = [index for index, job in enumerate(jobs) if _step(job) == "trainer"]
+        place = (*_JOBS, trains[0], "name") if trains else _JOBS
+        yield never_works(place, message, "rename the job that trains", warning=True)
     yield from replicated_jobs(("spec", "template", "spec"), at(body, "spec", "template", "spec"))
 
 
@@ -59,6 +66,7 @@ def _ancestor(path: Path, job: dict[str, Any]) -> Iterator[Fault]:
         )
     names = [container.get("name") for container in items(job, "template", "spec", "template", "spec", "containers")]
     if CONTAINER[step] not in names:
-        containers = (*path, "template", "spec", "template", "spec", "containers")
-        yield refused(containers, f"the job of step `{step}` has no container `{CONTAINER[step]}`",
+        place: Path = (*path, "template", "spec", "template", "spec", "containers")
+        place = (*place, 0, "name") if len(names) == 1 else place
+        yield refused(place, f"the job of step `{step}` has no container `{CONTAINER[step]}`",
                       help=f"call the container `{CONTAINER[step]}`")

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from compiler.manifest import Body
-from compiler.verify.fault import Fault, Path, refused
+from compiler.verify.fault import Fault, Path, never_works, refused
 from compiler.verify.objects import at
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._pods import template
@@ -26,6 +26,10 @@ def job_spec(
     ``volumes``: volumes that somebody else gives the pods."""
     told = not restart_defaulted or at(spec, "template", "spec", "restartPolicy") is not None
     yield from template((*path, "template"), at(spec, "template"), job=told, volumes=volumes)
+    if node := at(spec, "template", "spec", "nodeName"):
+        # past the scheduler: Karpenter launches nothing for such a pod, and all pods of the job land on one node
+        yield never_works((*path, "template", "spec", "nodeName"), f"every pod of the job is bound to node `{node}`",
+                          "remove `nodeName`, and select nodes by a label", warning=True)
     if at(spec, "completionMode") == "Indexed" and restart_defaulted is False and at(spec, "completions") is None:
         yield refused((*path, "completions"), "an Indexed Job needs `completions`",
                       help="write `completions`, equal to `parallelism`")

@@ -1,0 +1,57 @@
+"""Which objects of a tree of files make one set: a repository often holds several clusters side by side."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from compiler.manifest import Manifest
+
+T = TypeVar("T")
+Parts = tuple[str, ...]
+
+
+def by_cluster(items: Sequence[T], manifest: Callable[[T], Manifest]) -> list[list[T]]:
+    """The items of each cluster; what lies outside of the clusters' folders belongs to all of them.
+
+    Folders that hold the same objects beside each other (``clusters/dev`` and ``clusters/prod``, as Flux and Kustomize
+    lay out a repository) are clusters, and so is every folder of their names: ``tenants/dev`` belongs to ``dev``.
+    """
+    folders = _folders([manifest(each).path for each in items])
+    names = _alternatives([(folder, manifest(each).id) for folder, each in zip(folders, items, strict=True)])
+    if not names:
+        return [list(items)]
+    cluster = [next((part for part in folder if part in names), "") for folder in folders]
+    parts = [[each for each, own in zip(items, cluster, strict=True) if own in ("", name)] for name in sorted(names)]
+    return [found for part in parts for found in by_cluster(part, manifest)]
+
+
+def _folders(paths: Sequence[str]) -> list[Parts]:
+    """The folder of each file, below the one that they have in common."""
+    folders = [tuple(os.path.dirname(os.path.abspath(path)).split(os.sep)) for path in paths]
+    shared = _shared(*folders)
+    return [folder[shared:] for folder in folders]
+
+
+def _shared(*folders: Parts) -> int:
+    """How many parts folders have in common from the top."""
+    return next((depth for depth, parts in enumerate(zip(*folders, strict=False)) if len({*parts}) > 1),
+                min(map(len, folders), default=0))
+
+
+def _alternatives(placed: Sequence[tuple[Parts, str]]) -> set[str]:
+    """Names of folders of which each holds at least half of what another one holds, nearest to the top."""
+    first: dict[str, Parts] = {}
+    both: Counter[tuple[Parts, Parts]] = Counter()
+    size: Counter[Parts] = Counter()
+    for folder, identity in placed:
+        size.update(folder[:depth] for depth in range(1, len(folder) + 1))
+        before = first.setdefault(identity, folder)
+        depth = _shared(before, folder)
+        if depth < min(len(before), len(folder)):
+            both[before[: depth + 1], folder[: depth + 1]] += 1
+    pairs = [(one, other) for (one, other), count in both.items() if 2 * count >= min(size[one], size[other])]
+    top = min((len(one) for one, _ in pairs), default=0)
+    return {folder[-1] for pair in pairs for folder in pair if len(folder) == top}
