@@ -6,7 +6,9 @@ import json
 
 import pytest
 
-from tests.policy.harness import findings_for
+from compiler.catalog import load_catalog
+from compiler.policy.engine import run
+from tests.policy.harness import builtin_rules, findings_for, lifted
 
 JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
 POOL = "apiVersion: karpenter.sh/v1\nkind: NodePool\n"
@@ -224,3 +226,12 @@ def test_patterns_of_go(pattern: str) -> None:
     monitor = json.dumps({"plugin": "kmsg", "source": "a", "conditions": [], "rules": rules})
     told = [each.code for each in findings_for(DETECTOR.format(json.dumps(monitor)))]
     assert told == (["HLT008"] if pattern in OTHERS else [])
+
+
+@pytest.mark.parametrize(("folder", "told"), [("infra", 0), ("apps", 1)])
+def test_a_stage_prunes_what_it_carries(folder: str, told: int) -> None:
+    plan, manifests = lifted(STAGE.format(folder, ""))
+    for each in manifests:
+        each.path = "apps/all.yaml"
+    rules = [each for each in builtin_rules() if each.code == "RUN015"]
+    assert len(run(plan, load_catalog(), rules, manifests=manifests)) == told
