@@ -46,6 +46,7 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
         names = " and ".join(f"`{each}`" for each in lacking)
         yield Finding(
             f"job `{work.name}` asks for {names}, which queue `{queue.name}` does not cover",
-            queue.where("groups"), label="the job is never admitted",
+            queue.groups[0].where("covered") if len(queue.groups) == 1 else queue.where("groups"),
+            label="the job is never admitted",
             help=f"add {names} to `coveredResources`, with a quota in each flavor",
         )

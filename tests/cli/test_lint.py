@@ -55,7 +55,7 @@ def test_objects_in_several_files_are_one_set(trainyard: Command, tmp_path: Path
         (tmp_path / f"{number}.yml").write_text(part, encoding="utf-8")
     found = told(trainyard("lint", "--format", "json", tmp_path).out)
     assert [(file, code) for file, _, code in found] == [("3.yml", "QUE001")]
-    assert "resourceGroups:" in (tmp_path / "3.yml").read_text().splitlines()[found[0][1] - 1]
+    assert "coveredResources:" in (tmp_path / "3.yml").read_text().splitlines()[found[0][1] - 1]
 
 
 def test_a_list_and_json_are_read_too(trainyard: Command, tmp_path: Path) -> None:

@@ -269,3 +269,14 @@ def test_forbidden_characters_are_told_once_a_line() -> None:
     assert [str(item.span) for item in found[:3]] == ["f:1:5", "f:2:4", "f:3:1"]
     assert [item.notes for item in found[:3]] == [(), ("199999 more of them on this line",), ()]
     assert found[-1].notes == ("402 more lines have such characters",)
+
+
+def test_a_manifest_merges_as_kubectl_does() -> None:
+    from compiler.source.manifests import parse_manifests
+
+    text = "base: &b {image: a, cpu: 1}\nmore: &m {cpu: 2, gpu: 8}\none: {<<: *b, image: own}\ntwo: {<<: [*b, *m]}\n"
+    (document,), faults = parse_manifests(SourceFile("a.yaml", text))
+    assert faults == []
+    data = document.root.to_python()
+    assert data["one"] == {"image": "own", "cpu": 1}
+    assert data["two"] == {"image": "a", "cpu": 1, "gpu": 8}

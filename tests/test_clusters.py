@@ -1,0 +1,40 @@
+"""Which objects of a tree are one set."""
+
+from __future__ import annotations
+
+from compiler.clusters import by_cluster
+from compiler.manifest import Manifest
+
+
+def objects(*paths: str) -> list[Manifest]:
+    """A manifest for each ``folder/file:Kind/name``."""
+    found = []
+    for each in paths:
+        path, _, ref = each.partition(":")
+        kind, _, name = ref.partition("/")
+        found.append(Manifest({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}}, path=path))
+    return found
+
+
+def sets(*paths: str) -> list[set[str]]:
+    return [{each.path for each in part} for part in by_cluster(objects(*paths), lambda each: each)]
+
+
+def test_folders_that_hold_the_same_are_clusters_and_share_what_is_outside() -> None:
+    assert sets("clusters/dev/a.yaml:NodePool/gpu", "clusters/prod/a.yaml:NodePool/gpu", "base/b.yaml:Topology/eks",
+                "tenants/dev/c.yaml:TrainJob/small") == [
+        {"clusters/dev/a.yaml", "base/b.yaml", "tenants/dev/c.yaml"}, {"clusters/prod/a.yaml", "base/b.yaml"}]
+
+
+def test_clusters_lie_within_clusters() -> None:
+    assert sets("eu/one/a.yaml:NodePool/gpu", "eu/two/a.yaml:NodePool/gpu", "us/one/a.yaml:NodePool/gpu") == [
+        {"eu/one/a.yaml"}, {"eu/two/a.yaml"}, {"us/one/a.yaml"}]
+
+
+def test_one_object_twice_among_others_is_no_cluster() -> None:
+    assert len(sets("karpenter/a.yaml:NodePool/gpu", "karpenter/b.yaml:NodePool/cpu", "karpenter/c.yaml:Topology/eks",
+                    "kueue/a.yaml:NodePool/gpu", "kueue/b.yaml:ClusterQueue/a", "kueue/c.yaml:LocalQueue/a")) == 1
+
+
+def test_one_folder_is_one_set() -> None:
+    assert len(sets("a.yaml:NodePool/gpu", "b.yaml:NodePool/gpu")) == 1
