@@ -38,6 +38,7 @@ def loose_ends(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
     for identity in objects.identities():
         there.setdefault((*identity[:3], ""), []).append(identity[3])
     absent = {target for target in used if target not in objects}
+    shared = set(_of_any_namespace(objects))
     told: set[tuple[str, Path]] = set()
     for manifest, path, target in named:
         group, kind, namespace, name = target
@@ -45,7 +46,8 @@ def loose_ends(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
         if target not in absent or (manifest.id, path) in told or is_built_in(group, kind, name):
             continue
         own = identity_of(manifest.body)
-        unused = [each for each in names if (group, kind, namespace, each) not in {*used, own}]
+        unused = [each for each in names
+                  if (group, kind, namespace, each) not in {*used, own} and (kind, each) not in shared]
         alone = (group, kind) in _PAIRED and len(unused) == 1 and sum(each[:3] == target[:3] for each in absent) == 1
         loose = like(name, unused, _LOOSELY if alone else _CLOSELY)
         if alike := loose or _slip(name, names):
@@ -60,25 +62,42 @@ def misplaced(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
              for _, target in (*references(manifest.body), *_of_cluster_runtime(manifest.body, objects))]
     claims = dict(objects.of_kind("", "PersistentVolumeClaim"))
     absent = {target for target in named if target[1] == "PersistentVolumeClaim" and target not in objects}
-    for target in sorted(absent):
-        others = [each for each in claims if each[3] == target[3]]
-        if len(others) == 1 and others[0][2] and target[2] and others[0] not in named:
-            message = f"nothing here refers to claim `{target[3]}`, and pods of namespace `{target[2]}` want one"
+    shared = set(_of_any_namespace(objects))
+    for _, kind, space, name in sorted(absent):
+        others = [each for each in claims if each[3] == name]
+        if len(others) == 1 and others[0][2] and space and others[0] not in named and (kind, name) not in shared:
+            message = f"nothing here refers to claim `{name}`, and pods of namespace `{space}` want one"
             yield claims[others[0]], Fault(REFERENCE, "REF001", ("metadata", "namespace"), message,
-                                           f"write `namespace: {target[2]}`")
+                                           f"write `namespace: {space}`")
 
 
 def _of_cluster_runtime(body: dict[str, Any], objects: ObjectSet) -> Iterator[tuple[Path, Identity]]:
     """What the pods of a ClusterTrainingRuntime refer to, in the namespace of each of its jobs."""
-    group, kind, _, name = identity_of(body)
-    if (group, kind) != (TRAINER, "ClusterTrainingRuntime"):
-        return
-    spaces = {identity[2] for identity, job in objects.of_kind(TRAINER, "TrainJob")
-              if (ref := at(job.body, "spec", "runtimeRef")) and at(ref, "name") == name
-              and at(ref, "kind") in (None, kind)}
-    for path, spec in follow(body, POD_SPECS[TRAINER, "TrainingRuntime"]):
-        for space in sorted(spaces):
+    spaces = sorted(_namespaces_of_jobs(body, objects))
+    for path, spec in _pods_of_cluster_runtime(body) if spaces else ():
+        for space in spaces:
             yield from pod_references(spec, path, space)
+
+
+def _of_any_namespace(objects: ObjectSet) -> Iterator[tuple[str, str]]:
+    """Kind and name of what cluster-wide runtimes without a job refer to: jobs may use them in whichever namespace."""
+    for _, manifest in objects.of_kind(TRAINER, "ClusterTrainingRuntime"):
+        for path, spec in _pods_of_cluster_runtime(manifest.body):
+            if not _namespaces_of_jobs(manifest.body, objects):
+                yield from ((kind, name) for _, (_, kind, _, name) in pod_references(spec, path, ""))
+
+
+def _pods_of_cluster_runtime(body: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+    group, kind, _, _ = identity_of(body)
+    if (group, kind) == (TRAINER, "ClusterTrainingRuntime"):
+        yield from follow(body, POD_SPECS[TRAINER, "TrainingRuntime"])
+
+
+def _namespaces_of_jobs(runtime: dict[str, Any], objects: ObjectSet) -> set[str]:
+    _, kind, _, name = identity_of(runtime)
+    return {identity[2] for identity, job in objects.of_kind(TRAINER, "TrainJob")
+            if (ref := at(job.body, "spec", "runtimeRef")) and at(ref, "name") == name
+            and at(ref, "kind") in (None, kind)}
 
 
 def _slip(word: str, names: Iterable[str]) -> str:

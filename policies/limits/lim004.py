@@ -37,8 +37,9 @@ def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
                    if name in source.requests and name not in source.limits}
     if unlike:
         each = " and ".join(f"{request} of `{name}` and {said}" for name, (request, said) in unlike.items())
+        place = (work.job if work.job.requests else source).where("requests")
         yield Finding(
-            f"job `{work.name}` requests {each}", (work.job if work.job.requests else source).where("requests"),
+            f"job `{work.name}` requests {each}", place if len(unlike) > 1 else place / next(iter(unlike)),
             help=f"make requests and limits of {' and '.join(f'`{name}`' for name in unlike)} the same",
             severity=None if all(name in _PLAIN for name in unlike) else Severity.ERROR,
         )

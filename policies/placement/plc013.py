@@ -37,7 +37,7 @@ def spot_for_gang(work: Work, world: World) -> Iterator[Finding]:
             continue  # told as a reservation that no pool can use
         if "spot" in (pool.capacity_types or ()):
             yield Finding(
-                f"job `{work.name}` needs {work.nodes} nodes at once, and pool `{pool.name}` may launch spot",
+                f"job `{work.name}` needs several nodes at once, and pool `{pool.name}` may launch spot",
                 place(pool, CAPACITY_TYPE, "spot"), label="one interruption stops all nodes",
                 help="take `on-demand` or a reservation for jobs of several nodes",
             )
