@@ -4,16 +4,51 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from compiler.emit import MANIFEST
 from compiler.manifest import Manifest
 
 T = TypeVar("T")
 Parts = tuple[str, ...]
 
 
-def by_cluster(items: Sequence[T], manifest: Callable[[T], Manifest]) -> list[list[T]]:
+def by_cluster(items: Iterable[T], manifest: Callable[[T], Manifest]) -> list[list[T]]:
+    """The items of each cluster: of each folder that Trainyard wrote, of folders beside each other that hold the same,
+    and of each ClusterConfig where there are several."""
+    written: dict[str, list[T]] = {}
+    known: dict[str, str] = {}
+    for each in items:
+        folder = os.path.dirname(os.path.abspath(manifest(each).path))
+        if folder not in known:
+            known[folder] = _written(folder)
+        written.setdefault(known[folder], []).append(each)
+    return [found for part in written.values() for side in _by_folder(part, manifest)
+            for found in _by_config(side, manifest)]
+
+
+def _written(folder: str) -> str:
+    """The folder of the cluster that Trainyard wrote a folder for, or nothing."""
+    while not os.path.exists(os.path.join(folder, MANIFEST)):
+        if folder == (folder := os.path.dirname(folder)):
+            return ""
+    return folder
+
+
+def _by_config(items: list[T], manifest: Callable[[T], Manifest]) -> list[list[T]]:
+    """Several ClusterConfigs each by itself, since nothing tells to which of them the other objects belong."""
+    configs: dict[str, list[T]] = {}
+    for each in items:
+        if manifest(each).ref.kind == "ClusterConfig":
+            configs.setdefault(manifest(each).id, []).append(each)
+    if len(configs) < 2:
+        return [items]
+    others = [each for each in items if manifest(each).ref.kind != "ClusterConfig"]
+    return [others, *configs.values()]
+
+
+def _by_folder(items: Sequence[T], manifest: Callable[[T], Manifest]) -> list[list[T]]:
     """The items of each cluster; what lies outside of the clusters' folders belongs to all of them.
 
     Folders that hold the same objects beside each other (``clusters/dev`` and ``clusters/prod``, as Flux and Kustomize
@@ -25,7 +60,7 @@ def by_cluster(items: Sequence[T], manifest: Callable[[T], Manifest]) -> list[li
         return [list(items)]
     cluster = [next((part for part in folder if part in names), "") for folder in folders]
     parts = [[each for each, own in zip(items, cluster, strict=True) if own in ("", name)] for name in sorted(names)]
-    return [found for part in parts for found in by_cluster(part, manifest)]
+    return [found for part in parts for found in _by_folder(part, manifest)]
 
 
 def _folders(paths: Sequence[str]) -> list[Parts]:

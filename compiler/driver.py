@@ -117,13 +117,11 @@ def _passes(done: Compilation, policies: Policies, options: Options) -> list[Dia
         faults += more
     done.plan, done.manifests = plan, manifests
     external = frozenset(ObjectRef(*each) for each in plan.external)
-    told = verify(done.manifests, closed=True, external=external)
-    lifted, more = lift(done.manifests, closed=True)
-    lifted = replace(lifted, bootstrap=plan.bootstrap, external=plan.external, versions=plan.versions,
-                     release=plan.release)
-    told += more
-    told += run(lifted, catalog, policies.rules, policies.config, done.manifests)
-    return faults + traced(told, done.manifests)
+    told = verify(manifests, closed=True, external=external)
+    lifted = replace(lift(manifests, closed=True), bootstrap=plan.bootstrap, external=plan.external,
+                     versions=plan.versions, release=plan.release)
+    told += run(lifted, catalog, policies.rules, policies.config, manifests)
+    return faults + traced(told, manifests)
 
 
 def traced(found: Sequence[Diagnostic], manifests: Sequence[Manifest]) -> list[Diagnostic]:

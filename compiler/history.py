@@ -145,7 +145,7 @@ class _Past:
         runtime = self._manifest(f"{_RUNTIME}/{old.body['spec']['runtimeRef']['name']}", new)
         if runtime is None:
             return None
-        lifted, _ = lift([old, runtime], closed=False)
+        lifted = lift([old, runtime], closed=False)
         (node,), (ran,) = lifted.jobs, lifted.runtimes
         node = replace(node, at=job.at, origins=job.origins, source_name=job.source_name, rerun=job.rerun)
         return _Held(node, ran, (old, runtime))

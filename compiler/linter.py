@@ -13,7 +13,6 @@ from compiler.clusters import by_cluster
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, warning
 from compiler.driver import Options, Outcome
-from compiler.emit import MANIFEST
 from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.policy import Policies, load_policies
@@ -43,25 +42,22 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
     ``apiVersion`` and ``kind`` are left alone, and so are specs and kustomize's patches, which are parts of objects.
     """
     done = Outcome()
-    sets: dict[str, list[Found]] = {}
     parts: set[str] = set()
-    for path in _files(paths):
-        sets.setdefault(_cluster(path), []).extend(_objects(path, done.diagnostics, parts))
+    objects = [each for path in _files(paths) for each in _objects(path, done.diagnostics, parts)]
     done.diagnostics = _templates_once(done.diagnostics)
     if parts:
-        sets = {name: [each for each in objects if os.path.realpath(each.manifest.path) not in parts]
-                for name, objects in sets.items()}
+        objects = [each for each in objects if os.path.realpath(each.manifest.path) not in parts]
     policies, faults = load_policies(options.policies, today=options.today)
     done.diagnostics += faults
     catalog = load_catalog(options.catalog)
     done.diagnostics += catalog.faults
-    clusters = [each for objects in sets.values() for each in by_cluster(objects, lambda one: one.manifest)]
-    found = _once(each for objects in clusters for each in _judged(objects, catalog, policies))
+    clusters = by_cluster(objects, lambda each: each.manifest)
+    found = _once(each for cluster in clusters for each in _judged(cluster, catalog, policies))
     if policies.config.exceptions:
         found, excused = policies.config.excuse(found)
         done.excused = len(excused)
     done.diagnostics += found
-    if not any(sets.values()) and not any(each.severity is Severity.ERROR for each in done.diagnostics):
+    if not objects and not any(each.severity is Severity.ERROR for each in done.diagnostics):
         done.diagnostics.append(error("LNT001", "no object with `apiVersion` and `kind` was found",
                                       help="name files or folders with Kubernetes or eksctl YAML; "
                                            "`trainyard check` judges specs"))
@@ -73,8 +69,7 @@ def _judged(objects: list[Found], catalog: Catalog, policies: Policies) -> list[
     told = [*_unread(manifests), *verify(manifests, closed=False)]
     misspelt = {each.at[0] for each in told if each.code in ("SCH001", "SCH002") and each.at}
     manifests = [Manifest(corrected(each.body), path=each.path) if each.id in misspelt else each for each in manifests]
-    plan, more = lift(manifests, closed=False)
-    told += more
+    plan = lift(manifests, closed=False)
     # What the API refuses or drops is the fact about a place; what policies think of it comes when that is mended.
     places = [each.at for each in told if each.severity is Severity.ERROR and each.at]
     found = run(plan, catalog, policies.rules, policies.config, manifests)
@@ -103,15 +98,6 @@ def _unread(manifests: list[Manifest]) -> Iterator[Diagnostic]:
     for kind, manifest in first.items():
         yield Diagnostic("LNT003", Severity.NOTE, f"no policy reads a `{kind}` of `{manifest.ref.group}`",
                          Route((manifest.id, "kind")), help="write a TrainJob to have it held against pools and queues")
-
-
-def _cluster(path: str) -> str:
-    """The folder of the cluster that Trainyard wrote a file for, or nothing: two clusters are two sets of objects."""
-    folder = os.path.dirname(os.path.abspath(path))
-    while not os.path.exists(os.path.join(folder, MANIFEST)):
-        if folder == (folder := os.path.dirname(folder)):
-            return ""
-    return folder
 
 
 def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:

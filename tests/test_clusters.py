@@ -38,3 +38,9 @@ def test_one_object_twice_among_others_is_no_cluster() -> None:
 
 def test_one_folder_is_one_set() -> None:
     assert len(sets("a.yaml:NodePool/gpu", "b.yaml:NodePool/gpu")) == 1
+
+
+def test_several_eksctl_clusters_are_judged_each_by_itself() -> None:
+    assert sets("all.yaml:NodePool/gpu", "eu.yaml:ClusterConfig/eu", "us.yaml:ClusterConfig/us") == [
+        {"all.yaml"}, {"eu.yaml"}, {"us.yaml"}]
+    assert len(sets("all.yaml:NodePool/gpu", "eu.yaml:ClusterConfig/eu")) == 1

@@ -14,7 +14,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from compiler.diagnostics import Diagnostic
 from compiler.lift.reader import Reader, reader
 from compiler.manifest import Manifest
 from compiler.plan import Plan
@@ -49,7 +48,7 @@ def _fields() -> dict[str, str]:
     return found
 
 
-def lift(manifests: Sequence[Manifest], *, closed: bool) -> tuple[Plan, list[Diagnostic]]:
+def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:
     """The plan that the manifests carry. ``closed``: nothing exists beside them."""
     found: dict[str, Any] = {}
     table, names = kinds(), _fields()
@@ -65,7 +64,7 @@ def lift(manifests: Sequence[Manifest], *, closed: bool) -> tuple[Plan, list[Dia
         elif name == "QueueManager":
             found["queue_manager"] = node
     done: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in found.items()}
-    return Plan(**done, closed=closed), []
+    return Plan(**done, closed=closed)
 
 
 def _kind(manifest: Manifest) -> str:

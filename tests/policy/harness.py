@@ -82,8 +82,7 @@ def from_document(document: Document) -> tuple[Plan, list[Manifest]]:
 
 def again(plan: Plan | None, manifests: list[Manifest], *, closed: bool) -> tuple[Plan, list[Manifest]]:
     """Manifests lifted, with what no manifest carries."""
-    found, faults = lift(manifests, closed=closed)
-    assert not faults, faults
+    found = lift(manifests, closed=closed)
     if plan is not None:
         found = replace(found, external=plan.external, versions=plan.versions, release=plan.release,
                         bootstrap=plan.bootstrap)
