@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from compiler.cli.streams import UsageError
+from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.pages import load_pages
 from compiler.driver import Compilation, Options, check
 from compiler.policy.load import load_rules
@@ -48,7 +49,7 @@ def explain_object(subject: str, field: str, paths: Sequence[str], options: Opti
     parts = [text for each in done.compilations if (text := _explained(each, subject, field))]
     if not parts:
         if not done.compilations:
-            named = ", ".join(f"`{path}`" for path in paths)
+            named = listed(paths)
             raise UsageError(f"no spec could be read in {named}, so nothing is known of `{subject}`: "
                              "`--in` names specs, `trainyard check` tells their faults")
         if any(each.plan is None for each in done.compilations):

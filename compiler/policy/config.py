@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.diagnostics.diagnostic import error, warning
+from compiler.diagnostics.diagnostic import error, listed, warning
 from compiler.policy.load import FIXED_AREAS
 from compiler.policy.rule import Rule
 from compiler.source import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
@@ -180,9 +180,8 @@ class _Reader:
             given: dict[str, Any] = dict(defaults)
             for key, child in self.entries(node):
                 if key not in defaults:
-                    listed = ", ".join(f"`{each}`" for each in defaults)
                     self.fault("POL008", f"rule `{code}` has no parameter `{key}`", child.key_span or child.span,
-                               f"it has {listed}" if listed else "it takes none: remove it")
+                               f"it has {listed(defaults)}" if defaults else "it takes none: remove it")
                     continue
                 value = child.to_python()
                 if type(value) is not type(defaults[key]) and not (
@@ -241,8 +240,8 @@ class _Reader:
             return []
         for key, child in node.items.items():
             if keys and key not in keys:
-                listed = ", ".join(f"`{each}`" for each in keys)
-                self.fault("POL014", f"unknown key `{key}`", child.key_span or child.span, f"write one of {listed}")
+                self.fault("POL014", f"unknown key `{key}`", child.key_span or child.span,
+                           f"write one of {listed(keys)}")
         return [(key, child) for key, child in node.items.items() if not keys or key in keys]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.diagnostics.diagnostic import error
+from compiler.diagnostics.diagnostic import error, listed
 from compiler.manifest import Manifest, ObjectRef
 from compiler.policy.rule import Finding, Rule
 from compiler.source import Document, Route
@@ -55,7 +55,7 @@ def _faults(data: Any) -> Iterator[_Fault]:
         return
     for key in data:
         if key not in _KEYS:
-            known = ", ".join(f"`{each}`" for each in sorted(_KEYS))
+            known = listed(sorted(_KEYS))
             yield f"unknown key `{key}`", Route((key,)), True, f"write one of {known}"
     if not re.fullmatch(r"[A-Z]{2,4}[0-9]{3}", str(data.get("code", ""))):
         what = f"`{data.get('code', '')}` is no code"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.source.extends import Extender
 from compiler.source.headers import CLUSTER, PARTS, Header, did_you_mean, first_character, read_header
 from compiler.source.merge import is_null
@@ -108,7 +108,7 @@ def _is_output(manifest: str) -> bool:
 
 
 def _listed(paths: Iterable[str | os.PathLike[str]]) -> str:
-    return ", ".join(f"`{os.fspath(path)}`" for path in paths) or "nothing"
+    return listed(os.fspath(path) for path in paths) or "nothing"
 
 
 def _assign(parts: Sequence[Header], clusters: Sequence[Header], found: list[Diagnostic]) -> dict[int, list[Header]]:
@@ -152,7 +152,7 @@ def _named(part: Header, wanted: ScalarNode, near: Sequence[Header]) -> Header |
     if match:
         return match[0]
     names = sorted({cluster.name for cluster in near})
-    otherwise = f"use one of: {', '.join(f'`{name}`' for name in names)}" if names else "name the folder of the cluster"
+    otherwise = f"use one of: {listed(names)}" if names else "name the folder of the cluster"
     return error("YML043", f"no cluster `{wanted.value}` for {_title(part)}", span=wanted.span,
                  help=did_you_mean(str(wanted.value), names, otherwise))  # fmt: skip
 

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SourceFile, Span
 
 API_VERSION = "trainyard.dev/v1alpha1"
@@ -81,7 +81,7 @@ def _text(node: Node | None) -> str:
 
 def _check_value(root: MappingNode, key: str, known: tuple[str, ...], code: str) -> Iterator[Diagnostic]:
     node = root.child(key)
-    choices = " or ".join(f"`{value}`" for value in known)
+    choices = listed(known, " or ")
     if node is None:
         yield error("YML030", f"no `{key}` in a document", span=first_character(root), help=f"add `{key}`: {choices}")
     elif (value := _text(node)) not in known:

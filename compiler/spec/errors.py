@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.source import Document, Route, ScalarNode
 from compiler.spec.checks import kind_of
 
@@ -159,7 +159,7 @@ def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
         each for each in known if each.lower() == str(at[-1]).replace("_", "").replace("-", "").lower()
     ]
     where = f"`{at.parent[-1]}`" if at.parent and isinstance(at.parent[-1], str) else "this mapping"
-    help = _meant(near[0]) if near else f"{where} has: {', '.join(f'`{each}`' for each in known)}"
+    help = _meant(near[0]) if near else f"{where} has: {listed(known)}"
     if at.parent == ("metadata",) and at[-1] in ("namespace", "labels", "annotations"):
         help = "remove it: the objects of a cluster take theirs from `spec`"
     if (outer := _one_too_high(owner, str(at[-1]))) is not None:
@@ -197,7 +197,7 @@ def _shape_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
     """What to write where a list or a mapping is wanted; ``owner`` is the model of the mapping or of the items."""
     fields = owner.model_fields.items() if owner is not None else ()
     required = [field.alias or name for name, field in fields if field.is_required()]
-    keys = ", ".join(f"`{key}`" for key in required or (keys_of(owner)[:4] if owner is not None else ()))
+    keys = listed(required or (keys_of(owner)[:4] if owner is not None else ()))
     if owner is not None:
         if len(required) == 1 and isinstance(value, str | int | float):
             meant = f"{{{required[0]}: {value}}}"
@@ -213,8 +213,8 @@ def _choice(at: Route, value: Any, expected: str) -> Diagnostic:
     choices = [each.strip("' ") for each in expected.replace(" or ", ", ").split(", ")]
     plain = {re.sub(r"[-_]", "", each.lower()): each for each in choices}
     near = [plain[each] for each in difflib.get_close_matches(re.sub(r"[-_]", "", str(value).lower()), plain, n=1)]
-    listed = ", ".join(f"`{each}`" for each in choices)
-    help = f"did you mean `{near[0]}`?" if near else f"write {'one of ' if len(choices) > 1 else ''}{listed}"
+    these = listed(choices)
+    help = f"did you mean `{near[0]}`?" if near else f"write {'one of ' if len(choices) > 1 else ''}{these}"
     shown = f"`{value}`" if isinstance(value, str) else kind_of(value)
-    wanted = f"{'one of ' if len(choices) > 1 else ''}{listed}"
+    wanted = f"{'one of ' if len(choices) > 1 else ''}{these}"
     return error("SPC004", f"{_name(at)} is {shown}, not {wanted}", at, help=help)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.source import Key
 
 Path = tuple[Key, ...]
@@ -73,4 +74,4 @@ def nearest(word: str, names: Iterable[str]) -> str:
     names = sorted(names)
     if found := near(word, names, limit=1):
         return f"did you mean `{found[0]}`?"
-    return f"known: {', '.join(f'`{name}`' for name in names)}" if 0 < len(names) <= 12 else ""
+    return f"known: {listed(names)}" if 0 < len(names) <= 12 else ""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.verify.patterns import compile_re2
 from compiler.verify.structure import Raw, children
 from compiler.verify.syntax import SYNTAXES, Syntax
@@ -143,7 +144,7 @@ def _enum(values: list[Any]) -> Test:
 
         return (
             "SCH004",
-            f"`{value}` is not one of {', '.join(f'`{one}`' for one in values)}",
+            f"`{value}` is not one of {listed(values)}",
             nearest(str(value), map(str, values)),
         )
 

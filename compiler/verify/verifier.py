@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body, Manifest, ObjectRef, placeholder
 from compiler.source import Route
 from compiler.verify.body import validate_body
@@ -66,7 +67,7 @@ def _filled_in_later(body: Body, fault: Fault) -> bool:
 
 def _duplicate(first: Manifest, later: Manifest) -> Fault:
     """The same object twice. Both have one id, so the places are told by their files."""
-    places = " and ".join(f"`{manifest.path or manifest.at or '?'}`" for manifest in (first, later))
+    places = listed((manifest.path or manifest.at or '?' for manifest in (first, later)), " and ")
     return Fault(
         NAME, "NAM005", ("metadata", "name"), f"`{later.ref}` is there twice: {places}", "rename or remove one of them"
     )

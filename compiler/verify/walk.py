@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.source import Key
 from compiler.verify.defaults import defaulted
 from compiler.verify.fault import LIST, NAME, SCHEMA, UNKNOWN, Fault, Path, like, nearest
@@ -97,7 +98,7 @@ def _null_is_a_value(node: Node, key: str, value: dict[str, Any]) -> bool:
 def _choices(node: Node, key: str) -> str:
     child = node.prop(key)
     values = child.raw.get("enum") if child is not None else None
-    return f"one of {', '.join(f'`{value}`' for value in values)}" if values else ""
+    return f"one of {listed(values)}" if values else ""
 
 
 def _list(node: Node, value: list[Any], trail: Trail, faults: list[Fault]) -> None:

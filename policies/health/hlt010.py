@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan import Plan
 from compiler.plan.delivery import HelmRelease
 from compiler.policy.rule import Finding, rule
@@ -37,7 +38,7 @@ def two_owners(plan: Plan, world: World) -> Iterator[Finding]:
         found = {(each.namespace, each.name): each for chart, switch in owners.items() for each in world.releases(chart)
                  if _on(each, switch)}
         if len(found) > 1:
-            names = " and ".join(f"`{each.name}`" for each in found.values())
+            names = listed((each.name for each in found.values()), " and ")
             yield Finding(f"{names} both install {what}", list(found.values())[-1].where("chart"),
                           help="switch one of them off")
 

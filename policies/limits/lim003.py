@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.policy.fit import over_node, over_pool, pool_room
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
@@ -26,7 +27,7 @@ def gang_over_pool(work: Work, world: World) -> Iterator[Finding]:
     if not work.gang or not over_pool(work, world) or over_node(work, world):
         return
     most = pool_room(work, world)
-    names = ", ".join(f"`{each.name}`" for each in work.pools)
+    names = listed(each.name for each in work.pools)
     pool = work.pools[0]
     if len(work.pools) == 1 and pool.limits and sum(
         each.gang and over_pool(each, world) and not over_node(each, world) for each in world.works_on(pool)

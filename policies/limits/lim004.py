@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.diagnostics.diagnostic import listed
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
@@ -40,7 +41,7 @@ def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
         place = (work.job if work.job.requests else source).where("requests")
         yield Finding(
             f"job `{work.name}` requests {each}", place if len(unlike) > 1 else place / next(iter(unlike)),
-            help=f"make requests and limits of {' and '.join(f'`{name}`' for name in unlike)} the same",
+            help=f"make requests and limits of {listed(unlike, ' and ')} the same",
             severity=None if all(name in _PLAIN for name in unlike) else Severity.ERROR,
         )
 

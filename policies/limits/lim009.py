@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan.jobs import ACCELERATORS, GPU
 from compiler.plan.nodes import NodePool
 from compiler.policy.rule import Finding, rule
@@ -34,7 +35,7 @@ def pool_without_device_limit(pool: NodePool, world: World) -> Iterator[Finding]
         return
     resources = {each.accelerator_resource for each in world.types(pool)} or set(ACCELERATORS)
     if "nodes" not in pool.limits and not resources & set(pool.limits):
-        has = ", ".join(f"`{each}`" for each in pool.limits) or "none"
+        has = listed(pool.limits) or "none"
         name = GPU if GPU in resources else min((each for each in resources if each), default=GPU)
         yield Finding(f"pool `{pool.name}` has no limit in `{name}`: it has {has}", pool.where("limits"),
                       help=f"write `limits: {{{name}: …}}`, equal to the quota of its queues")

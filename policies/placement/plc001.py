@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan import Plan
 from compiler.plan.nodes import ZONE
 from compiler.policy.offers import place
@@ -40,7 +41,7 @@ def zone_is_region(plan: Plan, world: World) -> Iterator[Finding]:
             known = world.catalog.regions.get(zone, ())
             yield Finding(
                 f"zone `{zone}` is a Region", at, label="no node has this zone",
-                help=f"write one of {', '.join(f'`{each}`' for each in known)}" if known else f"write `{zone}a`",
+                help=f"write one of {listed(known)}" if known else f"write `{zone}a`",
             )
 
 

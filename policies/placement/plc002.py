@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan.nodes import ZONE, NodePool
 from compiler.policy.offers import place
 from compiler.policy.rule import Finding, rule
@@ -40,4 +41,4 @@ def zone_not_in_region(pool: NodePool, world: World) -> Iterator[Finding]:
                           place(pool, ZONE, zone), help=f"write a zone of {home}")
         elif known and zone not in known:
             yield Finding(f"region `{region}` has no zone `{zone}`", place(pool, ZONE, zone),
-                          help=f"it has {', '.join(f'`{each}`' for each in known)}")
+                          help=f"it has {listed(known)}")

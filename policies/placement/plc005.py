@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan.nodes import NODEPOOL_LABEL, NodePool
 from compiler.policy.choices import find_choices, told_by_flavor, whole
 from compiler.policy.rule import Finding, rule
@@ -43,12 +44,12 @@ def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
         if told_by_flavor(work, world, key) or _flavor_is_lost(work, world, key):
             continue
         if pools and all(world.has_label(each, key, wanted) is False for each in pools):
-            names = ", ".join(f"`{each.name}`" for each in pools[:3])
+            names = listed(each.name for each in pools[:3])
             has = dict.fromkeys(value for each in pools for value in each.values(key) or ())
             yield Finding(
                 f"job `{work.name}` selects `{key}: {wanted}`, which no node of pool {names} has",
                 work.where_selected(key), label="its pods stay Pending",
-                help=f"write {' or '.join(f'`{each}`' for each in has)}" if has else "add the label to the pool",
+                help=f"write {listed(has, ' or ')}" if has else "add the label to the pool",
             )
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan.nodes import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -33,5 +34,5 @@ def placement_strategy_unsupported(pool: NodePool, world: World) -> Iterator[Fin
             yield Finding(
                 f"`{instance.name}` does not take placement strategy `{group.strategy}`",
                 node_class.where("placement_group"),
-                help=f"write one of {', '.join(f'`{each}`' for each in supported)}" if supported else "remove it",
+                help=f"write one of {listed(supported)}" if supported else "remove it",
             )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan.nodes import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -28,8 +29,8 @@ def reservation_unused(node_class: NodeClass, world: World) -> Iterator[Finding]
     if not node_class.reservations or not pools:
         return
     if all(each.capacity_types is not None and "reserved" not in each.capacity_types for each in pools):
-        names = ", ".join(f"`{each.name}`" for each in pools)
-        takes = ", ".join(f"`{each}`" for each in pools[0].capacity_types or ())
+        names = listed(each.name for each in pools)
+        takes = listed(pools[0].capacity_types or ())
         yield Finding(
             f"node class `{node_class.name}` selects a reservation that pool {names} cannot use: it takes {takes}",
             node_class.where("reservations"), label="paid for, and never used",

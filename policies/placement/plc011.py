@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan.nodes import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -24,6 +25,6 @@ def block_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
     """
     types = world.types(pool) if world.block(pool) else ()
     if types and not any(each.capacity_block or "usage_classes" in each.unknown for each in types):
-        names = ", ".join(f"`{each.name}`" for each in types[:3])
+        names = listed(each.name for each in types[:3])
         yield Finding(f"{names} is not sold in Capacity Blocks", pool.where("capacity_types"),
                       help="take an on-demand reservation (`reserved`), or a type like `p5.48xlarge`")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan.nodes import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -31,6 +32,6 @@ def spot_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
     """
     types = world.types(pool) if pool.capacity_types == ("spot",) else ()
     if types and not any(each.spot or "usage_classes" in each.unknown for each in types):
-        names = ", ".join(f"`{each.name}`" for each in types[:3])
+        names = listed(each.name for each in types[:3])
         yield Finding(f"{names} is not offered as spot", pool.where("capacity_types"),
                       help="take `on-demand`, or a reservation")

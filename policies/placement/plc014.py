@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan.nodes import NodePool
 from compiler.policy.fit import not_offered
 from compiler.policy.rule import Finding, rule
@@ -37,7 +38,7 @@ def type_not_in_zone(pool: NodePool, world: World) -> Iterator[Finding]:
         zones, types = pool.zones or (), world.types(pool)
         where = sorted({zone for each in types for zone in each.zones.get(zones[0][:-1], ())})
         yield Finding(
-            f"`{types[0].name}` is not offered in {', '.join(f'`{zone}`' for zone in zones)}", pool.where("zones"),
-            help=f"it is offered in {', '.join(f'`{zone}`' for zone in where)}" if where else (
+            f"`{types[0].name}` is not offered in {listed(zones)}", pool.where("zones"),
+            help=f"it is offered in {listed(where)}" if where else (
                 f"it is offered in {', '.join(sorted(types[0].zones))}"),
         )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
@@ -36,6 +37,6 @@ def storage_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
         if (reserved or volume.name in named) and volume.zone and zones and volume.zone not in zones:
             yield Finding(
                 f"volume `{volume.name}` is in `{volume.zone}`, and job `{work.name}` runs in "
-                f"{', '.join(f'`{zone}`' for zone in sorted(zones))}", volume.where("zone"),
+                f"{listed(sorted(zones))}", volume.where("zone"),
                 label="its pods stay Pending", help="put the pool and the file system into one zone",
             )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan.nodes import INSTANCE_TYPE, NodePool
 from compiler.policy.offers import not_there, place, sizes_of
 from compiler.policy.rule import Finding, rule
@@ -34,8 +35,8 @@ def unknown_instance_type(pool: NodePool, world: World) -> Iterator[Finding]:
     for name in pool.instance_types or ():
         if known := sizes_of(name, world.catalog):
             yield Finding(f"there is no instance type `{name}`", place(pool, INSTANCE_TYPE, name),
-                          help=f"the family has {', '.join(f'`{each}`' for each in known)}")
+                          help=f"the family has {listed(known)}")
     if pool.instance_types is None and (name := not_there(pool, world.catalog)):
         size = next(index for index, each in enumerate(pool.requirements) if each.key.endswith("/instance-size"))
         yield Finding(f"there is no instance type `{name}`", pool.where("requirements") / size,
-                      help=f"the family has {', '.join(f'`{each}`' for each in sizes_of(name, world.catalog))}")
+                      help=f"the family has {listed(sizes_of(name, world.catalog))}")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import placeholder
 from compiler.plan.nodes import ARCH, CAPACITY_TYPE, OS, NodePool
 from compiler.policy.offers import place
@@ -40,7 +41,7 @@ def label_value_of_no_node(pool: NodePool) -> Iterator[Finding]:
         wrong = [value for value in each.values if value not in known and not placeholder(value)] if known else ()
         if wrong:
             yield Finding(f"`{each.key}` is never `{wrong[0]}`", place(pool, each.key, wrong[0]),
-                          help=f"write {' or '.join(f'`{value}`' for value in known)}")
+                          help=f"write {listed(known, ' or ')}")
 
 
 _VALUES = {

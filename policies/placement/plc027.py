@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan.nodes import NodeGroup
 from compiler.policy.offers import sizes_of
 from compiler.policy.rule import Finding, rule
@@ -34,4 +35,4 @@ def unknown_type_of_node_group(group: NodeGroup, world: World) -> Iterator[Findi
     for name in group.instance_types:
         if known := sizes_of(name, world.catalog):
             yield Finding(f"there is no instance type `{name}`", group.where_type(name),
-                          help=f"the family has {', '.join(f'`{each}`' for each in known)}")
+                          help=f"the family has {listed(known)}")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import placeholder
 from compiler.plan.cluster import Cluster
 from compiler.policy.rule import Finding, rule
@@ -41,4 +42,4 @@ def node_group_zone_elsewhere(cluster: Cluster, world: World) -> Iterator[Findin
         wrong = [zone for zone in group.zones if known and zone not in known and not placeholder(zone)]
         if wrong:
             yield Finding(f"node group `{group.name}` is in `{wrong[0]}`, where cluster `{cluster.name}` has no subnet",
-                          group.where("zones"), help=f"write one of {', '.join(f'`{each}`' for each in known)}")
+                          group.where("zones"), help=f"write one of {listed(known)}")

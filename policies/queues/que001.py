@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan.jobs import MISSPELT
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
@@ -43,7 +44,7 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
     lacking = [name for name, asked in work.asks.items() if asked and name not in covered and name not in MISSPELT
                and not (prefixes and name.startswith(prefixes))]
     if lacking:
-        names = " and ".join(f"`{each}`" for each in lacking)
+        names = listed(lacking, " and ")
         yield Finding(
             f"job `{work.name}` asks for {names}, which queue `{queue.name}` does not cover",
             queue.groups[0].where("covered") if len(queue.groups) == 1 else queue.where("groups"),

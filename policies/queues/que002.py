@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog.near import near
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan.nodes import NODEPOOL_LABEL, ZONE
 from compiler.plan.queues import Flavor
 from compiler.policy.choices import whole
@@ -40,7 +41,7 @@ def flavor_matches_no_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
         if not any(world.has_label(each, key, wanted) is not False for each in world.pools):
             names = [each.name for each in world.pools if key != NODEPOOL_LABEL or not isinstance(each, GroupPool)]
             close = near(wanted, names) if key == NODEPOOL_LABEL else []
-            pools = f"the pools are {', '.join(f'`{n}`' for n in names)}"
+            pools = f"the pools are {listed(names)}"
             yield Finding(
                 f"flavor `{flavor.name}` selects `{key}: {wanted}`, which no pool has",
                 flavor.where("node_labels") / key, label="its pods stay Pending",

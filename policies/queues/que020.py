@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.policy.choices import groups_of
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
@@ -45,7 +46,7 @@ def topology_not_offered(work: Work, world: World) -> Iterator[Finding]:
     yield Finding(
         f"job `{work.name}` asks for topology `{level}`, and no flavor of queue `{work.queue.name}` has that level",
         at / next(each for each in _ASKED if each in notes), label="the job is never admitted",
-        help=f"write one of {', '.join(f'`{each}`' for each in known)}" if known else
+        help=f"write one of {listed(known)}" if known else
         "give the flavor a `topologyName`, or remove the annotation",
     )
 

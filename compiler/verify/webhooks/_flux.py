@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.verify.fault import Fault, Path, refused
 
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
@@ -23,6 +24,6 @@ def exactly_one(path: Path, mapping: Any, fields: tuple[str, ...]) -> Iterator[F
     """The fault of a mapping that has none, or more than one, of some fields."""
     given = [field for field in fields if isinstance(mapping, dict) and mapping.get(field) is not None]
     if len(given) != 1:
-        named = ", ".join(f"`{field}`" for field in fields)
-        got = " and ".join(f"`{field}`" for field in given) or "none"
+        named = listed(fields)
+        got = listed(given, " and ") or "none"
         yield refused(path, f"exactly one of {named} is wanted, there is {got}", help="keep one of them")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body
 from compiler.verify.fault import Fault, Path, breaks, never_works, refused
 from compiler.verify.objects import at, items
@@ -57,7 +58,7 @@ def _ancestor(path: Path, job: dict[str, Any]) -> Iterator[Fault]:
     if step not in CONTAINER:
         label = (*path, "template", "metadata", "labels", ANCESTOR)
         yield never_works(
-            label, f"`{step}` is no step of a TrainJob", f"one of {', '.join(f'`{name}`' for name in CONTAINER)}"
+            label, f"`{step}` is no step of a TrainJob", f"one of {listed(CONTAINER)}"
         )
         return
     if (replicas := job.get("replicas")) not in (None, 1):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body
 from compiler.verify.fault import Fault, Path, refused
 from compiler.verify.objects import at, items
@@ -38,7 +39,7 @@ def _term(path: Path, term: dict[str, Any], rules: tuple[tuple[str, frozenset[st
     present = {key for key, value in term.items() if value}
     for alone, excluded in rules:
         if alone in present and (others := sorted(present & excluded)):
-            named = ", ".join(f"`{other}`" for other in others)
+            named = listed(others)
             yield refused(path, f"a term with `{alone}` also has {named}", f"keep `{alone}`, or select by the others")
             return
     if present <= {"ownerID"}:

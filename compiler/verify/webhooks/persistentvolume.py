@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body
 from compiler.verify.fault import Fault, refused
 from compiler.verify.objects import at
@@ -22,7 +23,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     sources = sorted(key for key, value in spec.items() if value is not None and key not in _NOT_SOURCES)
     if len(sources) != 1:
-        got = " and ".join(f"`{source}`" for source in sources) or "none"
+        got = listed(sources, " and ") or "none"
         yield refused(("spec",), f"a volume has exactly one source, there is {got}", help="keep one source, like `csi`")
     if not at(spec, "capacity", "storage"):
         yield refused(("spec", "capacity", "storage"), "a volume without `capacity.storage`",

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body
 from compiler.verify.amounts import amount
 from compiler.verify.fault import Fault, never_works, refused
@@ -32,7 +33,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
                           help="ask for at most what the volume has")
     missing = sorted(set(spec.get("accessModes") or ()) - set(at(volume, "spec", "accessModes") or ()))
     if missing:
-        named = ", ".join(f"`{mode}`" for mode in missing)
+        named = listed(missing)
         yield never_works(("spec", "accessModes"), f"volume `{spec['volumeName']}` does not offer {named}: never bound",
                           help="write an access mode of the volume")
     ours, theirs = spec.get("storageClassName"), at(volume, "spec", "storageClassName") or ""
