@@ -88,6 +88,10 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
         if len(found) >= 2:
             break
         found.setdefault(zone)
+    region, first = context.spec.region, next(iter(found), "")
+    if len(found) == 1 and region in context.catalog.regions:
+        context.fault("RES038", f"EKS wants two zones, and those of `{region}` are not known beside `{first}`",
+                      SPEC / "region", f"write `network: {{zones: [{first}, …]}}`")
     context.derive("cluster", "network.zones", ", ".join(sorted(found)), "the pools' zones, and at least two for EKS")
     return tuple(sorted(found))
 

@@ -70,12 +70,12 @@ class Context:
         return self.release.chosen(self.spec.versions.given())
 
     def in_region(self, zone: str, at: Route, *, key: bool = False) -> bool:
-        """Whether a zone is one of the region's; a fault if it is not. True where the zones are not known."""
-        region, known = self.spec.region, self.catalog.regions.get(self.spec.region, ())
-        if not known or zone in known:
-            return True
+        """Whether a zone is one of the region's; a fault if it is not. Where they are not known, its name tells."""
+        region, known = self.spec.region, self.catalog.regions.get(self.spec.region)
+        if known is None or zone in known or (not known and zone[:-1] == region):
+            return True  # a region that nobody knows has its own fault
         self.fault("RES004", f"zone `{zone}` is not in region `{region}`", at,
-                   f"{region} has {listed(known)}", key=key)
+                   f"{region} has {listed(known)}" if known else f"write it like `{region}a`", key=key)
         return False
 
     @property

@@ -36,6 +36,8 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (spec(versions={"kueue": "0.10.1"}), "RES002", "spec.versions.kueue", "not supported by release 2026.11", "`0.19`"),
     (spec(region="us-wset-2", pool={"zone": None}), "RES003", "spec.region", "`us-wset-2` is unknown",
      "did you mean `us-west-2`?"),
+    (spec(region="us-gov-west-1", pool={"zone": "us-west-2a"}), "RES004", "spec.nodePools[0].zone",
+     "`us-west-2a` is not in region `us-gov-west-1`", "like `us-gov-west-1a`"),
     (spec(pool={"zone": "eu-west-1a"}), "RES004", "spec.nodePools[0].zone", "`eu-west-1a` is not in region `us-west-2`",
      "us-west-2 has `us-west-2a`"),
     (spec(network={"zones": ["us-west-2b", "eu-west-1a"]}), "RES004", "spec.network.zones[1]", "`eu-west-1a`",
@@ -135,6 +137,8 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (spec(storage=lustre(), job={"checkpoint": {"path": "/a/b/c"}, "mounts": [
         {"storage": "data", "path": "/a"}, {"storage": "data", "path": "/a/b", "readOnly": True}]}),
      "RES035", "spec.jobs[0].checkpoint.path", "saves to `/a/b/c`, which is mounted read-only", "the mount at `/a/b`"),
+    (spec(region="us-gov-west-1", pool={"zone": "us-gov-west-1a"}), "RES038", "spec.region",
+     "those of `us-gov-west-1` are not known beside `us-gov-west-1a`", "`network: {zones: [us-gov-west-1a, …]}`"),
     (spec(job={"resources": {"cpu": "95200m"}}), "RES037", "spec.jobs[0].resources.cpu",
      "asks for 95200m of `cpu` a node, and the DaemonSets of this cluster leave 95190m of `p4d.24xlarge`",
      "ask for at most 95190m"),
@@ -219,6 +223,10 @@ def test_a_pool_that_has_a_fault_of_its_own_makes_no_second_one() -> None:
 def test_a_type_that_a_region_lacks_is_told_once_for_all_zones() -> None:
     data = spec(region="af-south-1", pool={"zone": None, "zones": ["af-south-1a", "af-south-1b"]})
     assert [each.code for each in faults_of(data)] == ["RES008"]
+
+
+def test_a_region_that_nobody_knows_is_told_without_its_zones() -> None:
+    assert [each.code for each in faults_of(spec(region="us-wst-2"))] == ["RES003"]
 
 
 def model(**fields: Any) -> dict[str, Any]:
