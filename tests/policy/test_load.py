@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic
 from compiler.policy.engine import run
+from compiler.policy.judge import load_policies
 from compiler.policy.load import builtin_folder, load_rules
 from compiler.policy.rule import Rule
 from compiler.source import Route
@@ -122,6 +124,12 @@ def test_a_fault_is_told_at_its_line(tmp_path: Path, name: str, text: str, code:
     assert {each.code for each in faults} == {code}
     assert line in {each.span.line for each in faults if each.span}
     assert all(each.help for each in faults)
+
+
+def test_a_rule_that_could_not_be_loaded_is_not_unknown_too(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(PYTHON.format(code="ORG001").replace("## Passes", "Passes"))
+    (tmp_path / "policy.yaml").write_text('levels: {ORG001: "off"}\n')
+    assert [each.code for each in load_policies(tmp_path, today=date.min)[1]] == ["POL011"]
 
 
 def test_a_code_is_given_once(tmp_path: Path) -> None:
