@@ -160,7 +160,7 @@ class _Past:
             return None
         (document,), _ = parse(SourceFile(path, data.decode()))
         same = new.ref.kind == ref.partition("/")[0]
-        return Manifest(document.root.to_python(), path, new.at, new.origins if same else {})
+        return Manifest(document.root.to_python(), path, new.at, new.origins if same else {}, new.lists if same else ())
 
 
 @dataclass(slots=True)

@@ -56,13 +56,14 @@ class Manifest:
 
     ``path`` is relative to the cluster's folder. ``at`` is the spec route of the plan node behind it and
     ``origins`` maps field paths (tuples of keys into ``body``) to spec routes; a field takes the
-    origin of its nearest ancestor.
+    origin of its nearest ancestor. ``lists`` are those that stand in the spec item for item.
     """
 
     body: Body
     path: str = ""
     at: Route = field(default_factory=Route)
     origins: dict[tuple[Key, ...], Route] = field(default_factory=dict)
+    lists: tuple[tuple[Key, ...], ...] = ()
 
     @property
     def ref(self) -> ObjectRef:
@@ -77,7 +78,7 @@ class Manifest:
         """The spec route that a field of the body came from."""
         for end in range(len(path), 0, -1):
             if (found := self.origins.get(tuple(path[:end]))) is not None:
-                return found
+                return found / path[end] if end < len(path) and path[:end] in self.lists else found
         return self.at
 
     def places(self) -> dict[tuple[Key, ...], Route]:

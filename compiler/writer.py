@@ -27,7 +27,7 @@ def render(done: Compilation, base: Path) -> dict[str, bytes]:
     assert done.plan is not None
     files = {each.path: dump(each.body).encode() for each in done.manifests}
     files.update({path: text.encode() for path, text in target_files(done.plan).items()})
-    files["report.md"] = report(done.plan, done.manifests, done.diagnostics).encode()
+    files["report.md"] = report(done.plan, done.manifests, done.diagnostics)
     digests = {path: hashlib.sha256(data).hexdigest() for path, data in sorted(files.items())}
     index = object_index(done.manifests, done.document, base)
     head = {
@@ -35,9 +35,18 @@ def render(done: Compilation, base: Path) -> dict[str, bytes]:
         "facts": {each.name: each.date for each in load_catalog().sources[:4]},
         "jobs": record(done.plan, done.manifests, done.document), "files": digests, "objects": index,
     }
-    # Names of files that are not UTF-8 hold lone surrogates, which JSON can only escape.
-    files[MANIFEST] = (json.dumps(head, indent=1, ensure_ascii=False) + "\n").encode(errors="backslashreplace")
+    files[MANIFEST] = _json(head)
     return files
+
+
+def _json(value: object) -> bytes:
+    """JSON by the piece: as one text it would be held three times, and is what takes the most memory of all."""
+    text = bytearray()
+    for piece in json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(value):
+        # Names of files that are not UTF-8 hold lone surrogates, which JSON can only escape.
+        text += piece.encode(errors="backslashreplace")
+    text += b"\n"
+    return bytes(text)
 
 
 @dataclass(frozen=True, slots=True)

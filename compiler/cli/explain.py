@@ -101,7 +101,7 @@ def _within(name: str, field: str) -> bool:
 def _explained(done: Compilation, subject: str, field: str) -> str:
     if done.plan is None:
         return ""
-    rows = [(each.field, each.value, each.reason, str(done.document.span(each.at)) if each.at else each.source)
+    rows = [(each.field, each.value, each.reason, str(done.document.span(each.at)) if each.at else each.origin)
             for each in done.plan.derived if each.object == subject and _within(each.field, field)]
     if rows:
         return f"{subject} in {done.name}\n{_lines(rows)}"

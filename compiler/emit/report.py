@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -36,49 +37,54 @@ def object_index(manifests: Sequence[Manifest], document: Document, base: Path) 
     return index
 
 
-def report(plan: Plan, manifests: Sequence[Manifest], diagnostics: Sequence[Diagnostic]) -> str:
+def report(plan: Plan, manifests: Sequence[Manifest], diagnostics: Sequence[Diagnostic]) -> bytes:
     """What will exist, what was found, and every derived value with its reason (Markdown)."""
     name = plan.cluster.name if plan.cluster else ""
-    lines = [f"# {name}", "", f"Release {plan.release}; {len(manifests)} objects.", ""]
-    lines += _findings(diagnostics) + _pools(plan) + _jobs(plan) + _derived(plan)
-    return "\n".join(lines) + "\n"
+    text = bytearray(f"# {name}\n\nRelease {plan.release}; {len(manifests)} objects.\n\n".encode())
+    for line in chain(_findings(diagnostics), _pools(plan), _jobs(plan), _derived(plan)):  # by the line: there are many
+        text += line.encode() + b"\n"
+    return bytes(text)
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    for cells in chain((header, ["---"] * len(header)), rows):
+        yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    yield ""
 
-    return [line(header), line(["---"] * len(header)), *(line(row) for row in rows), ""]
 
-
-def _findings(diagnostics: Sequence[Diagnostic]) -> list[str]:
+def _findings(diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
     if not diagnostics:
-        return ["No findings.", ""]
-    rows = [(each.code, str(each.severity), each.message, each.help) for each in diagnostics]
-    return ["## Findings", "", *_table(("code", "severity", "finding", "help"), rows)]
+        yield from ("No findings.", "")
+        return
+    yield from ("## Findings", "")
+    rows = ((each.code, str(each.severity), each.message, each.help) for each in diagnostics)
+    yield from _table(("code", "severity", "finding", "help"), rows)
 
 
-def _pools(plan: Plan) -> list[str]:
-    rows = [
+def _pools(plan: Plan) -> Iterator[str]:
+    rows = (
         (pool.name, ", ".join(pool.instance_types or ()), ", ".join(pool.zones or ()),
          str(pool.replicas) if pool.replicas is not None else "from 0",
          ", ".join(f"{amount} {name}" for name, amount in pool.limits.items()))
         for pool in plan.node_pools
-    ]
-    return ["## Pools", "", *_table(("pool", "type", "zone", "nodes", "limit"), rows)]
+    )
+    yield from ("## Pools", "")
+    yield from _table(("pool", "type", "zone", "nodes", "limit"), rows)
 
 
-def _jobs(plan: Plan) -> list[str]:
+def _jobs(plan: Plan) -> Iterator[str]:
     if not plan.jobs:
-        return []
-    rows = [
+        return
+    rows = (
         (f"{job.namespace}/{job.name}", job.queue or "", str(job.nodes),
          ", ".join(f"{amount} {name}" for name, amount in job.requests.items()))
         for job in plan.jobs
-    ]
-    return ["## Jobs", "", *_table(("job", "queue", "nodes", "a node asks for"), rows)]
+    )
+    yield from ("## Jobs", "")
+    yield from _table(("job", "queue", "nodes", "a node asks for"), rows)
 
 
-def _derived(plan: Plan) -> list[str]:
-    rows = [(each.object, each.field, each.value, each.reason, each.source) for each in plan.derived]
-    return ["## Derived", "", *_table(("object", "field", "value", "reason", "source"), rows)]
+def _derived(plan: Plan) -> Iterator[str]:
+    rows = ((each.object, each.field, each.value, each.reason, each.origin) for each in plan.derived)
+    yield from ("## Derived", "")
+    yield from _table(("object", "field", "value", "reason", "source"), rows)

@@ -47,6 +47,11 @@ class Derived:
     source: str = ""
     at: Route | None = None
 
+    @property
+    def origin(self) -> str:
+        """Where the rule comes from, or the value; a rule without either is our own."""
+        return self.source or (str(self.at) if self.at else "default of Trainyard")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:

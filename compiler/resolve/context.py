@@ -16,7 +16,6 @@ from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
 
 SPEC = Route(("spec",))
-OURS = "default of Trainyard"
 T = TypeVar("T")
 
 
@@ -39,8 +38,7 @@ class Context:
         self, target: str, name: str, value: object, reason: str, source: str = "", *, follows: Route | None = None
     ) -> None:
         """Record a value that nobody wrote, for ``explain``, and the value of the spec that it ``follows``, if any."""
-        said = source or (str(follows) if follows else OURS)
-        self.derived.append(Derived(target, name, str(value), reason, said, follows))
+        self.derived.append(Derived(target, name, str(value), reason, source, follows))
 
     def settle(
         self, target: str, name: str, given: T | None, derived: T, reason: str, source: str = "", *, at: Route,
@@ -50,7 +48,7 @@ class Context:
         if given is None:
             self.derive(target, name, derived, reason, source, follows=follows)
             return derived
-        self.derived.append(Derived(target, name, str(given), "set by the spec", str(at), at))
+        self.derived.append(Derived(target, name, str(given), "set by the spec", at=at))
         return given
 
     def find(self, code: str, what: str, name: str, known: Mapping[str, T], at: Route) -> T | None:

@@ -43,7 +43,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         yield Manifest(body, path(RUNTIMES, body), runtime.at, _runtime_origins(runtime))
     for job in plan.jobs:
         body = job_body(job, overrides=old)
-        yield Manifest(body, path(JOBS, body), job.at, _job_origins(job, old))
+        yield Manifest(body, path(JOBS, body), job.at, _job_origins(job, old), _WORDS)
 
 
 def runtime_body(runtime: Runtime) -> Body:
@@ -187,6 +187,7 @@ _FIELDS = (
 )
 
 
+_WORDS = (("spec", "trainer", "command"), ("spec", "trainer", "args"))
 _LIMITS = ("spec", "trainer", "resourcesPerNode", "limits")
 _ASKED = {"cpu": "cpu", "memory": "memory", "ephemeral-storage": "ephemeralStorage", GPU: "gpus", NEURON: "gpus",
           EFA: "efa", HUGEPAGES: "hugePages"}
@@ -194,10 +195,6 @@ _ASKED = {"cpu": "cpu", "memory": "memory", "ephemeral-storage": "ephemeralStora
 
 def _job_origins(job: TrainJob, old: bool) -> dict[tuple[Key, ...], Route]:
     found: dict[tuple[Key, ...], Route] = {("spec", *path): job.where(name) for path, name in _FIELDS}
-    found.update(
-        (("spec", "trainer", name, index), job.where(name) / index)
-        for name in ("command", "args") for index in range(len(getattr(job, name)))
-    )
     found.update(
         (("spec", "trainer", "env", index), job.where(f"env.{each.name}"))
         for index, each in enumerate(job.env) if f"env.{each.name}" in job.origins

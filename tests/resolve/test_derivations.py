@@ -67,7 +67,7 @@ def test_what_is_written_wins() -> None:
     for field, value in (("resources.cpu", "90"), ("resources.efa", "2"), ("sharedMemory", "64Gi"),
                          ("processesPerNode", "3")):
         at = Route(("spec", "jobs", 0, *field.split(".")))
-        assert told[field] == Derived("job/train", field, value, "set by the spec", str(at), at)
+        assert told[field] == Derived("job/train", field, value, "set by the spec", at=at)
 
 
 @pytest.mark.parametrize("memory", [None, "1Gi", "2Gi", "100Gi"])
@@ -532,7 +532,7 @@ def test_every_derived_value_says_why(name: str) -> None:
         assert each.field
         assert each.value
         assert each.reason
-        assert each.source
+        assert each.origin
         assert not each.reason.endswith(".")
     targets = {each.object for each in plan.derived}
     assert {f"job/{job.source_name}" for job in plan.jobs} <= targets
