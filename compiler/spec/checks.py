@@ -45,14 +45,17 @@ def matched(
     pattern: str, what: str, example: str, *, longest: int = 253, empty: bool = False
 ) -> Callable[[Any], str]:
     """A check that a text is ``what``, as a pattern tells; ``example`` is shown to whoever missed it."""
-    compiled = re.compile(rf"(?:{pattern})\Z", re.ASCII)
+    whole = rf"(?:{pattern})\Z"  # compiled by `re` when first needed: a spec has few of these types
+
+    def fits(text: str) -> bool:
+        return len(text) <= longest and re.match(whole, text, re.ASCII) is not None
 
     def check(value: Any) -> str:
         text = "" if empty and value == "" else as_text(value, what, example)
         if len(text) > longest:
             raise fault(f"`{text[:32]}…` has {len(text)} characters, {what} has at most {longest}", "shorten it")
-        if not compiled.match(text):
-            meant = next((each for each in _slips(text) if compiled.match(each) and len(each) <= longest), None)
+        if not fits(text):
+            meant = next((each for each in _slips(text) if fits(each)), None)
             raise fault(f"`{text}` is not {what}", f"write `{meant}`" if meant else f"write it like `{example}`")
         return text
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from compiler.policy.rule import Finding, rule
@@ -23,11 +22,12 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, env: {HF_HOME: /data/hf, TOKENIZERS_PARALLELISM: "false"}}]
     """
     for name, value in work.env.items():
-        if value and "$" not in value and _CREDENTIAL.search(name):
+        if value and "$" not in value and f"_{name}".endswith(_CREDENTIALS):
             yield Finding(f"`{name}` of job `{work.name}` has its value in git", work.where_env(name),
                           help="put it into a Secret, and write `valueFrom: {secretKeyRef: {name: …, key: …}}`")
 
 
-_CREDENTIAL = re.compile(
-    r"(^|_)(HF_TOKEN|HUGGING_?FACE_(HUB_)?TOKEN|AWS_SESSION_TOKEN|AWS_SECRET_ACCESS_KEY|GITHUB_TOKEN|API_KEY|PASSWORD|"
-    r"SECRET_KEY)$")
+_CREDENTIALS = tuple(f"_{name}" for name in (
+    "HF_TOKEN", "HUGGINGFACE_TOKEN", "HUGGING_FACE_TOKEN", "HUGGINGFACE_HUB_TOKEN", "HUGGING_FACE_HUB_TOKEN",
+    "AWS_SESSION_TOKEN", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "API_KEY", "PASSWORD", "SECRET_KEY",
+))
