@@ -26,7 +26,6 @@ class Nodes:
         self.plan = plan
         self.manifests = manifests
         self.catalog = catalog
-        self.several = sum(each.ref.kind == "ClusterConfig" for each in manifests) > 1
         self._types: dict[int, tuple[InstanceType, ...]] = {}
 
     @cached_property
@@ -100,8 +99,8 @@ class Nodes:
 
     @property
     def region(self) -> str | None:
-        """The region of the cluster, where the set says it and has one cluster."""
-        return self.plan.cluster.region if self.plan.cluster and not self.several else None
+        """The region of the cluster, where the set says it."""
+        return self.plan.cluster.region if self.plan.cluster else None
 
     def has_label(self, pool: NodePool, key: str, value: str) -> bool | None:
         """Whether nodes of a pool carry a label; ``None`` if that cannot be told."""

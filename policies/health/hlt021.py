@@ -46,7 +46,7 @@ def image_family_gone(cluster: Cluster, world: World) -> Iterator[Finding]:
         if group.ami_family == "AmazonLinux2":
             yield Finding(f"node group `{group.name}` wants `AmazonLinux2`, {said}", group.where("ami_family"),
                           help="write `amiFamily: AmazonLinux2023`")
-    for each in world.plan.node_classes if not world.several else ():
+    for each in world.plan.node_classes:
         if (each.ami_alias or "").startswith("al2@"):
             yield Finding(f"node class `{each.name}` wants `{each.ami_alias}`, {said}", each.where("ami_alias"),
                           help="write `alias: al2023@v20260714`")

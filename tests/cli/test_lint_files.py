@@ -187,3 +187,34 @@ spec:
     for text, found in ((claim, [("ERROR", "REF001", 11, 58)]), (claim + runtime, [])):
         (tmp_path / "a.yaml").write_text(text)
         assert told(tmp_path) == found
+
+
+def test_two_clusters_of_eksctl_in_one_folder(tmp_path: Path) -> None:
+    """Each is judged, and what runs in either of them is held against neither."""
+    config = """\
+apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: NAME, region: REGION, version: "1.35"}
+autoModeConfig: {enabled: false}
+managedNodeGroups: [{name: system, instanceType: m7i.2xlarge, minSize: 1, maxSize: MOST, desiredCapacity: 2}]
+"""
+    pool = """\
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: gpu}
+spec:
+  limits: {nvidia.com/gpu: 64}
+  template:
+    spec:
+      expireAfter: Never
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: gpu}
+      requirements:
+        - {key: node.kubernetes.io/instance-type, operator: In, values: [g6e.48xlarge]}
+        - {key: topology.kubernetes.io/zone, operator: In, values: [us-west-2a]}
+"""
+    (tmp_path / "pool.yaml").write_text(pool)
+    for name, region, most in (("east", "us-east-1", "1"), ("west", "us-west-2", "3")):
+        text = config.replace("NAME", name).replace("REGION", region).replace("MOST", most)
+        (tmp_path / f"{name}.yaml").write_text(text)
+    assert told(tmp_path) == [("ERROR", "LIM012", 5, 104)]
+    assert told(tmp_path, "east.yaml") == told(tmp_path)

@@ -13,7 +13,6 @@ from tests.policy.harness import builtin_rules, findings_for, lifted
 JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
 POOL = "apiVersion: karpenter.sh/v1\nkind: NodePool\n"
 FLAVOR = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\n"
-CLUSTER = "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\n"
 RUNTIME = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\n"
 QUEUE = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\n"
 CLASS = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n"
@@ -158,9 +157,6 @@ SETS = {
         required(TYPE, "p4d.24xlarge", "p5.48xlarge"),
         pods("{spec: {affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: ["
              f"{{matchExpressions: [{{key: {TYPE}, operator: In, values: [p4d.24xlarge]}}]}}]}}}}}}}}}}")],
-    "two clusters in one repository": [
-        f"{CLUSTER}metadata: {{name: a, region: us-west-2, version: '1.35'}}",
-        f"{CLUSTER}metadata: {{name: b, region: us-east-1, version: '1.35'}}"],
     "fair sharing that is off": [
         f"{QUEUE}spec: {{preemption: {{reclaimWithinCohort: Any, borrowWithinCohort: {{policy: LowerPriority}}}}}}",
         "{apiVersion: config.kueue.x-k8s.io/v1beta1, kind: Configuration, waitForPodsReady: {timeout: 30m}, "
