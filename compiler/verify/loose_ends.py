@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from compiler.manifest import Manifest
@@ -25,20 +26,33 @@ _PAIRED = frozenset({
     (KUEUE, "WorkloadPriorityClass"), (KUEUE, "Topology"),
 })
 _CLOSELY, _LOOSELY = 0.8, 0.55  # of 1, SequenceMatcher's ratio
+_FEW = 100  # where more lie about unused, one that is alike says nothing, and to compare all of them takes minutes
 _TELLING = 5  # letters of a part of a name: shorter ones differ by one letter and are right
+
+
+Named = list[tuple[Manifest, Path, Identity]]
 
 
 def loose_ends(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
     """References into nothing that are meant for an object of the set: one that nothing refers to and that has nearly
-    that name; or one of which the name is a slip away. What is merely absent may exist elsewhere."""
+    that name; one of which the name is a slip away; a claim in another namespace. What is merely absent may exist
+    elsewhere."""
+    spaces = _namespaces_of_jobs(objects)
     named = [(manifest, path, target) for manifest in objects.manifests
-             for path, target in (*references(manifest.body), *_of_cluster_runtime(manifest.body, objects))]
+             for path, target in (*references(manifest.body), *_of_runtime(manifest.body, spaces))]
+    shared = {(kind, name) for _, manifest in objects.of_kind(*_RUNTIME) if identity_of(manifest.body)[3] not in spaces
+              for _, (_, kind, _, name) in _of_runtime(manifest.body, {identity_of(manifest.body)[3]: {""}})}
+    yield from _misnamed(objects, named, shared)
+    yield from _misplaced(objects, named, shared)
+
+
+def _misnamed(objects: ObjectSet, named: Named, shared: set[tuple[str, str]]) -> Iterator[tuple[Manifest, Fault]]:
     used = {target for _, _, target in named}
     there: dict[Identity, list[str]] = {}
     for identity in objects.identities():
         there.setdefault((*identity[:3], ""), []).append(identity[3])
     absent = {target for target in used if target not in objects}
-    shared = set(_of_any_namespace(objects))
+    missing = Counter(target[:3] for target in absent)
     told: set[tuple[str, Path]] = set()
     for manifest, path, target in named:
         group, kind, namespace, name = target
@@ -46,58 +60,48 @@ def loose_ends(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
         if target not in absent or (manifest.id, path) in told or is_built_in(group, kind, name):
             continue
         own = identity_of(manifest.body)
-        unused = [each for each in names
-                  if (group, kind, namespace, each) not in {*used, own} and (kind, each) not in shared]
-        alone = (group, kind) in _PAIRED and len(unused) == 1 and sum(each[:3] == target[:3] for each in absent) == 1
-        loose = like(name, unused, _LOOSELY if alone else _CLOSELY)
+        others = [(group, kind, namespace, each) for each in names]
+        unused = [each[3] for each in others if each not in used and each != own and each[1::2] not in shared]
+        alone = (group, kind) in _PAIRED and len(unused) == 1 and missing[target[:3]] == 1
+        loose = like(name, unused, _LOOSELY if alone else _CLOSELY) if len(unused) <= _FEW else ""
         if alike := loose or _slip(name, names):
             told.add((manifest.id, path))
             message = f"there is no `{kind}` `{name}`, and {'nothing refers to' if loose else 'there is'} `{alike}`"
             yield manifest, Fault(REFERENCE, "REF001", path, message, f"write `{alike}`, or declare `{name}`")
 
 
-def misplaced(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
+def _misplaced(objects: ObjectSet, named: Named, shared: set[tuple[str, str]]) -> Iterator[tuple[Manifest, Fault]]:
     """Claims of a pod that are not in its namespace, but once in another one, where nothing refers to them."""
-    named = [target for manifest in objects.manifests
-             for _, target in (*references(manifest.body), *_of_cluster_runtime(manifest.body, objects))]
+    used = {target for _, _, target in named if target[1] == "PersistentVolumeClaim"}
     claims = dict(objects.of_kind("", "PersistentVolumeClaim"))
-    absent = {target for target in named if target[1] == "PersistentVolumeClaim" and target not in objects}
-    shared = set(_of_any_namespace(objects))
-    for _, kind, space, name in sorted(absent):
+    for _, kind, space, name in sorted(each for each in used if each not in objects):
         others = [each for each in claims if each[3] == name]
-        if len(others) == 1 and others[0][2] and space and others[0] not in named and (kind, name) not in shared:
+        if len(others) == 1 and others[0][2] and space and others[0] not in used and (kind, name) not in shared:
             message = f"nothing here refers to claim `{name}`, and pods of namespace `{space}` want one"
             yield claims[others[0]], Fault(REFERENCE, "REF001", ("metadata", "namespace"), message,
                                            f"write `namespace: {space}`")
 
 
-def _of_cluster_runtime(body: dict[str, Any], objects: ObjectSet) -> Iterator[tuple[Path, Identity]]:
-    """What the pods of a ClusterTrainingRuntime refer to, in the namespace of each of its jobs."""
-    spaces = sorted(_namespaces_of_jobs(body, objects))
-    for path, spec in _pods_of_cluster_runtime(body) if spaces else ():
-        for space in spaces:
-            yield from pod_references(spec, path, space)
+_RUNTIME = (TRAINER, "ClusterTrainingRuntime")
 
 
-def _of_any_namespace(objects: ObjectSet) -> Iterator[tuple[str, str]]:
-    """Kind and name of what cluster-wide runtimes without a job refer to: jobs may use them in whichever namespace."""
-    for _, manifest in objects.of_kind(TRAINER, "ClusterTrainingRuntime"):
-        for path, spec in _pods_of_cluster_runtime(manifest.body):
-            if not _namespaces_of_jobs(manifest.body, objects):
-                yield from ((kind, name) for _, (_, kind, _, name) in pod_references(spec, path, ""))
+def _of_runtime(body: dict[str, Any], spaces: Mapping[str, set[str]]) -> Iterator[tuple[Path, Identity]]:
+    """What the pods of a ClusterTrainingRuntime refer to, in each of its namespaces."""
+    group, kind, _, name = identity_of(body)
+    if (group, kind) == _RUNTIME:
+        for path, spec in follow(body, POD_SPECS[TRAINER, "TrainingRuntime"]):
+            for space in sorted(spaces.get(name, ())):
+                yield from pod_references(spec, path, space)
 
 
-def _pods_of_cluster_runtime(body: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
-    group, kind, _, _ = identity_of(body)
-    if (group, kind) == (TRAINER, "ClusterTrainingRuntime"):
-        yield from follow(body, POD_SPECS[TRAINER, "TrainingRuntime"])
-
-
-def _namespaces_of_jobs(runtime: dict[str, Any], objects: ObjectSet) -> set[str]:
-    _, kind, _, name = identity_of(runtime)
-    return {identity[2] for identity, job in objects.of_kind(TRAINER, "TrainJob")
-            if (ref := at(job.body, "spec", "runtimeRef")) and at(ref, "name") == name
-            and at(ref, "kind") in (None, kind)}
+def _namespaces_of_jobs(objects: ObjectSet) -> dict[str, set[str]]:
+    """By ClusterTrainingRuntime, the namespaces of its jobs. One without any may have jobs in whichever namespace."""
+    found: dict[str, set[str]] = {}
+    for identity, job in objects.of_kind(TRAINER, "TrainJob"):
+        ref = at(job.body, "spec", "runtimeRef")
+        if at(ref, "kind") in (None, _RUNTIME[1]) and isinstance(name := at(ref, "name"), str):
+            found.setdefault(name, set()).add(identity[2])
+    return found
 
 
 def _slip(word: str, names: Iterable[str]) -> str:

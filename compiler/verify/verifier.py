@@ -10,7 +10,7 @@ from compiler.manifest import Body, Manifest, ObjectRef, placeholder
 from compiler.source import Route
 from compiler.verify.body import validate_body
 from compiler.verify.fault import NAME, Fault
-from compiler.verify.loose_ends import loose_ends, misplaced
+from compiler.verify.loose_ends import loose_ends
 from compiler.verify.objects import ObjectSet, at
 from compiler.verify.references import link
 from compiler.verify.schemas import BUILTIN, Schemas
@@ -43,7 +43,7 @@ def verify(
     found += [(later, _duplicate(first, later)) for first, later in objects.duplicates]
     found += link(objects, closed=closed, external=external)
     if not closed:
-        found += [*loose_ends(objects), *misplaced(objects)]
+        found += loose_ends(objects)
         found = [(manifest, fault) for manifest, fault in found if not _filled_in_later(manifest.body, fault)]
     order = {id(manifest): place for place, manifest in enumerate(manifests)}
     found.sort(key=lambda pair: order[id(pair[0])])
@@ -67,7 +67,7 @@ def _filled_in_later(body: Body, fault: Fault) -> bool:
 
 def _duplicate(first: Manifest, later: Manifest) -> Fault:
     """The same object twice. Both have one id, so the places are told by their files."""
-    places = listed((manifest.path or manifest.at or '?' for manifest in (first, later)), " and ")
+    places = listed((manifest.path or manifest.at or "?" for manifest in (first, later)), " and ")
     return Fault(
         NAME, "NAM005", ("metadata", "name"), f"`{later.ref}` is there twice: {places}", "rename or remove one of them"
     )
