@@ -74,7 +74,9 @@ def _judged(objects: list[Found], catalog: Catalog, policies: Policies) -> list[
     places = [each.at for each in told if each.severity is Severity.ERROR and each.at]
     found = run(plan, catalog, policies.rules, policies.config, manifests)
     told += [each for each in found if not any(_about(each, place) for place in places)]
-    return _located(told, objects)
+    ids = {each.manifest.id: each for each in reversed(objects)}
+    ids |= {mended.id: each for mended, each in zip(manifests, objects, strict=True) if mended.id not in ids}
+    return [_place(each, ids) for each in told]
 
 
 def _once(told: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -210,13 +212,6 @@ def _is_object(body: dict[str, Any]) -> bool:
     api_version = body.get("apiVersion", "" if isinstance(body.get("metadata"), dict) else None)
     return (isinstance(body.get("kind"), str) and isinstance(api_version, str) and "$patch" not in body
             and not api_version.startswith("trainyard.dev/"))
-
-
-def _located(told: Iterable[Diagnostic], objects: list[Found]) -> list[Diagnostic]:
-    by_id: dict[str, Found] = {}
-    for each in objects:
-        by_id.setdefault(each.manifest.id, each)
-    return [_place(each, by_id) for each in told]
 
 
 def _place(item: Diagnostic, by_id: dict[str, Found]) -> Diagnostic:

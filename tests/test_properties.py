@@ -17,6 +17,8 @@ from compiler.diagnostics import Severity
 from compiler.lift import lift
 from compiler.manifest import Manifest, ObjectRef
 from compiler.plan import Plan
+from compiler.policy.engine import run
+from compiler.policy.load import load_rules
 from compiler.resolve import resolve
 from compiler.source import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile, Span
 from compiler.spec import load
@@ -246,17 +248,32 @@ def ours() -> list[dict[str, Any]]:
     return list(found.values())
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data())
-def test_lift_never_raises(data: st.DataObject) -> None:
+def broken(data: st.DataObject, most: int = 3) -> list[dict[str, Any]]:
+    """Some of our own objects with something else in up to three places of each."""
     bodies = []
-    for index in data.draw(st.lists(st.integers(0, len(ours()) - 1), min_size=1, max_size=3)):
+    for index in data.draw(st.lists(st.integers(0, len(ours()) - 1), min_size=1, max_size=most)):
         body = ours()[index]
         for _ in range(data.draw(st.integers(1, 3))):
             if spots := places(body):
                 spot = spots[data.draw(st.integers(0, len(spots) - 1))]
                 body = mutated(body, spot, data.draw(JUNK), delete=data.draw(st.booleans()))
         bodies.append(body)
+    return bodies
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_whatever_stands_in_objects_is_told_with_a_help(data: st.DataObject) -> None:
+    manifests = [Manifest(body) for body in (*broken(data, 6), *ours())]
+    told = verify(manifests, closed=False)
+    told += run(lift(manifests, closed=False), load_catalog(), load_rules(None)[0], manifests=manifests)
+    assert [each for each in told if not each.help or each.code.startswith("INT")] == []
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_lift_never_raises(data: st.DataObject) -> None:
+    bodies = broken(data)
     plan = lift([Manifest(body) for body in bodies], closed=False)
     assert plan == lift([Manifest(copy.deepcopy(body)) for body in bodies], closed=False) or "nan" in repr(plan)
 

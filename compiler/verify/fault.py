@@ -67,11 +67,11 @@ def like(word: str, names: Iterable[str], least: float = 0.8) -> str:
     return best if best and ratios[best] >= least else ""
 
 
-def nearest(word: str, names: Iterable[str]) -> str:
-    """``did you mean …`` for a misspelled name, or what there is to choose from if that is short."""
+def nearest(word: str, names: Iterable[str], otherwise: str = "") -> str:
+    """``did you mean …`` for a misspelled name, or what there is to choose from if that is short, or ``otherwise``."""
     from compiler.catalog.near import near  # error path only
 
     names = sorted(names)
     if found := near(word, names, limit=1):
         return f"did you mean `{found[0]}`?"
-    return f"known: {listed(names)}" if 0 < len(names) <= 12 else ""
+    return f"known: {listed(names)}" if 0 < len(names) <= 12 else otherwise

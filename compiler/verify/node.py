@@ -145,7 +145,7 @@ def _enum(values: list[Any]) -> Test:
         return (
             "SCH004",
             f"`{value}` is not one of {listed(values)}",
-            nearest(str(value), map(str, values)),
+            nearest(str(value), map(str, values), "write one of them"),
         )
 
     return test

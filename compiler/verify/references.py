@@ -158,12 +158,13 @@ def _absent_keys(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
             body = objects.find("", "ConfigMap", namespace, str(at(volume, "name")))
             if body is None or at(volume, "optional"):
                 continue
-            keys = [*(at(body, "data") or {}), *(at(body, "binaryData") or {})]
+            parts = (at(body, "data"), at(body, "binaryData"))
+            keys = [key for each in parts if isinstance(each, dict) for key in each]
             for index, item in enumerate(items(volume, "items")):
                 if item.get("key") not in keys:
                     message = f"ConfigMap `{at(volume, 'name')}` has no key `{item.get('key')}`"
                     yield manifest, Fault(REFERENCE, "REF001", (*here, "items", index, "key"), message,
-                                          nearest(str(item.get("key")), keys) or "add the key")
+                                          nearest(str(item.get("key")), keys, "add the key"))
 
 
 def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
@@ -211,19 +212,12 @@ def follow(value: Any, path: tuple[str, ...], start: Path = ()) -> Iterator[tupl
 
 
 def _target(reference: Reference, value: Any, namespace: str) -> Identity | None:
-    if isinstance(value, str):
-        return (
-            (reference.target_group, reference.target_kind, "" if reference.cluster else namespace, value)
-            if value
-            else None
-        )
-    if not isinstance(value, dict) or not isinstance(name := value.get("name"), str):
+    kind, space, name = reference.target_kind, namespace, value
+    if isinstance(value, dict):
+        name, space = value.get("name"), value.get("namespace") or namespace
+        kind = (value.get("kind") or kind) if reference.typed else kind
+    if not all(isinstance(each, str) for each in (name, space, kind)) or not name or kind in ("User", "Group"):
         return None
-    kind, space = reference.target_kind, value.get("namespace") or namespace
-    if reference.typed:
-        kind = value.get("kind") or kind
-        if kind in ("User", "Group"):
-            return None
     cluster = reference.cluster or kind in ("ClusterRole", "ClusterTrainingRuntime")
     return reference.target_group, kind, "" if cluster else space, name
 
@@ -247,7 +241,7 @@ def _near(objects: ObjectSet, target: Identity) -> str:
     same = {other[3]: other[2] for other, _ in objects.of_kind(group, kind)}
     if name in same:
         return f"it is in namespace `{same[name]}`"
-    return nearest(name, [other for other, space in same.items() if space == namespace])
+    return nearest(name, [other for other, space in same.items() if space == namespace], "declare it")
 
 
 def _namespaces(objects: ObjectSet) -> set[str]:
@@ -263,6 +257,5 @@ def _undeclared(manifest: Manifest, declared: set[str]) -> Iterator[Fault]:
     namespace = identity_of(manifest.body)[2]
     if namespace and namespace not in declared:
         message = f"namespace `{namespace}` is not declared"
-        yield Fault(
-            REFERENCE, "REF002", ("metadata", "namespace"), message, nearest(namespace, declared - ALWAYS_THERE)
-        )
+        help = nearest(namespace, declared - ALWAYS_THERE, "declare it")
+        yield Fault(REFERENCE, "REF002", ("metadata", "namespace"), message, help)

@@ -171,8 +171,8 @@ def _unknown(node: Node, key: str, trail: Trail) -> Fault:
     where = trail[1] if trail is not None else ""
     place = f" in `{where}`" if isinstance(where, str) and where else ""
     return Fault(
-        UNKNOWN, "SCH001", path_of((trail, key)), f"unknown field `{key}`{place}", nearest(key, node.names), key=True,
-        meant=like(key, node.names),
+        UNKNOWN, "SCH001", path_of((trail, key)), f"unknown field `{key}`{place}",
+        nearest(key, node.names, "remove it: the API knows no such field here"), key=True, meant=like(key, node.names),
     )  # fmt: skip
 
 

@@ -41,7 +41,8 @@ def block_without_reservation(manifest: Manifest) -> Iterator[Finding]:
             capacityReservation: {capacityReservationTarget: {capacityReservationID: cr-0a1b2c3d4e5f60718}}
     """
     for field in ("managedNodeGroups", "nodeGroups"):
-        for index, group in enumerate(manifest.body.get(field) or ()):
+        groups = manifest.body.get(field)
+        for index, group in enumerate(groups if isinstance(groups, list) else ()):
             block = value(group, "instanceMarketOptions", "marketType") == "capacity-block"
             if block and not value(group, "capacityReservation", "capacityReservationTarget"):
                 yield Finding(

@@ -65,4 +65,4 @@ def _policy_targets(path: Path, spec: Any, jobs: set[str]) -> Iterator[Fault]:
         for index, name in enumerate(names or ()):
             if name not in jobs:
                 yield refused((*path, *tail, index), f"replicated job `{name}` is not one of this JobSet",
-                              help=nearest(str(name), jobs) or "name one of its `replicatedJobs`")
+                              help=nearest(str(name), jobs, "name one of its `replicatedJobs`"))

@@ -71,7 +71,7 @@ def _alias(path: Path, alias: str, family: Any) -> Iterator[Fault]:
         return
     name, version = found.groups()
     if name not in FAMILIES:
-        yield breaks(path, f"`{name}` is no family of images", nearest(name, FAMILIES))
+        yield breaks(path, f"`{name}` is no family of images", nearest(name, FAMILIES, "write one like `AL2023`"))
     elif name.startswith("windows") and version != "latest":
         yield breaks(path, f"images of `{name}` cannot be pinned", f"write `{name}@latest`")
     elif family not in (None, "Custom", FAMILIES[name]):

@@ -78,7 +78,7 @@ def _mounts(path: Path, container: dict[str, Any], volumes: set[Any]) -> Iterato
         if mount.get("name") not in volumes:
             yield refused(
                 (*path, "volumeMounts", index, "name"), f"volume `{mount.get('name')}` is not one of this pod",
-                help=nearest(str(mount.get("name")), map(str, volumes)) or "add it to `volumes`",
+                help=nearest(str(mount.get("name")), map(str, volumes), "add it to `volumes`"),
             )
         if places.setdefault(mount.get("mountPath"), index) != index:
             yield refused((*path, "volumeMounts", index, "mountPath"), f"`{mount.get('mountPath')}` is mounted twice",

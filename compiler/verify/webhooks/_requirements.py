@@ -62,7 +62,7 @@ def _key(path: Path, key: str, *, written: bool = False) -> Iterator[Fault]:
         yield breaks(path, f"`{key}` is written by Karpenter itself", "leave it out", key=written)
     elif domain.endswith((_SH, _AWS)) and key not in _KNOWN:
         yield breaks(path, f"`{key}` is no label of Karpenter",
-                     nearest(key, _KNOWN) or "take one of Karpenter's labels, or a domain of your own", key=written)
+                     nearest(key, _KNOWN, "take one of Karpenter's labels, or a domain of your own"), key=written)
 
 
 def _values(path: Path, requirement: dict[str, Any]) -> Iterator[Fault]:

@@ -46,4 +46,5 @@ def _admission_flavors(spec: Body, groups: list[Body]) -> Iterator[Fault]:
         for place, name in enumerate(strategy.get("onFlavors") or ()):
             if name not in flavors:
                 path = ("spec", "admissionChecksStrategy", "admissionChecks", index, "onFlavors", place)
-                yield refused(path, f"flavor `{name}` is not one of this queue", nearest(str(name), flavors))
+                yield refused(path, f"flavor `{name}` is not one of this queue",
+                                  nearest(str(name), flavors, "name one of its flavors"))

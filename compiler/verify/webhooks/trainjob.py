@@ -108,7 +108,7 @@ def _patch(path: Path, patch: Body, jobs: dict[str, Body], claims: set[str]) -> 
         name = str(job.get("name"))
         if jobs and name not in jobs:
             message = f"the runtime has no replicated job `{name}`: no JobSet can be made"
-            yield never_works((*here, "name"), message, nearest(name, jobs))
+            yield never_works((*here, "name"), message, nearest(name, jobs, "name one that it has"))
         elif job.get("template"):
             pod: Path = ("template", "spec", "template")
             yield from _pod((*here, *pod), at(job, *pod) or {}, at(jobs.get(name), *pod), claims)
@@ -120,7 +120,7 @@ def _override(path: Path, override: Body, jobs: dict[str, Body], claims: set[str
         name = str(target.get("name"))
         if jobs and name not in jobs:
             yield refused((*path, "targetJobs", index, "name"), f"the runtime has no replicated job `{name}`",
-                          nearest(name, jobs))
+                          nearest(name, jobs, "name one that it has"))
             return
         yield from _pod(path, override, at(jobs.get(name), "template", "spec", "template"), claims)
 
@@ -134,7 +134,7 @@ def _pod(path: Path, patch: Body, template: Any, claims: set[str]) -> Iterator[F
             name = str(container.get("name"))
             if template is not None and name not in known:
                 message = f"the runtime has no `{name}` in `{field}`: a container without image would be added"
-                yield never_works((*here, "name"), message, nearest(name, known))
+                yield never_works((*here, "name"), message, nearest(name, known, "name one that it has"))
             if container.get("env") and name in _OWN_ENV:
                 yield refused(
                     (*here, "env"), f"`env` of container `{name}` cannot be patched", _env_help(name), key=True
@@ -158,10 +158,12 @@ def _mounts(path: Path, container: Body, patch: Body, template: Any, claims: set
     volumes = {str(each.get("name")) for source in (patch, template) for each in items(source, "spec", "volumes")}
     volumes |= claims
     for index, mount in enumerate(items(container, "volumeMounts")):
-        if mount.get("name") not in volumes:
-            message = f"neither the patch nor the runtime has a volume `{mount.get('name')}`: no pod can be made"
+        name = str(mount.get("name"))
+        if name not in volumes:
             yield never_works(
-                (*path, "volumeMounts", index, "name"), message, nearest(str(mount.get("name")), volumes)
+                (*path, "volumeMounts", index, "name"),
+                f"neither the patch nor the runtime has a volume `{name}`: no pod can be made",
+                nearest(name, volumes, "add it to `volumes`"),
             )
 
 
