@@ -38,3 +38,9 @@ def items(values: Any, *path: str) -> list[Mapping[str, Any]]:
     """The mappings of a list deep in a mapping."""
     found = value(values, *path)
     return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list | tuple) else []
+
+
+def mapping(values: Any, *path: str) -> Mapping[str, Any]:
+    """The mapping deep in a mapping, or an empty one."""
+    found = value(values, *path)
+    return found if isinstance(found, Mapping) else {}

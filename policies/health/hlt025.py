@@ -8,7 +8,7 @@ from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.plan.delivery import HelmRelease
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import items, value
+from compiler.policy.values import items, mapping, value
 from compiler.policy.world import World
 from compiler.source import Route
 
@@ -102,7 +102,7 @@ def _absent(file: str, container: Mapping[str, Any], pod: Any, namespace: str, w
 def _provided(source: Any, body: Mapping[str, Any]) -> set[str]:
     """The files of a ConfigMap volume."""
     chosen = items(source, "items")
-    return {str(each.get("path")) for each in chosen} or {*(body.get("data") or {}), *(body.get("binaryData") or {})}
+    return {str(each.get("path")) for each in chosen} or {*mapping(body, "data"), *mapping(body, "binaryData")}
 
 
 def _of_chart(release: HelmRelease) -> Iterator[Finding]:
@@ -113,7 +113,7 @@ def _of_chart(release: HelmRelease) -> Iterator[Finding]:
         listed = value(settings, field)
         for index, file in enumerate(listed if isinstance(listed, list) else ()):
             folder, _, name = str(file).rpartition("/")
-            if folder == "/custom-config" and name not in (value(settings, "custom_monitor_definitions") or {}):
+            if folder == "/custom-config" and name not in mapping(settings, "custom_monitor_definitions"):
                 yield _finding(str(file), "`custom_monitor_definitions` does not define it",
                                release.where("values") / "settings" / field / index)
 
