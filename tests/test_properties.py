@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from builders import SPECS, document, example, plan_of, spec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -248,11 +250,19 @@ def ours() -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def broken(data: st.DataObject, most: int = 3) -> list[dict[str, Any]]:
-    """Some of our own objects with something else in up to three places of each."""
+@cache
+def strangers() -> list[dict[str, Any]]:
+    """Every object of the sets that lint is tried on."""
+    files = sorted((Path(__file__).parent / "lint_sets").rglob("*.y*ml"))
+    return [body for file in files for body in yaml.safe_load_all(file.read_text())
+            if isinstance(body, dict) and {"apiVersion", "kind"} <= set(body)]
+
+
+def broken(data: st.DataObject, source: list[dict[str, Any]], most: int = 3) -> list[dict[str, Any]]:
+    """Some objects with something else in up to three places of each."""
     bodies = []
-    for index in data.draw(st.lists(st.integers(0, len(ours()) - 1), min_size=1, max_size=most)):
-        body = ours()[index]
+    for index in data.draw(st.lists(st.integers(0, len(source) - 1), min_size=1, max_size=most)):
+        body = source[index]
         for _ in range(data.draw(st.integers(1, 3))):
             if spots := places(body):
                 spot = spots[data.draw(st.integers(0, len(spots) - 1))]
@@ -264,7 +274,7 @@ def broken(data: st.DataObject, most: int = 3) -> list[dict[str, Any]]:
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_whatever_stands_in_objects_is_told_with_a_help(data: st.DataObject) -> None:
-    manifests = [Manifest(body) for body in (*broken(data, 6), *ours())]
+    manifests = [Manifest(body) for body in (*broken(data, ours() + strangers(), 8), *ours())]
     told = verify(manifests, closed=False)
     told += run(lift(manifests, closed=False), load_catalog(), load_rules(None)[0], manifests=manifests)
     assert [each for each in told if not each.help or each.code.startswith("INT")] == []
@@ -273,7 +283,7 @@ def test_whatever_stands_in_objects_is_told_with_a_help(data: st.DataObject) -> 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_lift_never_raises(data: st.DataObject) -> None:
-    bodies = broken(data)
+    bodies = broken(data, ours())
     plan = lift([Manifest(body) for body in bodies], closed=False)
     assert plan == lift([Manifest(copy.deepcopy(body)) for body in bodies], closed=False) or "nan" in repr(plan)
 

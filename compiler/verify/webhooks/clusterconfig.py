@@ -50,9 +50,8 @@ def _group(path: Path, group: Body) -> Iterator[Fault]:
 
 
 def _capacity(path: Path, group: Body) -> Iterator[Fault]:
-    capacity = at(group, "capacityReservation") or {}
-    target = at(capacity, "capacityReservationTarget")
-    preference = capacity.get("capacityReservationPreference")
+    target = at(group, "capacityReservation", "capacityReservationTarget")
+    preference = at(group, "capacityReservation", "capacityReservationPreference")
     here = (*path, "capacityReservation")
     if preference is not None and target is not None:
         yield refused((*here, "capacityReservationPreference"), "a preference stands beside a target", "keep one",

@@ -31,7 +31,9 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         path = ("spec", "resources", "requests", "storage")
         yield never_works(path, f"claim of {wanted} on volume `{spec['volumeName']}` of {held} never binds",
                           help="ask for at most what the volume has")
-    missing = sorted(set(spec.get("accessModes") or ()) - set(at(volume, "spec", "accessModes") or ()))
+    offered = at(volume, "spec", "accessModes")
+    modes = spec.get("accessModes") or ()
+    missing = sorted(each for each in modes if isinstance(offered, list) and each not in offered)
     if missing:
         named = listed(missing)
         yield never_works(("spec", "accessModes"), f"volume `{spec['volumeName']}` does not offer {named}: never bound",
