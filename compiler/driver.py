@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.history import hold
 from compiler.lift import lift
 from compiler.manifest import Manifest, ObjectRef
 from compiler.plan import Plan
@@ -23,6 +22,12 @@ from compiler.source.assemble import SpecSource, assemble
 from compiler.spec import load
 from compiler.targets import lower
 from compiler.verify import verify
+
+Lowered = Callable[[Sequence[Manifest]], None]
+
+
+def _nobody(manifests: Sequence[Manifest]) -> None:
+    """Nobody waits for the objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +75,15 @@ class Outcome:
         return any(each.severity is Severity.ERROR for each in self.all())
 
 
-def check(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
-    """Every spec of the paths through every pass but writing."""
+def check(paths: Iterable[str | os.PathLike[str]], options: Options, lowered: Lowered = _nobody) -> Outcome:
+    """Every spec of the paths through every pass but writing. ``lowered`` gets the objects of each before the passes
+    judge them, so that something can be made of them meanwhile."""
     sources, found = assemble(list(paths))
     found += load_catalog(options.catalog).faults
     if any(each.severity is Severity.ERROR for each in found):
         return Outcome([], found)
     policies, faults = load_policies(options.policies, today=options.today)
-    done = Outcome([_compile(source, policies, options) for source in sources], [*found, *faults])
+    done = Outcome([_compile(source, policies, options, lowered) for source in sources], [*found, *faults])
     _excuse(done, policies.config)
     return done
 
@@ -95,14 +101,14 @@ def _excuse(done: Outcome, config: Config) -> None:
     done.excused = len(excused)
 
 
-def _compile(source: SpecSource, policies: Policies, options: Options) -> Compilation:
+def _compile(source: SpecSource, policies: Policies, options: Options, lowered: Lowered) -> Compilation:
     done = Compilation(source.name, source.document)
-    faults = _passes(done, policies, options)
+    faults = _passes(done, policies, options, lowered)
     done.diagnostics = [each.locate(source.document) for each in faults]
     return done
 
 
-def _passes(done: Compilation, policies: Policies, options: Options) -> list[Diagnostic]:
+def _passes(done: Compilation, policies: Policies, options: Options, lowered: Lowered) -> list[Diagnostic]:
     spec, faults = load(done.document)
     if spec is None:
         return faults
@@ -113,9 +119,12 @@ def _passes(done: Compilation, policies: Policies, options: Options) -> list[Dia
         return faults
     manifests = lower(plan)
     if options.hold:
+        from compiler.history import hold  # a check holds nothing, and starts sooner without it
+
         plan, manifests, more = hold(plan, manifests, done.document, options.output / done.name)
         faults += more
     done.plan, done.manifests = plan, manifests
+    lowered(manifests)
     external = frozenset(ObjectRef(*each) for each in plan.external)
     told = verify(manifests, closed=True, external=external)
     lifted = replace(lift(manifests, closed=True), bootstrap=plan.bootstrap, external=plan.external,

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,11 @@ class Synthesis:
         """Whether the process runs."""
         return self._process is not None
 
+    @property
+    def busy(self) -> bool:
+        """Whether it has objects of which nobody has asked yet."""
+        return bool(self._asked)
+
     def start(self) -> subprocess.Popen[str]:
         """Start the process, unless it runs. Should this one be killed, that one ends by itself and cleans up."""
         if self._process is None:
@@ -80,10 +86,8 @@ class Synthesis:
             self._files += 1
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-            try:
+            with suppress(BrokenPipeError):  # it has ended, which is told when its answer is missed
                 print(path, file=process.stdin, flush=True)
-            except BrokenPipeError:  # it has ended
-                raise self._failure() from None
             self._asked.append(chunk)
 
     def differing(self) -> list[Manifest]:

@@ -61,12 +61,10 @@ class Prepared:
 def prepare(done: Compilation, options: Options, cdk8s: Synthesis) -> Prepared:
     """Render a compilation and hold it against its folder; nothing is written.
 
-    Where cdk8s runs already, it makes the objects meanwhile.
+    Where cdk8s ran from the start, it has had the objects since they were lowered.
     """
-    if cdk8s.started:
-        cdk8s.take(done.manifests)
     files = render(done, _base(options))
-    return Prepared(files, tree.diff(options.output / done.name, files), taken=cdk8s.started)
+    return Prepared(files, tree.diff(options.output / done.name, files), taken=cdk8s.busy)
 
 
 def write(done: Compilation, prepared: Prepared, options: Options, cdk8s: Synthesis) -> tree.TreeDiff:

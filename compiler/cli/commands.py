@@ -116,7 +116,7 @@ def _compiled(options: argparse.Namespace, cdk8s: Synthesis) -> int:
     from compiler.writer import orphans
 
     settings = _options(options)
-    done = check(options.paths, settings)
+    done = check(options.paths, settings, cdk8s.take) if cdk8s.started else check(options.paths, settings)
     if done.compilations and any(Path(each).is_dir() for each in options.paths):  # else not every spec was read
         done.diagnostics += orphans(done, settings, options.paths)
     code = exit_code(options, done.all())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -110,6 +109,8 @@ _SECTION = re.compile(r"^## +(\w+)[ \t]*$", re.MULTILINE)
 
 def examples(doc: str, section: str) -> tuple[str, ...]:
     """The indented blocks of a section of a docstring, each to its next blank line."""
+    import textwrap  # never in a run
+
     parts = _SECTION.split(textwrap.dedent(doc if doc.startswith("\n") else f"{_indent(doc)}{doc}"))
     bodies = [text for name, text in zip(parts[1::2], parts[2::2], strict=True) if name == section]
     blocks: list[list[str]] = [[]]

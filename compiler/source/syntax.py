@@ -19,39 +19,36 @@ _RESERVED = re.compile(r"[@`%]")
 
 # Pattern over "context / problem" (libyaml's wording and that of PyYAML's own scanner), fact, help, label of the
 # context's place. The first that matches wins.
-_WORDINGS: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
-    (re.compile(pattern), fact, help, label)
-    for pattern, fact, help, label in (
-        ("document start|invalid state", "text after the end of the document",
-         "begin a further document with `---`, or correct the indentation", ""),
-        ("mapping values are not allowed", "a second `:` on a line, or a key where none can stand",
-         "quote the value if it contains `: `, or correct the indentation", ""),
-        ("quoted scalar / found unexpected (end of stream|document)", "quoted text is never closed",
-         "add the closing quote", "opened here"),
-        ("Unicode character escape code", "an escape in double quotes that names no character",
-         "write the character itself; one beyond U+FFFF is `\\U` and eight digits, not a pair of `\\u`", "opened here"),
-        ("unknown escape|escape sequence of|expected hexdecimal|did not find expected hex",
-         "unknown escape in double quotes",
-         "use single quotes, or write `\\\\` for a backslash", "opened here"),
-        ("sequence entries are not allowed", "`- ` where no list can begin",
-         "put the list on a line of its own under its key", ""),
-        ("(scanning a simple key|could not find expected ':')", "a line that is no `key: value`",
-         "write `key: value`, with a space after the colon, or correct the indentation", "starts here"),
-        ("flow sequence", "a list in `[...]` that is not closed, or lacks a comma",
-         "close the bracket; separate items by commas; quote items that contain `[]{},:`", "opened here"),
-        ("flow mapping", "a mapping in `{...}` that is not closed, or lacks a comma",
-         "close the brace; separate pairs by commas; quote values that contain `[]{},:`", "opened here"),
-        ("flow (node|context)|',' or", "a bracket that does not fit", "check brackets and commas", ""),
-        ("block mapping", "a line that does not fit the mapping around it", _ALIGN, "mapping starts here"),
-        ("block (collection|sequence)|expected '-'", "a line that does not fit the list around it",
-         "begin each item with `- ` in the same column", "list starts here"),
-        ("scanning an alias", "`*` begins an alias", "quote the value if it begins with `*`", ""),
-        ("scanning an anchor", "`&` begins an anchor", "quote the value if it begins with `&`", ""),
-        ("block scalar", "`|` or `>` must be followed by the end of the line",
-         "put the text on the next line, indented; quote the value if it begins with `|` or `>`", ""),
-        ("tag", "an invalid tag", "remove the tag; quote the value if it begins with `!`", ""),
-        ("directive|incompatible YAML", "an invalid `%` directive", "remove the line", ""),
-    )
+_WORDINGS: tuple[tuple[str, str, str, str], ...] = (
+    ("document start|invalid state", "text after the end of the document",
+     "begin a further document with `---`, or correct the indentation", ""),
+    ("mapping values are not allowed", "a second `:` on a line, or a key where none can stand",
+     "quote the value if it contains `: `, or correct the indentation", ""),
+    ("quoted scalar / found unexpected (end of stream|document)", "quoted text is never closed",
+     "add the closing quote", "opened here"),
+    ("Unicode character escape code", "an escape in double quotes that names no character",
+     "write the character itself; one beyond U+FFFF is `\\U` and eight digits, not a pair of `\\u`", "opened here"),
+    ("unknown escape|escape sequence of|expected hexdecimal|did not find expected hex",
+     "unknown escape in double quotes",
+     "use single quotes, or write `\\\\` for a backslash", "opened here"),
+    ("sequence entries are not allowed", "`- ` where no list can begin",
+     "put the list on a line of its own under its key", ""),
+    ("(scanning a simple key|could not find expected ':')", "a line that is no `key: value`",
+     "write `key: value`, with a space after the colon, or correct the indentation", "starts here"),
+    ("flow sequence", "a list in `[...]` that is not closed, or lacks a comma",
+     "close the bracket; separate items by commas; quote items that contain `[]{},:`", "opened here"),
+    ("flow mapping", "a mapping in `{...}` that is not closed, or lacks a comma",
+     "close the brace; separate pairs by commas; quote values that contain `[]{},:`", "opened here"),
+    ("flow (node|context)|',' or", "a bracket that does not fit", "check brackets and commas", ""),
+    ("block mapping", "a line that does not fit the mapping around it", _ALIGN, "mapping starts here"),
+    ("block (collection|sequence)|expected '-'", "a line that does not fit the list around it",
+     "begin each item with `- ` in the same column", "list starts here"),
+    ("scanning an alias", "`*` begins an alias", "quote the value if it begins with `*`", ""),
+    ("scanning an anchor", "`&` begins an anchor", "quote the value if it begins with `&`", ""),
+    ("block scalar", "`|` or `>` must be followed by the end of the line",
+     "put the text on the next line, indented; quote the value if it begins with `|` or `>`", ""),
+    ("tag", "an invalid tag", "remove the tag; quote the value if it begins with `!`", ""),
+    ("directive|incompatible YAML", "an invalid `%` directive", "remove the line", ""),
 )  # fmt: skip
 _TAB_INDENT = re.compile(r" *\t")
 
@@ -84,7 +81,7 @@ def _tab_before(line: str, column: int) -> bool:
 
 def _wording(said: str) -> tuple[str, str, str]:
     for pattern, fact, help, label in _WORDINGS:
-        if pattern.search(said):
+        if re.search(pattern, said):
             return fact, help, label
     return "text that is not YAML", "quote the value if it is text", ""
 
