@@ -82,8 +82,8 @@ def test_settings_in_the_policy_page_are_read(trainyard: Command, tmp_path: Path
     done = trainyard("check", ROOT / "specs" / "jakarta", "--policies", tmp_path / "policies", "--format", "github")
     assert "title=POL001::no finding of `PLC006` needs this exception" in done.out
     assert done.out.count("::") == 2
-    (tmp_path / "policies" / "org" / "org002.py").write_text(
-        (tmp_path / "policies" / "org" / "org002.py").read_text().replace("> 64", "> 13"))
+    rule = tmp_path / "policies" / "org" / "org002.py"
+    rule.write_text(rule.read_text().replace("> 64", "> 13 "))  # of another size, so that its bytecode is made anew
     done = trainyard("check", ROOT / "specs" / "jakarta", "--policies", tmp_path / "policies", "--format", "github")
     assert "timor.yaml" in done.out
     assert "title=ORG002::job `timor`" in done.out
