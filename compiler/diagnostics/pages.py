@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 _HEADING = re.compile(r"^## ([A-Z]{2,4}[0-9]{3}) ([a-z0-9-]+)[ \t]*$", re.MULTILINE)
 
@@ -28,10 +28,8 @@ class Page:
 def load_pages() -> dict[str, Page]:
     """Every page by code, in the order of area and code."""
     pages: dict[str, Page] = {}
-    folder = files("compiler.diagnostics") / "codes"
-    for area in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if area.name.endswith(".md"):
-            pages.update((page.code, page) for page in split_pages(area.read_text(encoding="utf-8")))
+    for area in sorted(Path(__file__).with_name("codes").glob("*.md")):
+        pages.update((page.code, page) for page in split_pages(area.read_text(encoding="utf-8")))
     return pages
 
 

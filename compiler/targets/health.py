@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from hashlib import sha256
-from importlib.resources import files as resources
+from pathlib import Path
 
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
@@ -110,7 +110,7 @@ def _daemon_set(detector: ProblemDetector, digest: str) -> Body:
 def tainter_bodies(tainter: ConditionTainter) -> list[Body]:
     """A Deployment that watches node conditions and sets or lifts the taint. Its program needs only Python."""
     name, namespace = tainter.name, tainter.namespace
-    script = (resources("compiler.targets") / "scripts" / "condition_tainter.py").read_text(encoding="utf-8")
+    script = (Path(__file__).parent / "scripts" / "condition_tainter.py").read_text(encoding="utf-8")
     access = Access(at=tainter.at, name=name, namespace="", rules=(
         PolicyRule(("",), ("nodes",), ("get", "list", "patch")),
     ), subjects=(Subject("ServiceAccount", name, namespace),))
