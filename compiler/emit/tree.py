@@ -142,7 +142,7 @@ def _compare(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
     foreign = [path for path in rest if not state.is_ours(path)]
     for path in removed:
         state.note_edit(path, (root / path).read_bytes())
-    in_the_way = _in_the_way(state, files, {*added, *changed, *unchanged}, foreign)
+    in_the_way = _in_the_way(files, {*added, *changed, *unchanged}, foreign)
     if in_the_way.intersection(files) and MANIFEST not in entries and MANIFEST in files:
         found.append(_nothing_known(root, "is missing"))
     _tell(state, in_the_way, [path for path in foreign if path not in in_the_way])
@@ -208,7 +208,7 @@ def _content(state: _Comparison, path: str, wanted: bytes) -> bytes | None:
     return None if data == wanted else data
 
 
-def _in_the_way(state: _Comparison, files: Mapping[str, bytes], possible: set[str], foreign: list[str]) -> set[str]:
+def _in_the_way(files: Mapping[str, bytes], possible: set[str], foreign: list[str]) -> set[str]:
     """Foreign entries where a file or a folder of ours must stand."""
     conflicts = {path for path in files if path not in possible}
     folders = {str(parent) for path in files for parent in PurePosixPath(path).parents}
