@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from compiler.catalog import Catalog, load_catalog
 from compiler.clusters import by_cluster
+from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, warning
 from compiler.driver import Options, Outcome

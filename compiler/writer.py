@@ -6,11 +6,12 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from compiler import __version__
 from compiler.catalog import load_catalog
+from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, warning
 from compiler.driver import Compilation, Options, Outcome

@@ -11,8 +11,8 @@ from builders import ROOT
 # A package imports only what stands before it. `plan` stands before `spec`: its units are the spec's types, and plan
 # nodes know nothing of the spec. `source.route` and `source.tree` are the layer below diagnostics.
 ORDER = (
-    "source.base", "diagnostics", "source", "catalog", "plan", "spec", "resolve", "manifest", "targets", "lift",
-    "verify",
+    "dataclass", "source.base", "diagnostics", "source", "catalog", "plan", "spec", "resolve", "manifest", "targets",
+    "lift", "verify",
     "policy", "emit", "synthesis", "history", "driver", "writer", "clusters", "linter",
     "cli",
 )  # fmt: skip

@@ -6,10 +6,10 @@ whether a node is created at all); the kubelet's own reservation by nodeadm in a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 
 from compiler.catalog.instance import InstanceType
+from compiler.dataclass import dataclass
 
 HUGE_PAGES_MIB = 5128 * 2
 """Memory that the EFA driver takes: 5128 huge pages of 2 MiB (EKS user guide, node-efa)."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from compiler.catalog.near import near
 from compiler.catalog.overlay import merge, read_overlay
 from compiler.catalog.release import Release, release_from_data, version_key
 from compiler.catalog.xid import XidTable, xids_from_data
+from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 
 DATA = Path(__file__).with_name("data")

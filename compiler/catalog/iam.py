@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from string import Template
 from typing import Any
 
 from compiler.catalog.catalog import DATA
+from compiler.dataclass import dataclass
 
 Document = dict[str, Any]
 

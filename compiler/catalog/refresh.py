@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +17,7 @@ from compiler.catalog.build import dump
 from compiler.catalog.catalog import DATA
 from compiler.catalog.overlay import SCHEMA
 from compiler.catalog.rows import plain_letters, row, wanted, zone_text
+from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 
+from compiler.dataclass import dataclass
 from compiler.source import Document, Route, Span
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from compiler.dataclass import dataclass
 
 _HEADING = re.compile(r"^## ([A-Z]{2,4}[0-9]{3}) ([a-z0-9-]+)[ \t]*$", re.MULTILINE)
 

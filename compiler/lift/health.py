@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.lift.platform import Binding
 from compiler.lift.pods import tolerations
 from compiler.lift.reader import Reader, name_of, namespace_of

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from compiler.dataclass import dataclass
 from compiler.lift.reader import Reader, labels_of, name_of, namespace_of, pruned
 from compiler.plan.base import PlanNode
 from compiler.plan.platform import (

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
 from compiler.plan.units import Duration
 

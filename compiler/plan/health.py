@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
 from compiler.plan.nodes import Toleration
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeVar
 
+from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
 from compiler.plan.nodes import Toleration
 from compiler.plan.units import Quantity

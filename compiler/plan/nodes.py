@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
 from compiler.plan.units import Quantity
 from compiler.source import Route

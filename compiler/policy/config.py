@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed, warning
 from compiler.policy.load import FIXED_AREAS

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.policy.config import NO_CONFIG, Config, load_config
 from compiler.policy.load import load_rules

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from compiler.catalog import Catalog, InstanceType
 from compiler.catalog.instance import NEURON_RESOURCE, NVIDIA_RESOURCE
+from compiler.dataclass import dataclass
 from compiler.manifest import placeholder
 from compiler.plan.nodes import (
     ARCH,

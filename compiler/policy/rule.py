@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, TypeVar, get_type_hints
 
+from compiler.dataclass import dataclass
 from compiler.diagnostics import Severity
 from compiler.source import Route
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.resolve.context import SPEC, Context, T, unique
 from compiler.resolve.pools import Pool

@@ -5,9 +5,8 @@ Requests that we set ourselves (Helm values, our own DaemonSets) and those of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from compiler.catalog import InstanceType, Step
+from compiler.dataclass import dataclass
 from compiler.spec.cluster import ClusterSpec
 
 

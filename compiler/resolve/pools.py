@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from compiler.catalog import InstanceType
+from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan.nodes import Taint, Toleration
 from compiler.plan.units import Quantity

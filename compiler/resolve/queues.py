@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from compiler.dataclass import dataclass
 from compiler.plan.nodes import NODEPOOL_LABEL
 from compiler.plan.queues import (
     ClusterQueue,

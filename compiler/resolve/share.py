@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from compiler.catalog import InstanceType, allocatable
 from compiler.catalog.capacity import HUGE_PAGES_MIB
+from compiler.dataclass import dataclass
 from compiler.plan.jobs import EFA, EPHEMERAL, HUGEPAGES
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from compiler.dataclass import dataclass
 from compiler.plan.storage import PersistentVolume, VolumeClaim
 from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context, unique

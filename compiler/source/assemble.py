@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.source.extends import Extender
 from compiler.source.headers import CLUSTER, PARTS, Header, did_you_mean, first_character, read_header

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SourceFile, Span
 

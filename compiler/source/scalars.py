@@ -6,7 +6,8 @@ Sources: YAML 1.2.2, section 10.3.2 (core schema); YAML 1.1 types https://yaml.o
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from compiler.dataclass import dataclass
 
 Value = str | int | float | bool | None
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.source import Key
 

@@ -7,9 +7,9 @@ that holds it (Karpenter v1, Kueue v1beta2, Trainer v1alpha1, Flux v1/v2, core v
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.manifest import Manifest, ObjectRef
 from compiler.verify.cycles import cycles
 from compiler.verify.fault import REFERENCE, Fault, Path, nearest

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from compiler.dataclass import dataclass
 from compiler.verify.node import Node, NodeTable
 from compiler.verify.structure import Raw, from_crd, shared
 

@@ -6,7 +6,9 @@ Source: k8s.io/apimachinery v0.36 pkg/util/validation, pkg/api/validation; lengt
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from compiler.dataclass import dataclass
 
 _NAME = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?"
 _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"

@@ -1,0 +1,109 @@
+"""Trainyard's frozen dataclass against the standard one."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import pickle
+from typing import Any
+
+import pytest
+
+from compiler.dataclass import dataclass
+from compiler.plan.storage import VolumeClaim
+from compiler.plan.units import Quantity
+
+
+def classes(make: Any) -> tuple[type, type]:
+    """A class with every sort of field, and one that inherits them."""
+
+    @make(frozen=True, slots=True, kw_only=True)
+    class Base:
+        """A base."""
+
+        at: str = dataclasses.field(default="here", compare=False, repr=False)
+        seen: dict[str, int] = dataclasses.field(default_factory=dict)
+
+    @make(frozen=True, slots=True)
+    class Node(Base):
+        """A node."""
+
+        name: str
+        count: int = 1
+
+    return Base, Node
+
+
+OURS, STANDARD = classes(dataclass)[1], classes(dataclasses.dataclass)[1]
+ARGUMENTS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+    (("a",), {}), (("a", 2), {}), (("a",), {"count": 2}), (("b",), {"at": "there"}), (("a",), {"seen": {"x": 1}}),
+]  # fmt: skip
+
+
+def test_it_is_made_with_the_same_arguments() -> None:
+    assert inspect.signature(OURS).parameters.keys() == inspect.signature(STANDARD).parameters.keys()
+    for wrong in ((), ("a", 1, "there")):
+        for each in (OURS, STANDARD):
+            with pytest.raises(TypeError):
+                each(*wrong)
+    assert OURS("a").seen is not OURS("a").seen
+
+
+def test_it_compares_and_is_told_as_the_standard_one() -> None:
+    for one, keys in ARGUMENTS:
+        assert repr(OURS(*one, **keys)) == repr(STANDARD(*one, **keys))
+        for two, others in ARGUMENTS:
+            assert (OURS(*one, **keys) == OURS(*two, **others)) == (STANDARD(*one, **keys) == STANDARD(*two, **others))
+    assert OURS("a") != STANDARD("a")
+    assert OURS("a") != classes(dataclass)[1]("a")
+
+
+def test_equal_ones_hash_alike() -> None:
+    node = classes(dataclass)[0]
+    assert hash(node(seen=(), at="x")) == hash(node(seen=(), at="y"))
+    assert len({node(seen=()), node(seen=(1,)), node(seen=(), at="y")}) == 2
+
+
+def test_nothing_of_it_can_be_changed() -> None:
+    node = OURS("a")
+    with pytest.raises(dataclasses.FrozenInstanceError, match="name"):
+        node.name = "b"
+    with pytest.raises(dataclasses.FrozenInstanceError, match="name"):
+        del node.name
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        node.other = "b"
+    assert not hasattr(node, "__dict__")
+
+
+def test_the_tools_of_dataclasses_work_on_it() -> None:
+    node = OURS("a", seen={"x": 1})
+    assert dataclasses.replace(node, count=3) == OURS("a", 3, seen={"x": 1})
+    assert [each.name for each in dataclasses.fields(node)] == [each.name for each in dataclasses.fields(STANDARD)]
+    assert dataclasses.asdict(node) == {"at": "here", "seen": {"x": 1}, "name": "a", "count": 1}
+
+
+def test_it_can_be_copied_and_pickled() -> None:
+    node = OURS("a", seen={"x": 1})
+    again = copy.deepcopy(node)
+    assert again == node
+    assert again.seen is not node.seen
+    claim = VolumeClaim(name="data", namespace="team", volume="data", size=Quantity.parse("1Ti"))
+    assert pickle.loads(pickle.dumps(claim)) == claim
+
+
+def test_own_methods_stay() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Secret:
+        value: str
+
+        def __repr__(self) -> str:
+            return "hidden"
+
+    assert repr(Secret("x")) == "hidden"
+    assert Secret("x") == Secret("x")
+
+
+def test_what_may_change_is_refused() -> None:
+    with pytest.raises(TypeError, match="may change"):
+        dataclass(frozen=False, slots=True)
