@@ -189,6 +189,19 @@ def test_interrupted_for_real(tmp_path: Path) -> None:
     assert (child.returncode, out, err) == (130, b"", b"")
 
 
+def test_no_plugin_of_pydantic_has_a_say(tmp_path: Path) -> None:
+    """One that is installed beside Trainyard, and fails as soon as it is loaded."""
+    (tmp_path / "meddler.py").write_text("raise SystemExit('loaded')\n")
+    (tmp_path / "meddler-1.dist-info").mkdir()
+    (tmp_path / "meddler-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: meddler\nVersion: 1\n")
+    (tmp_path / "meddler-1.dist-info" / "entry_points.txt").write_text("[pydantic]\nmeddler = meddler\n")
+    path = f"{ROOT}{os.pathsep}{tmp_path}"
+    assert spawn("schema", PYTHONPATH=path).code == 0
+    bare = subprocess.run([sys.executable, "-c", "import compiler.spec.schema"], cwd=ROOT,
+                          env=environment(PYTHONPATH=path), capture_output=True, text=True, check=False)
+    assert bare.stderr == "loaded\n"
+
+
 def test_our_own_fault(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bug is told in two lines, with exit code 4; `--verbose` says where it is."""
     def broken(*_: object) -> None:
