@@ -39,12 +39,12 @@ def _written(folder: str) -> str:
 def _by_config(items: list[T], manifest: Callable[[T], Manifest]) -> list[list[T]]:
     """Several ClusterConfigs each by itself, since nothing tells to which of them the other objects belong."""
     configs: dict[str, list[T]] = {}
+    others: list[T] = []
     for each in items:
-        if manifest(each).ref.kind == "ClusterConfig":
-            configs.setdefault(manifest(each).id, []).append(each)
+        is_config = (manifest(each).ref.group, manifest(each).ref.kind) == ("eksctl.io", "ClusterConfig")
+        (configs.setdefault(manifest(each).id, []) if is_config else others).append(each)
     if len(configs) < 2:
         return [items]
-    others = [each for each in items if manifest(each).ref.kind != "ClusterConfig"]
     return [others, *configs.values()]
 
 

@@ -12,7 +12,8 @@ def objects(*paths: str) -> list[Manifest]:
     for each in paths:
         path, _, ref = each.partition(":")
         kind, _, name = ref.partition("/")
-        found.append(Manifest({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}}, path=path))
+        api = "eksctl.io/v1alpha5" if kind == "ClusterConfig" else "v1"
+        found.append(Manifest({"apiVersion": api, "kind": kind, "metadata": {"name": name}}, path=path))
     return found
 
 
@@ -44,3 +45,4 @@ def test_several_eksctl_clusters_are_judged_each_by_itself() -> None:
     assert sets("all.yaml:NodePool/gpu", "eu.yaml:ClusterConfig/eu", "us.yaml:ClusterConfig/us") == [
         {"all.yaml"}, {"eu.yaml"}, {"us.yaml"}]
     assert len(sets("all.yaml:NodePool/gpu", "eu.yaml:ClusterConfig/eu")) == 1
+    assert len(sets("all.yaml:NodePool/gpu", "eu.yaml:Cluster/eu", "us.yaml:Cluster/us")) == 1

@@ -97,10 +97,5 @@ def _named(schema: Schema, body: Body) -> list[Fault]:
 
 
 def _unknown_kind(schemas: Schemas, api_version: str, kind: str) -> Fault:
-    versions = [v for v in _VERSIONS if schemas.find(f"{api_version.rpartition('/')[0]}/{v}", kind)]
-    group = api_version.rpartition("/")[0]
-    help = nearest(api_version, [f"{group}/{version}" for version in versions]) if versions else ""
-    return Fault(SCHEMA, "SCH010", ("apiVersion",), f"no schema of `{kind}` in `{api_version}` is known", help)
-
-
-_VERSIONS = ("v1", "v1beta2", "v1beta1", "v1alpha2", "v1alpha1", "v2")
+    message = f"no schema of `{kind}` in `{api_version}` is known"
+    return Fault(SCHEMA, "SCH010", ("apiVersion",), message, nearest(api_version, schemas.served().get(kind, ())))

@@ -1,4 +1,4 @@
-"""Derive the committed schemas: ``python -m compiler.verify.derive ../shared [--trainer-2.1 FOLDER]``.
+"""Derive the committed schemas: ``python -m compiler.verify.derive FOLDER [--trainer-2.1 FOLDER]``.
 
 Reads released CRDs (``crds/PROJECT/VERSION/*.yaml``), Kubernetes' core definitions and eksctl's schema, and writes one
 JSON file a kind and version into ``compiler/verify/data``. Each file names project, release and source. Upstream prose

@@ -13,7 +13,7 @@ from compiler.dataclass import dataclass
 from compiler.manifest import Manifest, ObjectRef
 from compiler.verify.cycles import cycles
 from compiler.verify.fault import REFERENCE, Fault, Path, nearest
-from compiler.verify.objects import Identity, ObjectSet, at, identity_of, items
+from compiler.verify.objects import Identity, ObjectSet, at, identity_of
 
 TRAINER, KUEUE, RBAC = "trainer.kubeflow.org", "kueue.x-k8s.io", "rbac.authorization.k8s.io"
 SOURCE, KUSTOMIZE, HELM = (f"{part}.toolkit.fluxcd.io" for part in ("source", "kustomize", "helm"))
@@ -139,7 +139,7 @@ def link(
     objects: ObjectSet, *, closed: bool, external: frozenset[ObjectRef] = frozenset()
 ) -> list[tuple[Manifest, Fault]]:
     """Faults of references; of an open set only those that are wrong wherever the rest may live."""
-    found = [*cycles(objects), *_absent_keys(objects)]
+    found = list(cycles(objects))
     if closed:
         known = {(ref.group, ref.kind, ref.namespace, ref.name) for ref in external}
         spaces = _namespaces(objects) | {ref.name for ref in external if ref.kind == "Namespace"}
@@ -147,24 +147,6 @@ def link(
             found.extend((manifest, fault) for fault in _unresolved(manifest, objects, known))
             found.extend((manifest, fault) for fault in _undeclared(manifest, spaces))
     return found
-
-
-def _absent_keys(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
-    """Keys of ConfigMaps that a pod mounts and the ConfigMap of the set does not have: the pod never starts."""
-    for manifest in objects.manifests:
-        group, kind, namespace, _ = identity_of(manifest.body)
-        path = POD_SPECS.get((group, kind), ())
-        for here, volume in follow(manifest.body, (*path, "volumes", "*", "configMap")) if path else ():
-            body = objects.find("", "ConfigMap", namespace, str(at(volume, "name")))
-            if body is None or at(volume, "optional"):
-                continue
-            parts = (at(body, "data"), at(body, "binaryData"))
-            keys = [key for each in parts if isinstance(each, dict) for key in each]
-            for index, item in enumerate(items(volume, "items")):
-                if item.get("key") not in keys:
-                    message = f"ConfigMap `{at(volume, 'name')}` has no key `{item.get('key')}`"
-                    yield manifest, Fault(REFERENCE, "REF001", (*here, "items", index, "key"), message,
-                                          nearest(str(item.get("key")), keys, "add the key"))
 
 
 def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
