@@ -18,7 +18,7 @@ def volume(body: Reader) -> Iterator[PlanNode]:
         yield PersistentVolume(
             at=body.at, name=name_of(body), driver=(csi / "driver").word(), handle=(csi / "volumeHandle").word(),
             size=size, attributes=(csi / "volumeAttributes").strings(), mount_options=(spec / "mountOptions").texts(),
-            access_mode=next(iter((spec / "accessModes").texts()), ""), claim_namespace=(claim / "namespace").word(),
+            access_modes=(spec / "accessModes").texts(), claim_namespace=(claim / "namespace").word(),
             claim_name=(claim / "name").word(), zone=_zone(spec),
             origins={"size": spec.follow("capacity", "storage").at, "zone": (spec / "nodeAffinity").at},
         )
@@ -33,13 +33,14 @@ def _zone(spec: Reader) -> str | None:
 
 
 def claim(body: Reader) -> Iterator[PlanNode]:
-    """PersistentVolumeClaim that names its volume."""
+    """PersistentVolumeClaim."""
     spec = body / "spec"
     size = spec.follow("resources", "requests", "storage").quantity()
     if size is not None:
         yield VolumeClaim(
             at=body.at, name=name_of(body), namespace=namespace_of(body), volume=(spec / "volumeName").word(),
-            size=size, access_mode=next(iter((spec / "accessModes").texts()), ""),
+            size=size, access_modes=(spec / "accessModes").texts(), storage_class=(spec / "storageClassName").text(),
+            origins={"access_modes": (spec / "accessModes").at},
         )
 
 

@@ -20,7 +20,7 @@ class PersistentVolume(PlanNode):
     size: Quantity
     attributes: Mapping[str, str] = field(default_factory=dict)
     mount_options: tuple[str, ...] = ()
-    access_mode: str = "ReadWriteMany"
+    access_modes: tuple[str, ...] = ("ReadWriteMany",)
     claim_namespace: str = ""
     claim_name: str = ""
     zone: str | None = None
@@ -28,10 +28,11 @@ class PersistentVolume(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeClaim(PlanNode):
-    """A PersistentVolumeClaim bound to one PersistentVolume."""
+    """A PersistentVolumeClaim. ``storage_class`` ``None`` is the cluster's default, and an empty one is none."""
 
     name: str
     namespace: str
     volume: str
     size: Quantity
-    access_mode: str = "ReadWriteMany"
+    access_modes: tuple[str, ...] = ("ReadWriteMany",)
+    storage_class: str | None = ""

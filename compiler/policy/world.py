@@ -18,6 +18,7 @@ from compiler.plan.queues import ClusterQueue, Cohort, Quota
 from compiler.policy.choices import find_choices
 from compiler.policy.nodes import Nodes
 from compiler.policy.rule import NO_PARAMS
+from compiler.policy.storage import Storage
 from compiler.policy.values import value
 from compiler.policy.work import Choice, Offer, Work
 
@@ -174,6 +175,11 @@ class World(Nodes):
     def parents(self) -> Mapping[str, str | None]:
         """The parent of each cohort."""
         return {each.name: each.parent for each in self.plan.cohorts}
+
+    @cached_property
+    def storage(self) -> Storage:
+        """Claims, with the volumes and classes behind them."""
+        return Storage(self.plan, self.manifests)
 
     # -- delivery
 

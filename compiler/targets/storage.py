@@ -33,7 +33,7 @@ def volume_body(volume: PersistentVolume) -> Body:
     return {
         **head("v1", "PersistentVolume", volume.name, annotations=NO_PRUNE),
         "spec": given(
-            capacity={"storage": str(volume.size)}, accessModes=[volume.access_mode],
+            capacity={"storage": str(volume.size)}, accessModes=list(volume.access_modes),
             persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem",
             claimRef={"namespace": volume.claim_namespace, "name": volume.claim_name},
             mountOptions=list(volume.mount_options),
@@ -48,7 +48,7 @@ def claim_body(claim: VolumeClaim) -> Body:
     return {
         **head("v1", "PersistentVolumeClaim", claim.name, claim.namespace, annotations=NO_PRUNE),
         "spec": {
-            "accessModes": [claim.access_mode], "resources": {"requests": {"storage": str(claim.size)}},
-            "storageClassName": "", "volumeName": claim.volume,
+            "accessModes": list(claim.access_modes), "resources": {"requests": {"storage": str(claim.size)}},
+            "storageClassName": claim.storage_class, "volumeName": claim.volume,
         },
     }

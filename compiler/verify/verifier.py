@@ -9,6 +9,7 @@ from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body, Manifest, ObjectRef, placeholder
 from compiler.source import Route
 from compiler.verify.body import validate_body
+from compiler.verify.claims import claims_of_default_class
 from compiler.verify.fault import NAME, Fault
 from compiler.verify.keys import absent_keys
 from compiler.verify.loose_ends import loose_ends
@@ -42,7 +43,7 @@ def verify(
         faults = validate_body(manifest.body, schemas=schemas, old=old, cel=cel, lookup=lookup, closed=closed)
         found.extend((manifest, fault) for fault in faults)
     found += [(later, _duplicate(first, later)) for first, later in objects.duplicates]
-    found += absent_keys(objects)
+    found += [*absent_keys(objects), *claims_of_default_class(objects)]
     found += link(objects, closed=closed, external=external)
     if not closed:
         found += loose_ends(objects)

@@ -1,0 +1,31 @@
+"""Claims of a named volume that get another class than it has: the default one of the cluster.
+
+Source: Kubernetes 1.36, admission plugin DefaultStorageClass (a claim without ``storageClassName`` gets the default
+class, whether it names a volume or not), and volume binding (both classes must be the same).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import Manifest
+from compiler.verify.fault import Fault, never_works
+from compiler.verify.objects import ObjectSet, at
+
+_DEFAULT = "storageclass.kubernetes.io/is-default-class"
+
+
+def claims_of_default_class(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
+    """Faults of claims; without a default class in the set nothing is known of it."""
+    defaults = [identity[3] for identity, each in objects.of_kind("storage.k8s.io", "StorageClass")
+                if at(each.body, "metadata", "annotations", _DEFAULT) == "true"]
+    if len(defaults) != 1:
+        return
+    for _, manifest in objects.of_kind("", "PersistentVolumeClaim"):
+        name = at(manifest.body, "spec", "volumeName")
+        volume = objects.find("", "PersistentVolume", "", name) if isinstance(name, str) else None
+        if volume is None or at(manifest.body, "spec", "storageClassName") is not None:
+            continue
+        if not at(volume, "spec", "storageClassName"):
+            message = f"claim gets the default class `{defaults[0]}`, and volume `{name}` has none: never bound"
+            yield manifest, never_works(("spec", "volumeName"), message, 'write `storageClassName: ""` beside it')
