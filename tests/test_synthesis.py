@@ -90,9 +90,10 @@ def test_it_runs_on_the_node_of_the_wheel_without_a_banner(tmp_path: Path) -> No
     assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
 
 
-@pytest.mark.parametrize(("home", "mode"), [("home", 0o775), ("none", 0o755)], ids=["umask 002", "no home"])
+@pytest.mark.parametrize(("home", "mode"), [("home", 0o775), ("none", 0o755), ("/proc", 0o755)],
+                         ids=["umask 002", "no home", "a home that looks writable"])
 def test_a_cache_that_jsii_refuses(home: str, mode: int, tmp_path: Path) -> None:
-    """One that others could write to, and one that cannot be made."""
+    """One that others could write to, and ones that cannot be made: for that in /proc jsii would wait for ever."""
     (tmp_path / "home" / ".cache").mkdir(parents=True)
     (tmp_path / "home" / ".cache").chmod(mode)
     (tmp_path / "none").write_text("a file")
@@ -115,6 +116,15 @@ def test_a_cdk8s_that_cannot_start(trainyard: Command, monkeypatch: pytest.Monke
     assert (done.code, done.out) == (4, "")
     assert done.err.startswith("error[INT000]: RuntimeError: cdk8s has failed: OSError: no Node for this machine\n")
     assert not (tmp_path / "generated").exists()
+
+
+@needs_examples
+def test_a_node_that_cannot_start(trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The program itself leaves what it has to say to whoever started it."""
+    monkeypatch.setenv("JSII_RUNTIME", "/nowhere/node")
+    done = trainyard("compile", FOLDER / "starter.yaml", "-o", tmp_path / "generated")
+    assert done.code == 4
+    assert done.err.startswith("error[INT000]: RuntimeError: cdk8s has failed: ")
 
 
 @needs_examples

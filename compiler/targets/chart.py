@@ -44,27 +44,25 @@ def _key(body: Any) -> tuple[str, str, str, str]:
 
 
 def is_private(folder: Path) -> bool:
-    """Whether we can write to a folder that may still have to be made, and nobody but us and root can.
+    """Whether we can write to a folder, which is made if it is not there, and nobody but us and root can.
 
     jsii refuses a cache that others could write to, itself or a folder above it, as umask 002 makes them
     (the message of the kernel of jsii 1.142.0).
     """
-    there = [each for each in (folder, *folder.parents) if os.path.lexists(each)]
     try:
-        found = [each.stat() for each in there]
+        folder.mkdir(parents=True, exist_ok=True)
+        found = [each.stat() for each in (folder, *folder.parents)]
     except OSError:
         return False
     owned = all(each.st_uid in (0, os.getuid()) for each in found)
     shared = any(each.st_mode & 0o022 and not each.st_mode & stat.S_ISVTX for each in found)  # /tmp is sticky
-    return owned and not shared and there[0].is_dir() and os.access(there[0], os.W_OK | os.X_OK)
+    return owned and not shared and os.access(folder, os.W_OK | os.X_OK)
 
 
 def main() -> None:
-    """Serve until the input ends."""
-    try:
-        serve()
-    finally:
-        shutil.rmtree(sys.argv[1], ignore_errors=True)
+    """Serve until the input ends, and clean up then. A failure is read by whoever started this, who cleans up after."""
+    serve()
+    shutil.rmtree(sys.argv[1], ignore_errors=True)
 
 
 def serve() -> None:
@@ -79,8 +77,12 @@ def serve() -> None:
 
     app = cdk8s.App()
     for number, line in enumerate(sys.stdin):
-        sys.stdout.write(json.dumps(differing(app, str(number), line.removesuffix("\n"))) + "\n")
-        sys.stdout.flush()
+        answer = json.dumps(differing(app, str(number), line.removesuffix("\n")))
+        try:
+            sys.stdout.write(f"{answer}\n")
+            sys.stdout.flush()
+        except BrokenPipeError:
+            return  # nobody is there any more
 
 
 if __name__ == "__main__":
