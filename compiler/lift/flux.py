@@ -15,11 +15,13 @@ _HOUR = Duration(3600)
 
 
 def oci_repository(body: Reader) -> Iterator[PlanNode]:
-    """OCIRepository."""
-    spec = body / "spec"
+    """OCIRepository. A digest comes before a range, and that before a tag (source-controller v1.10, ``spec.ref``)."""
+    spec, ref = body / "spec", body / "spec" / "ref"
+    version = ref / "semver" or ref / "tag"
     yield HelmSource(at=body.at, name=name_of(body), namespace=namespace_of(body), url=(spec / "url").word(), oci=True,
-                     version=spec.follow("ref", "tag").word(), interval=(spec / "interval").duration() or _HOUR,
-                     origins={"version": (spec / "ref").at})
+                     version=version.word(), interval=(spec / "interval").duration() or _HOUR,
+                     unread=frozenset({"version"}) if ref / "digest" else frozenset(),
+                     origins={"version": version.at if version else ref.at})
 
 
 def helm_repository(body: Reader) -> Iterator[PlanNode]:
@@ -52,7 +54,7 @@ def helm_release(body: Reader) -> Iterator[PlanNode]:
 
 
 def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
-    """Each release with the chart and version that its OCIRepository pins."""
+    """Each release with the chart and version that its OCIRepository gives."""
     sources = {(each.namespace, each.name): each for each in nodes if isinstance(each, HelmSource) and each.oci}
     if not sources:
         return list(nodes)
@@ -61,7 +63,11 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
 
 def _pinned(release: HelmRelease, sources: Mapping[tuple[str, str], HelmSource]) -> HelmRelease:
     source = sources.get((release.namespace, release.source))
-    return replace(release, chart=source.url.rpartition("/")[2], version=source.version) if source else release
+    if source is None:
+        return release
+    return replace(release, chart=source.url.rpartition("/")[2], version=source.version,
+                   unread=release.unread | source.unread,
+                   origins={**release.origins, "version": source.where("version")})
 
 
 def git_repository(body: Reader) -> Iterator[PlanNode]:

@@ -14,8 +14,8 @@ def chart_not_pinned(release: HelmRelease) -> Iterator[Finding]:
     """A Helm release takes whatever version of its chart is newest.
 
     Without `version`, or with a range (`1.2` is one), Flux upgrades when somebody publishes (helm-controller 1.6,
-    `spec.chart.spec.version`, default `*`): drivers, plugins and controllers change under running jobs, without a
-    commit.
+    `spec.chart.spec.version`, default `*`; source-controller 1.10, `spec.ref` of an OCIRepository, default `latest`):
+    drivers, plugins and controllers change under running jobs, without a commit.
 
     ## Fails
 
@@ -24,14 +24,34 @@ def chart_not_pinned(release: HelmRelease) -> Iterator[Finding]:
         metadata: {name: dcgm, namespace: flux-system}
         spec: {chart: {spec: {chart: dcgm-exporter, version: 4.x}}}
 
+        apiVersion: source.toolkit.fluxcd.io/v1
+        kind: OCIRepository
+        metadata: {name: kueue, namespace: flux-system}
+        spec: {url: oci://registry.k8s.io/kueue/charts/kueue, interval: 1h, ref: {semver: 0.x}}
+        ---
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: kueue, namespace: flux-system}
+        spec: {interval: 1h, chartRef: {kind: OCIRepository, name: kueue}}
+
     ## Passes
 
         apiVersion: helm.toolkit.fluxcd.io/v2
         kind: HelmRelease
         metadata: {name: dcgm, namespace: flux-system}
         spec: {chart: {spec: {chart: dcgm-exporter, version: 4.8.1}}}
+
+        apiVersion: source.toolkit.fluxcd.io/v1
+        kind: OCIRepository
+        metadata: {name: kueue, namespace: flux-system}
+        spec: {url: oci://registry.k8s.io/kueue/charts/kueue, interval: 1h, ref: {tag: 0.19.2}}
+        ---
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: kueue, namespace: flux-system}
+        spec: {interval: 1h, chartRef: {kind: OCIRepository, name: kueue}}
     """
-    if release.oci or not release.chart or placeholder(release.version) or "/" in release.chart:
+    if not release.chart or "version" in release.unread or placeholder(release.version) or "/" in release.chart:
         return  # a chart by path comes from a repository, whose commit is its version
     if not re.fullmatch(r"[v=]?\d+\.\d+\.\d+([-+].*)?", release.version.strip()):
         said = f"`{release.version}`" if release.version else "no version"
