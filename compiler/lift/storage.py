@@ -20,7 +20,8 @@ def volume(body: Reader) -> Iterator[PlanNode]:
             size=size, attributes=(csi / "volumeAttributes").strings(), mount_options=(spec / "mountOptions").texts(),
             access_modes=(spec / "accessModes").texts(), claim_namespace=(claim / "namespace").word(),
             claim_name=(claim / "name").word(), zone=_zone(spec),
-            origins={"size": spec.follow("capacity", "storage").at, "zone": (spec / "nodeAffinity").at},
+            origins={"size": spec.follow("capacity", "storage").at, "zone": (spec / "nodeAffinity").at,
+                     "attributes": csi.follow("volumeAttributes", "dnsname").at},
         )
 
 
