@@ -44,9 +44,10 @@ def file_system_in_other_region(volume: PersistentVolume, world: World) -> Itera
             volumeAttributes: {dnsname: fs-0a1b2c3d4e5f60718.fsx.us-west-2.amazonaws.com, mountname: abcdefgh}
     """
     found = _REGION.search(volume.attributes.get("dnsname", "")) if volume.driver == FSX else None
-    zones = {zone[:-1] for pool in world.pools for zone in pool.zones or ()} & world.catalog.regions.keys()
-    homes = {world.region} if world.region else zones
-    if found is not None and homes and found[1] in world.catalog.regions and found[1] not in homes:
+    zones = {zone[:-1] for pool in world.pools for zone in pool.zones or ()}
+    known = world.catalog.regions.keys()
+    homes = ({world.region} & known) or (zones & known)
+    if found is not None and homes and found[1] in known and found[1] not in homes:
         yield Finding(
             f"volume `{volume.name}` is in region `{found[1]}`, and the nodes are in `{min(homes)}`",
             volume.where("attributes"), help=f"write the DNS name of a file system in `{min(homes)}`",
