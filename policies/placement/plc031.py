@@ -46,7 +46,7 @@ def file_system_in_other_region(volume: PersistentVolume, world: World) -> Itera
     found = _REGION.search(volume.attributes.get("dnsname", "")) if volume.driver == FSX else None
     zones = {zone[:-1] for pool in world.pools for zone in pool.zones or ()}
     known = world.catalog.regions.keys()
-    homes = ({world.region} & known) or (zones & known)
+    homes = {each for each in (world.region,) if each in known} or (zones & known)
     if found is not None and homes and found[1] in known and found[1] not in homes:
         yield Finding(
             f"volume `{volume.name}` is in region `{found[1]}`, and the nodes are in `{min(homes)}`",
