@@ -25,12 +25,15 @@ def tolerations(
     given = value(agent.values, *path)
     if given is None:
         return None if isinstance(agent, HelmRelease) and "values" in agent.unread else default
-    if not isinstance(given, list | tuple):
-        return None
+    return read_tolerations(given) if isinstance(given, list | tuple) else None
+
+
+def read_tolerations(given: Any) -> tuple[Toleration, ...]:
+    """The tolerations of a list of mappings; none of anything else."""
     return tuple(
         Toleration(str(each.get("key", "")), str(each.get("operator", "Equal")), str(each.get("value", "")),
                    str(each.get("effect", "")))
-        for each in given if isinstance(each, Mapping)
+        for each in items(given)
     )
 
 
