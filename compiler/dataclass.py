@@ -25,6 +25,7 @@ else:
             fields = dataclasses.fields(made)
             made._compared = attrgetter("__class__", *(each.name for each in fields if each.compare))
             made.__init__ = _initializer(fields)
+            made.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
             for name in _SHARED - vars(cls).keys():
                 setattr(made, name, getattr(_Frozen, name))
             return made
