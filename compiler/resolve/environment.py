@@ -13,7 +13,9 @@ from compiler.source import Route
 CHECKPOINT_ENV = "CHECKPOINT_DIR"
 CHECKPOINT_EVERY_ENV = "CHECKPOINT_EVERY_SECONDS"
 PORT = 29500
-RENDEZVOUS_SECONDS = 1200
+DOMAIN = "cluster.local"  # what nodeadm tells the kubelet (awslabs/amazon-eks-ami, internal/kubelet/config.go)
+# A sick node is repaired in 10 minutes, its successor up 15 later, its image there after 10: so long Kueue waits too.
+RENDEZVOUS_SECONDS = 2100
 _LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 
 
@@ -35,7 +37,12 @@ def flags(parts: Iterable[str]) -> set[str]:
 
 
 def rendezvous(context: Context, job: Job, name: str) -> list[EnvVar]:
-    """torchrun reads each option from PET_*; Trainer injects nodes, rank and master, the rest is said here."""
+    """torchrun reads each option from PET_*; Trainer injects nodes, rank and master, the rest is said here.
+
+    The endpoint is the whole name, as the kubelet writes it into rank 0's own /etc/hosts: torchrun opens the store
+    where the endpoint is its own machine (`_matches_machine_hostname`), and a shorter name is known there only once
+    the service's record has spread. Before that rank 0 takes itself for a guest, and nobody opens the store.
+    """
     parts = [*job.spec.command, *job.spec.args]
     if not launches_torchrun(parts):
         return []
@@ -44,15 +51,24 @@ def rendezvous(context: Context, job: Job, name: str) -> list[EnvVar]:
         return []
     wanted = {
         "--rdzv-backend": ("PET_RDZV_BACKEND", "c10d"),
-        "--rdzv-endpoint": ("PET_RDZV_ENDPOINT", f"{name}-node-0-0.{name}:{PORT}"),
+        "--rdzv-endpoint": ("PET_RDZV_ENDPOINT", f"{name}-node-0-0.{name}.{job.namespace}.svc.{DOMAIN}:{PORT}"),
         "--rdzv-id": ("PET_RDZV_ID", name),
-        "--rdzv-conf": ("PET_RDZV_CONF", f"timeout={RENDEZVOUS_SECONDS}"),
+        "--rdzv-conf": ("PET_RDZV_CONF", _waits(RENDEZVOUS_SECONDS)),
         "--max-restarts": ("PET_MAX_RESTARTS", str(job.spec.retries.process)),
     }
     return [
         each for flag, (variable, value) in wanted.items() if flag not in said
         for each in _variable(context, job, variable, value, _WHY[variable], "torchrun reads every option from PET_*")
     ]
+
+
+def _waits(seconds: int) -> str:
+    """How long a rank waits for the others, whichever backend the job takes.
+
+    c10d reads `read_timeout` (60 s unless said: also how long it tries to reach rank 0) and `join_timeout` (600 s), the
+    static backend `timeout` (PyTorch 2.8, torch/distributed/elastic/rendezvous; pytorch/pytorch#79388).
+    """
+    return ",".join(f"{each}={seconds}" for each in ("timeout", "join_timeout", "read_timeout"))
 
 
 def _variable(
@@ -71,9 +87,9 @@ def _variable(
 
 _WHY = {
     "PET_RDZV_BACKEND": "static rendezvous cannot restart processes",
-    "PET_RDZV_ENDPOINT": "the pod of rank 0, by the JobSet's headless service",
+    "PET_RDZV_ENDPOINT": "the pod of rank 0, by the whole name that it knows itself by",
     "PET_RDZV_ID": "one rendezvous a run",
-    "PET_RDZV_CONF": "longer than a node takes to be repaired and to pull its image",
+    "PET_RDZV_CONF": "as long as a node takes to be repaired, to come up and to pull its image",
     "PET_MAX_RESTARTS": "processes restart in place before the whole gang does",
 }
 

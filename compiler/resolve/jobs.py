@@ -27,6 +27,7 @@ from compiler.resolve.context import Context
 from compiler.resolve.environment import (
     CHECKPOINT_ENV,
     CHECKPOINT_EVERY_ENV,
+    DOMAIN,
     PORT,
     RENDEZVOUS_SECONDS,
     environment,
@@ -136,7 +137,7 @@ def _identity(
     content = {
         "image": spec.image, "command": spec.command, "args": spec.args, "nodes": spec.nodes,
         "env": [(each.name, each.value, each.secret, each.key) for each in env],
-        "rendezvous": [PORT, RENDEZVOUS_SECONDS, spec.retries.process],
+        "rendezvous": [DOMAIN, PORT, RENDEZVOUS_SECONDS, spec.retries.process],
         "mounts": [(each.storage, each.path, each.read_only) for each in spec.mounts],
         "asked": {key: value.milli for key, value in asked.items()}, "processes": count, "runtime": ran.name,
         "queue": job.queue.name, "namespace": job.namespace, "priority": spec.priority, "rerun": spec.rerun,

@@ -141,9 +141,22 @@ def test_the_rendezvous_is_told_to_torchrun_unless_its_flags_say_it(command: lis
 
 def test_the_rendezvous_meets_at_rank_0_of_this_very_run() -> None:
     job = job_of(spec(job={"retries": {"process": 5}}))
-    assert env(job)["PET_RDZV_ENDPOINT"] == f"{job.name}-node-0-0.{job.name}:29500"
+    # The very name of rank 0's own /etc/hosts: nothing that DNS knows a moment later.
+    assert env(job)["PET_RDZV_ENDPOINT"] == f"{job.name}-node-0-0.{job.name}.training.svc.cluster.local:29500"
     assert env(job)["PET_RDZV_ID"] == job.name
     assert env(job)["PET_MAX_RESTARTS"] == "5"
+
+
+def test_ranks_wait_for_each_other_as_long_as_kueue_waits_for_their_pods() -> None:
+    plan = plan_of(spec())
+    said = env(plan.jobs[0])["PET_RDZV_CONF"]
+    assert said is not None
+    waits = dict(each.split("=") for each in said.split(","))
+    # c10d reads these two and not `timeout`, which is the static backend's.
+    assert {"join_timeout", "read_timeout"} <= waits.keys()
+    assert plan.queue_manager is not None
+    assert plan.queue_manager.recovery is not None
+    assert {int(each) for each in waits.values()} == {plan.queue_manager.recovery.seconds}
 
 
 def test_a_variable_of_the_spec_is_never_set_twice() -> None:
