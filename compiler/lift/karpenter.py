@@ -1,4 +1,4 @@
-"""Lift: EC2NodeClass and NodePool."""
+"""Lift: EC2NodeClass, NodePool and NodeOverlay."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from compiler.plan.nodes import (
     Budget,
     NetworkInterface,
     NodeClass,
+    NodeOverlay,
     NodePool,
     Requirement,
     SelectorTerm,
@@ -95,10 +96,7 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
         },
         labels=spec.follow("template", "metadata", "labels").strings(),
         taints=taints(template / "taints"), startup_taints=taints(template / "startupTaints"),
-        requirements=tuple(
-            Requirement((each / "key").word(), (each / "operator").word(), (each / "values").texts())
-            for each in requirements.items()
-        ),
+        requirements=_requirements(requirements),
         limits=(spec / "limits").quantities(), replicas=(spec / "replicas").integer(),
         consolidation=(disruption / "consolidationPolicy").text(),
         consolidate_after=(disruption / "consolidateAfter").text(),
@@ -106,6 +104,22 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
                       for each in (disruption / "budgets").items()),
         expire_after=(template / "expireAfter").text(),
         termination_grace=(template / "terminationGracePeriod").text(), prune=pruned(body),
+    )
+
+
+def node_overlay(body: Reader) -> Iterator[PlanNode]:
+    """NodeOverlay."""
+    spec = body / "spec"
+    yield NodeOverlay(
+        at=body.at, name=name_of(body), origins={"capacity": (spec / "capacity").at},
+        requirements=_requirements(spec / "requirements"), capacity=(spec / "capacity").quantities(),
+    )
+
+
+def _requirements(requirements: Reader) -> tuple[Requirement, ...]:
+    return tuple(
+        Requirement((each / "key").word(), (each / "operator").word(), (each / "values").texts())
+        for each in requirements.items()
     )
 
 
@@ -117,4 +131,7 @@ def _place(requirements: Reader, key: str) -> Route:
     return requirements.at
 
 
-KINDS = {"karpenter.k8s.aws/EC2NodeClass": node_class, "karpenter.sh/NodePool": node_pool}
+KINDS = {
+    "karpenter.k8s.aws/EC2NodeClass": node_class, "karpenter.sh/NodePool": node_pool,
+    "karpenter.sh/NodeOverlay": node_overlay,
+}

@@ -178,6 +178,18 @@ class NodePool(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeOverlay(PlanNode):
+    """karpenter.sh/v1alpha1 NodeOverlay: resources that nodes have and EC2 does not tell of. Behind a gate.
+
+    Huge pages among them leave so much less memory (karpenter v1.14, InstanceType's allocatable).
+    """
+
+    name: str
+    requirements: tuple[Requirement, ...] = ()
+    capacity: Mapping[str, Quantity] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeGroup(PlanNode):
     """eksctl.io/v1alpha5 managedNodeGroups[], or where not ``managed`` nodeGroups[].
 
@@ -211,6 +223,6 @@ class NodeGroup(PlanNode):
 
 __all__ = [
     "ARCH", "CAPACITY_TYPE", "HOSTNAME", "INSTANCE_TYPE", "NODEPOOL_LABEL", "OS", "ZONE",
-    "BlockDevice", "Budget", "NetworkInterface", "NodeClass", "NodeGroup", "NodePool", "Requirement",
+    "BlockDevice", "Budget", "NetworkInterface", "NodeClass", "NodeGroup", "NodeOverlay", "NodePool", "Requirement",
     "SelectorTerm", "Taint", "Toleration", "untolerated",
 ]

@@ -11,7 +11,7 @@ from compiler.plan.cluster import Bootstrap, Cluster
 from compiler.plan.delivery import GitSource, HelmRelease, HelmSource, Stage
 from compiler.plan.health import ConditionTainter, ProblemDetector
 from compiler.plan.jobs import Runtime, TrainJob
-from compiler.plan.nodes import NodeClass, NodePool
+from compiler.plan.nodes import NodeClass, NodeOverlay, NodePool
 from compiler.plan.platform import (
     Access,
     Namespace,
@@ -65,6 +65,7 @@ class Plan:
     cluster: Cluster | None = None
     node_classes: tuple[NodeClass, ...] = ()
     node_pools: tuple[NodePool, ...] = ()
+    node_overlays: tuple[NodeOverlay, ...] = ()
     topologies: tuple[Topology, ...] = ()
     flavors: tuple[Flavor, ...] = ()
     cohorts: tuple[Cohort, ...] = ()

@@ -48,6 +48,7 @@ def _plan(context: Context) -> Plan:
         cluster=cluster.cluster(context, pools),
         node_classes=tuple(nodes.node_class(context, each) for each in pools.values()),
         node_pools=tuple(nodes.node_pool(context, each) for each in pools.values()),
+        node_overlays=tuple(nodes.node_overlay(context, each) for each in pools.values() if each.overlaid),
         topologies=(queues.topology(),) if any(p.spec.topology == "network" for p in pools.values()) else (),
         flavors=tuple(queues.flavor(each) for each in pools.values()),
         cohorts=queues.cohorts(context, bound),

@@ -105,6 +105,7 @@ def karpenter_values(context: Context, pools: Mapping[str, Pool]) -> dict[str, A
             "interruptionQueue": interruption_queue(context.name),
             "featureGates": {
                 "nodeRepair": context.spec.health.repair, "reservedCapacity": True, "staticCapacity": static,
+                "nodeOverlay": any(pool.overlaid for pool in pools.values()),
             },
         },
         "serviceAccount": {"create": True, "name": "karpenter"},

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from compiler.plan.jobs import HUGEPAGES
 from compiler.plan.nodes import (
     CAPACITY_TYPE,
     INSTANCE_TYPE,
+    NODEPOOL_LABEL,
     ZONE,
     BlockDevice,
     Budget,
     NetworkInterface,
     NodeClass,
+    NodeOverlay,
     NodePool,
     Requirement,
     SelectorTerm,
@@ -108,6 +111,18 @@ def node_pool(context: Context, pool: Pool) -> NodePool:
         budgets=_budgets(pool), expire_after="Never",
         # Nodes of a reservation are paid for and always on: losing them to a slip in git would end every job on them.
         prune=not spec.capacity.reservations,
+    )
+
+
+def node_overlay(context: Context, pool: Pool) -> NodeOverlay:
+    """What Karpenter is told of an overlaid pool's nodes: pages that the EFA driver takes, out of their memory."""
+    pages = pool.share.huge_pages
+    context.derive(f"pool/{pool.name}", "overlay", f"{pages} {HUGEPAGES}",
+                   "Karpenter knows of no huge pages, and launches nothing for pods that ask for them",
+                   "karpenter.sh/v1alpha1 NodeOverlay, v1.14.1")
+    return NodeOverlay(
+        at=pool.at, name=pool.name, origins={"capacity": pool.at / "instanceType"},
+        requirements=(Requirement(NODEPOOL_LABEL, "In", (pool.name,)),), capacity={HUGEPAGES: pages},
     )
 
 

@@ -44,6 +44,15 @@ class Pool:
         return self.spec.nodes.min == self.spec.nodes.max
 
     @property
+    def overlaid(self) -> bool:
+        """Whether Karpenter must be told of the nodes' huge pages, of which it knows none by itself.
+
+        It launches nothing for a pod that asks for what no instance type has (issues #3315 and #6296 of
+        aws/karpenter-provider-aws; computeCapacity, v1.14.1). Nodes of a static pool wait for no pod.
+        """
+        return not self.static and self.share.huge_pages > Quantity(0)
+
+    @property
     def block(self) -> bool:
         return self.spec.capacity.type == "block"
 

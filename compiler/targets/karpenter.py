@@ -1,4 +1,4 @@
-"""Target: Karpenter's EC2NodeClass and NodePool (karpenter-provider-aws v1.14.1)."""
+"""Target: Karpenter's EC2NodeClass, NodePool and NodeOverlay (karpenter-provider-aws v1.14.1)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
-from compiler.plan.nodes import BlockDevice, NodeClass, NodePool, SelectorTerm
+from compiler.plan.nodes import BlockDevice, NodeClass, NodeOverlay, NodePool, Requirement, SelectorTerm
 from compiler.targets.body import NO_PRUNE, given, head, path, quantities, taints
 
 FOLDER = "platform"
 
 
 def lower(plan: Plan) -> Iterator[Manifest]:
-    """One of each for every pool."""
+    """A class and a NodePool for every pool, and an overlay where Karpenter must be told of more."""
     for each in plan.node_classes:
         body = node_class(each)
         yield Manifest(body, path(FOLDER, body), each.at, {
@@ -35,6 +35,9 @@ def lower(plan: Plan) -> Iterator[Manifest]:
             (*template, "requirements", 1): pool.where("zones"),
             (*template, "requirements", 2): pool.where("capacity_types"),
         })
+    for overlay in plan.node_overlays:
+        body = node_overlay(overlay)
+        yield Manifest(body, path(FOLDER, body), overlay.at, {("spec", "capacity"): overlay.where("capacity")})
 
 
 def node_class(node: NodeClass) -> Body:
@@ -77,8 +80,7 @@ def node_pool(pool: NodePool) -> Body:
     """karpenter.sh/v1 NodePool. A static pool has ``replicas`` and no consolidation."""
     template = given(metadata=given(labels=dict(pool.labels)), spec=given(
         nodeClassRef={"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": pool.node_class},
-        requirements=[given(key=each.key, operator=each.operator, values=list(each.values))
-                      for each in pool.requirements],
+        requirements=_requirements(pool.requirements),
         taints=taints(pool.taints),
         startupTaints=taints(pool.startup_taints),
         expireAfter=pool.expire_after,
@@ -93,3 +95,15 @@ def node_pool(pool: NodePool) -> Body:
         **head("karpenter.sh/v1", "NodePool", pool.name, annotations=None if pool.prune else NO_PRUNE),
         "spec": given(replicas=pool.replicas, template=template, limits=quantities(pool.limits), disruption=disruption),
     }
+
+
+def node_overlay(overlay: NodeOverlay) -> Body:
+    """karpenter.sh/v1alpha1 NodeOverlay."""
+    return {
+        **head("karpenter.sh/v1alpha1", "NodeOverlay", overlay.name),
+        "spec": given(requirements=_requirements(overlay.requirements), capacity=quantities(overlay.capacity)),
+    }
+
+
+def _requirements(requirements: tuple[Requirement, ...]) -> list[Body]:
+    return [given(key=each.key, operator=each.operator, values=list(each.values)) for each in requirements]

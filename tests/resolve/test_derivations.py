@@ -9,7 +9,7 @@ from builders import FSX, SPECS, example, job_of, plan_of, spec
 
 from compiler.plan import Derived, Plan
 from compiler.plan.jobs import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON, TrainJob
-from compiler.plan.nodes import NetworkInterface, untolerated
+from compiler.plan.nodes import NODEPOOL_LABEL, NetworkInterface, Requirement, untolerated
 from compiler.plan.units import Duration, Quantity
 from compiler.source import Route
 
@@ -495,6 +495,26 @@ def test_a_storage_may_be_mounted_twice_and_have_any_name() -> None:
     assert {each.name: each.source for each in patch.pod.volumes} == {"dshm-2": "dshm", "dshm-3": "dshm"}
     assert [(each.volume, each.path) for each in patch.pod.containers[0].mounts] == [
         ("dshm-2", "/in"), ("dshm-3", "/out")]
+
+
+@pytest.mark.parametrize(("pool", "capacity"), [
+    ({"nodes": {"max": 4}}, {HUGEPAGES: "10256Mi"}),
+    ({"nodes": {"min": 4, "max": 4}}, None),
+    ({"instanceType": "g6.xlarge", "zone": "us-west-2a", "nodes": {"max": 4}}, None),
+])  # fmt: skip
+def test_karpenter_is_told_of_huge_pages_where_pods_call_nodes_up(
+    pool: dict[str, Any], capacity: dict[str, str] | None
+) -> None:
+    plan = plan_of(spec(pool=pool))
+    told = [(each.requirements, {name: str(amount) for name, amount in each.capacity.items()})
+            for each in plan.node_overlays]
+    name = plan.node_pools[0].name
+    assert told == ([((Requirement(NODEPOOL_LABEL, "In", (name,)),), capacity)] if capacity else [])
+    values = {each.name: each.values for each in plan.releases}
+    assert values["karpenter"]["settings"]["featureGates"]["nodeOverlay"] is (capacity is not None)
+    # A pod that asks for what Karpenter does not see on any type gets no node.
+    asks = plan.jobs[0].requests.get(HUGEPAGES, Quantity(0))
+    assert plan.node_pools[0].replicas or asks <= Quantity(0) or asks <= plan.node_overlays[0].capacity[HUGEPAGES]
 
 
 def test_agents_tolerate_every_taint_of_this_compilation() -> None:
