@@ -138,6 +138,10 @@ def network_policies(routes: dict[str, Route]) -> tuple[NetworkPolicy, ...]:
 
 
 def pod_priorities() -> tuple[PodPriority, ...]:
-    """Training pods never preempt on the node: Kueue decides who runs."""
-    return (PodPriority(at=SPEC / "jobs", name=POD_PRIORITY, value=1000, preempts=False,
+    """Training pods never preempt on the node: Kueue decides who runs.
+
+    The least value above other pods' 0, since it is also the priority in the queue of a job that names none
+    (Kueue v0.19.2, jobframework ExtractPriority): what the spec calls a priority is above it.
+    """
+    return (PodPriority(at=SPEC / "jobs", name=POD_PRIORITY, value=1, preempts=False,
                         description="training pods: ahead of best-effort pods, never preempting; Kueue orders them"),)

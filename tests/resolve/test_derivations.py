@@ -517,6 +517,13 @@ def test_karpenter_is_told_of_huge_pages_where_pods_call_nodes_up(
     assert plan.node_pools[0].replicas or asks <= Quantity(0) or asks <= plan.node_overlays[0].capacity[HUGEPAGES]
 
 
+def test_a_job_without_a_priority_comes_after_those_with_one() -> None:
+    plan = plan_of(spec(priorities=[{"name": "low", "value": 10}]))
+    (pods,) = plan.pod_priorities
+    # Kueue takes it for the priority of jobs that name none.
+    assert 0 < pods.value < plan.priorities[0].value
+
+
 def test_agents_tolerate_every_taint_of_this_compilation() -> None:
     plan = plan_of(spec(pool={"taints": [{"key": "team", "value": "a", "effect": "NoExecute"}]}))
     values = {each.name: each.values for each in plan.releases}
