@@ -195,7 +195,9 @@ def agent_values(reach: list[dict[str, str]], pools: Mapping[str, Pool]) -> dict
         "nodeAgent": {"resources": {"requests": AGENT_REQUESTS, "limits": {"memory": AGENT_REQUESTS["memory"]}}},
         "dcgmAgent": {
             "tolerations": reach,
-            "resources": {"requests": DCGM_REQUESTS, "limits": {"memory": DCGM_REQUESTS["memory"]}},
+            # No limit, as in the chart: with eight GPUs 512 MiB are at times too few (pytorch/ci-infra#1011), and a
+            # host engine that is killed for it is a DCGMError as well.
+            "resources": {"requests": DCGM_REQUESTS},
         },
     }
     if any(pool.instance.family.startswith("p6") for pool in pools.values()):

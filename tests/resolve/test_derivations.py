@@ -524,6 +524,11 @@ def test_a_job_without_a_priority_comes_after_those_with_one() -> None:
     assert 0 < pods.value < plan.priorities[0].value
 
 
+def test_the_host_engine_whose_end_makes_a_node_sick_has_no_limit() -> None:
+    values = {each.name: each.values for each in plan_of(spec()).releases}
+    assert values["eks-node-monitoring-agent"]["dcgmAgent"]["resources"].keys() == {"requests"}
+
+
 def test_agents_tolerate_every_taint_of_this_compilation() -> None:
     plan = plan_of(spec(pool={"taints": [{"key": "team", "value": "a", "effect": "NoExecute"}]}))
     values = {each.name: each.values for each in plan.releases}
