@@ -292,3 +292,11 @@ def test_the_readme_has_its_commands_for_every_variant(name: str) -> None:
     assert "eksctl create cluster" in text
     assert "None" not in text
     assert "{{" not in text
+
+
+def test_the_readme_tells_what_a_given_file_system_needs_to_be_mounted() -> None:
+    # Without it pods hang in ContainerCreating; FSx for Lustre user guide, limit-access-security-groups.
+    text = files(plan_of(VARIANTS["storage"]))["bootstrap/README.md"]
+    assert f"\n  - `{FSX['id']}`\n" in text
+    assert "TCP 988 and 1018\n  to 1023" in text
+    assert "988" not in files(plan_of(spec()))["bootstrap/README.md"]
