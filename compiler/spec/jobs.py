@@ -106,6 +106,6 @@ class Job(SpecModel):
         None, description="time to save between the signal to stop and the kill; derived: 10m with a checkpoint or 1m"
     )
     timeout: Period | None = Field(None, description="from start to the end of all retries")
-    rerun: int = Field(0, ge=0, description="raise it to run a changed job again: the old run is replaced")
+    rerun: int = Field(0, ge=0, description="raise it to run a changed job anew; what still runs is deleted by hand")
     labels: dict[JobLabelKey, LabelValue] = {}
     model: Model | None = None
