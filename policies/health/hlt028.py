@@ -11,7 +11,7 @@ from compiler.policy.world import World
 from compiler.source import Route
 
 
-@rule("HLT026", kinds=("apps/DaemonSet",))
+@rule("HLT028", kinds=("apps/DaemonSet",))
 def device_plugin_untolerating(manifest: Manifest, world: World) -> Iterator[Finding]:
     """A device plugin that is a DaemonSet does not tolerate the taints of a pool whose jobs need its devices.
 

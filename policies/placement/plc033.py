@@ -10,7 +10,7 @@ from compiler.policy.storage import FSX
 from compiler.policy.world import World
 
 
-@rule("PLC031", severity=Severity.WARNING)
+@rule("PLC033", severity=Severity.WARNING)
 def file_system_in_other_region(volume: PersistentVolume, world: World) -> Iterator[Finding]:
     """A volume mounts an FSx file system of another region than the cluster's.
 
