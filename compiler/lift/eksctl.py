@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,7 +22,7 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
         addons=tuple(_addon(each) for each in (body / "addons").items()),
         pod_identities=tuple(_identity(each) for each in body.follow("iam", "podIdentityAssociations").items()),
         access=tuple(_entry(each) for each in body.follow("accessConfig", "accessEntries").items()),
-        node_groups=tuple(_group(each, managed=kind == "managedNodeGroups")
+        node_groups=tuple(_group(each, _subnets(body), managed=kind == "managedNodeGroups")
                           for kind in ("managedNodeGroups", "nodeGroups") for each in (body / kind).items()),
         auto_mode=body.follow("autoModeConfig", "enabled").flag(),
         log_types=body.follow("cloudWatch", "clusterLogging", "enableTypes").texts(),
@@ -40,8 +41,24 @@ def _network(body: Reader) -> Network:
     return Network(
         at=vpc.at, cidr=(vpc / "cidr").text(), zones=(body / "availabilityZones").texts(), vpc=(vpc / "id").text(),
         subnets=tuple(subnets), public_endpoint=(endpoints / "publicAccess").flag() is not False,
+        origins={"zones": (body / "availabilityZones").at},
         private_endpoint=bool((endpoints / "privateAccess").flag()), public_cidrs=(vpc / "publicAccessCIDRs").texts(),
     )
+
+
+def _subnets(body: Reader) -> dict[str, str]:
+    """The zone of each subnet by its key and by its id, as node groups name them (eksctl v0.230.0, pkg/vpc); a key that
+    is no zone leaves it to EC2."""
+    found = {}
+    for kind in ("private", "public"):
+        for key, each in body.follow("vpc", "subnets", kind).entries():
+            zone = (each / "az").text() or key
+            if _ZONE.match(zone):
+                found |= {key: zone, (each / "id").text() or key: zone}
+    return found
+
+
+_ZONE = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-[0-9][a-z]\Z")
 
 
 def _addon(body: Reader) -> Addon:
@@ -67,7 +84,10 @@ def _entry(body: Reader) -> AccessEntry:
                        body.follow("accessPolicies", 0, "policyARN").text())
 
 
-def _group(body: Reader, *, managed: bool) -> NodeGroup:
+def _group(body: Reader, subnets: dict[str, str], *, managed: bool) -> NodeGroup:
+    zones, chosen = (body / "availabilityZones").texts(), (body / "subnets").texts()
+    if chosen and all(each in subnets for each in chosen):
+        zones = tuple(dict.fromkeys(subnets[each] for each in chosen))
     single, mixed = (body / "instanceType").text(), body.follow("instancesDistribution", "instanceTypes")
     single = None if single == "mixed" else single
     several = mixed or body / "instanceTypes"
@@ -75,7 +95,7 @@ def _group(body: Reader, *, managed: bool) -> NodeGroup:
     return NodeGroup(
         at=body.at, name=(body / "name").word(),
         instance_types=(single,) if single else several.texts(), managed=managed,
-        zones=(body / "availabilityZones").texts(), min_size=(body / "minSize").integer(),
+        zones=zones, min_size=(body / "minSize").integer(),
         max_size=(body / "maxSize").integer(), desired=(body / "desiredCapacity").integer(),
         ami_family=(body / "amiFamily").text(), private=(body / "privateNetworking").flag(),
         volume=(body / "volumeSize").integer(), labels=(body / "labels").strings(), taints=_taints(body / "taints"),
@@ -88,7 +108,7 @@ def _group(body: Reader, *, managed: bool) -> NodeGroup:
             "instance_types": (body / "instanceType").at if single else several.at, "labels": (body / "labels").at,
             "taints": (body / "taints").at, "max_size": (body / "maxSize").at, "desired": (body / "desiredCapacity").at,
             "ami_family": (body / "amiFamily").at,
-            "efa": (body / "efaEnabled").at, "zones": (body / "availabilityZones").at,
+            "efa": (body / "efaEnabled").at, "zones": (body / ("subnets" if chosen else "availabilityZones")).at,
             "placement_group": (body / "placement").at, "repair": (body / "nodeRepairConfig").at,
             "reservation": target.at,
         },

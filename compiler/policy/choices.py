@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from compiler.plan.jobs import EFA, GPU, NEURON, Resources
 from compiler.plan.nodes import INSTANCE_TYPE, NODEPOOL_LABEL, NodePool, Toleration, untolerated
-from compiler.plan.queues import ClusterQueue, Flavor, ResourceGroup
+from compiler.plan.queues import ClusterQueue, Flavor, FlavorQuotas, ResourceGroup
 from compiler.policy.nodes import Nodes
 from compiler.policy.offers import without_accelerators
 from compiler.policy.work import Choice, Offer, Work
@@ -26,7 +26,7 @@ def find_choices(
     pools = tuple(each for each in nodes.pools if nodes.may_match(each, selector))
     choices: tuple[Choice, ...] = (Choice(pools, labels=selector),)
     for group in groups_of(queue, asks):
-        flavors = [nodes.plan.flavor(each.flavor) for each in group.flavors]
+        flavors = [nodes.plan.flavor(each.flavor) for each in giving(queue, group, asks)]
         known = [each for each in flavors if each is not None]
         if known and len(known) == len(flavors):
             choices = tuple(_narrowed(nodes, choice, flavor) for choice in choices for flavor in known)
@@ -42,6 +42,16 @@ def groups_of(queue: ClusterQueue | None, asks: Resources) -> Iterator[ResourceG
     groups = queue.groups if queue else ()
     covering = [each for each in groups if any(name in asks for name in each.covered)]
     yield from covering or groups
+
+
+def giving(queue: ClusterQueue | None, group: ResourceGroup, asks: Resources) -> tuple[FlavorQuotas, ...]:
+    """The flavors of which the queue has any of all that is asked for: Kueue passes over one of which it has nothing and
+    can borrow nothing. All of them if none is left."""
+    if queue is None or queue.cohort is not None:
+        return group.flavors
+    found = [each for each in group.flavors if not any(
+        quota.nominal.milli == 0 and quota.resource in asks and asks[quota.resource].milli for quota in each.quotas)]
+    return tuple(found) or group.flavors
 
 
 def whole(nodes: Nodes) -> bool:

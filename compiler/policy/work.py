@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from compiler.catalog import InstanceType
-from compiler.plan.jobs import ACCELERATORS, EFA, Container, Pod, Runtime, TrainJob, Volume
+from compiler.plan.jobs import (
+    ACCELERATORS,
+    EFA,
+    INITIALIZERS,
+    Container,
+    Pod,
+    ReplicatedJob,
+    Resources,
+    Runtime,
+    TrainJob,
+    Volume,
+    patched,
+)
 from compiler.plan.nodes import ZONE, NodePool, Toleration
 from compiler.plan.queues import ClusterQueue, Flavor
 from compiler.plan.units import Quantity
@@ -35,6 +47,13 @@ class Choice:
 _REQUIRED = "kueue.x-k8s.io/podset-required-topology"
 _SPEC_NAME = "trainyard.dev/job"
 """Our own jobs carry a hash in their object's name; people know the spec's, which this label keeps."""
+
+
+def patched_tolerations(job: TrainJob) -> tuple[Toleration, ...] | None:
+    """What a job's patches make its pods tolerate whatever the runtime says, since they replace tolerations as a whole
+    (observed with Trainer 2.3.0); ``None`` if that is up to the runtime."""
+    found = {each.job: each.pod.tolerations for each in job.patches if each.pod.tolerations}
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 @dataclass(slots=True)
@@ -83,6 +102,42 @@ class Work:
         if self.pod is not None:
             return self.pod.node_selector
         return {key: value for patch in self.job.patches for key, value in patch.pod.node_selector.items()}
+
+    @property
+    def tolerations(self) -> tuple[Toleration, ...] | None:
+        """What its pods tolerate; ``None`` while the runtime is unknown and no patch replaces what it says."""
+        return self.pod.tolerations if self.pod is not None else patched_tolerations(self.job)
+
+    @property
+    def where_tolerated(self) -> Route:
+        """The place of the tolerations of its pods: in the last patch that has some, or else in the runtime."""
+        patched = [each.pod for each in self.job.patches if each.pod.tolerations]
+        pod = patched[-1] if patched and self.pod is None else self.pod
+        return pod.where("tolerations") if pod is not None else self.job.at
+
+    @property
+    def others(self) -> tuple[tuple[ReplicatedJob, Pod, Resources], ...]:
+        """The replicated jobs beside the trainer's, each with its pod as patched and what one pod asks for: initializers,
+        and the nodes of an MPI launcher, which get the resources of the job too (trainer v2.3.0). Kueue admits all of
+        them or none."""
+        if self.runtime is None or self.pod is None:
+            return ()
+        main = self.runtime.trainer()
+        return tuple(self._beside(each) for each in self.runtime.jobs if each is not main)
+
+    def _beside(self, each: ReplicatedJob) -> tuple[ReplicatedJob, Pod, Resources]:
+        pod = each.pod
+        for patch in self.job.patches:
+            pod = patched(pod, patch.pod) if patch.job == each.name else pod
+        asks = {name: amount for one in pod.containers for name, amount in {**one.requests, **one.limits}.items()}
+        return each, pod, asks if each.step in INITIALIZERS else {**asks, **self.asks}
+
+    @property
+    def claims(self) -> frozenset[str]:
+        """The PersistentVolumeClaims that its pods are known to mount: without a runtime those of its patches, which
+        only add volumes."""
+        pods = (self.pod,) if self.pod is not None else tuple(patch.pod for patch in self.job.patches)
+        return frozenset(each.source for pod in pods for each in pod.volumes if each.type == "persistentVolumeClaim")
 
     @property
     def unread(self) -> frozenset[str]:

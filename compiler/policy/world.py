@@ -12,7 +12,7 @@ from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
 from compiler.manifest import Manifest
 from compiler.plan import Plan, PlanNode, Quantity
 from compiler.plan.delivery import HelmRelease
-from compiler.plan.jobs import Pod, Resources, Runtime, TrainJob, effective_pod
+from compiler.plan.jobs import Patch, Pod, Resources, Runtime, TrainJob, effective_pod
 from compiler.plan.nodes import NodePool
 from compiler.plan.queues import ClusterQueue, Cohort, Quota
 from compiler.policy.choices import find_choices
@@ -20,7 +20,7 @@ from compiler.policy.nodes import Nodes
 from compiler.policy.rule import NO_PARAMS
 from compiler.policy.storage import Storage
 from compiler.policy.values import value
-from compiler.policy.work import Choice, Offer, Work
+from compiler.policy.work import Choice, Offer, Work, patched_tolerations
 
 Landing = tuple[tuple[NodePool, ...], tuple[Offer, ...], tuple[InstanceType, ...]]
 
@@ -78,8 +78,8 @@ class World(Nodes):
 
     def _work(self, job: TrainJob) -> Work:
         runtime, queue = self.plan.runtime(job), self._queue(job)
-        # A patch of a job that the runtime does not have is refused (verify tells): what would run is unknown.
-        known = runtime is not None and all(runtime.job(each.job) for each in job.patches)
+        # A patch of a job or container that the runtime does not have never runs (verify tells): what would is unknown.
+        known = runtime is not None and all(_fits(each, runtime) for each in job.patches)
         pod = effective_pod(job, runtime, merge_resources=self._merge_resources) if runtime and known else None
         main = pod.container("node") if pod else None
         asks = {**main.requests, **main.limits} if main else {**job.requests, **job.limits}
@@ -121,12 +121,13 @@ class World(Nodes):
     def _choices(
         self, job: TrainJob, selector: Mapping[str, str], queue: ClusterQueue | None, asks: Resources, pod: Pod | None
     ) -> tuple[Choice, ...]:
-        reach = pod.tolerations if pod else None
+        reach = pod.tolerations if pod else patched_tolerations(job)
         if job.queue is not None and queue is None:
             reach = None  # flavors of a queue that is elsewhere may add tolerations
             if self.plan.cluster_queues and not self._pins(selector):
                 return ()  # and lead to pools that are elsewhere
-        key = (tuple(sorted(selector.items())), queue.name if queue else "", tuple(sorted(asks)), reach)
+        amounts = tuple(sorted((name, each.milli) for name, each in asks.items()))
+        key = (tuple(sorted(selector.items())), queue.name if queue else "", amounts, reach)
         found = self._candidates.get(key)
         if found is None:
             found = self._candidates[key] = find_choices(self, selector, queue, asks, reach)
@@ -204,6 +205,12 @@ class World(Nodes):
     def releases(self, *charts: str) -> list[HelmRelease]:
         """The Helm releases of some charts."""
         return [each for each in self.plan.releases if each.chart in charts]
+
+
+def _fits(patch: Patch, runtime: Runtime) -> bool:
+    """Whether a runtime has the job and the containers that a patch is for."""
+    job = runtime.job(patch.job)
+    return job is not None and all(job.pod.container(each.name) for each in patch.pod.containers)
 
 
 def _nodes(job: TrainJob, runtime: Runtime | None) -> int | None:

@@ -27,10 +27,10 @@ def storage_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
           - {name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi, zone: us-west-2b}}
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
     """
-    if work.pod is None or not world.plan.volumes or not all(pool.zones for pool in work.pools):
+    if not world.plan.volumes or not all(pool.zones for pool in work.pools):
         return
     zones = {zone for pool in work.pools for zone in pool.zones or ()}
-    claims = {each.source for each in work.pod.volumes if each.type == "persistentVolumeClaim"}
+    claims = work.claims
     named = {each.volume for each in world.plan.claims if each.namespace == work.job.namespace and each.name in claims}
     for volume in world.plan.volumes:
         reserved = volume.claim_namespace == work.job.namespace and volume.claim_name in claims

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.jobs import INITIALIZERS, MISSPELT, Pod, Resources
-from compiler.plan.nodes import untolerated
+from compiler.plan.jobs import MISSPELT, Pod, Resources
+from compiler.plan.nodes import Toleration, untolerated
 from compiler.policy.choices import find_choices, groups_of, keeping_away
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Choice, Work
@@ -28,16 +28,16 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
 
         nodePools: [{name: gpu, taints: [{key: team, value: a}]}]
     """
-    if work.pod is None or work.queue_unknown:
+    if work.tolerations is None or work.queue_unknown:
         return
     trainer = work.runtime.trainer() if work.runtime else None
     # What a patch drops of the runtime's tolerations is told by RUN005.
-    own = (*work.pod.tolerations, *(trainer.pod.tolerations if trainer else ()))
+    own = (*work.tolerations, *(trainer.pod.tolerations if trainer else ()))
     if work.queue is not None and any(world.plan.flavor(each.flavor) is None for each in work.queue.flavors()):
         return
     for choice in work.choices:
-        if choice.flavor and untolerated(choice.flavor.node_taints, (*own, *choice.flavor.tolerations)):
-            continue  # Kueue passes over this flavor: QUE021, if there is no other
+        if _passed_over(choice, own):
+            continue
         taints = [keeping_away(each, (*own, *choice.tolerations), work.asks) for each in choice.pools]
         if taints and all(taints):
             if taints[0].partition("=")[0].partition(":")[0] in MISSPELT:
@@ -46,30 +46,34 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
             by = f" ({name})" if name else ""
             yield Finding(
                 f"job `{work.name}` does not tolerate `{taints[0]}` of pool `{choice.pools[0].name}`{by}",
-                work.pod.where("tolerations"), label="its pods stay Pending",
+                work.where_tolerated, label="its pods stay Pending",
                 help="add the toleration to the runtime" + (f", or to {name}" if name else ""),
             )
             return
-    yield from _initializers(work, world)
+    yield from _others(work, world)
 
 
-def _initializers(work: Work, world: World) -> Iterator[Finding]:
-    """Pods that run before the nodes: they get a flavor of the queue too, and ask for no device whose taint EKS would
-    tolerate for them."""
-    for each in work.runtime.jobs if work.runtime and work.queue else ():
-        if each.step not in INITIALIZERS:
-            continue
-        asks = {name: amount for one in each.pod.containers for name, amount in {**one.requests, **one.limits}.items()}
-        choices = find_choices(world, each.pod.node_selector, work.queue, asks, None)
-        taints = [_taint(each.pod, choice, asks, world) for choice in choices]
+def _others(work: Work, world: World) -> Iterator[Finding]:
+    """Pods beside those of the trainer, which get a flavor of the queue too: an initializer asks for no device whose
+    taint EKS would tolerate for it."""
+    for each, pod, asks in work.others if work.queue else ():
+        choices = [choice for choice in find_choices(world, pod.node_selector, work.queue, asks, None)
+                   if not _passed_over(choice, pod.tolerations)]
+        taints = [_taint(pod, choice, asks, world) for choice in choices]
         flavors = [flavor for group in groups_of(work.queue, asks) for flavor in group.flavors]
         if taints and all(taints) and len(choices) >= len(flavors):
             yield Finding(
                 f"`{each.name}` of job `{work.name}` does not tolerate `{taints[0]}` of pool "
-                f"`{choices[0].pools[0].name}`", each.pod.where("tolerations"), label="its pod stays Pending",
+                f"`{choices[0].pools[0].name}`", pod.where("tolerations"), label="its pod stays Pending",
                 help="add the toleration to its pods in the runtime, or to the flavor",
             )
             return
+
+
+def _passed_over(choice: Choice, reach: tuple[Toleration, ...]) -> bool:
+    """Whether Kueue passes over a flavor for its own taints: told by QUE021, if there is no other."""
+    flavor = choice.flavor
+    return flavor is not None and bool(untolerated(flavor.node_taints, (*reach, *flavor.tolerations)))
 
 
 def _taint(pod: Pod, choice: Choice, asks: Resources, world: World) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan.nodes import untolerated
-from compiler.policy.choices import groups_of
+from compiler.policy.choices import giving, groups_of
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
@@ -31,16 +31,17 @@ def flavor_taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
           nodeTaints: [{key: team, value: a, effect: NoSchedule}]
           tolerations: [{key: team, operator: Exists}]
     """
-    if work.pod is None:
-        return
-    for group in groups_of(work.queue, work.asks):
-        found = [world.plan.flavor(each.flavor) for each in group.flavors]
-        flavors = [each for each in found if each is not None]
-        left = [untolerated(each.node_taints, (*work.pod.tolerations, *each.tolerations)) for each in flavors]
-        if flavors and len(flavors) == len(found) and all(left):
-            yield Finding(
-                f"job `{work.name}` does not tolerate `{left[0][0]}` of flavor `{flavors[0].name}`",
-                flavors[0].where("node_taints"), label="the job is never admitted",
-                help="add the toleration to the runtime, or to `tolerations` of the flavor",
-            )
-            return
+    own = ((f"job `{work.name}`", work.tolerations, work.asks),) if work.tolerations is not None else ()
+    others = ((f"`{each.name}` of job `{work.name}`", pod.tolerations, asks) for each, pod, asks in work.others)
+    for who, reach, asks in (*own, *others):
+        for group in groups_of(work.queue, asks):
+            found = [world.plan.flavor(each.flavor) for each in giving(work.queue, group, asks)]
+            flavors = [each for each in found if each is not None]
+            left = [untolerated(each.node_taints, (*reach, *each.tolerations)) for each in flavors]
+            if flavors and len(flavors) == len(found) and all(left):
+                yield Finding(
+                    f"{who} does not tolerate `{left[0][0]}` of flavor `{flavors[0].name}`",
+                    flavors[0].where("node_taints"), label="the job is never admitted",
+                    help="add the toleration to the runtime, or to `tolerations` of the flavor",
+                )
+                return

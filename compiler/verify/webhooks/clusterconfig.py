@@ -1,13 +1,13 @@
 """ClusterConfig: what eksctl refuses before it calls AWS (eksctl v0.230.0,
-pkg/apis/eksctl.io/v1alpha5/validation.go and pkg/ctl/cmdutils/configfile.go). Sizes are a policy's matter (LIM012).
+pkg/apis/eksctl.io/v1alpha5/validation.go, pkg/ctl/cmdutils/configfile.go and pkg/vpc/vpc.go). Sizes are a policy's matter (LIM012).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.manifest import Body
-from compiler.verify.fault import Fault, Path, refused
+from compiler.manifest import Body, placeholder
+from compiler.verify.fault import Fault, Path, nearest, refused
 from compiler.verify.objects import at, items
 from compiler.verify.webhooks import Lookup
 
@@ -34,6 +34,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         if seen.setdefault(group.get("name"), (field, index)) != (field, index):
             yield refused((field, index, "name"), f"a second node group `{group.get('name')}`", "rename one of them")
         yield from _group((field, index), group)
+        yield from _subnets((field, index, "subnets"), group, body)
 
 
 def _group(path: Path, group: Body) -> Iterator[Fault]:
@@ -47,6 +48,18 @@ def _group(path: Path, group: Body) -> Iterator[Fault]:
     if isinstance(update, dict) and len({"maxUnavailable", "maxUnavailablePercentage"} & set(update)) != 1:
         yield refused((*path, "updateConfig"), "one of `maxUnavailable` and `maxUnavailablePercentage` is needed",
                       "keep one", key=True)
+
+
+def _subnets(path: Path, group: Body, body: Body) -> Iterator[Fault]:
+    """A subnet is one of ``vpc.subnets``, by its key or its id, or an id that EC2 is asked for (pkg/vpc)."""
+    sides = [at(body, "vpc", "subnets", side) for side in ("private", "public")]
+    known = {str(key): each for side in sides if isinstance(side, dict) for key, each in side.items()}
+    ids = {at(each, "id") for each in known.values()}
+    named = group.get("subnets")
+    for index, name in enumerate(named if isinstance(named, list) else ()):
+        if known and isinstance(name, str) and name not in known and name not in ids and not (
+                name.startswith("subnet-") or placeholder(name)):
+            yield refused((*path, index), f"`vpc.subnets` has no subnet `{name}`", nearest(name, known))
 
 
 def _capacity(path: Path, group: Body) -> Iterator[Fault]:
