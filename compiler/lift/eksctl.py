@@ -49,7 +49,7 @@ def _network(body: Reader) -> Network:
 def _subnets(body: Reader) -> dict[str, str]:
     """The zone of each subnet by its key and by its id, as node groups name them (eksctl v0.230.0, pkg/vpc); a key that
     is no zone leaves it to EC2."""
-    found = {}
+    found: dict[str, str] = {}
     for kind in ("private", "public"):
         for key, each in body.follow("vpc", "subnets", kind).entries():
             zone = (each / "az").text() or key

@@ -45,8 +45,8 @@ def groups_of(queue: ClusterQueue | None, asks: Resources) -> Iterator[ResourceG
 
 
 def giving(queue: ClusterQueue | None, group: ResourceGroup, asks: Resources) -> tuple[FlavorQuotas, ...]:
-    """The flavors of which the queue has any of all that is asked for: Kueue passes over one of which it has nothing and
-    can borrow nothing. All of them if none is left."""
+    """The flavors of which the queue has some of all that is asked for: Kueue passes over one of which it has nothing
+    and can borrow nothing. All of them if none is left."""
     if queue is None or queue.cohort is not None:
         return group.flavors
     found = [each for each in group.flavors if not any(

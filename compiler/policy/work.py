@@ -117,9 +117,9 @@ class Work:
 
     @property
     def others(self) -> tuple[tuple[ReplicatedJob, Pod, Resources], ...]:
-        """The replicated jobs beside the trainer's, each with its pod as patched and what one pod asks for: initializers,
-        and the nodes of an MPI launcher, which get the resources of the job too (trainer v2.3.0). Kueue admits all of
-        them or none."""
+        """The replicated jobs beside the trainer's, each with its pod as patched and what one pod asks for: there are
+        initializers, and the nodes of an MPI launcher, which get the resources of the job too (trainer v2.3.0). Kueue
+        admits all of them or none."""
         if self.runtime is None or self.pod is None:
             return ()
         main = self.runtime.trainer()

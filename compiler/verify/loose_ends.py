@@ -23,7 +23,15 @@ from compiler.verify.references import (
 # be less alike.
 _PAIRED = frozenset({
     ("karpenter.k8s.aws", "EC2NodeClass"), (KUEUE, "ResourceFlavor"), (KUEUE, "ClusterQueue"), (KUEUE, "LocalQueue"),
-    (KUEUE, "WorkloadPriorityClass"), (KUEUE, "Topology"),
+    (KUEUE, "WorkloadPriorityClass"), (KUEUE, "Topology"), (TRAINER, "ClusterTrainingRuntime"),
+    (TRAINER, "TrainingRuntime"), ("", "PersistentVolumeClaim"), ("", "PersistentVolume"), ("", "ConfigMap"),
+})
+# Kinds that people write beside the one object that names them: if a set has one, and names one, that is meant.
+_BESIDE = frozenset({("karpenter.k8s.aws", "EC2NodeClass"), (KUEUE, "Topology")})
+# Runtimes that Trainer brings with it (trainer v2.3.0, manifests/base/runtimes): a job of one means just that.
+_RELEASED = frozenset({
+    "torch-distributed", "torch-distributed-with-cache", "deepspeed-distributed", "jax-distributed", "mlx-distributed",
+    "xgboost-distributed", "torchtune-llama3.2-1b", "torchtune-llama3.2-3b", "torchtune-qwen2.5-1.5b",
 })
 _CLOSELY, _LOOSELY = 0.8, 0.55  # of 1, SequenceMatcher's ratio
 _FEW = 100  # where more lie about unused, one that is alike says nothing, and to compare all of them takes minutes
@@ -57,13 +65,16 @@ def _misnamed(objects: ObjectSet, named: Named, shared: set[tuple[str, str]]) ->
     for manifest, path, target in named:
         group, kind, namespace, name = target
         names = there.get((group, kind, namespace, ""), [])
-        if target not in absent or (manifest.id, path) in told or is_built_in(group, kind, name):
+        known = is_built_in(group, kind, name) or (target[:2] == _RUNTIME and name in _RELEASED)
+        if target not in absent or (manifest.id, path) in told or known:
             continue
         own = identity_of(manifest.body)
         others = [(group, kind, namespace, each) for each in names]
         unused = [each[3] for each in others if each not in used and each != own and each[1::2] not in shared]
         alone = (group, kind) in _PAIRED and len(unused) == 1 and missing[target[:3]] == 1
         loose = like(name, unused, _LOOSELY if alone else _CLOSELY) if len(unused) <= _FEW else ""
+        if alone and not loose and (_shortened(name, unused[0]) or ((group, kind) in _BESIDE and len(names) == 1)):
+            loose = unused[0]
         if alike := loose or _slip(name, names):
             told.add((manifest.id, path))
             message = f"there is no `{kind}` `{name}`, and {'nothing refers to' if loose else 'there is'} `{alike}`"
@@ -102,6 +113,12 @@ def _namespaces_of_jobs(objects: ObjectSet) -> dict[str, set[str]]:
         if at(ref, "kind") in (None, _RUNTIME[1]) and isinstance(name := at(ref, "name"), str):
             found.setdefault(name, set()).add(identity[2])
     return found
+
+
+def _shortened(one: str, other: str) -> bool:
+    """Whether one name is the other with words left out: ``p5`` and ``p5-flavor``."""
+    words = set(one.split("-")), set(other.split("-"))
+    return words[0] < words[1] or words[1] < words[0]
 
 
 def _slip(word: str, names: Iterable[str]) -> str:

@@ -151,6 +151,68 @@ spec:
         assert told(tmp_path) == found
 
 
+NODES = """\
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec: {template: {spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: NAMED}, requirements: []}}}
+---
+"""
+CLASS = """\
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: NAME}
+spec:
+  role: nodes
+  amiSelectorTerms: [{alias: al2023@v20260714}]
+  subnetSelectorTerms: [{id: subnet-0a1b2c3d4e5f60718}]
+  securityGroupSelectorTerms: [{id: sg-0a1b2c3d4e5f60718}]
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("named", "there", "found"),
+    [
+        ("default", ["gpu"], [("ERROR", "REF001", 4, 93)]),  # the one that is there is meant
+        ("p5", ["p5-reserved", "default"], [("ERROR", "REF001", 4, 93)]),
+        ("default", ["gpu", "cpu"], []),  # it may be elsewhere
+        ("shared", [], []),
+    ],
+)
+def test_a_class_stands_beside_its_pool(named: str, there: list[str], found: list[object], tmp_path: Path) -> None:
+    used = NODES.replace("NAMED", "default").replace("name: a", "name: b") if "default" in there else ""
+    text = NODES.replace("NAMED", named) + used + "".join(CLASS.replace("NAME", each) for each in there)
+    (tmp_path / "a.yaml").write_text(text)
+    assert told(tmp_path) == found
+
+
+def test_a_runtime_that_trainer_brings_is_no_loose_end(tmp_path: Path) -> None:
+    runtime = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: torch-distributed-efa-1}
+spec:
+  mlPolicy: {torch: {}}
+  template:
+    spec:
+      failurePolicy: {maxRestarts: 1}
+      replicatedJobs:
+        - name: node
+          template:
+            metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+            spec: {template: {spec: {containers: [{name: node, image: "busybox:1.37"}]}}}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: a, namespace: a}
+spec: {runtimeRef: {name: NAME}, trainer: {numNodes: 1, image: "busybox:1.37"}}
+"""
+    for name, found in (("torch-distributed", []), ("torch-distributed-efa", [("ERROR", "REF001", 18, 27)])):
+        (tmp_path / "a.yaml").write_text(runtime.replace("NAME", name))
+        assert told(tmp_path) == found
+
+
 def test_what_a_cluster_wide_runtime_uses_is_used(tmp_path: Path) -> None:
     claim = """\
 apiVersion: v1

@@ -1,5 +1,6 @@
 """ClusterConfig: what eksctl refuses before it calls AWS (eksctl v0.230.0,
-pkg/apis/eksctl.io/v1alpha5/validation.go, pkg/ctl/cmdutils/configfile.go and pkg/vpc/vpc.go). Sizes are a policy's matter (LIM012).
+pkg/apis/eksctl.io/v1alpha5/validation.go, pkg/ctl/cmdutils/configfile.go and pkg/vpc/vpc.go). Sizes are a policy's
+matter (LIM012).
 """
 
 from __future__ import annotations
