@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from compiler.dataclass import dataclass
+from compiler.lift import kueue
 from compiler.lift.platform import Binding
 from compiler.lift.pods import tolerations
-from compiler.lift.reader import Reader, name_of, namespace_of
+from compiler.lift.reader import Reader, embedded, name_of, namespace_of
 from compiler.plan.base import PlanNode
 from compiler.plan.delivery import HelmRelease
 from compiler.plan.health import ConditionTainter, MonitorRule, ProblemDetector, ProblemMonitor
@@ -39,7 +40,12 @@ class DetectorPods(PlanNode):
 
 
 def config_map(body: Reader) -> Iterator[PlanNode]:
-    """A ConfigMap whose JSON files are monitors."""
+    """A ConfigMap whose JSON files are monitors, or with the configuration of Kueue's manager
+    (``controller_manager_config.yaml`` in Kueue's own manifests)."""
+    for _, entry in (body / "data").entries():
+        parsed = embedded(entry.word()) if kueue.CONFIGURATION in entry.word() else None
+        if isinstance(parsed, dict) and parsed.get("kind") == "Configuration":
+            yield from kueue.configuration(Reader(parsed, entry.at))
     monitors = _monitors(body / "data")
     if monitors:
         yield MonitorFiles(at=body.at, name=name_of(body), namespace=namespace_of(body), monitors=monitors)

@@ -26,11 +26,14 @@ from compiler.source import Route
 def node_class(body: Reader) -> Iterator[PlanNode]:
     """EC2NodeClass."""
     spec = body / "spec"
-    alias = next((text for each in (spec / "amiSelectorTerms").items() if (text := (each / "alias").text())), None)
+    images = (spec / "amiSelectorTerms").items()
+    alias = next((text for each in images if (text := (each / "alias").text())), None)
     selector = spec / "placementGroupSelector"
     yield NodeClass(
         at=body.at, name=name_of(body), ami_alias=alias, role=(spec / "role").text(),
         ami_family=(spec / "amiFamily").text(),
+        ami_names=tuple(text for each in images if (text := (each / "name").text())),
+        ami_parameters=tuple(text for each in images if (text := (each / "ssmParameter").text())),
         origins={
             "interfaces": (spec / "networkInterfaces").at, "placement_group": selector.at,
             "reservations": (spec / "capacityReservationSelectorTerms").at,
@@ -46,7 +49,7 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
         block_devices=tuple(_devices(spec / "blockDeviceMappings")),
         metadata_hops=spec.follow("metadataOptions", "httpPutResponseHopLimit").integer(),
         tags=(spec / "tags").strings(), annotations=annotations_of(body),
-        own_kubelet=bool(spec / "kubelet") or bool(spec / "userData"),
+        own_kubelet=bool(spec / "kubelet") or bool(spec / "userData"), user_data=bool(spec / "userData"),
     )
 
 

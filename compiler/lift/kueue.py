@@ -72,7 +72,7 @@ def cluster_queue(body: Reader) -> Iterator[PlanNode]:
             reclaim=(preemption / "reclaimWithinCohort").text() or "Never",
             borrow_within_cohort=preemption.follow("borrowWithinCohort", "policy").text() or "Never",
         ),
-        stopped=(spec / "stopPolicy").word() in ("Hold", "HoldAndDrain"),
+        stopped=_stops(spec / "stopPolicy"),
     )
 
 
@@ -115,9 +115,15 @@ def _selector(body: Reader) -> dict[str, tuple[str, ...]] | None:
 
 def local_queue(body: Reader) -> Iterator[PlanNode]:
     """LocalQueue."""
-    target = body.follow("spec", "clusterQueue")
+    target, policy = body.follow("spec", "clusterQueue"), body.follow("spec", "stopPolicy")
     yield LocalQueue(at=body.at, name=name_of(body), namespace=namespace_of(body), cluster_queue=target.word(),
-                     origins={"cluster_queue": target.at, "namespace": body.follow("metadata", "namespace").at})
+                     stopped=_stops(policy),
+                     origins={"cluster_queue": target.at, "namespace": body.follow("metadata", "namespace").at,
+                              "stopped": policy.at})
+
+
+def _stops(policy: Reader) -> bool:
+    return policy.word() in ("Hold", "HoldAndDrain")
 
 
 def priority(body: Reader) -> Iterator[PlanNode]:
@@ -145,9 +151,9 @@ def configuration(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-_GROUP = "kueue.x-k8s.io"
+_GROUP, CONFIGURATION = "kueue.x-k8s.io", "config.kueue.x-k8s.io"
 KINDS = {
     f"{_GROUP}/Topology": topology, f"{_GROUP}/ResourceFlavor": flavor, f"{_GROUP}/Cohort": cohort,
     f"{_GROUP}/ClusterQueue": cluster_queue, f"{_GROUP}/LocalQueue": local_queue,
-    f"{_GROUP}/WorkloadPriorityClass": priority, "config.kueue.x-k8s.io/Configuration": configuration,
+    f"{_GROUP}/WorkloadPriorityClass": priority, f"{CONFIGURATION}/Configuration": configuration,
 }

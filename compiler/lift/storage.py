@@ -14,12 +14,14 @@ def volume(body: Reader) -> Iterator[PlanNode]:
     """PersistentVolume with a CSI source."""
     spec = body / "spec"
     csi, claim, size = spec / "csi", spec / "claimRef", spec.follow("capacity", "storage").quantity()
+    zone = _zone(spec)
     if csi and size is not None:
         yield PersistentVolume(
             at=body.at, name=name_of(body), driver=(csi / "driver").word(), handle=(csi / "volumeHandle").word(),
             size=size, attributes=(csi / "volumeAttributes").strings(), mount_options=(spec / "mountOptions").texts(),
             access_modes=(spec / "accessModes").texts(), claim_namespace=(claim / "namespace").word(),
-            claim_name=(claim / "name").word(), zone=_zone(spec),
+            claim_name=(claim / "name").word(), zone=zone,
+            unread=frozenset({"zone"}) if zone is None and (spec / "nodeAffinity") else frozenset(),
             origins={"size": spec.follow("capacity", "storage").at, "zone": (spec / "nodeAffinity").at,
                      "attributes": csi.follow("volumeAttributes", "dnsname").at},
         )

@@ -96,11 +96,15 @@ class BlockDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeClass(PlanNode):
-    """karpenter.k8s.aws/v1 EC2NodeClass. ``own_kubelet``: it configures the kubelet, or the system by user data."""
+    """karpenter.k8s.aws/v1 EC2NodeClass. ``own_kubelet``: it configures the kubelet, or the system by user data
+    (``user_data``). ``ami_names`` and ``ami_parameters`` are the images that its terms select by name or SSM parameter.
+    """
 
     name: str
     ami_family: str | None = None
     ami_alias: str | None = None
+    ami_names: tuple[str, ...] = ()
+    ami_parameters: tuple[str, ...] = ()
     role: str | None = None
     subnets: tuple[SelectorTerm, ...] = ()
     security_groups: tuple[SelectorTerm, ...] = ()
@@ -113,6 +117,7 @@ class NodeClass(PlanNode):
     tags: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     own_kubelet: bool = False
+    user_data: bool = False
 
     @property
     def efa(self) -> int:

@@ -112,11 +112,12 @@ class Cohort(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalQueue(PlanNode):
-    """kueue.x-k8s.io/v1beta2 LocalQueue."""
+    """kueue.x-k8s.io/v1beta2 LocalQueue. ``stopped``: nothing is admitted through it."""
 
     name: str
     namespace: str
     cluster_queue: str
+    stopped: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,8 @@ def efa_over_type(work: Work, world: World) -> Iterator[Finding]:
     """
     if not work.efa or not work.types or any("efa_interfaces" in each.unknown for each in work.types):
         return
+    if work.accelerator and work.accelerator[1] > max(each.accelerators for each in work.types):
+        return  # what was asked for the devices of another type is told as that
     has, name = max((world.efa_of(*each), each[1].name) for each in work.offers)
     groups = [each for each in work.pools if isinstance(each, GroupPool) and not each.efa]
     if not has and len(groups) == len(work.pools) and work.efa <= max(each.efa_interfaces for each in work.types):

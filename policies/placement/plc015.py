@@ -30,11 +30,8 @@ def storage_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
     if not world.plan.volumes or not all(pool.zones for pool in work.pools):
         return
     zones = {zone for pool in work.pools for zone in pool.zones or ()}
-    claims = work.claims
-    named = {each.volume for each in world.plan.claims if each.namespace == work.job.namespace and each.name in claims}
-    for volume in world.plan.volumes:
-        reserved = volume.claim_namespace == work.job.namespace and volume.claim_name in claims
-        if (reserved or volume.name in named) and volume.zone and zones and volume.zone not in zones:
+    for volume in world.volumes_of(work):
+        if volume.zone and zones and volume.zone not in zones:
             yield Finding(
                 f"volume `{volume.name}` is in `{volume.zone}`, and job `{work.name}` runs in "
                 f"{listed(sorted(zones))}", volume.where("zone"),

@@ -41,7 +41,8 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
         return
     prefixes = (*manager.excluded_prefixes, *manager.transformed) if manager is not None else ()
     covered = queue.covered | {MISSPELT[each] for each in queue.covered if each in MISSPELT}  # told by EFA004
-    lacking = [name for name, asked in work.asks.items() if asked and name not in covered and name not in MISSPELT
+    asks = {**work.asks, **{name: amount for _, _, beside in work.others for name, amount in beside.items()}}
+    lacking = [name for name, asked in asks.items() if asked and name not in covered and name not in MISSPELT
                and not (prefixes and name.startswith(prefixes))]
     if lacking:
         names = listed(lacking, " and ")

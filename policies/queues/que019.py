@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import placeholder
-from compiler.policy.choices import groups_of, told_by_flavor
+from compiler.policy.choices import groups_of, told_by_flavor, whole
 from compiler.policy.fit import turned_away
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
@@ -46,7 +46,7 @@ def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
         keys = {key for each in flavors for key in each.node_labels} & set(selector)
         if not keys or len(flavors) < len(found) or not all(told_by_flavor(work, world, each) for each in keys):
             continue
-        if world.pools and not any(world.pools_of(each) for each in flavors):
+        if not (all if whole(world) else any)(world.pools_of(each) for each in flavors) and world.pools:
             continue  # told of the flavors
         if not any(all(each.node_labels.get(key) == selector[key] for key in keys) for each in flavors):
             key = min(key for key in keys if not all(each.node_labels.get(key) == selector[key] for each in flavors))
