@@ -85,12 +85,24 @@ def _misplaced(objects: ObjectSet, named: Named, shared: set[tuple[str, str]]) -
     """Claims of a pod that are not in its namespace, but once in another one, where nothing refers to them."""
     used = {target for _, _, target in named if target[1] == "PersistentVolumeClaim"}
     claims = dict(objects.of_kind("", "PersistentVolumeClaim"))
+    astray = _astray(objects)
     for _, kind, space, name in sorted(each for each in used if each not in objects):
         others = [each for each in claims if each[3] == name]
-        if len(others) == 1 and others[0][2] and space and others[0] not in used and (kind, name) not in shared:
+        if len(others) != 1 or (space, others[0][2]) in astray:
+            continue
+        if others[0][2] and space and others[0] not in used and (kind, name) not in shared:
             message = f"nothing here refers to claim `{name}`, and pods of namespace `{space}` want one"
             yield claims[others[0]], Fault(REFERENCE, "REF001", ("metadata", "namespace"), message,
                                            f"write `namespace: {space}`")
+
+
+def _astray(objects: ObjectSet) -> set[tuple[str, str]]:
+    """The namespaces of jobs whose queue is in another one, and those: it is the job that is misplaced (QUE018)."""
+    queues = [identity for identity, _ in objects.of_kind(KUEUE, "LocalQueue")]
+    jobs = [(identity[2], at(job.body, "metadata", "labels", "kueue.x-k8s.io/queue-name"))
+            for identity, job in objects.of_kind(TRAINER, "TrainJob")]
+    return {(space, there) for space, queue in jobs for _, _, there, name in queues
+            if name == queue and there != space and (KUEUE, "LocalQueue", space, queue) not in objects}
 
 
 _RUNTIME = (TRAINER, "ClusterTrainingRuntime")

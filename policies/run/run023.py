@@ -35,6 +35,8 @@ def runtime_elsewhere(work: Work, world: World) -> Iterator[Finding]:
     if not named or any(kind == job.runtime_kind and not namespace for kind, namespace in named):
         return  # a TrainingRuntime that does not say its namespace may be in any
     kind, namespace = named[0]
+    if namespace and job.queue and world.plan.local_queue(namespace, job.queue) and work.queue is None:
+        return  # the job is in another namespace than its queue: told by QUE018
     where = f" in namespace `{namespace}`" if namespace else ""
     right = f"write `kind: {kind}`" if kind != job.runtime_kind and namespace in ("", job.namespace) else (
         f"make the runtime in namespace `{job.namespace}`, or a ClusterTrainingRuntime of it")

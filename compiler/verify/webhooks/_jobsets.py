@@ -16,11 +16,15 @@ _MOST_DEPENDENCIES = 5
 def replicated_jobs(path: Path, spec: Any) -> Iterator[Fault]:
     """Faults of the replicated jobs of a JobSet's spec at a path."""
     earlier: list[str] = []
-    claims = claimed(spec)
+    claims, told = claimed(spec), set[str]()
     for index, job in enumerate(items(spec, "replicatedJobs")):
         here = (*path, "replicatedJobs", index)
         inner = at(job, "template", "spec") or {}
-        yield from job_spec((*here, "template", "spec"), inner, restart_defaulted=True, volumes=claims)
+        for fault in job_spec((*here, "template", "spec"), inner, restart_defaulted=True, volumes=claims):
+            # a claim that all pods share, named otherwise, is one fault
+            if not claims or fault.message not in told or "volumeMounts" not in fault.path:
+                yield fault
+            told.add(fault.message)
         pods = int(at(inner, "parallelism") or 1) * int(job.get("replicas") or 1)
         annotations = at(inner, "template", "metadata", "annotations")
         yield from topology((*here, "template", "spec", "template", "metadata", "annotations"), annotations, pods)
