@@ -32,7 +32,7 @@ def find_choices(
             choices = tuple(_narrowed(nodes, choice, flavor) for choice in choices for flavor in known)
     found = [each for each in choices if each.pools]
     if not (NODEPOOL_LABEL in selector or INSTANCE_TYPE in selector):
-        found = [_with_device(nodes, each, asks) for each in found]
+        found = _with_devices(nodes, found, asks)
     found = [_tolerated(each, asks, reach) for each in found if each.pools]
     return tuple(replace(each, offers=nodes.offers(each.pools, each.labels)) for each in found)
 
@@ -75,15 +75,20 @@ def _narrowed(nodes: Nodes, choice: Choice, flavor: Flavor) -> Choice:
     return Choice(pools, named, (*choice.tolerations, *flavor.tolerations), labels)
 
 
-def _with_device(nodes: Nodes, choice: Choice, asks: Resources) -> Choice:
+def _with_devices(nodes: Nodes, choices: list[Choice], asks: Resources) -> list[Choice]:
     """Without a pin, a job that asks for a device belongs to pools that have it; none in the set is unknown. A flavor
-    whose labels a pool certainly has is a pin."""
+    whose labels a pool certainly has is a pin. Where nodes are large enough for the job, no other pool is meant."""
     resource = next((each for each in (GPU, NEURON) if each in asks), None)
     if resource is None:
-        return choice
-    pools = tuple(each for each in choice.pools if _has(nodes, each, resource) or _pinned(nodes, each, choice.flavor))
-    large = tuple(each for each in pools if _large(nodes.offers((each,), choice.labels), nodes, resource, asks))
-    return replace(choice, pools=large or pools)
+        return choices
+    found = [replace(choice, pools=tuple(
+        each for each in choice.pools if _has(nodes, each, resource) or _pinned(nodes, each, choice.flavor)))
+        for choice in choices]
+    large = [replace(choice, pools=tuple(
+        each for each in choice.pools if _large(nodes.offers((each,), choice.labels), nodes, resource, asks)))
+        for choice in found]
+    kept = [each for each in large if each.pools]
+    return kept or found
 
 
 def _large(offers: tuple[Offer, ...], nodes: Nodes, resource: str, asks: Resources) -> bool:
