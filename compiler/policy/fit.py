@@ -68,13 +68,19 @@ def pool_room(work: Work, world: World) -> int | None:
 
 
 def _rooms(work: Work, choice: Choice, world: World) -> int | None:
+    found = rooms(work, choice, world)
+    return sum(found.values()) if found else None
+
+
+def rooms(work: Work, choice: Choice, world: World) -> dict[str, int] | None:
+    """How many nodes of the job each pool of a choice has room for, by its name; ``None`` is unknown."""
     found: dict[str, int] = {}
     for pool, instance in choice.offers:
         room = _room(work, pool, instance, world)
         if room is None:
             return None
         found[pool.name] = max(room, found.get(pool.name, 0))
-    return sum(found.values()) if found else None
+    return found
 
 
 def _room(work: Work, pool: NodePool, instance: InstanceType, world: World) -> int | None:
@@ -105,11 +111,13 @@ def queue_lack(work: Work, world: World) -> Lack | None:
     queue = work.queue
     if queue is None or work.nodes is None:
         return None
+    landing = {each.flavor.name for each in work.choices if each.flavor is not None}
     for group in queue.groups:
-        lacks = [_lack(work, work.nodes, queue, each, world) for each in open_to(work, group, world)]
-        known = [each for each in lacks if each is not None]
+        lacks = {each.flavor: _lack(work, work.nodes, queue, each, world) for each in open_to(work, group, world)}
+        known = [each for each in lacks.values() if each is not None]
         if known and len(known) == len(lacks):
-            return min(known, key=lambda each: each[1].milli - each[2].milli)
+            large = [each for flavor, each in lacks.items() if flavor in landing and each is not None]
+            return min(large or known, key=lambda each: each[1].milli - each[2].milli)
     return None
 
 

@@ -33,14 +33,15 @@ def request_over_allocatable(work: Work, world: World) -> Iterator[Finding]:
         return  # what was asked for the devices of another type is told as that
     rooms = [(*node_room(*each, world, huge_pages=HUGEPAGES in work.asks), each[1].name) for each in work.offers]
     cpu, memory = max(rooms, key=lambda each: each[0]), max(rooms, key=lambda each: each[1])
-    for resource, text, has, steps, name in (
+    over = [each for each in (
         ("cpu", f"{cpu[0]}m", Quantity(cpu[0]), cpu[2], cpu[3]),
         ("memory", f"{memory[1]}Mi", Quantity.mib(memory[1]), memory[2], memory[3]),
-    ):
-        asked = work.asks.get(resource)
-        if asked is not None and asked > has:
-            yield Finding(
-                f"job `{work.name}` asks for {asked} of `{resource}` a node, and pods can get {text} of `{name}`",
-                work.place(resource), label="its pods stay Pending",
-                help=f"ask for at most {text}, less what DaemonSets take", notes=steps,
-            )
+    ) if (asked := work.asks.get(each[0])) is not None and asked > each[2]]
+    if over:  # both are one: the node is too small
+        resource, text, _, steps, name = over[0]
+        more = tuple(f"and for {work.asks[each[0]]} of `{each[0]}`, of which there is {each[1]}" for each in over[1:])
+        yield Finding(
+            f"job `{work.name}` asks for {work.asks[resource]} of `{resource}` a node, and pods can get {text} of "
+            f"`{name}`", work.place(resource), label="its pods stay Pending",
+            help=f"ask for at most {text}, less what DaemonSets take", notes=(*more, *steps),
+        )
