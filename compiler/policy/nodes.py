@@ -102,6 +102,12 @@ class Nodes:
         """The region of the cluster, where the set says it."""
         return self.plan.cluster.region if self.plan.cluster else None
 
+    @property
+    def zones(self) -> set[str]:
+        """The zones in which the cluster has subnets, where the set says them."""
+        network = self.plan.cluster.network if self.plan.cluster else None
+        return {*network.zones, *(each.zone for each in network.subnets)} if network else set()
+
     def has_label(self, pool: NodePool, key: str, value: str) -> bool | None:
         """Whether nodes of a pool carry a label; ``None`` if that cannot be told."""
         types = self.types(pool) if key in FACTS else ()

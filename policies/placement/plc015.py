@@ -30,6 +30,8 @@ def storage_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
     if not world.plan.volumes or not all(pool.zones for pool in work.pools):
         return
     zones = {zone for pool in work.pools for zone in pool.zones or ()}
+    if world.zones and not zones <= world.zones:
+        return  # a node group in a zone without subnet is told as that
     for volume in world.volumes_of(work):
         if volume.zone and zones and volume.zone not in zones:
             yield Finding(

@@ -231,3 +231,36 @@ def test_a_stage_prunes_what_it_carries(folder: str, told: int) -> None:
         each.path = "apps/all.yaml"
     rules = [each for each in builtin_rules() if each.code == "RUN015"]
     assert len(run(plan, load_catalog(), rules, manifests=manifests)) == told
+
+
+SMALL = """\
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: small}
+spec:
+  limits: {$patch: replace, nvidia.com/gpu: 64}
+  template:
+    spec:
+      requirements:
+        - {key: node.kubernetes.io/instance-type, operator: In, values: [g5.2xlarge]}
+        - {key: topology.kubernetes.io/zone, operator: In, values: [us-west-2b]}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: one, namespace: other}
+spec: {runtimeRef: {name: elsewhere}, trainer: {image: "a:1", numNodes: 1, resourcesPerNode: {
+  requests: {cpu: 80, memory: 800Gi, nvidia.com/gpu: 8}, limits: {cpu: 80, memory: 800Gi, nvidia.com/gpu: 8}}}}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: many, namespace: other}
+spec: {runtimeRef: {name: elsewhere}, trainer: {image: "a:1", numNodes: 40, resourcesPerNode: {
+  requests: {cpu: 6, memory: 20Gi, nvidia.com/gpu: 1}, limits: {cpu: 6, memory: 20Gi, nvidia.com/gpu: 1}}}}
+"""
+
+
+def test_jobs_of_other_amounts_reach_other_pools() -> None:
+    """40 nodes of one GPU have room on the small nodes, which the job of 8 GPUs before them cannot use."""
+    assert [each.message for each in findings_for(SMALL) if each.code == "LIM003"] == []
+    lower = SMALL.replace("nvidia.com/gpu: 64", "nvidia.com/gpu: 4")
+    assert [each.code for each in findings_for(lower) if each.code == "LIM003"] == ["LIM003"]

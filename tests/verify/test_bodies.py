@@ -337,3 +337,10 @@ def test_a_kind_without_schema() -> None:
     (fault,) = validate_body(body)
     assert (fault.code, fault.help) == ("SCH010", "did you mean `kueue.x-k8s.io/v1beta2`?")
     assert validate_body(body, closed=False) == []
+
+
+def test_what_stands_in_an_unknown_field_is_not_judged() -> None:
+    """A job of Trainer 2.1 with a field of 2.2: the field is the fault, not what is missing in it."""
+    mixed = edited(TRAIN_JOB, ("spec/runtimePatches", [{"trainingRuntimeSpec": {}}]),
+                   ("spec/trainer/numProcPerNode", "auto"))
+    assert [(each.code, each.path) for each in validate_body(mixed)] == [("SCH001", ("spec", "runtimePatches"))]
