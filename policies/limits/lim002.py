@@ -37,9 +37,11 @@ def request_over_allocatable(work: Work, world: World) -> Iterator[Finding]:
         ("cpu", f"{cpu[0]}m", Quantity(cpu[0]), cpu[2], cpu[3]),
         ("memory", f"{memory[1]}Mi", Quantity.mib(memory[1]), memory[2], memory[3]),
     ) if (asked := work.asks.get(each[0])) is not None and asked > each[2]]
-    if over:  # both are one: the node is too small
-        resource, text, _, steps, name = over[0]
-        more = tuple(f"and for {work.asks[each[0]]} of `{each[0]}`, of which there is {each[1]}" for each in over[1:])
+    # In a stranger's set the type may be what is wrong, and then both are one fault.
+    told = over if world.plan.closed else over[:1]
+    for resource, text, _, steps, name in told:
+        more = tuple(f"and for {work.asks[each[0]]} of `{each[0]}`, of which there is {each[1]}"
+                     for each in over[len(told):])
         yield Finding(
             f"job `{work.name}` asks for {work.asks[resource]} of `{resource}` a node, and pods can get {text} of "
             f"`{name}`", work.place(resource), label="its pods stay Pending",
