@@ -4,16 +4,20 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.plan.jobs import EFA, HUGEPAGES
+from compiler.policy.offers import GroupPool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
+from compiler.policy.world import World
 
 
 @rule("EFA008", severity=Severity.WARNING)
-def huge_pages_missing(work: Work) -> Iterator[Finding]:
+def huge_pages_missing(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for EFA and for no huge pages.
 
     libfabric's EFA provider takes its buffers from huge pages, and a container gets none that it did not ask for:
     it falls back to normal pages, or fails to register memory (EKS user guide, node-efa: `hugepages-2Mi: 5120Mi`).
+    Karpenter knows of no huge pages and launches nothing for them, unless a NodeOverlay tells it of them (issue 3315
+    of karpenter-provider-aws): on its pools `FI_EFA_USE_HUGE_PAGE: "0"` is the shorter way.
 
     ## Fails
 
@@ -31,5 +35,8 @@ def huge_pages_missing(work: Work) -> Iterator[Finding]:
     if not work.efa or work.nodes == 1 or not work.complete:
         return  # EFA of one node is told as such
     if HUGEPAGES not in work.asks and work.env.get("FI_EFA_USE_HUGE_PAGE") != "0":
+        launched = any(not isinstance(each, GroupPool) and each.replicas is None for each in work.pools)
+        blind = launched and not any(HUGEPAGES in each.capacity for each in world.plan.node_overlays)
+        overlay = ", with a NodeOverlay that tells Karpenter of them" if blind else ""
         yield Finding(f"job `{work.name}` asks for EFA and for no `{HUGEPAGES}`", work.place(EFA),
-                      help=f"ask for `{HUGEPAGES}: 5120Mi`, or set `FI_EFA_USE_HUGE_PAGE` to `0`")
+                      help=f"set `FI_EFA_USE_HUGE_PAGE` to `0`, or ask for `{HUGEPAGES}: 5120Mi`{overlay}")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics import Severity
 from compiler.plan.delivery import Stage
 from compiler.plan.jobs import TrainJob
 from compiler.policy.rule import Finding, rule
@@ -14,7 +15,7 @@ def stage_prunes_jobs(stage: Stage, world: World) -> Iterator[Finding]:
 
     A Kustomization with `prune: true` deletes what it no longer finds (Flux kustomize-controller 1.9): renaming a
     folder or reverting a commit stops a run of weeks. The annotation `kustomize.toolkit.fluxcd.io/prune: disabled`
-    on the job keeps it.
+    on the job keeps it. Others may want just that: in a set that may be part of more it is a warning.
 
     ## Fails
 
@@ -34,6 +35,7 @@ def stage_prunes_jobs(stage: Stage, world: World) -> Iterator[Finding]:
         f"stage `{stage.name}` prunes, and job `{exposed[0].name}` does not say `prune: disabled`", exposed[0].at,
         label="leaving git stops the run",
         help="annotate the job with `kustomize.toolkit.fluxcd.io/prune: disabled`",
+        severity=None if world.plan.closed else Severity.WARNING,
     )
 
 
