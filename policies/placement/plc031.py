@@ -13,9 +13,9 @@ def feature_gate_off(release: HelmRelease, world: World) -> Iterator[Finding]:
     """A pool needs a feature of Karpenter that its release leaves off.
 
     Reserved capacity is behind `settings.featureGates.reservedCapacity` (on unless it says `false`), `replicas` behind
-    `staticCapacity`, NodeOverlays behind `nodeOverlay` (off unless it says `true`; karpenter-provider-aws v1.14.1, chart
-    values; karpenter v1.14 controllers.go): without its gate Karpenter launches no node for the pool, or for the pods
-    that want what the overlay tells of.
+    `staticCapacity`, NodeOverlays behind `nodeOverlay` (off unless it says `true`; karpenter-provider-aws v1.14.1,
+    chart values; karpenter v1.14 controllers.go): without its gate Karpenter launches no node for the pool, or for the
+    pods that want what the overlay tells of.
 
     ## Fails
 
