@@ -14,7 +14,7 @@ def merge(base: Node | None, over: Node) -> Node:
     if isinstance(over, MappingNode) and (base is None or isinstance(base, MappingNode)):
         return _merge_mappings(base, over)
     if isinstance(over, SequenceNode) and isinstance(base, SequenceNode):
-        ours, theirs = _by_name(over), _by_name(base)
+        ours, theirs = _named(over), _named(base)
         if ours and theirs:
             return _merge_named(theirs, ours, over)
     return over
@@ -35,18 +35,23 @@ def _merge_mappings(base: MappingNode | None, over: MappingNode) -> MappingNode:
     return MappingNode(over.span, items, key_span=over.key_span)
 
 
-def _merge_named(base: dict[str, Node], over: dict[str, Node], place: SequenceNode) -> SequenceNode:
-    """Items of the base in its order, then the new ones."""
-    items = base | {name: merge(base.get(name), item) for name, item in over.items()}
-    return SequenceNode(place.span, list(items.values()), key_span=place.key_span)
+def _merge_named(base: list[tuple[str, Node]], over: list[tuple[str, Node]], place: SequenceNode) -> SequenceNode:
+    """Items of the base in its order, then the new ones. A name given twice stays so, to be told as just that."""
+    below = dict(reversed(base))  # of two the first
+    above: dict[str, list[Node]] = {}
+    for name, item in over:
+        above.setdefault(name, []).append(merge(below.get(name), item))
+    items = [each for name, item in base for each in above.pop(name, [item])]
+    items += [each for merged in above.values() for each in merged]
+    return SequenceNode(place.span, items, key_span=place.key_span)
 
 
-def _by_name(node: SequenceNode) -> dict[str, Node] | None:
-    """Items by name, or ``None`` if one has no name or two have the same."""
-    named: dict[str, Node] = {}
+def _named(node: SequenceNode) -> list[tuple[str, Node]] | None:
+    """Items with their names, or ``None`` if one has no name."""
+    named = []
     for item in node.items:
         name = item.child("name")
-        if not isinstance(name, ScalarNode) or not isinstance(name.value, str) or name.value in named:
+        if not isinstance(name, ScalarNode) or not isinstance(name.value, str):
             return None
-        named[name.value] = item
+        named.append((name.value, item))
     return named

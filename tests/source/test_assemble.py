@@ -211,6 +211,17 @@ def test_later_bases_win_and_bases_have_bases(folder: Path) -> None:
     }  # fmt: skip
 
 
+def test_a_name_given_twice_is_merged_and_stays_twice(folder: Path) -> None:
+    """So that it is told as just that, and not as fields that are missing."""
+    base = V + "kind: TrainingClusterBase\nspec: "
+    one, two = "[{name: a, m: 1}]", "[{name: a, m: 1}, {name: a, m: 2}]"
+    put(b=f"{base}{{jobs: {two}}}\n", a=CLUSTER + "  jobs: [{name: a, k: 3}]\nextends: b.yaml\n",
+        d=f"{base}{{jobs: {one}}}\n", c=CLUSTER + "  jobs: [{name: a, k: 3}, {name: a}]\nextends: d.yaml\n")
+    merged = {"name": "a", "m": 1, "k": 3}
+    assert only("a.yaml").document.root.to_python()["spec"]["jobs"] == [merged, {"name": "a", "m": 2}]
+    assert only("c.yaml").document.root.to_python()["spec"]["jobs"] == [merged, {"name": "a", "m": 1}]
+
+
 def test_faults_of_bases_are_told_at_their_places(folder: Path) -> None:
     base = V + "kind: TrainingClusterBase\nspec: {}\n"
     put(a=CLUSTER + "extends: [b.yaml, none.yaml, two.yaml, {}, bad.yaml]\n", b=base + "extends: c.yaml\n",
