@@ -106,6 +106,17 @@ def test_a_cache_that_jsii_refuses(home: str, mode: int, tmp_path: Path) -> None
     assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
 
 
+def test_nothing_is_left_in_the_folder_for_temporary_files(tmp_path: Path) -> None:
+    """Node leaves its own there when it is killed, unless it is told to use ours; one that cannot be is no obstacle."""
+    program = "from compiler.synthesis import Synthesis; from compiler.manifest import Manifest\n" \
+              "with Synthesis() as s: s.take([]); print(len(s.differing()))"
+    for folder in (tmp_path, tmp_path / "none"):
+        done = subprocess.run([sys.executable, "-c", program], env=environment(TMPDIR=str(folder)), text=True,
+                              capture_output=True, timeout=60, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
+        assert os.listdir(tmp_path) == []
+
+
 @needs_examples
 def test_a_cdk8s_that_cannot_start(trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Told in two lines with the reason, and nothing is written."""

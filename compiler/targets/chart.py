@@ -2,7 +2,8 @@
 
 It runs in a process of its own (``compiler/synthesis.py`` starts it) and imports nothing of Trainyard. On standard
 input it takes paths of files, one a line; of each it answers the numbers of the objects that cdk8s made differently,
-as one line of JSON. When its input ends, or whoever wrote it, it removes the folder that it was given.
+as one line of JSON. When its input ends, or whoever wrote it, it removes the folder that it was given. After a failure
+of its own the folder stays, with what it said, for whoever started it to read and remove.
 """
 
 from __future__ import annotations
