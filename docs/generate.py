@@ -123,7 +123,7 @@ def _commands(top: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser
 
 def _argument(action: argparse.Action) -> str:
     value = "" if action.nargs == 0 else str(action.metavar or action.dest.upper())
-    return ", ".join(f"`{f'{flag} {value}'.strip()}`" for flag in action.option_strings or [""])
+    return ", ".join(f"`{f'{flag} {value}'.strip()}`" for flag in action.option_strings or [""]).replace("|", "\\|")
 
 
 def _cell(action: argparse.Action) -> str:

@@ -89,7 +89,11 @@ _trainyard() {{
 {cases}
   esac
 }}
-compdef _trainyard trainyard
+if [[ $funcstack[1] == _trainyard ]]; then
+  _trainyard "$@"  # loaded from a folder of fpath, for the first completion
+else
+  compdef _trainyard trainyard
+fi
 """
 
 

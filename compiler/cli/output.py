@@ -33,7 +33,10 @@ def formats(options: argparse.Namespace) -> list[tuple[str, Path | None]]:
         if into and not file:
             raise UsageError(f"`{each}` names no file: write `{name}` for standard output, or `{name}=FILE`")
         found.append((name, Path(file) if file else None))
-    if sum(file is None for _, file in found) > 1:
+    files = [file for _, file in found if file is not None]
+    if twice := next((file for file in files if files.count(file) > 1), None):
+        raise UsageError(f"two formats go to `{twice}`: give each a file of its own")
+    if len(found) - len(files) > 1:
         raise UsageError("only one format can go to standard output: give the others a file, like `sarif=out.sarif`")
     return found
 

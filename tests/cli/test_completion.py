@@ -24,6 +24,18 @@ def test_the_shell_parses_its_script(shell: str, trainyard: Command) -> None:
     subprocess.run([shell, "-n"], input=done.out, encoding="utf-8", check=True)
 
 
+@pytest.mark.parametrize("load", ["fpath=({0} $fpath); autoload -Uz _trainyard", "source {0}/_trainyard"])
+def test_zsh_completes_from_the_first_time_on(load: str, tmp_path: Path) -> None:
+    """Found by its name in a folder of fpath, as packages install it, or read by a start file."""
+    if shutil.which("zsh") is None:
+        pytest.skip("no zsh on this machine")
+    (tmp_path / "_trainyard").write_text(script("zsh", parser()))
+    told = "_describe() { print -l -- $commands }; compdef() { print -r -- $1 }; CURRENT=2; words=(trainyard '')\n"
+    done = subprocess.run(["zsh", "-f"], input=f"{told}{load.format(tmp_path)}\n_trainyard\n", encoding="utf-8",
+                          capture_output=True, check=True)
+    assert "lint:Judge Kubernetes and eksctl YAML that others wrote" in done.stdout.splitlines()
+
+
 def _offered(line: str, folder: Path = Path("/")) -> set[str]:
     """What bash offers at the end of a line, in a folder."""
     words = line.split(" ")
