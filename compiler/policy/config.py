@@ -131,12 +131,8 @@ class _Reader:
         from compiler.source.parse import parse, read
 
         file, faults = read(path)
-        documents: list[Document] = []
-        if file is not None and file.text.strip() and any(
-            line.strip() and not line.lstrip().startswith("#") for line in file.text.splitlines()
-        ):
-            documents, more = parse(file)
-            faults = [*faults, *more]
+        documents, more = parse(file) if file is not None else ([], [])
+        faults = [*faults, *(each for each in more if each.code != "YML019")]  # comments only: nothing is set
         self.found.extend(faults)
         return documents[0] if documents and not faults else None
 

@@ -50,6 +50,13 @@ help: add the label
 """
 
 
+def test_a_file_of_comments_holds_no_rule_and_no_setting(tmp_path: Path) -> None:
+    for name in ("org001.yaml", "policy.yaml", "exceptions.yaml"):
+        (tmp_path / name).write_text("# nothing yet\n---\n")
+    assert loaded(tmp_path, {"org002.yaml": ""}) == ([], [])
+    assert load_policies(tmp_path, today=date(2026, 11, 1))[1] == []
+
+
 def loaded(folder: Path, files: dict[str, str]) -> tuple[list[Rule], list[Diagnostic]]:
     """The user's rules of a folder with these files, and the faults."""
     for name, text in files.items():
