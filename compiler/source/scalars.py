@@ -109,7 +109,9 @@ def _leading_zero(text: str, quoted: str) -> Refusal:
     digits = text.lstrip("+-").replace("_", "")
     number = digits.lstrip("0") or "0"
     if set(digits) <= set("01234567") and len(digits) < 24:
-        choices = f"write `{number}` or (octal) `{int(digits, 8)}` for the number, or {quoted}"
+        octal = int(digits, 8)
+        either = f"`{number}` or (octal) `{octal}`" if str(octal) != number else f"`{number}`"
+        choices = f"write {either} for the number, or {quoted}"
         return Refusal("YML009", "is octal to YAML 1.1 readers and decimal to YAML 1.2 readers", choices)
     return Refusal("YML009", "is text to YAML 1.1 readers and loses its leading zero with YAML 1.2 readers",
                    f"write `{number}` for the number, or {quoted}")  # fmt: skip

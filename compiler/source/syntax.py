@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -66,11 +66,24 @@ def syntax_error(file: SourceFile, fault: MarkedYAMLError) -> Diagnostic:
         fact, help, label = f"a plain value cannot begin with {named}", "quote the value", ""
     else:
         fact, help, label = _wording(said)
-    found = error("YML002", fact, span=span, help=help, notes=(f"the YAML parser says: {_spoken(fault)}",))
+    notes = (*_no_spaces(file, fault), f"the YAML parser says: {_spoken(fault)}")
+    found = error("YML002", fact, span=span, help=help, notes=notes)
     if label and fault.context_mark is not None:
         start = _place(file, fault.context_mark)
         return found if start == span else replace(found, related=((start, label),))
     return found
+
+
+# Zs of Unicode but the usual space, and what has no width: the parser takes them for letters.
+_NO_SPACE = re.compile("[\u00a0\u1680\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff]")
+
+
+def _no_spaces(file: SourceFile, fault: MarkedYAMLError) -> Iterator[str]:
+    """What looks like a space in the lines where the parser began and gave up, and in the one before."""
+    rows = {_place(file, mark).line for mark in (fault.context_mark, fault.problem_mark) if mark is not None}
+    for row in sorted(rows | {max(1, max(rows, default=1) - 1)}):
+        if match := _NO_SPACE.search(file.line(row)):
+            yield f"character U+{ord(match[0]):04X} at {row}:{match.start() + 1} looks like a space and is none to YAML"
 
 
 def _tab_before(line: str, column: int) -> bool:
@@ -117,6 +130,7 @@ def _place(file: SourceFile, mark: Mark | None) -> Span:
 FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]|^\ufeff", re.MULTILINE
 )  # fmt: skip
+_BREAKS = "\u0085\u2028\u2029"
 
 
 MAX_LINES = 100
@@ -133,8 +147,9 @@ def forbidden_characters(file: SourceFile) -> Iterable[Diagnostic]:
         rest = len(lines) - told
         notes = [f"{count - 1} more of them on this line"] if count > 1 else []
         notes += [f"{rest} more lines have such characters"] if told == MAX_LINES and rest else []
+        why = "ends a line in YAML 1.1 and not in YAML 1.2" if match[0] in _BREAKS else "cannot stand in a YAML file"
         yield error(
-            "YML018", f"character U+{ord(match[0]):04X} cannot stand in a YAML file", notes=tuple(notes),
+            "YML018", f"character U+{ord(match[0]):04X} {why}", notes=tuple(notes),
             span=Span(file, line, match.start() + 1, line, match.start() + 2),
             help=f'remove it, or write `"\\u{ord(match[0]):04x}"` in double quotes',
         )  # fmt: skip

@@ -85,6 +85,7 @@ def _caret(text: str, span: tuple[int, int, int, int]) -> tuple[str, str]:
         ("e\u0301: x", (1, 5, 1, 6), "e\u0301: x", "   ^"),
         ("a: \u202eb", (1, 5, 1, 6), "a: \ufffdb", "    ^"),
         ("a: \x1b[0m", (1, 4, 1, 5), "a: \ufffd[0m", "   ^"),
+        ("a:\u00a0\u3000b", (1, 5, 1, 6), "a:\ufffd\ufffdb", "    ^"),
         ("a:\n  b: 1\n", (1, 1, 2, 7), "a:", "^^"),
         ("a: b", (1, 99, 1, 120), "a: b", "    ^"),
         ("a: b", (1, 3, 1, 3), "a: b", "  ^"),

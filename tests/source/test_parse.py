@@ -63,6 +63,24 @@ def test_each_fault_has_its_code_and_place(text: str, want: list[tuple[str, int,
     assert _found(text, pure=pure) == want
 
 
+@pytest.mark.parametrize(("text", "where"), [
+    ("a:\n  b: 1\n \u00a0c: 2\n", "U+00A0 at 3:2"), ("a:\u00a01\nb: 2\n", "U+00A0 at 1:3"),
+    ("a: [1,\u3000[2\n", "U+3000 at 1:7"),
+])  # fmt: skip
+def test_a_space_that_is_none_is_named(text: str, where: str) -> None:
+    (found,) = parse(SourceFile("f", text))[1]
+    assert found.notes[0] == f"character {where} looks like a space and is none to YAML"
+    assert not any("looks like" in note for item in parse(SourceFile("f", "a: b: c\n"))[1] for note in item.notes)
+
+
+def test_what_is_told_of_line_ends_and_octals_is_true() -> None:
+    facts = [(item.message, item.help) for item in parse(SourceFile("f", "a: x\u2028y\nb: \x01\nc: 02\nd: 010\n"))[1]]
+    assert [message for message, _ in facts[:2]] == [
+        "character U+2028 ends a line in YAML 1.1 and not in YAML 1.2", "character U+0001 cannot stand in a YAML file"]
+    assert facts[2][1] == 'write `2` for the number, or `"02"` for the text'
+    assert facts[3][1] == 'write `10` or (octal) `8` for the number, or `"010"` for the text'
+
+
 def test_a_duplicate_key_shows_the_first_one_too() -> None:
     _, found = parse(SourceFile("f", "a: 1\na: 2\n"))
     assert [(str(span), label) for span, label in found[0].related] == [("f:1:1", "first set here")]

@@ -120,16 +120,17 @@ def expand(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with U+FFFD for what steers a terminal or is not seen at all.
+    """The text with U+FFFD for what steers a terminal or is not seen for what it is.
 
-    Control and format characters (bidirectional ones, those of no width), line separators, lone surrogates.
+    Control and format characters (bidirectional ones, those of no width), line separators, lone surrogates, and all
+    spaces but the usual one, which only YAML tells apart.
     """
-    if text.isascii() and text.isprintable():
+    if text.isprintable():
         return text
-    return "".join("\ufffd" if category(char) in _UNSEEN else char for char in text)
+    return "".join("\ufffd" if char != " " and category(char) in _UNSEEN else char for char in text)
 
 
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
 
 
 def columns(text: str) -> int:
