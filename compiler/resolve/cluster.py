@@ -126,12 +126,8 @@ def _access(context: Context) -> tuple[AccessEntry, ...]:
 
 def _system(context: Context) -> NodeGroup:
     at, system = SPEC / "system", context.spec.system
-    instance = context.catalog.instance(system.instance_type)
-    if instance is None:
-        near = context.catalog.near(system.instance_type)
-        context.fault("RES005", f"instance type `{system.instance_type}` is unknown", at / "instanceType",
-                      f"did you mean `{near[0]}`?" if near else "`trainyard catalog` lists the types that are known")
-    elif instance.accelerators:
+    instance = context.instance(system.instance_type, at / "instanceType")
+    if instance is not None and instance.accelerators:
         context.fault("RES018", f"system nodes of `{instance.name}` have {instance.accelerators} accelerators",
                       at / "instanceType", "take a general type, like `m7i.2xlarge`")
     return NodeGroup(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
-from compiler.catalog import Catalog, Release
+from compiler.catalog import Catalog, InstanceType, Release
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed
 from compiler.plan import Derived
@@ -75,6 +75,16 @@ class Context:
         self.fault("RES004", f"zone `{zone}` is not in region `{region}`", at,
                    f"{region} has {listed(known)}" if known else f"write it like `{region}a`", key=key)
         return False
+
+    def instance(self, name: str, at: Route) -> InstanceType | None:
+        """The instance type of this name, or a fault."""
+        found = self.catalog.instance(name)
+        if found is None:
+            near = self.catalog.near(name)
+            self.fault("RES005", f"instance type `{name}` is unknown", at,
+                       (f"did you mean `{near[0]}`? If not" if near else "`trainyard catalog` lists what is known")
+                       + ", `trainyard catalog refresh` asks EC2 for newer types")
+        return found
 
     @property
     def partition(self) -> str:

@@ -75,13 +75,8 @@ def resolve_pools(context: Context) -> dict[str, Pool]:
 
 
 def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None:
-    instance = context.catalog.instance(pool.instance_type)
+    instance = context.instance(pool.instance_type, at / "instanceType")
     if instance is None:
-        near = context.catalog.near(pool.instance_type)
-        context.fault(
-            "RES005", f"instance type `{pool.instance_type}` is unknown", at / "instanceType",
-            f"did you mean `{near[0]}`?" if near else "`trainyard catalog` lists the types that are known",
-        )
         return None
     zones = _zones(context, pool, instance, at)
     if not _known(context, instance, at) or not zones:

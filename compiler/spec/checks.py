@@ -14,14 +14,15 @@ from compiler.plan.units import Duration as DurationValue
 from compiler.plan.units import Quantity as QuantityValue
 
 
-def fault(message: str, help: str) -> PydanticCustomError:
-    """A refusal with its help; braces in the text stand for themselves."""
-    return PydanticCustomError("spec_value", "{fact}", {"fact": message, "help": help})
+def fault(message: str, help: str, key: str = "") -> PydanticCustomError:
+    """A refusal with its help; braces in the text stand for themselves. ``key``: the value of a mapping at fault."""
+    return PydanticCustomError("spec_value", "{fact}", {"fact": message, "help": help, "key": key})
 
 
-def as_text(value: Any, what: str, example: str) -> str:
+def as_text(value: Any, what: str, example: str, fits: Callable[[str], object] = lambda text: False) -> str:
+    """A text that is not empty; ``fits`` tells whether a number would do if it were quoted."""
     if not isinstance(value, str) or not value:
-        quotable = isinstance(value, int | float) and not isinstance(value, bool)
+        quotable = isinstance(value, int | float) and not isinstance(value, bool) and fits(str(value))
         advice = f'quote it: `"{value}"`' if quotable else f"write it as text, like `{example}`"
         raise fault(f"{what} is text, not {kind_of(value)}", advice)
     return value
@@ -51,24 +52,32 @@ def matched(
         return len(text) <= longest and re.match(whole, text, re.ASCII) is not None
 
     def check(value: Any) -> str:
-        text = "" if empty and value == "" else as_text(value, what, example)
+        text = "" if empty and value == "" else as_text(value, what, example, fits)
         if len(text) > longest:
             raise fault(f"`{text[:32]}…` has {len(text)} characters, {what} has at most {longest}", "shorten it")
         if not fits(text):
-            meant = next((each for each in _slips(text) if fits(each)), None)
-            raise fault(f"`{text}` is not {what}", f"write `{meant}`" if meant else f"write it like `{example}`")
+            raise fault(f"`{text}` is not {what}", _meant(text, fits, example))
         return text
 
     return check
 
 
+def _meant(text: str, fits: Callable[[str], object], example: str) -> str:
+    """What to write instead: what was meant by a text, if that can be told, or what it should look like."""
+    meant = next((each for each in _slips(text) if fits(each)), None)
+    return f"write `{meant}`" if meant else f"write it like `{example}`"
+
+
 def _slips(text: str) -> list[str]:
     """What may have been meant by a text: without capitals, underscores, spaces, a prefix, or the rest of an ARN."""
-    plain = text.strip().lower()
-    return [text.strip(), plain, re.sub(r"[_ ]", "-", plain), plain.removeprefix("ml."), text.removeprefix("v"),
-            text.removeprefix("s3://").partition("/")[0],
-            re.sub(r"\Aarn:.*[:/]", "", text),
-            re.sub(r"\Aarn:([\w-]+):sts::(\d+):assumed-role/([^/]+)/.*", r"arn:\1:iam::\2:role/\3", text)]
+    bare = text.strip()
+    plain = bare.lower()
+    if plain.startswith("arn:"):  # names something that exists, capitals and all
+        bare = f"arn{bare[3:]}"
+        return [bare, re.sub(r"\Aarn:.*[:/]", "", bare),
+                re.sub(r"\Aarn:([\w-]+):sts::(\d+):assumed-role/([^/]+)/.*", r"arn:\1:iam::\2:role/\3", bare)]
+    return [bare, plain, re.sub(r"(?<=\w)[_ ]+(?=\w)", "-", plain), re.sub(r"\s", "", plain), plain.removeprefix("ml."),
+            text.removeprefix("v"), text.removeprefix("s3://").partition("/")[0]]
 
 
 def quantity(value: Any) -> QuantityValue:
@@ -87,7 +96,7 @@ def quantity(value: Any) -> QuantityValue:
 
 
 def _quantity_help(text: str) -> str:
-    near = re.match(r"\s*(\d+(?:\.\d+)?)\s*(k|m|g|t)i?b?\s*\Z", text, re.IGNORECASE)
+    near = re.match(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(k|m|g|t)i?b?\s*\Z", text, re.IGNORECASE)
     return f"write `{near[1]}{near[2].upper()}i`" if near else "write a number with a unit, like `64Gi`, `500m` or `90`"
 
 
@@ -124,7 +133,7 @@ _LONGEST = 10 * 365 * 24 * 3600
 def duration(value: Any) -> DurationValue:
     """A duration of Kubernetes and Flux."""
     if not isinstance(value, str):
-        help = f"give the unit, like `{value}s` or `{value}m`" if type(value) is int else _LIKE
+        help = f"give the unit, like `{value}s` or `{value}m`" if type(value) is int and value else _LIKE
         raise fault(f"a duration is a number with a unit, not {kind_of(value)}", help)
     try:
         found = DurationValue.parse(value)
@@ -189,7 +198,7 @@ def region(value: Any) -> str:
     if _ZONE.match(text):
         raise fault(f"`{text}` is an Availability Zone, not a Region", f"write `{text[:-1]}`")
     if not _REGION.match(text):
-        raise fault(f"`{text}` is not an AWS Region", "write it like `us-west-2`")
+        raise fault(f"`{text}` is not an AWS Region", _meant(text, _REGION.match, "us-west-2"))
     return text
 
 
@@ -201,13 +210,15 @@ def zone(value: Any) -> str:
     if re.match(r"[a-z]+\d-az\d\Z", text):
         raise fault(f"`{text}` is the id of a zone, not its name", "write the name in your account, like `us-west-2a`")
     if not _ZONE.match(text):
-        raise fault(f"`{text}` is not an Availability Zone", "write it like `us-west-2a`")
+        raise fault(f"`{text}` is not an Availability Zone", _meant(text, _ZONE.match, "us-west-2a"))
     return text
 
 
 def cidr(value: Any) -> str:
     """An IPv4 block, in its canonical form."""
     text = as_text(value, "a CIDR", "10.0.0.0/16")
+    if ":" in text:
+        raise fault(f"`{text}` is not an IPv4 block", "write an IPv4 block, like `10.0.0.0/16`")
     if "/" not in text:
         whole = f"{text}/{16 if text.endswith('.0') else 32}"
         raise fault(f"`{text}` is not a CIDR block: it has no prefix length", _cidr_help(whole))
@@ -274,7 +285,8 @@ def image(value: Any) -> str:
     found = _IMAGE.match(text)
     if not found:
         if "@sha256:" in text:
-            raise fault(f"the digest of `{text}` is not 64 hex digits", "write `name@sha256:` and 64 hex digits")
+            raise fault(f"the digest of `{text}` is not 64 lowercase hex digits",
+                        "write `name@sha256:` and 64 digits of `0-9a-f`")
         plain = re.sub(r"\A(https?|docker|oci)://", "", text.strip())
         meant = next((each for each in (plain, plain.lower()) if _IMAGE.match(each)), None)
         raise fault(f"`{text}` is not an image reference",

@@ -68,13 +68,15 @@ class Network(SpecModel):
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if self.vpc is not None and (self.cidr is not None or self.zones):
-            raise fault("an imported `vpc` has its own CIDR and zones", "remove `cidr` and `zones`, or `vpc`")
+            raise fault("an imported `vpc` has its own CIDR and zones", "remove `cidr` and `zones`, or `vpc`", "vpc")
         if len(self.zones) == 1:
             # EKS user guide, network-reqs; eksctl 0.230.0 refuses one zone too.
             raise fault("a cluster in one zone: EKS wants subnets in two at least",
-                        f"add a second zone of the Region beside `{self.zones[0]}`; it costs nothing by itself")
+                        f"add a second zone of the Region beside `{self.zones[0]}`; it costs nothing by itself",
+                        "zones")
         if self.public_access and self.endpoint == "private":
-            raise fault("a private endpoint has no public access list", "remove `publicAccess`, or `endpoint`")
+            raise fault("a private endpoint has no public access list", "remove `publicAccess`, or `endpoint`",
+                        "publicAccess")
         return self
 
 

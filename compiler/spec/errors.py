@@ -68,6 +68,7 @@ def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnos
     if kind == "extra_forbidden":
         return _unknown(at, model)
     if kind == "spec_value":
+        at = at / str(context["key"]) if context["key"] else at
         return error("SPC005", str(context["fact"]), at, help=str(context["help"]), key=of_key)
     if kind in _WANTED:
         field = _field(model, at)

@@ -33,12 +33,12 @@ class NodeCount(SpecModel):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.min > self.max:
-            raise fault(f"`min` {self.min} is above `max` {self.max}", f"write `min: {self.max}` or raise `max`")
+            raise fault(f"`min` {self.min} is above `max` {self.max}", f"write `min: {self.max}` or raise `max`", "min")
         if 0 < self.min < self.max:
             # karpenter.sh/v1 NodePool: `replicas` is fixed; a dynamic pool has no minimum (v1.14.1).
             raise fault(
                 f"a pool of {self.min} to {self.max} nodes: Karpenter keeps a fixed number or scales from 0",
-                f"write `min: 0` to scale from zero, or `min: {self.max}` to keep all nodes on",
+                f"write `min: 0` to scale from zero, or `min: {self.max}` to keep all nodes on", "min",
             )
         return self
 
@@ -55,7 +55,7 @@ class Capacity(SpecModel):
     @model_validator(mode="after")
     def _bound(self) -> Self:
         if self.id is not None and self.ids:
-            raise fault("both `id` and `ids` are given", "list every reservation under `ids`, and remove `id`")
+            raise fault("both `id` and `ids` are given", "list every reservation under `ids`, and remove `id`", "id")
         reservations = self.reservations
         if self.type in ("reserved", "block") and not reservations:
             raise fault(
@@ -65,12 +65,14 @@ class Capacity(SpecModel):
         if self.type in ("on-demand", "spot") and reservations:
             raise fault(
                 f"capacity `{self.type}` never uses reservation `{reservations[0]}`",
-                "write `type: reserved`, or remove the reservation",
+                "write `type: reserved`, or remove the reservation", "id" if self.id else "ids",
             )
         if self.type != "block" and (self.starts or self.ends):
-            raise fault(f"capacity `{self.type}` has no start and end", "write `type: block`, or remove them")
+            raise fault(f"capacity `{self.type}` has no start and end", "write `type: block`, or remove them",
+                        "starts" if self.starts else "ends")
         if self.starts and self.ends and self.starts >= self.ends:
-            raise fault(f"the block ends ({self.ends}) before it starts ({self.starts})", "swap `starts` and `ends`")
+            raise fault(f"the block ends ({self.ends}) before it starts ({self.starts})", "swap `starts` and `ends`",
+                        "ends")
         return self
 
     @property
@@ -125,8 +127,8 @@ class NodePool(SpecModel):
     @model_validator(mode="after")
     def _one_place(self) -> Self:
         if self.zone is not None and self.zones:
-            raise fault("both `zone` and `zones` are given", "keep one of them; EFA needs a single zone")
+            raise fault("both `zone` and `zones` are given", "keep one of them; EFA needs a single zone", "zones")
         if self.placement is not None and self.placement_group is not None:
             raise fault(f"placement group `{self.placement_group}` exists, and `placement: {self.placement}` makes "
-                        "another", "keep one of them")
+                        "another", "keep one of them", "placement")
         return self

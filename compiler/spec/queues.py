@@ -22,7 +22,8 @@ class PoolQuota(SpecModel):
     @model_validator(mode="after")
     def _lends_its_own(self) -> Self:
         if self.lend is not None and self.lend > self.nodes:
-            raise fault(f"a quota of {self.nodes} nodes that lends {self.lend}", f"write `lend: {self.nodes}` or less")
+            raise fault(f"a quota of {self.nodes} nodes that lends {self.lend}", f"write `lend: {self.nodes}` or less",
+                        "lend")
         return self
 
 
