@@ -20,7 +20,7 @@ from compiler.policy import Policies, load_policies
 from compiler.policy.engine import run
 from compiler.source import Document, MappingNode, Node, Route, SequenceNode, SourceFile, Span
 from compiler.source.manifests import parse_manifests
-from compiler.source.read import read
+from compiler.source.read import read, walk
 from compiler.verify import verify
 from compiler.verify.body import corrected
 from compiler.verify.kinds import meant, strange
@@ -44,7 +44,7 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
     """
     done = Outcome()
     parts: set[str] = set()
-    objects = [each for path in _files(paths) for each in _objects(path, done.diagnostics, parts)]
+    objects = [each for path in _files(paths, done.diagnostics) for each in _objects(path, done.diagnostics, parts)]
     done.diagnostics = _templates_once(done.diagnostics)
     if parts:
         objects = [each for each in objects if os.path.realpath(each.manifest.path) not in parts]
@@ -103,7 +103,7 @@ def _unread(manifests: list[Manifest]) -> Iterator[Diagnostic]:
                          Route((manifest.id, "kind")), help="write a TrainJob to have it held against pools and queues")
 
 
-def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
+def _files(paths: Iterable[str | os.PathLike[str]], found: list[Diagnostic]) -> Iterator[str]:
     """Each file that is given, or lies in a folder that is."""
     for path in (os.fspath(each) for each in paths):
         if not os.path.isdir(path):
@@ -111,7 +111,7 @@ def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
             continue
         yield from sorted(
             os.path.join(folder, name)
-            for folder, folders, files in os.walk(path) if _visible(folders)
+            for folder, folders, files in walk(path, found) if _visible(folders)
             for name in files if name.endswith(_SUFFIXES) and not name.startswith(".")
         )
 

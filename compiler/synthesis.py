@@ -85,8 +85,7 @@ class Synthesis:
         for chunk, text in _chunks(manifests):
             path = os.path.join(self.folder, f"{self._files}.yaml")
             self._files += 1
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
+            _write(path, text)
             with suppress(BrokenPipeError):  # it has ended, which is told when its answer is missed
                 print(path, file=process.stdin, flush=True)
             self._asked.append(chunk)
@@ -108,6 +107,13 @@ class Synthesis:
         lines = Path(self._told).read_text(encoding="utf-8", errors="replace").split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "it says nothing")
         return RuntimeError(f"cdk8s has failed: {last}")
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as fault:  # of a full disk alone nobody would know which
+        raise OSError(fault.errno, fault.strerror, path) from None
 
 
 def _chunks(manifests: Sequence[Manifest]) -> Iterator[tuple[Sequence[Manifest], str]]:

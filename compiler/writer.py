@@ -70,9 +70,9 @@ def prepare(done: Compilation, options: Options, cdk8s: Synthesis) -> Prepared:
 
 def write(done: Compilation, prepared: Prepared, options: Options, cdk8s: Synthesis) -> tree.TreeDiff:
     """Write a compilation's folder. Objects that change are made by cdk8s; without any, Node is not started."""
-    files, changes = prepared.files, prepared.changes
+    files, changes, root = prepared.files, prepared.changes, options.output / done.name
     if changes.failed or not changes.stale:
-        return changes
+        return tree.write(root, files) if tree.interrupted(root) and not changes.failed else changes
     if not prepared.taken:
         stale = {*changes.added, *changes.changed}
         cdk8s.take([each for each in done.manifests if each.path in stale])
@@ -82,7 +82,7 @@ def write(done: Compilation, prepared: Prepared, options: Options, cdk8s: Synthe
     )
     if faults:
         return replace(changes, diagnostics=(*changes.diagnostics, *faults))
-    return tree.write(options.output / done.name, files)
+    return tree.write(root, files)
 
 
 def _base(options: Options) -> Path:

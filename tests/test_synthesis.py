@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -115,6 +116,18 @@ def test_nothing_is_left_in_the_folder_for_temporary_files(tmp_path: Path) -> No
                               capture_output=True, timeout=60, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
         assert os.listdir(tmp_path) == []
+
+
+def test_a_full_disk_of_temporary_files_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with Synthesis() as running:
+        running.start()
+        monkeypatch.setattr(Path, "write_text", full)
+        with pytest.raises(OSError, match=f"No space left on device: '{running.folder}/0.yaml'"):
+            running.take([_config_map("a")])
+    assert not Path(running.folder).exists()
 
 
 @needs_examples

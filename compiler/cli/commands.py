@@ -65,7 +65,7 @@ def find_policies(paths: Iterable[str]) -> Path | None:
     for path in map(Path, paths):
         folder = path.absolute() if path.is_dir() else path.absolute().parent
         for each in (folder, *folder.parents)[:3]:
-            if (found := each / "policies").is_dir():
+            if os.path.isdir(found := each / "policies"):  # where nothing may be read, there is none
                 return found.relative_to(Path.cwd()) if found.is_relative_to(Path.cwd()) else found
     return None
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from compiler.cli.arguments import parser
-from compiler.cli.exits import BROKEN_PIPE, INTERNAL, INTERRUPTED
+from compiler.cli.exits import BROKEN_PIPE, INTERNAL, INTERRUPTED, USAGE
 from compiler.cli.streams import err
 
 
@@ -30,17 +30,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
     except KeyboardInterrupt:
         return INTERRUPTED
+    except OSError as fault:  # what the machine refuses: a mode, a full disk, a limit
+        named = f": `{fault.filename}`" if fault.filename else ""
+        err(f"trainyard: {(fault.strerror or str(fault)).lower()}{named}{_place(fault) if verbose else ''}\n")
+        return USAGE
     except Exception as fault:  # the last line of defence
         _tell(fault, verbose=verbose)
         return INTERNAL
 
 
-def _tell(fault: Exception, *, verbose: bool) -> None:
+def _place(fault: Exception) -> str:
     trace, place = fault.__traceback__, ""
-    while verbose and trace is not None:
+    while trace is not None:
         place = f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})"
         trace = trace.tb_next
+    return place
+
+
+def _tell(fault: Exception, *, verbose: bool) -> None:
     text = " ".join(str(fault).split())
-    err(f"error[INT000]: {type(fault).__name__}: {text}{place}\n"
+    err(f"error[INT000]: {type(fault).__name__}: {text}{_place(fault) if verbose else ''}\n"
         "  = help: this is a fault of Trainyard: please report it with the spec"
         f"{'' if verbose else '; `--verbose` says where it arose'}\n")

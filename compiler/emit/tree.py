@@ -75,6 +75,11 @@ def write(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
         return TreeDiff(diagnostics=(_failure(root, fault),))
 
 
+def interrupted(root: Path) -> bool:
+    """Whether a killed run left anything beside the folder, which the next write removes."""
+    return any(map(os.path.lexists, swap.staging(root)))
+
+
 def _check_paths(files: Mapping[str, bytes]) -> None:
     """Paths are made by the compiler, so a wrong one is its own fault."""
     for path in files:

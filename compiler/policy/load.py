@@ -60,13 +60,18 @@ def _builtin(base: Path) -> tuple[tuple[Rule, ...], tuple[Diagnostic, ...]]:
 
 
 def _files(folder: Path, without: tuple[str, ...] = ()) -> Iterator[Path]:
-    for root, folders, names in os.walk(folder):
+    for root, folders, names in os.walk(folder, onerror=_refuse):
         top = Path(root) == folder
         skipped = without if top else ()
         folders[:] = sorted(each for each in folders if not each.startswith((".", "_")) and each not in skipped)
         for name in sorted(names):
             if _is_rule(name) and not (top and name in SETTINGS):
                 yield Path(root, name)
+
+
+def _refuse(fault: OSError) -> None:
+    """A folder that cannot be read may hold any rule, so that none can be said to pass."""
+    raise fault
 
 
 def _is_rule(name: str) -> bool:

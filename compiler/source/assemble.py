@@ -12,7 +12,7 @@ from compiler.source.extends import Extender
 from compiler.source.headers import CLUSTER, PARTS, Header, did_you_mean, first_character, read_header
 from compiler.source.merge import is_null
 from compiler.source.parse import parse
-from compiler.source.read import read
+from compiler.source.read import read, walk
 from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile
 
 _OUTPUT = ".manifest.json"  # what `emit` puts into each folder that it writes
@@ -79,16 +79,17 @@ def _find(paths: Iterable[str | os.PathLike[str]], found: list[Diagnostic]) -> l
     """Files by name, each once. Passed over: hidden files and folders, ``policies/``, what Trainyard wrote."""
     files: dict[str, str] = {}
     for path in sorted(os.path.normpath(os.fspath(path)) for path in paths):
-        inside = list(_walk(path)) if os.path.isdir(path) else [path]
-        if not inside:
+        unread = len(found)
+        inside = list(_walk(path, found)) if os.path.isdir(path) else [path]
+        if not inside and len(found) == unread:
             found.append(error("YML040", f"no YAML file in `{path}`", help="name a file or folder with a spec"))
         for name in inside:
             files.setdefault(os.path.realpath(name), name)
     return sorted(files.values())
 
 
-def _walk(folder: str) -> Iterator[str]:
-    for parent, folders, names in os.walk(folder):
+def _walk(folder: str, found: list[Diagnostic]) -> Iterator[str]:
+    for parent, folders, names in walk(folder, found):
         if _OUTPUT in names and _is_output(os.path.join(parent, _OUTPUT)):
             folders.clear()
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
 from compiler.source.tree import SourceFile, Span
@@ -32,6 +33,11 @@ def read(path: str | os.PathLike[str], shown: str = "") -> tuple[SourceFile | No
     if len(data) > MAX_BYTES:
         return None, [error("YML023", f"`{name}` is larger than {MAX_BYTES >> 20} MiB", help="split it into files")]
     return decode(data, name)
+
+
+def walk(folder: str, found: list[Diagnostic]) -> Iterator[tuple[str, list[str], list[str]]]:
+    """``os.walk``; a folder that cannot be read is a fault, since nobody knows what it holds."""
+    return os.walk(folder, onerror=lambda fault: found.append(_unreadable(os.path.normpath(fault.filename), fault)))
 
 
 def decode(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]:
@@ -65,7 +71,7 @@ def _unreadable(name: str, fault: OSError | ValueError) -> Diagnostic:
     if isinstance(fault, IsADirectoryError):
         return error("YML021", f"`{name}` is a directory, not a file", help="name a file in it")
     reason = (fault.strerror or str(fault)) if isinstance(fault, OSError) else str(fault)
-    return error("YML022", f"cannot read `{name}`: {reason.lower()}", help="check the owner and mode of the file")
+    return error("YML022", f"cannot read `{name}`: {reason.lower()}", help="check its owner and mode")
 
 
 def _wrong_kind(data: bytes, name: str) -> Diagnostic | None:

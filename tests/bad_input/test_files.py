@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 import socket
 from pathlib import Path
 
 import pytest
-from running import Command
+from running import SPECS, Command
 
 
 def _missing(folder: Path) -> None:
@@ -101,8 +103,46 @@ def test_a_file_that_cannot_be_opened(trainyard: Command, tmp_path: Path) -> Non
             os.chdir(here)
         done = trainyard("check", "spec.yaml", cwd=tmp_path)
     assert "error[YML022]: cannot read `spec.yaml`: no such device or address" in done.out
-    assert "help: check the owner and mode of the file" in done.out
+    assert "help: check its owner and mode" in done.out
     assert done.code == 2
+
+
+def _locked(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Let a folder of this name not be listed. Root may read everything, so the answer of the system is set here."""
+    listed = os.scandir
+
+    def scandir(path: object) -> object:
+        if os.path.basename(str(path)) == name:
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return listed(path)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(os, "scandir", scandir)
+
+
+@pytest.mark.parametrize("command", ["check", "compile", "lint"])
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_folder_that_may_not_be_read(
+    inside: bool, command: str, trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may hold a job: what is left out is not taken for gone."""
+    (tmp_path / "specs" / "locked").mkdir(parents=True)
+    if inside:
+        shutil.copy(SPECS / "starter.yaml", tmp_path / "specs")
+    _locked(monkeypatch, "locked")
+    done = trainyard(command, "--format", "json", "specs", cwd=tmp_path)
+    (found,) = json.loads(done.out)["diagnostics"]
+    assert (found["code"], found["message"]) == ("YML022", "cannot read `specs/locked`: permission denied")
+    assert done.code == 2
+
+
+def test_policies_that_may_not_be_read(trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No spec passes rules that nobody could read; and the fault is none of ours."""
+    (tmp_path / "policies" / "org").mkdir(parents=True)
+    shutil.copy(SPECS / "starter.yaml", tmp_path / "spec.yaml")
+    _locked(monkeypatch, "org")
+    done = trainyard("check", "spec.yaml", cwd=tmp_path)
+    assert (done.code, done.out, done.err) == (2, "", "trainyard: permission denied: `policies/org`\n")
+    assert "(test_files.py:" in trainyard("check", "-v", "spec.yaml", cwd=tmp_path).err
 
 
 @pytest.mark.parametrize("command", ["check", "compile", "lint"])

@@ -242,6 +242,17 @@ def test_a_kill_between_any_two_writes(folder: Path, trainyard: Command) -> None
     assert os.listdir(folder / "generated") == ["starter"]
 
 
+def test_an_unchanged_run_removes_what_a_killed_one_left(trainyard: Command, tmp_path: Path) -> None:
+    assert trainyard("compile", SPECS / "starter.yaml", cwd=tmp_path).code == 0
+    shutil.copytree(tmp_path / "generated" / "starter", tmp_path / "generated" / ".starter.trainyard-new")
+    before = snapshot(tmp_path / "generated" / "starter")
+    assert "current" in trainyard("compile", "--check", SPECS / "starter.yaml", cwd=tmp_path).err
+    assert len(os.listdir(tmp_path / "generated")) == 2
+    assert "current" in trainyard("compile", SPECS / "starter.yaml", cwd=tmp_path).err
+    assert os.listdir(tmp_path / "generated") == ["starter"]
+    assert snapshot(tmp_path / "generated" / "starter") == before
+
+
 EXCEPTION = """\
 - code: PLC006
   object: EC2NodeClass/h200
