@@ -42,7 +42,7 @@ class CatalogPatch:
         try:
             path.write_text(self.text, "utf-8", newline="\n")
         except OSError as fault:
-            return error("CAT005", f"catalog file `{path}` cannot be written: {fault.strerror}",
+            return error("CAT005", f"catalog file `{path}` cannot be written: {str(fault.strerror).lower()}",
                          help="name a writable path")
         return None
 
@@ -60,6 +60,7 @@ def boto3_clients() -> ClientFactory | Diagnostic:
 def refresh(client_factory: ClientFactory, regions: Sequence[str], today: date) -> CatalogPatch:
     """What EC2 says today about these regions. A region that cannot be read is a fault (``CAT004``), not an end."""
     failures = import_module("botocore.exceptions")  # whoever has clients has botocore
+    garbled = import_module("botocore.parsers").ResponseParserError  # what a proxy says in EC2's place
     families = _families()
     infos: dict[str, Mapping[str, Any]] = {}
     offered: dict[str, dict[str, set[str]]] = {}
@@ -68,7 +69,7 @@ def refresh(client_factory: ClientFactory, regions: Sequence[str], today: date) 
     for region in dict.fromkeys(regions):
         try:
             answer = _region(client_factory(region), families)
-        except (failures.BotoCoreError, failures.ClientError) as fault:
+        except (failures.BotoCoreError, failures.ClientError, garbled) as fault:
             faults.append(error("CAT004", f"EC2 in `{region}` did not answer: {_reason(fault)}", help=_CREDENTIALS))
             continue
         for name, info in answer.infos.items():

@@ -229,7 +229,7 @@ def _refresh(options: argparse.Namespace) -> int:
     _complain([*patch.faults, *([fault] if fault else [])])
     if patch.faults or fault:
         return USAGE
-    say(options, f"{options.output}: {patch.types} types of {patch.regions} regions; use it with `--catalog`")
+    say(options, f"{options.output}: {patch.types} types of {', '.join(patch.regions)}; use it with `--catalog`")
     return CLEAN
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError
+from botocore.parsers import ResponseParserError
 from moto.server import ThreadedMotoServer
 
 from compiler.catalog import load_catalog
@@ -119,6 +120,16 @@ def test_all_pages_are_read_and_regions_joined() -> None:
     assert p9["cards"] == [[0, 0, 4, "interface"], [1, 2, 4, "efa-only"]]
     assert (p9["gbps"], p9["burst"], p9["gpus"], p9["arch"]) == (800, True, 8, "arm64")
     assert facts["regions"] == {"us-east-1": "ab", "us-west-2": "ab"}
+
+
+def test_an_answer_that_is_not_ec2s_is_a_fault_of_its_region() -> None:
+    """What a proxy says in EC2's place, as boto3 tells of it."""
+    def clients(region: str) -> Pages:
+        raise ResponseParserError("Unable to parse response, invalid XML received")
+
+    done = refresh(clients, ["us-east-1"], TODAY)
+    assert [fault.code for fault in done.faults] == ["CAT004"]
+    assert "invalid XML" in done.faults[0].message
 
 
 def test_a_region_that_refuses_does_not_stop_the_others() -> None:

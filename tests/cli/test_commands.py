@@ -293,6 +293,16 @@ def test_a_refreshed_catalog_is_used(trainyard: Command, tmp_path: Path) -> None
     assert [each["code"] for each in json.loads(done.out)["diagnostics"]] == ["CAT002"]
 
 
+def test_what_a_refresh_says(trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from compiler.catalog import refresh
+
+    patch = refresh.CatalogPatch("{}", 287, ("us-west-2", "us-east-1"))
+    monkeypatch.setattr(refresh, "refresh", lambda *_: patch)
+    done = trainyard("catalog", "refresh", "--region", "us-west-2", "--region", "us-east-1", cwd=tmp_path)
+    assert done.err == "catalog.json: 287 types of us-west-2, us-east-1; use it with `--catalog`\n"
+    assert (done.code, (tmp_path / "catalog.json").read_text()) == (0, "{}")
+
+
 def test_a_process_of_its_own() -> None:
     """`python -m compiler` is the same command, and starts no Node for a check."""
     done = spawn("check", "specs/starter.yaml", PATH="/nonexistent")
