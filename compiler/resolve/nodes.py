@@ -18,7 +18,7 @@ from compiler.plan.nodes import (
     SelectorTerm,
 )
 from compiler.plan.units import Quantity
-from compiler.resolve.context import Context
+from compiler.resolve.context import SPEC, Context
 from compiler.resolve.pools import GPU_PRESENT, Pool
 from compiler.resolve.share import ROOT_GIB
 
@@ -37,7 +37,7 @@ def node_class(context: Context, pool: Pool) -> NodeClass:
             "interfaces": at / "instanceType", "reservations": at / "capacity",
             "placement_group": at / ("placementGroup" if spec.placement_group else "placement"),
             "block_devices": at / "rootVolume", "instance_store": at / "localStorage",
-        },
+        } | ({"ami_alias": SPEC / "versions" / "ami"} if context.spec.versions.ami else {}),
         ami_alias=context.version("ami"),
         role=node_role(context.name),
         subnets=_subnets(context, pool),

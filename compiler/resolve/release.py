@@ -20,7 +20,8 @@ def choose_release(spec: ClusterSpec, catalog: Catalog) -> tuple[Release | None,
     faults = []
     for component, version in spec.versions:
         if version is not None and release.supported.get(component) and not release.supports(component, version):
-            known = listed(release.supported[component])
+            patch = "" if component == "kubernetes" else ".x"  # any patch of these, and a whole version
+            known = listed(f"{each}{patch}" for each in release.supported[component])
             faults.append(error(
                 "RES002", f"{component} `{version}` is not supported by release {release.name}",
                 SPEC / "versions" / component, help=f"write one of {known}, or remove it to use the release's",

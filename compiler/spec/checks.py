@@ -113,7 +113,8 @@ def size(value: Any) -> QuantityValue:
     found = quantity(value)
     if found.value < 1024**2:
         near = re.fullmatch(r"[1-9]\d{0,4}(\.\d+)?", str(value))  # a count of GiB or MiB, more likely than of bytes
-        raise fault(f"`{value}` is {found.value} bytes", f"give the unit, like `{value if near else 64}Gi`")
+        unit = "byte" if found.value == 1 else "bytes"
+        raise fault(f"`{value}` is {found.value} {unit}", f"give the unit, like `{value if near else 64}Gi`")
     return found
 
 

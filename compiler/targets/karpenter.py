@@ -17,6 +17,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     for each in plan.node_classes:
         body = node_class(each)
         yield Manifest(body, path(FOLDER, body), each.at, {
+            **({("spec", "amiSelectorTerms"): each.where("ami_alias")} if "ami_alias" in each.origins else {}),
             ("spec", "networkInterfaces"): each.where("interfaces"),
             ("spec", "capacityReservationSelectorTerms"): each.where("reservations"),
             ("spec", "placementGroupSelector"): each.where("placement_group"),

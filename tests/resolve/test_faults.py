@@ -33,7 +33,10 @@ def lustre(**more: Any) -> list[dict[str, Any]]:
 # A spec with one fault; code; route; words of the message; words of the help.
 CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (spec(release="2026.10"), "RES001", "spec.release", "release `2026.10` is unknown", "did you mean `2026.11`?"),
-    (spec(versions={"kueue": "0.10.1"}), "RES002", "spec.versions.kueue", "not supported by release 2026.11", "`0.19`"),
+    (spec(versions={"kueue": "0.10.1"}), "RES002", "spec.versions.kueue", "not supported by release 2026.11",
+     "`0.19.x`"),
+    (spec(versions={"kubernetes": "1.20"}), "RES002", "spec.versions.kubernetes", "not supported",
+     "write one of `1.35`,"),
     (spec(region="us-wset-2", pool={"zone": None}), "RES003", "spec.region", "`us-wset-2` is unknown",
      "did you mean `us-west-2`?"),
     (spec(region="us-gov-west-1", pool={"zone": "us-west-2a"}), "RES004", "spec.nodePools[0].zone",
