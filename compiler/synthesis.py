@@ -70,7 +70,6 @@ class Synthesis:
                 self._process = subprocess.Popen(  # noqa: S603 - our own program
                     [sys.executable, "-P", str(_PROGRAM), self.folder], stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE, stderr=told, text=True, start_new_session=True,
-                    env=os.environ | {"TMPDIR": self.folder},  # where jsii unpacks, so that nothing is left over
                 )
         return self._process
 

@@ -78,6 +78,12 @@ def test_when_this_process_is_killed_the_other_cleans_up(tmp_path: Path) -> None
     assert os.listdir(tmp_path) == []
 
 
+def _folder(beside: Path) -> Path:
+    """One that the program may use, and removes."""
+    (beside / "gone").mkdir()
+    return beside / "gone"
+
+
 def test_it_runs_on_the_node_of_the_wheel_without_a_banner(tmp_path: Path) -> None:
     """A Node past its end of life would say so on standard error; one on the PATH is never taken."""
     (tmp_path / "node").write_text("#!/bin/sh\necho the host\n")
@@ -85,7 +91,7 @@ def test_it_runs_on_the_node_of_the_wheel_without_a_banner(tmp_path: Path) -> No
     (tmp_path / "object.yaml").write_text('---\n{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}\n')
     program = ROOT / "compiler" / "targets" / "chart.py"
     done = subprocess.run(
-        [sys.executable, "-P", program, tmp_path / "none"], input=f"{tmp_path / 'object.yaml'}\n", text=True,
+        [sys.executable, "-P", program, _folder(tmp_path)], input=f"{tmp_path / 'object.yaml'}\n", text=True,
         capture_output=True, env=environment(PATH=str(tmp_path)), timeout=120, check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
@@ -104,7 +110,7 @@ def test_a_cache_that_jsii_refuses(home: str, mode: int, tmp_path: Path) -> None
     (tmp_path / "none").write_text("a file")
     (tmp_path / "object.yaml").write_text('---\n{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}\n')
     done = subprocess.run(
-        [sys.executable, "-P", ROOT / "compiler" / "targets" / "chart.py", tmp_path / "gone"], text=True,
+        [sys.executable, "-P", ROOT / "compiler" / "targets" / "chart.py", _folder(tmp_path)], text=True,
         input=f"{tmp_path / 'object.yaml'}\n", capture_output=True, env=environment(HOME=str(tmp_path / home)),
         timeout=120, check=False,
     )

