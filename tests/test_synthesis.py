@@ -98,11 +98,7 @@ def test_it_runs_on_the_node_of_the_wheel_without_a_banner(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("home", "mode"), [("home", 0o775), ("none", 0o755), ("/proc", 0o755)],
-<<<<<<< HEAD
                          ids=["umask 002", "no home", "a home that looks writable"])
-=======
-                         ids=["umask 002", "no home", "nothing can be made"])
->>>>>>> 216aaa2 (A HOME where nothing can be made no longer hangs Node: whether a cache can be made is tried)
 def test_a_cache_that_jsii_refuses(home: str, mode: int, tmp_path: Path) -> None:
     """One that others could write to, and ones that cannot be made: for that in /proc jsii would wait for ever."""
     (tmp_path / "home" / ".cache").mkdir(parents=True)

@@ -13,11 +13,6 @@ import os
 import shutil
 import stat
 import sys
-<<<<<<< HEAD
-=======
-import tempfile
-from contextlib import suppress
->>>>>>> 216aaa2 (A HOME where nothing can be made no longer hangs Node: whether a cache can be made is tried)
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,22 +51,13 @@ def is_private(folder: Path) -> bool:
     (the message of the kernel of jsii 1.142.0), and waits for ever for one that cannot be made, as in ``/proc``.
     """
     try:
-<<<<<<< HEAD
         folder.mkdir(parents=True, exist_ok=True)
         found = [each.stat() for each in (folder, *folder.parents)]
-=======
-        found = [each.stat() for each in there]
-        os.rmdir(tempfile.mkdtemp(dir=there[0]))  # the mode alone tells root nothing
->>>>>>> 216aaa2 (A HOME where nothing can be made no longer hangs Node: whether a cache can be made is tried)
     except OSError:
         return False
     owned = all(each.st_uid in (0, os.getuid()) for each in found)
     shared = any(each.st_mode & 0o022 and not each.st_mode & stat.S_ISVTX for each in found)  # /tmp is sticky
-<<<<<<< HEAD
     return owned and not shared and os.access(folder, os.W_OK | os.X_OK)
-=======
-    return owned and not shared
->>>>>>> 216aaa2 (A HOME where nothing can be made no longer hangs Node: whether a cache can be made is tried)
 
 
 def main() -> None:
