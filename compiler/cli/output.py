@@ -36,6 +36,8 @@ def formats(options: argparse.Namespace) -> list[tuple[str, Path | None]]:
     files = [file for _, file in found if file is not None]
     if twice := next((file for file in files if files.count(file) > 1), None):
         raise UsageError(f"two formats go to `{twice}`: give each a file of its own")
+    if own := next((file for file in files if file.suffix in (".yaml", ".yml")), None):
+        raise UsageError(f"`{own}` may be a spec, and no format is YAML: name the report another way")
     if len(found) - len(files) > 1:
         raise UsageError("only one format can go to standard output: give the others a file, like `sarif=out.sarif`")
     return found

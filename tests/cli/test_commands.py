@@ -44,6 +44,7 @@ def test_help(command: str, trainyard: Command) -> None:
     (["check", "--format", "yaml"], "`yaml` is no format: write one of text, json, sarif"),
     (["check", "--format", "text", "--format", "json"], "only one format can go to standard output"),
     (["check", "--format", "json=out", "--format", "sarif=out"], "two formats go to `out`: give each a file"),
+    (["check", "--format", "json=a.yaml"], "`a.yaml` may be a spec, and no format is YAML"),
     (["check", "--format", "sarif="], "`sarif=` names no file: write `sarif` for standard output, or `sarif=FILE`"),
     (["check", "--fail-on", "fatal"], "invalid choice: 'fatal'"),
     (["check", "--policies", "nowhere"], "`nowhere` is not a folder with policies"),
