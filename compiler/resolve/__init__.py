@@ -70,7 +70,7 @@ def _plan(context: Context) -> Plan:
         tainters=health.tainters(context, found),
         helm_sources=sources, releases=releases,
         git_sources=delivery.git_sources(context),
-        stages=delivery.stages(context, jobs=bool(made)),
+        stages=delivery.stages(context, jobs=bool(made), watched=bool(found)),
         bootstrap=cluster.bootstrap(context, pools),
         versions=_versions(context),
         derived=tuple(context.derived),

@@ -227,7 +227,7 @@ def folder(context: Context) -> str:
     return context.spec.flux.path or f"generated/{context.name}"
 
 
-def stages(context: Context, *, jobs: bool) -> tuple[Stage, ...]:
+def stages(context: Context, *, jobs: bool, watched: bool) -> tuple[Stage, ...]:
     """The Kustomizations, each after the one whose objects it needs."""
     at = SPEC / "flux"
     root = folder(context)
@@ -245,6 +245,8 @@ def stages(context: Context, *, jobs: bool) -> tuple[Stage, ...]:
         stage("controllers", "crds", timeout=Duration.minutes(15)),
         stage("platform", "controllers"),
         stage("queues", "platform", health=_QUEUE_HEALTH),
+        # A DaemonSet is healthy when all its pods are: one node that is not ready would hold up what comes after it.
+        *([stage("health", "platform")] if watched else []),
     ]
     if jobs:
         # A job that runs for a week is healthy all the while: nothing waits for it.

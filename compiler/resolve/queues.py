@@ -197,6 +197,7 @@ _PROVISION = Duration.minutes(15)
 _PULL = Duration.minutes(10)
 # A sick node: 10 minutes until Karpenter repairs it (RepairPolicies, v1.14.1), then as above.
 _REPAIR = Duration.minutes(10)
+_REQUEUES = 10
 
 
 def queue_manager(context: Context) -> QueueManager:
@@ -212,8 +213,12 @@ def queue_manager(context: Context) -> QueueManager:
     context.derive("kueue", "recoveryTimeout", recovery,
                    f"repair of a node {_REPAIR}, provisioning {_PROVISION}, image pull {_PULL}",
                    _WAITS + "recoveryTimeout")
+    context.derive("kueue", "requeuingStrategy.backoffLimitCount", _REQUEUES,
+                   "a job whose nodes or image never come asks no more after some ten hours; `kubectl patch workload "
+                   "NAME --type=merge -p '{\"spec\": {\"active\": true}}'` has it ask again",
+                   _WAITS + "requeuingStrategy")
     return QueueManager(
-        at=at, pods_ready=ready, recovery=recovery, requeue_backoff=Duration(60), requeue_limit=10,
+        at=at, pods_ready=ready, recovery=recovery, requeue_backoff=Duration(60), requeue_limit=_REQUEUES,
         frameworks=("batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob"),
     )
 

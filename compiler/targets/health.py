@@ -15,7 +15,7 @@ from compiler.resolve.daemons import DETECTOR_REQUESTS
 from compiler.targets.body import NO_SUBSTITUTION, given, head, path, tolerations
 from compiler.targets.platform import access_bodies
 
-FOLDER = "platform"
+FOLDER = "health"
 CONFIG = "/config"
 
 
