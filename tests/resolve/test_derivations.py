@@ -285,7 +285,9 @@ def test_a_pool_is_of_one_type_in_one_zone_with_limits_in_gpus() -> None:
 def test_a_static_pool_keeps_its_nodes() -> None:
     (pool,) = plan_of(spec(pool={"nodes": {"min": 4, "max": 4}})).node_pools
     assert (pool.replicas, pool.consolidation, pool.limits) == (4, None, {"nodes": Quantity.of(4)})
-    assert [each.reasons for each in pool.budgets] == [("Drifted",)]
+    # At its limit it has no room for a successor (karpenter v1.14.1, static drift), and its end is nobody's plan.
+    assert [(each.nodes, each.reasons) for each in pool.budgets] == [("0", ("Drifted",))]
+    assert pool.termination_grace is None
 
 
 def test_a_cpu_pool_has_a_taint_of_its_own_and_limits_in_cpus() -> None:
@@ -359,6 +361,10 @@ def test_a_capacity_block_is_bought_as_reserved_and_tells_its_end() -> None:
     assert pool.values("karpenter.k8s.aws/capacity-reservation-type") == ("capacity-block",)
     assert [each.id for each in node_class.reservations] == ["cr-1", "cr-2"]
     assert node_class.annotations == {"trainyard.dev/capacity-block-ends": "2026-12-15T11:30:00Z"}
+    # Karpenter drains 40 minutes before the end, EC2 takes the node 30 minutes before it; pods that say do-not-disrupt
+    # are told to stop only for a deadline.
+    assert pool.termination_grace == "10m"
+    assert "10m" in {each.value for each in plan.derived if each.field == "terminationGracePeriod"}
 
 
 def test_the_only_zone_of_the_network_that_offers_a_type_is_derived() -> None:

@@ -249,6 +249,18 @@ def test_stages_depend_on_each_other_in_order() -> None:
     assert stages["trainyard-crds"]["prune"] is False
 
 
+def test_a_node_that_is_not_ready_holds_up_no_stage() -> None:
+    """Flux takes a DaemonSet for healthy when it is on every node, so nothing may wait for one."""
+    made = manifests_of(spec())
+    stages = [each.body for each in made if each.body["kind"] == "Kustomization"]
+    waited = {after["name"] for each in stages for after in each["spec"].get("dependsOn", ())}
+    folders = {each.path.partition("/")[0] for each in made if each.body["kind"] == "DaemonSet"}
+    assert folders == {"health"}
+    assert "trainyard-health" in {each["metadata"]["name"] for each in stages} - waited
+    cpu = manifests_of(spec(pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}))
+    assert not any(each.body["metadata"]["name"] == "trainyard-health" for each in cpu)
+
+
 def test_volumes_are_bound_to_their_claims_and_never_pruned() -> None:
     manifests = manifests_of(VARIANTS["storage"])
     volume, claim = body_of(manifests, "PersistentVolume", "training-data"), body_of(manifests,
@@ -300,3 +312,11 @@ def test_the_readme_tells_what_a_given_file_system_needs_to_be_mounted() -> None
     assert f"\n  - `{FSX['id']}`\n" in text
     assert "TCP 988 and 1018\n  to 1023" in text
     assert "988" not in files(plan_of(spec()))["bootstrap/README.md"]
+
+
+def test_the_readme_tells_when_a_block_may_be_pushed_and_what_stays_after_it() -> None:
+    block = {"capacity": {"type": "block", "id": "cr-0a1b2c3d4e5f60718"}, "nodes": {"min": 4, "max": 4}}
+    text = files(plan_of(spec(pool=block)))["bootstrap/README.md"]
+    assert "when the block has started" in text
+    assert "kubectl delete nodepool" in text
+    assert "nodepool" not in files(plan_of(spec()))["bootstrap/README.md"]
