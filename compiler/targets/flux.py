@@ -40,6 +40,11 @@ def helm_source(source: HelmSource) -> Body:
     }}
 
 
+# Again and again, and nothing is taken back: after its last retry a release would stall until somebody looks, and to
+# uninstall or roll back under running jobs does more harm than what failed (helm-controller v1.6.3, install.strategy).
+_AGAIN = {"name": "RetryOnFailure", "retryInterval": "2m"}
+
+
 def helm_release(release: HelmRelease) -> Body:
     """HelmRelease. CRDs that a chart carries are created and, unlike Helm's own default, kept up to date."""
     source = {"kind": "OCIRepository" if release.oci else "HelmRepository", "name": release.source}
@@ -53,8 +58,8 @@ def helm_release(release: HelmRelease) -> Body:
         "spec": given(
             interval="1h", timeout=str(release.timeout), releaseName=release.name, targetNamespace=release.target,
             dependsOn=[{"name": each} for each in release.depends_on], **chart,
-            install={"crds": crds, "createNamespace": True, "remediation": {"retries": 3}},
-            upgrade={"crds": crds, "remediation": {"retries": 3}},
+            install={"crds": crds, "createNamespace": True, "strategy": _AGAIN},
+            upgrade={"crds": crds, "strategy": _AGAIN},
             values=dict(release.values),
         ),
     }
