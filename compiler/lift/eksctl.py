@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.lift.pods import taints
@@ -15,14 +15,15 @@ from compiler.plan.nodes import NodeGroup, Taint
 
 def cluster_config(body: Reader) -> Iterator[PlanNode]:
     """ClusterConfig."""
-    metadata = body / "metadata"
+    metadata, subnets = body / "metadata", _subnets(body)
+    zones = _zones(subnets)
     yield Cluster(
         at=body.at, name=name_of(body), region=(metadata / "region").word(), kubernetes=(metadata / "version").word(),
-        network=_network(body), tags=(metadata / "tags").strings(),
+        network=_network(body, tuple(each for _, each in subnets)), tags=(metadata / "tags").strings(),
         addons=tuple(_addon(each) for each in (body / "addons").items()),
         pod_identities=tuple(_identity(each) for each in body.follow("iam", "podIdentityAssociations").items()),
         access=tuple(_entry(each) for each in body.follow("accessConfig", "accessEntries").items()),
-        node_groups=tuple(_group(each, _subnets(body), managed=kind == "managedNodeGroups")
+        node_groups=tuple(_group(each, zones, managed=kind == "managedNodeGroups")
                           for kind in ("managedNodeGroups", "nodeGroups") for each in (body / kind).items()),
         auto_mode=body.follow("autoModeConfig", "enabled").flag(),
         log_types=body.follow("cloudWatch", "clusterLogging", "enableTypes").texts(),
@@ -31,31 +32,29 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def _network(body: Reader) -> Network:
+def _network(body: Reader, subnets: tuple[Subnet, ...]) -> Network:
     vpc = body / "vpc"
-    endpoints, subnets = vpc / "clusterEndpoints", []
-    for kind in ("private", "public"):
-        for zone, each in vpc.follow("subnets", kind).entries():
-            subnets.append(Subnet(at=each.at, zone=(each / "az").text() or zone, id=(each / "id").word(),
-                                  public=kind == "public"))
+    endpoints = vpc / "clusterEndpoints"
     return Network(
         at=vpc.at, cidr=(vpc / "cidr").text(), zones=(body / "availabilityZones").texts(), vpc=(vpc / "id").text(),
-        subnets=tuple(subnets), public_endpoint=(endpoints / "publicAccess").flag() is not False,
+        subnets=subnets, public_endpoint=(endpoints / "publicAccess").flag() is not False,
         origins={"zones": (body / "availabilityZones").at},
         private_endpoint=bool((endpoints / "privateAccess").flag()), public_cidrs=(vpc / "publicAccessCIDRs").texts(),
     )
 
 
-def _subnets(body: Reader) -> dict[str, str]:
+def _subnets(body: Reader) -> list[tuple[str, Subnet]]:
+    """Every subnet with its key, which is its zone unless that is said."""
+    return [
+        (key, Subnet(at=each.at, zone=(each / "az").text() or key, id=(each / "id").word(), public=side == "public"))
+        for side in ("private", "public") for key, each in body.follow("vpc", "subnets", side).entries()
+    ]
+
+
+def _zones(subnets: list[tuple[str, Subnet]]) -> dict[str, str]:
     """The zone of each subnet by its key and by its id, as node groups name them (eksctl v0.230.0, pkg/vpc); a key that
     is no zone leaves it to EC2."""
-    found: dict[str, str] = {}
-    for kind in ("private", "public"):
-        for key, each in body.follow("vpc", "subnets", kind).entries():
-            zone = (each / "az").text() or key
-            if _ZONE.match(zone):
-                found |= {key: zone, (each / "id").text() or key: zone}
-    return found
+    return {name: each.zone for key, each in subnets if _ZONE.match(each.zone) for name in (key, each.id or key)}
 
 
 _ZONE = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-[0-9][a-z]\Z")
@@ -84,7 +83,7 @@ def _entry(body: Reader) -> AccessEntry:
                        body.follow("accessPolicies", 0, "policyARN").text())
 
 
-def _group(body: Reader, subnets: dict[str, str], *, managed: bool) -> NodeGroup:
+def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGroup:
     zones, chosen = (body / "availabilityZones").texts(), (body / "subnets").texts()
     if chosen and all(each in subnets for each in chosen):
         zones = tuple(dict.fromkeys(subnets[each] for each in chosen))

@@ -12,6 +12,7 @@ from typing import Any
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed, warning
+from compiler.policy.documents import read_documents
 from compiler.policy.load import FIXED_AREAS
 from compiler.policy.rule import Rule
 from compiler.source import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
@@ -128,11 +129,7 @@ class _Reader:
     def open(self, path: Path) -> Document | None:
         if not path.is_file():
             return None
-        from compiler.source.parse import parse, read
-
-        file, faults = read(path)
-        documents, more = parse(file) if file is not None else ([], [])
-        faults = [*faults, *(each for each in more if each.code != "YML019")]  # comments only: nothing is set
+        documents, faults = read_documents(path)
         self.found.extend(faults)
         return documents[0] if documents and not faults else None
 

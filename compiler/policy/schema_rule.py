@@ -10,6 +10,7 @@ from typing import Any
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed
 from compiler.manifest import Manifest, ObjectRef
+from compiler.policy.documents import read_documents
 from compiler.policy.rule import Finding, Rule
 from compiler.source import Document, Route
 
@@ -19,11 +20,7 @@ _SEVERITIES = {str(each): each for each in Severity}
 
 def load_schema_rules(path: Path, found: list[Diagnostic]) -> list[Rule]:
     """The rules of a YAML file, one a document; faults go to ``found`` with their place."""
-    from compiler.source.parse import parse, read
-
-    file, faults = read(path)
-    documents, more = parse(file) if file is not None else ([], [])
-    faults = [*faults, *(each for each in more if each.code != "YML019")]  # comments only: no rule
+    documents, faults = read_documents(path)
     found.extend(faults)
     if faults:
         return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from compiler.manifest import Manifest
@@ -28,14 +29,6 @@ class Storage:
         return {(each.namespace, each.name): each for each in self._plan.claims}
 
     @cached_property
-    def _volumes(self) -> Mapping[str, PersistentVolume]:
-        return {each.name: each for each in self._plan.volumes}
-
-    @cached_property
-    def _reserved(self) -> Mapping[tuple[str, str], PersistentVolume]:
-        return {(each.claim_namespace, each.claim_name): each for each in self._plan.volumes}
-
-    @cached_property
     def _classes(self) -> Mapping[str | None, str]:
         """The provisioner of each StorageClass; ``None`` is the default one. EKS makes ``gp2``."""
         found: dict[str | None, str] = {"gp2": EBS}
@@ -51,14 +44,15 @@ class Storage:
         """A claim of the set."""
         return self._claims.get((namespace, name))
 
-    def volume(self, claim: VolumeClaim) -> PersistentVolume | None:
-        """The volume of the set that a claim names, or that is kept for it."""
-        if claim.volume:
-            return self._volumes.get(claim.volume)
-        return self._reserved.get((claim.namespace, claim.name))
+    def volumes(self, namespace: str, claims: AbstractSet[str]) -> list[PersistentVolume]:
+        """The volumes of the set behind claims: those that they name, and those that are kept for them."""
+        named = {found.volume for each in claims if (found := self.claim(namespace, each)) is not None}
+        return [each for each in self._plan.volumes
+                if each.name in named or (each.claim_namespace == namespace and each.claim_name in claims)]
 
     def driver(self, claim: VolumeClaim) -> str:
         """The CSI driver behind a claim; empty where the set does not tell."""
-        if (volume := self.volume(claim)) is not None:
-            return volume.driver
+        for volume in self.volumes(claim.namespace, {claim.name}):
+            if claim.volume in ("", volume.name):
+                return volume.driver
         return "" if claim.volume else self._classes.get(claim.storage_class, "")

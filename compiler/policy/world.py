@@ -15,7 +15,6 @@ from compiler.plan.delivery import HelmRelease
 from compiler.plan.jobs import Patch, Pod, Resources, Runtime, TrainJob, effective_pod
 from compiler.plan.nodes import NodePool
 from compiler.plan.queues import ClusterQueue, Cohort, Quota
-from compiler.plan.storage import PersistentVolume
 from compiler.policy.choices import find_choices
 from compiler.policy.nodes import Nodes
 from compiler.policy.rule import NO_PARAMS
@@ -137,14 +136,6 @@ class World(Nodes):
     def _pins(self, selector: Mapping[str, str]) -> bool:
         """Whether a node selector names some pool of the set for certain."""
         return any(self.has_label(pool, key, value) for pool in self.pools for key, value in selector.items())
-
-    def volumes_of(self, work: Work) -> list[PersistentVolume]:
-        """The volumes of the set that a job's pods are known to mount: by the claim that names the volume, or by the
-        volume that is kept for the claim."""
-        space, claims = work.job.namespace, work.claims
-        named = {each.volume for each in self.plan.claims if each.namespace == space and each.name in claims}
-        return [each for each in self.plan.volumes
-                if each.name in named or (each.claim_namespace == space and each.claim_name in claims)]
 
     # -- queues
 

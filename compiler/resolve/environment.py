@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from compiler.plan.jobs import EnvVar
 from compiler.resolve.binding import Job
 from compiler.resolve.context import Context
+from compiler.resolve.queues import RECOVERY
 from compiler.source import Route
 
 CHECKPOINT_ENV = "CHECKPOINT_DIR"
 CHECKPOINT_EVERY_ENV = "CHECKPOINT_EVERY_SECONDS"
 PORT = 29500
 DOMAIN = "cluster.local"  # what nodeadm tells the kubelet (awslabs/amazon-eks-ami, internal/kubelet/config.go)
-# A sick node is repaired in 10 minutes, its successor up 15 later, its image there after 10: so long Kueue waits too.
-RENDEZVOUS_SECONDS = 2100
+RENDEZVOUS_SECONDS = RECOVERY.seconds  # so long Kueue waits too
 _LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 
 

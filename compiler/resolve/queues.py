@@ -197,6 +197,7 @@ _PROVISION = Duration.minutes(15)
 _PULL = Duration.minutes(10)
 # A sick node: 10 minutes until Karpenter repairs it (RepairPolicies, v1.14.1), then as above.
 _REPAIR = Duration.minutes(10)
+RECOVERY = Duration(_REPAIR.seconds + _PROVISION.seconds + _PULL.seconds)
 _REQUEUES = 10
 
 
@@ -209,7 +210,7 @@ def queue_manager(context: Context) -> QueueManager:
         Duration(_PROVISION.seconds + _PULL.seconds + 300),
         f"provisioning {_PROVISION}, image pull {_PULL}, 5m of slack", _WAITS + "timeout", at=at,
     )
-    recovery = Duration(max(ready.seconds, _REPAIR.seconds + _PROVISION.seconds + _PULL.seconds))
+    recovery = Duration(max(ready.seconds, RECOVERY.seconds))
     context.derive("kueue", "recoveryTimeout", recovery,
                    f"repair of a node {_REPAIR}, provisioning {_PROVISION}, image pull {_PULL}",
                    _WAITS + "recoveryTimeout")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
 from compiler.policy.rule import Finding, rule
+from compiler.policy.storage import EBS
 from compiler.policy.values import value
 from compiler.source import Route
 
@@ -40,7 +41,7 @@ def disk_without_zone(manifest: Manifest) -> Iterator[Finding]:
             {key: topology.kubernetes.io/zone, operator: In, values: [us-west-2a]}]}]}}
     """
     spec = value(manifest.body, "spec")
-    if value(spec, "csi", "driver") == "ebs.csi.aws.com" and value(spec, "nodeAffinity") is None:
+    if value(spec, "csi", "driver") == EBS and value(spec, "nodeAffinity") is None:
         yield Finding(f"volume `{manifest.ref.name}` has no node affinity to the zone of its disk",
                       Route((manifest.id, "spec", "csi")), key=True,
                       help="add `nodeAffinity` with `topology.kubernetes.io/zone` `In` the disk's zone")

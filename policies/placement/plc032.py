@@ -6,6 +6,7 @@ from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan.nodes import ZONE
 from compiler.policy.rule import Finding, rule
+from compiler.policy.storage import FSX
 from compiler.policy.work import Work
 from compiler.policy.world import World
 
@@ -52,8 +53,8 @@ def file_system_without_zone(work: Work, world: World) -> Iterator[Finding]:
     zones = {zone for pool in work.pools for zone in pool.zones or ()}
     if len(zones) < 2 or not all(pool.zones for pool in work.pools) or (work.gang and work.efa):
         return  # EFA across zones is told as such
-    for volume in world.volumes_of(work):
-        if volume.driver == "fsx.csi.aws.com" and volume.zone is None and "zone" not in volume.unread:
+    for volume in world.storage.volumes(work.job.namespace, work.claims):
+        if volume.driver == FSX and volume.zone is None and "zone" not in volume.unread:
             yield Finding(
                 f"volume `{volume.name}` says no zone, and job `{work.name}` may run in {listed(sorted(zones))}",
                 volume.at, label="reads may cross zones",

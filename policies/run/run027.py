@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from compiler.manifest import Manifest
 from compiler.policy.rule import Finding, rule
+from compiler.policy.storage import FSX
 from compiler.policy.values import value
 from compiler.source import Route
 
@@ -44,7 +45,7 @@ def volume_of_other_file_system(manifest: Manifest) -> Iterator[Finding]:
             volumeAttributes: {dnsname: fs-0a1b2c3d4e5f60718.fsx.us-west-2.amazonaws.com, mountname: abcdefgh}
     """
     csi = value(manifest.body, "spec", "csi")
-    if value(csi, "driver") != "fsx.csi.aws.com":
+    if value(csi, "driver") != FSX:
         return
     named = _ID.match(str(value(csi, "volumeHandle")))
     mounted = _ID.match(str(value(csi, "volumeAttributes", "dnsname")))

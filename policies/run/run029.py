@@ -67,9 +67,9 @@ def gang_on_a_disk(work: Work, world: World) -> Iterator[Finding]:
     """
     if work.pod is None or not work.gang:
         return
-    for volume in work.pod.volumes:
-        claim = world.storage.claim(work.job.namespace, volume.source)
-        if volume.type != "persistentVolumeClaim" or claim is None or not claim.access_modes:
+    for name in sorted(work.claims):
+        claim = world.storage.claim(work.job.namespace, name)
+        if claim is None or not claim.access_modes:
             continue
         alone = set(claim.access_modes) == {ONE_POD}
         disk = world.storage.driver(claim) == EBS and set(claim.access_modes) <= {ONE_NODE, ONE_POD}

@@ -1,0 +1,17 @@
+"""The YAML files of a policies folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from compiler.diagnostics import Diagnostic
+from compiler.source import Document
+
+
+def read_documents(path: Path) -> tuple[list[Document], list[Diagnostic]]:
+    """The documents of a file, and its faults. One of comments only has no documents, and that is no fault."""
+    from compiler.source.parse import parse, read  # without such files not needed
+
+    file, faults = read(path)
+    documents, more = parse(file) if file is not None else ([], [])
+    return documents, [*faults, *(each for each in more if each.code != "YML019")]
