@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
@@ -22,6 +23,9 @@ from compiler.source.assemble import SpecSource, assemble
 from compiler.spec import load
 from compiler.targets import lower
 from compiler.verify import verify
+
+if TYPE_CHECKING:
+    from compiler.history import Run
 
 Lowered = Callable[[Sequence[Manifest]], None]
 
@@ -43,13 +47,17 @@ class Options:
 
 @dataclass
 class Compilation:
-    """One spec after the passes: as far as they got, and everything there is to say about it."""
+    """One spec after the passes: as far as they got, and everything there is to say about it.
+
+    ``runs``: every run to remember; ``None`` where no committed folder was looked at.
+    """
 
     name: str
     document: Document
     plan: Plan | None = None
     manifests: list[Manifest] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    runs: list[Run] | None = None
 
     @property
     def failed(self) -> bool:
@@ -121,8 +129,9 @@ def _passes(done: Compilation, policies: Policies, options: Options, lowered: Lo
     if options.hold:
         from compiler.history import hold  # a check holds nothing, and starts sooner without it
 
-        plan, manifests, more = hold(plan, manifests, done.document, options.output / done.name)
-        faults += more
+        held = hold(spec, plan, manifests, done.document, options.output / done.name)
+        plan, manifests, done.runs = held.plan, held.manifests, held.runs
+        faults += held.diagnostics
     done.plan, done.manifests = plan, manifests
     lowered(manifests)
     external = frozenset(ObjectRef(*each) for each in plan.external)

@@ -18,7 +18,9 @@ from compiler.driver import Compilation, Options, Outcome
 from compiler.emit import MANIFEST, UNREADABLE, tree
 from compiler.emit.report import object_index, report
 from compiler.emit.yaml import dump
-from compiler.history import record
+from compiler.history import Run, refused_edits, submitted
+from compiler.history.words import Words
+from compiler.plan import Plan
 from compiler.synthesis import Synthesis
 from compiler.targets import files as target_files
 
@@ -28,16 +30,27 @@ def render(done: Compilation, base: Path) -> dict[str, bytes]:
     assert done.plan is not None
     files = {each.path: dump(each.body).encode() for each in done.manifests}
     files.update({path: text.encode() for path, text in target_files(done.plan).items()})
-    files["report.md"] = report(done.plan, done.manifests, done.diagnostics)
+    runs = _runs(done, done.plan)
+    files.update((run.path, run.to_bytes()) for run in runs)
+    # What an edit means is said once, when it is made; the report says what is.
+    lasting = [finding for finding in done.diagnostics if not finding.code.startswith("CHG")]
+    files["report.md"] = report(done.plan, done.manifests, lasting, [run.row() for run in runs if run.left])
     digests = {path: hashlib.sha256(data).hexdigest() for path, data in sorted(files.items())}
     index = object_index(done.manifests, done.document, base)
     head = {
         "trainyard": __version__, "cluster": done.name, "release": done.plan.release,
         "facts": {each.name: each.date for each in load_catalog().sources[:4]},
-        "jobs": record(done.plan, done.manifests, done.document), "files": digests, "objects": index,
+        "files": digests, "objects": index,
     }
     files[MANIFEST] = _json(head)
     return files
+
+
+def _runs(done: Compilation, plan: Plan) -> list[Run]:
+    """Every run to remember; without a look at the committed folder, those of this plan."""
+    if done.runs is not None:
+        return done.runs
+    return submitted(plan, done.manifests, Words(done.document))
 
 
 def _json(value: object) -> bytes:
@@ -64,8 +77,13 @@ def prepare(done: Compilation, options: Options, cdk8s: Synthesis) -> Prepared:
 
     Where cdk8s ran from the start, it has had the objects since they were lowered.
     """
-    files = render(done, _base(options))
-    return Prepared(files, tree.diff(options.output / done.name, files), taken=cdk8s.busy)
+    files, folder = render(done, _base(options)), options.output / done.name
+    changes = tree.diff(folder, files)
+    if options.hold and changes.changed:
+        refused = refused_edits(done.manifests, changes.changed, folder)
+        located = [fault.locate(done.document) for fault in refused]
+        changes = replace(changes, diagnostics=(*changes.diagnostics, *located))
+    return Prepared(files, changes, taken=cdk8s.busy)
 
 
 def write(done: Compilation, prepared: Prepared, options: Options, cdk8s: Synthesis) -> tree.TreeDiff:

@@ -33,7 +33,7 @@ MAY_TOUCH_FILES = {
     "verify.webhooks": "finds its own modules",
     "verify.derive": "makes the package's schemas", "policy.load": "reads rules and exceptions",
     "policy.config": "reads policy.yaml", "writer": "looks for clusters' folders",
-    "history": "reads what the last run wrote",
+    "history.committed": "reads what the last run wrote", "history.runs": "reads the runs that the last run noted",
     "targets": "finds its own modules", "lift": "finds its own modules",
     "targets.health": "reads the program that it puts into a ConfigMap",
     "targets.chart": "reads the objects that cdk8s is to make", "synthesis": "hands objects to cdk8s in files",

@@ -37,11 +37,17 @@ def object_index(manifests: Sequence[Manifest], document: Document, base: Path) 
     return index
 
 
-def report(plan: Plan, manifests: Sequence[Manifest], diagnostics: Sequence[Diagnostic]) -> bytes:
-    """What will exist, what was found, and every derived value with its reason (Markdown)."""
+def report(
+    plan: Plan, manifests: Sequence[Manifest], diagnostics: Sequence[Diagnostic], earlier: Sequence[Sequence[str]] = ()
+) -> bytes:
+    """What will exist, what goes on, what was found, and every derived value with its reason (Markdown).
+
+    ``earlier``: namespaced name, job, nodes, pool and ending command of each run that the spec no longer asks for.
+    """
     name = plan.cluster.name if plan.cluster else ""
     text = bytearray(f"# {name}\n\nRelease {plan.release}; {len(manifests)} objects.\n\n".encode())
-    for line in chain(_findings(diagnostics), _pools(plan), _jobs(plan), _derived(plan)):  # by the line: there are many
+    parts = (_findings(diagnostics), _pools(plan), _jobs(plan), _earlier(earlier), _derived(plan))
+    for line in chain.from_iterable(parts):  # by the line: there are many
         text += line.encode() + b"\n"
     return bytes(text)
 
@@ -82,6 +88,13 @@ def _jobs(plan: Plan) -> Iterator[str]:
     )
     yield from ("## Jobs", "")
     yield from _table(("job", "queue", "nodes", "a node asks for"), rows)
+
+
+def _earlier(runs: Sequence[Sequence[str]]) -> Iterator[str]:
+    if not runs:
+        return
+    yield from ("## Earlier runs", "", "They go on until they end or are deleted.", "")
+    yield from _table(("run", "job", "nodes", "pool", "ends with"), runs)
 
 
 def _derived(plan: Plan) -> Iterator[str]:

@@ -151,7 +151,8 @@ class TrainJob(PlanNode):
     """trainer.kubeflow.org/v1alpha1 TrainJob. ``requests`` and ``limits`` are per node.
 
     ``trainer`` says whether ``spec.trainer`` is there at all; without it no PET_* variable is injected.
-    ``source_name`` is the job's name in the spec, and ``rerun`` how often it asks to be run anew.
+    ``source_name`` and ``pool`` are the names of the job and its pool in the spec, and ``rerun`` how often it asks to
+    be run anew.
     """
 
     name: str
@@ -176,6 +177,7 @@ class TrainJob(PlanNode):
     prune: bool = True
     labels: Mapping[str, str] = field(default_factory=dict)
     source_name: str = field(default="", compare=False)
+    pool: str = field(default="", compare=False)
     rerun: int = field(default=0, compare=False)
 
     def asks(self, resource: str) -> Quantity | None:

@@ -149,5 +149,5 @@ def _refusal(each: Rule, path: Path, rules: dict[str, Rule], reserved: set[str])
     return None
 
 
-FIXED_AREAS = frozenset(("YML", "SPC", "RES", "SCH", "REF", "NAM", "OUT", "LFT", "LNT", "CAT", "POL", "INT"))
+FIXED_AREAS = frozenset(("YML", "SPC", "RES", "SCH", "REF", "NAM", "OUT", "LFT", "LNT", "CAT", "POL", "INT", "CHG"))
 """Areas of the compiler's own codes: what they report is wrong by fact, so no level can be set for them."""

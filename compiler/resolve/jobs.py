@@ -107,7 +107,8 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
         nodes=spec.nodes, processes=count, image=spec.image, command=tuple(spec.command), args=tuple(spec.args),
         env=(*env, *rendezvous(context, job, name)), requests=asked, limits=asked, patches=patches, prune=False,
         deadline=spec.timeout.seconds if spec.timeout else None,
-        labels={**context.spec.labels, **spec.labels, JOB_LABEL: spec.name}, source_name=spec.name, rerun=spec.rerun,
+        labels={**context.spec.labels, **spec.labels, JOB_LABEL: spec.name}, source_name=spec.name, pool=job.pool.name,
+        rerun=spec.rerun,
         origins={
             "nodes": at / "nodes", "image": at / "image", "command": at / "command", "args": at / "args",
             "env": at / "env", "requests": at / "resources", "limits": at / "resources", "patches": at / "mounts",

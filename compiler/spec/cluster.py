@@ -25,6 +25,7 @@ from compiler.spec.types import (
     KubernetesVersion,
     LabelValue,
     Name,
+    ObjectName,
     Period,
     Quantity,
     Region,
@@ -165,6 +166,9 @@ class ClusterSpec(SpecModel):
     cohorts: list[Cohort] = []
     queues: list[Queue] = []
     jobs: list[Job] = []
+    ended_runs: Annotated[list[ObjectName], Distinct] = Field(
+        [], description="TrainJobs of earlier runs that have ended, so that what they needed may go"
+    )
     labels: dict[JobLabelKey, LabelValue] = Field({}, description="labels of every job; a job's own win")
     health: Health = Health()
     kueue: Kueue = Kueue()

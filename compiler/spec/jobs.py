@@ -107,5 +107,8 @@ class Job(SpecModel):
     )
     timeout: Period | None = Field(None, description="from start to the end of all retries")
     rerun: int = Field(0, ge=0, description="raise it to run a changed job anew; what still runs is deleted by hand")
+    done: bool = Field(
+        False, description="its runs have ended: no object of it stays in git, so that nothing runs it again"
+    )
     labels: dict[JobLabelKey, LabelValue] = {}
     model: Model | None = None

@@ -1,0 +1,12 @@
+"""What was committed before, and what an edit means for a cluster that runs it.
+
+The committed output is part of the input of a compilation: a TrainJob is immutable, a run outlives the words that
+asked for it, and the API server refuses many edits for ever. ``hold`` compares the plan with the runs that were
+submitted; ``refused_edits`` compares objects with their committed files.
+"""
+
+from compiler.history.hold import hold
+from compiler.history.immutable import refused_edits
+from compiler.history.runs import Run, submitted
+
+__all__ = ["Run", "hold", "refused_edits", "submitted"]

@@ -1,0 +1,54 @@
+"""The committed folder of a cluster: its index, its runs, and its objects as they were written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from compiler.history.runs import Run, read_index, read_runs
+from compiler.manifest import Manifest
+from compiler.source import SourceFile
+from compiler.source.parse import parse
+
+
+class Committed:
+    """What an earlier compilation left in a folder; nothing where the folder is not there."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @cached_property
+    def index(self) -> Mapping[str, Any]:
+        """Its ``.manifest.json``."""
+        return read_index(self._folder)
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """Every run that it remembers."""
+        return read_runs(self._folder, self.index)
+
+    @cached_property
+    def latest(self) -> dict[str, Run]:
+        """The last run of each job, by the job's name in the spec."""
+        latest: dict[str, Run] = {}
+        for run in sorted(self.runs, key=lambda run: run.order):
+            latest[run.job] = run
+        return latest
+
+    def manifest(self, ref: str, like: Manifest) -> Manifest | None:
+        """An object as it was written, with the places of ``like``; ``None`` where somebody edited its file."""
+        try:
+            path = self.index["objects"][ref]["path"]
+            data = (self._folder / path).read_bytes()
+            if self.index["files"][path] != sha256(data).hexdigest():
+                return None
+        except (OSError, KeyError, TypeError):
+            return None
+        (document,), _ = parse(SourceFile(path, data.decode()))
+        same_kind = like.ref.kind == ref.partition("/")[0]
+        origins = like.origins if same_kind else {}
+        lists = like.lists if same_kind else ()
+        return Manifest(document.root.to_python(), path, like.at, origins, lists)

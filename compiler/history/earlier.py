@@ -1,0 +1,125 @@
+"""Runs that the spec no longer asks for: they go on, so what they need must stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.diagnostic import error, listed
+from compiler.history.runs import ENDED, LEFT, Run
+from compiler.plan import Plan
+from compiler.source import Route
+from compiler.spec.cluster import ClusterSpec
+
+_SPEC = Route(("spec",))
+_SHOWN = 5  # runs that one message names
+
+
+def earlier_runs(remembered: Iterable[Run], current: Iterable[Run], spec: ClusterSpec) -> list[Run]:
+    """What is still remembered of runs that the spec does not ask for.
+
+    One that has ended is remembered as long as the spec says so, so that nothing runs it again.
+    """
+    asked_for = {run.key for run in current}
+    done = {job.name for job in spec.jobs if job.done}
+    ended = set(spec.ended_runs)
+    earlier = []
+    for run in remembered:
+        if run.key in asked_for:
+            continue
+        if run.job in done or run.object in ended:
+            earlier.append(replace(run, state=ENDED))
+        elif run.state != ENDED:
+            earlier.append(replace(run, state=LEFT))
+    return earlier
+
+
+def lost_needs(earlier: Iterable[Run], spec: ClusterSpec, plan: Plan) -> list[Diagnostic]:
+    """What leaves the spec although a run may still need it: one error for each thing."""
+    users: dict[tuple[str, str], list[Run]] = {}
+    for run in earlier:
+        if run.state == LEFT:
+            for need in _lost(run, spec, plan):
+                users.setdefault(need, []).append(run)
+    return [_needed(section, thing, runs) for (section, thing), runs in users.items()]
+
+
+def _lost(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str]]:
+    """Section of the spec and words for each thing that a run needs and would lose."""
+    if run.namespace not in {namespace.name for namespace in plan.namespaces}:
+        yield "namespaces", f"namespace `{run.namespace}`"
+    elif run.queue and plan.local_queue(run.namespace, run.queue) is None:
+        yield "queues", f"queue `{run.queue}` of namespace `{run.namespace}`"
+    yield from _lost_nodes(run, {pool.name: pool.nodes.max for pool in spec.node_pools})
+    storage = {each.name for each in spec.storage}
+    for name in run.storage:
+        if name not in storage:
+            yield "storage", f"storage `{name}`"
+    if run.priority and run.priority not in {priority.name for priority in spec.priorities}:
+        yield "priorities", f"priority `{run.priority}`"
+
+
+def _lost_nodes(run: Run, pools: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    if run.pool and run.pool not in pools:
+        yield "nodePools", f"pool `{run.pool}`"
+    elif run.pool and pools[run.pool] < run.nodes:
+        yield "nodePools", f"node {run.nodes} of pool `{run.pool}`"
+
+
+def _needed(section: str, thing: str, runs: Sequence[Run]) -> Diagnostic:
+    objects = [run.object for run in runs]
+    subject = f"run {listed(objects[:_SHOWN])}" if len(runs) == 1 else f"{len(runs)} runs"
+    verb = "needs" if len(runs) == 1 else "need"
+    return error(
+        "CHG001", f"{thing} leaves the spec, and {subject} {verb} it", _SPEC / section,
+        label="a run that the spec no longer asks for goes on until it ends or is deleted", key=True,
+        notes=tuple(f"`{run.object}` of job `{run.job}`: `{run.ends_with()}` ends it" for run in runs[:_SHOWN]),
+        help=f"keep it until then; what has ended is named under `spec`: `endedRuns: [{', '.join(objects)}]`, or by "
+        "`done: true` in its job",
+    )
+
+
+def goes_on(earlier: Iterable[Run]) -> list[Diagnostic]:
+    """The note on runs that go on: the nodes that they hold, and how to end them."""
+    runs = [run for run in earlier if run.state == LEFT]
+    if not runs:
+        return []
+    message = f"{len(runs)} earlier runs go on until they end or are deleted: the spec no longer asks for them"
+    if len(runs) == 1:
+        message = "an earlier run goes on until it ends or is deleted: the spec no longer asks for it"
+    notes = [f"{_holds(run)}; `{run.ends_with()}` ends it" for run in runs[:_SHOWN]]
+    if len(runs) > _SHOWN:
+        notes.append(f"and {len(runs) - _SHOWN} more: `report.md` lists them")
+    names = ", ".join(run.object for run in runs)
+    return [Diagnostic(
+        "CHG003", Severity.NOTE, message, _SPEC / "jobs", key=True, notes=tuple(notes),
+        help=f"once ended, name it under `spec`, and it is forgotten: `endedRuns: [{names}]`",
+    )]
+
+
+def _holds(run: Run) -> str:
+    if not run.nodes:
+        return f"`{run.object}` of job `{run.job}`"
+    nodes = f"{run.nodes} nodes" if run.nodes > 1 else "1 node"
+    return f"`{run.object}` of job `{run.job}` holds {nodes} of pool `{run.pool}`"
+
+
+def not_ended(earlier: Iterable[Run], current: Iterable[Run], spec: ClusterSpec) -> list[Diagnostic]:
+    """Names under ``endedRuns`` that end nothing: those of jobs of the spec, and those that no run has."""
+    ended = {run.object for run in earlier}
+    asked_for = {run.object: run.job for run in current}
+    found = []
+    for index, name in enumerate(spec.ended_runs):
+        at = _SPEC / "endedRuns" / index
+        if name in asked_for:
+            found.append(error(
+                "CHG005", f"run `{name}` is what job `{asked_for[name]}` asks for", at,
+                help=f"write `done: true` in job `{asked_for[name]}`, or remove `{name}` here",
+            ))
+        elif name not in ended:
+            found.append(Diagnostic(
+                "CHG005", Severity.NOTE, f"no run `{name}` is remembered", at,
+                help="remove it; the name is that of a TrainJob, as `kubectl get trainjobs -A` shows it",
+            ))
+    return found

@@ -1,0 +1,114 @@
+"""The plan against the runs that were submitted: what stays, what would run twice, what goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.diagnostic import error
+from compiler.history.claims import with_kept_sizes
+from compiler.history.committed import Committed
+from compiler.history.earlier import earlier_runs, goes_on, lost_needs, not_ended
+from compiler.history.keep import Kept, kept, kept_as_submitted, with_kept
+from compiler.history.runs import ENDED, LEFT, Run, job_manifests, submitted
+from compiler.history.words import Words
+from compiler.manifest import Manifest
+from compiler.plan import Plan
+from compiler.plan.jobs import TrainJob
+from compiler.source import Document
+from compiler.spec import TrainingCluster
+
+
+@dataclass
+class Held:
+    """A plan and its manifests with every submitted job as it was submitted, and every run to remember."""
+
+    plan: Plan
+    manifests: list[Manifest]
+    runs: list[Run] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def hold(
+    spec: TrainingCluster, plan: Plan, manifests: list[Manifest], document: Document, folder: Path | None
+) -> Held:
+    """Compare a plan with the committed ``folder`` of its cluster; ``None``: nothing was ever pushed."""
+    words = Words(document)
+    if folder is None:
+        return Held(plan, manifests, submitted(plan, manifests, words))
+    committed = Committed(folder)
+    held = Held(plan, with_kept_sizes(manifests, committed))
+    _keep_jobs(held, committed, words, spec)
+    held.runs = submitted(held.plan, held.manifests, words)
+    earlier = earlier_runs(committed.runs, held.runs, spec.spec)
+    held.diagnostics += lost_needs(earlier, spec.spec, held.plan)
+    held.diagnostics += goes_on(earlier)
+    held.diagnostics += not_ended(earlier, held.runs, spec.spec)
+    held.runs += earlier
+    return held
+
+
+def _keep_jobs(held: Held, committed: Committed, words: Words, spec: TrainingCluster) -> None:
+    """Put every job that stays into its place, and report every job that would run a second time."""
+    made = job_manifests(held.manifests)
+    stay: dict[str, Kept] = {}
+    declared = {job.name for job in spec.spec.jobs}
+    for job in held.plan.jobs:
+        run = committed.latest.get(job.source_name)
+        if run is None:
+            held.diagnostics += _renamed(job, words.work(job), committed.runs, declared)
+        elif job.rerun > run.rerun:
+            continue
+        elif run.state == ENDED:
+            held.diagnostics.append(_after_the_end(job, run))
+        elif run.is_same(job, made[job.name]):
+            held.diagnostics += _added_again(job, run)
+        elif run.asked != words.asked(job) or (old := kept(committed, run, job, made[job.name])) is None:
+            held.diagnostics.append(_second_run(job, run))
+        else:
+            stay[job.name] = old
+    if stay:
+        held.plan, held.manifests = with_kept(held.plan, held.manifests, stay)
+        held.diagnostics.append(kept_as_submitted(list(stay.values())))
+
+
+def _second_run(job: TrainJob, run: Run) -> Diagnostic:
+    return error(
+        "RES030", f"job `{job.source_name}` was submitted as `{run.object}` and would run a second time", job.at,
+        label="what has changed cannot be changed in a TrainJob that exists", key=True,
+        help=f"add `rerun: {run.rerun + 1}` to run it anew, or undo the change; `--replace` if it was never pushed",
+    )
+
+
+def _after_the_end(job: TrainJob, run: Run) -> Diagnostic:
+    return error(
+        "RES030", f"job `{job.source_name}` has ended as `{run.object}` and would run a second time", job.at,
+        label="the spec said that it is done", key=True,
+        help=f"add `rerun: {run.rerun + 1}` to run it anew, or write `done: true` again",
+    )
+
+
+def _added_again(job: TrainJob, run: Run) -> list[Diagnostic]:
+    if run.state != LEFT:
+        return []
+    return [Diagnostic(
+        "CHG006", Severity.NOTE, f"job `{job.source_name}` is back as `{run.object}`, the run that it had before",
+        job.at, label="nothing is submitted as long as that TrainJob exists", key=True,
+        help=f"if the TrainJob was deleted it runs anew; to run it anew in any case, write `rerun: {run.rerun + 1}`",
+    )]
+
+
+def _renamed(job: TrainJob, work: str, runs: Sequence[Run], declared: set[str]) -> list[Diagnostic]:
+    """A job under a new name that does what a job did which the spec no longer has."""
+    for run in runs:
+        gone = run.job not in declared and run.state != ENDED
+        if gone and run.work == work and job.rerun <= run.rerun:
+            return [error(
+                "CHG004", f"job `{job.source_name}` is job `{run.job}` under another name and would run a second time",
+                job.at / "name", label=f"`{run.object}` does the same, and may still run",
+                help=f"name it `{run.job}`, or add `rerun: {run.rerun + 1}` for a second run; if `{run.object}` has "
+                f"ended, write `endedRuns: [{run.object}]` under `spec`",
+            )]
+    return []

@@ -1,0 +1,135 @@
+"""Edits that the API server refuses for ever: immutable fields, and transition rules of CRDs.
+
+Flux applies with server-side apply. What the API server refuses once it refuses at every attempt, and everything
+behind that Kustomization stops. Each rule names the field, when it holds, and its source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from compiler.dataclass import dataclass
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.diagnostic import error
+from compiler.history.committed import Committed
+from compiler.manifest import Body, Manifest
+
+FieldPath = tuple[str, ...]
+
+
+def _always(old: Body) -> bool:
+    return True
+
+
+def _has_topology(old: Body) -> bool:
+    return "topologyName" in old.get("spec", {})
+
+
+def _is_immutable(old: Body) -> bool:
+    return old.get("immutable") is True
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A field that cannot change: its path, when (by the object as it was), and what to do instead.
+
+    ``presence``: only whether the field is there cannot change.
+    """
+
+    path: FieldPath
+    help: str
+    source: str
+    when: Callable[[Body], bool] = _always
+    presence: bool = False
+
+
+_NEW_POOL = "add a pool of another name, move jobs there with `rerun:`, and remove this one when its runs have ended"
+_NEW_STORAGE = "add a storage of another name, and remove this one when the runs that mount it have ended"
+_KARPENTER = "karpenter.sh_nodepools.yaml v1.14.1, x-kubernetes-validations"
+_KUEUE = "kueue.x-k8s.io CRDs v0.19.2, x-kubernetes-validations"
+_CORE = "Kubernetes 1.35, API validation of updates"
+
+_FLAVOR = [
+    Rule(("spec", field), _NEW_POOL, _KUEUE, _has_topology) for field in ("nodeLabels", "tolerations", "topologyName")
+]
+_VOLUME = [
+    Rule(("spec", field), _NEW_STORAGE, _CORE) for field in ("csi", "nodeAffinity", "volumeMode")
+]
+_CLAIM = [
+    Rule(("spec", field), _NEW_STORAGE, _CORE)
+    for field in ("accessModes", "resources", "selector", "storageClassName", "volumeMode", "volumeName")
+]
+_STORAGE_CLASS = [
+    Rule((field,), _NEW_STORAGE, _CORE) for field in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
+]
+_BY_HAND = "undo the change, or delete the object in the cluster first, and its file with `--replace`"
+_FIXED = [Rule(("data",), _BY_HAND, _CORE, _is_immutable), Rule(("binaryData",), _BY_HAND, _CORE, _is_immutable)]
+
+RULES: Mapping[str, Sequence[Rule]] = {
+    "NodePool": [
+        Rule(("spec", "replicas"), _NEW_POOL, _KARPENTER, presence=True),
+        Rule(("spec", "template", "spec", "nodeClassRef", "group"), _NEW_POOL, _KARPENTER),
+        Rule(("spec", "template", "spec", "nodeClassRef", "kind"), _NEW_POOL, _KARPENTER),
+    ],
+    "ResourceFlavor": _FLAVOR,
+    "Topology": [Rule(("spec", "levels"), _NEW_POOL, _KUEUE)],
+    "LocalQueue": [Rule(("spec", "clusterQueue"), "add a queue of another name", _KUEUE)],
+    "AdmissionCheck": [Rule(("spec", "controllerName"), "add a check of another name", _KUEUE)],
+    "PersistentVolume": _VOLUME,
+    "PersistentVolumeClaim": _CLAIM,
+    "StorageClass": _STORAGE_CLASS,
+    "PriorityClass": [Rule(("value",), _BY_HAND, _CORE), Rule(("preemptionPolicy",), _BY_HAND, _CORE)],
+    "RoleBinding": [Rule(("roleRef",), _BY_HAND, _CORE)],
+    "ClusterRoleBinding": [Rule(("roleRef",), _BY_HAND, _CORE)],
+    "Deployment": [Rule(("spec", "selector"), _BY_HAND, _CORE)],
+    "DaemonSet": [Rule(("spec", "selector"), _BY_HAND, _CORE)],
+    "ConfigMap": [*_FIXED, Rule(("immutable",), _BY_HAND, _CORE, _is_immutable)],
+    "Secret": [*_FIXED, Rule(("immutable",), _BY_HAND, _CORE, _is_immutable), Rule(("type",), _BY_HAND, _CORE)],
+}
+
+
+def refused_edits(manifests: Iterable[Manifest], changed: Iterable[str], folder: Path) -> list[Diagnostic]:
+    """What the API server would refuse of the objects whose files would change.
+
+    ``changed``: paths of files that differ from what would be written, relative to ``folder``.
+    """
+    differing = set(changed)
+    committed = Committed(folder)
+    found: list[Diagnostic] = []
+    for manifest in manifests:
+        if manifest.path in differing and manifest.body["kind"] in RULES:
+            old = committed.manifest(str(manifest.ref), manifest)
+            if old is not None:
+                found += _refused(old.body, manifest)
+    return found
+
+
+def _refused(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
+    for rule in RULES[manifest.body["kind"]]:
+        if not rule.when(old):
+            continue
+        before, after = _at(old, rule.path), _at(manifest.body, rule.path)
+        if before == after or (rule.presence and (before is None) == (after is None)):
+            continue
+        yield error(
+            "CHG002", f"`{'.'.join(rule.path)}` of {manifest.ref} cannot change: {_said(before)} → {_said(after)}",
+            manifest.origin(rule.path), label="the API server refuses this edit for ever", help=rule.help,
+            notes=(f"immutable: {rule.source}", "everything behind it in Flux's order would wait"),
+        )
+
+
+def _at(body: Any, path: FieldPath) -> Any:
+    for key in path:
+        if not isinstance(body, Mapping) or key not in body:
+            return None
+        body = body[key]
+    return body
+
+
+def _said(value: Any) -> str:
+    if value is None:
+        return "absent"
+    text = str(value)
+    return f"`{text}`" if len(text) <= 60 else f"`{text[:57]}…`"

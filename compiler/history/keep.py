@@ -1,0 +1,94 @@
+"""Jobs that were submitted stay as they were submitted, word for word, unless the spec asks for another run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.emit import MANIFEST
+from compiler.history.committed import Committed
+from compiler.history.runs import Run
+from compiler.lift import lift
+from compiler.manifest import Manifest
+from compiler.plan import Derived, Plan
+from compiler.plan.jobs import Runtime, TrainJob
+
+_KIND = "TrainJob"
+_RUNTIME = "ClusterTrainingRuntime"
+_NAMED = 3  # jobs that a message names
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A job that stays: its node and its runtime's as they were written, and the objects, word for word."""
+
+    job: TrainJob
+    runtime: Runtime
+    manifests: tuple[Manifest, Manifest]
+
+
+def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept | None:
+    """The job as it was submitted; ``None`` where its files are not as they were written."""
+    old = committed.manifest(f"{_KIND}/{run.namespace}/{run.object}", new)
+    if old is None or run.namespace != job.namespace:
+        return None
+    runtime = committed.manifest(f"{_RUNTIME}/{old.body['spec']['runtimeRef']['name']}", new)
+    if runtime is None:
+        return None
+    lifted = lift([old, runtime], closed=False)
+    (node,), (ran,) = lifted.jobs, lifted.runtimes
+    node = replace(
+        node, at=job.at, origins=job.origins, source_name=job.source_name, pool=job.pool, rerun=job.rerun,
+    )
+    return Kept(node, ran, (old, runtime))
+
+
+def with_kept(
+    plan: Plan, manifests: Sequence[Manifest], stay: Mapping[str, Kept]
+) -> tuple[Plan, list[Manifest]]:
+    """What was submitted in the place of what would be, and just those runtimes that jobs refer to.
+
+    ``stay``: the jobs that stay, by the name that their object would have today.
+    """
+    jobs = tuple(stay[job.name].job if job.name in stay else job for job in plan.jobs)
+    used = {job.runtime for job in jobs}
+    runtimes = {runtime.name: runtime for runtime in plan.runtimes}
+    runtimes.update((each.runtime.name, each.runtime) for each in stay.values())
+    ran = tuple(runtime for name, runtime in runtimes.items() if name in used)
+    kept_plan = replace(plan, jobs=jobs, runtimes=ran, derived=_derived(plan, stay.values()))
+    return kept_plan, _manifests(manifests, stay, used)
+
+
+def _manifests(manifests: Sequence[Manifest], stay: Mapping[str, Kept], used: set[str]) -> list[Manifest]:
+    objects: dict[str, Manifest] = {}
+    for new in manifests:
+        name = new.ref.name
+        written = stay[name].manifests if new.ref.kind == _KIND and name in stay else (new,)
+        for manifest in written:
+            if manifest.ref.kind != _RUNTIME or manifest.ref.name in used:
+                objects[manifest.id] = manifest
+    return list(objects.values())
+
+
+def _derived(plan: Plan, stay: Iterable[Kept]) -> tuple[Derived, ...]:
+    names = {f"job/{each.job.source_name}": each.job.name for each in stay}
+    derived = [value for value in plan.derived if value.object not in names]
+    for job, name in names.items():
+        derived.append(Derived(job, "name", name, "submitted before, and no other run is asked for", MANIFEST))
+    return tuple(derived)
+
+
+def kept_as_submitted(stay: Sequence[Kept]) -> Diagnostic:
+    """The note on jobs that stay."""
+    first = stay[0].job
+    names = [f"`{each.job.source_name}`" for each in stay]
+    shown = ", ".join(names[:_NAMED])
+    if len(names) > _NAMED:
+        shown += f" and {len(names) - _NAMED} more"
+    verb = "stay as they were" if len(names) > 1 else "stays as it was"
+    return Diagnostic(
+        "RES036", Severity.NOTE, f"{shown} {verb} submitted: nothing in the spec asks for another run",
+        first.at, label="other values would be derived today", key=True,
+        help=f"to run one anew with them, write `rerun: {first.rerun + 1}`",
+    )

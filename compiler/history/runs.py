@@ -1,0 +1,150 @@
+"""Runs: what is remembered of each TrainJob that was ever submitted and may still be there.
+
+A run is remembered in ``runs/<namespace>/<object>.json`` of the cluster's folder, beside nothing that another run
+changes. Flux reads no folder of that name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from compiler.dataclass import dataclass
+from compiler.emit import MANIFEST, UNREADABLE
+from compiler.history.words import Words, digest
+from compiler.manifest import Manifest
+from compiler.plan import Plan
+from compiler.plan.jobs import TrainJob
+
+FOLDER = "runs"
+SUBMITTED = "submitted"
+LEFT = "left"
+ENDED = "ended"
+_STATES = (ENDED, LEFT, SUBMITTED)  # what counts for a job of which several runs have the same number
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One TrainJob as it was submitted, and what it needs as long as it runs.
+
+    ``state``: ``submitted`` while the spec asks for it; ``left`` when the spec no longer does and nobody said that it
+    has ended; ``ended`` when the spec says so. ``asked`` and ``work`` are digests of the words of the spec, with and
+    without the job's name; ``made`` is one of the TrainJob's ``spec``. A digest is empty where it was not noted.
+    """
+
+    job: str
+    namespace: str
+    object: str
+    rerun: int = 0
+    state: str = SUBMITTED
+    asked: str = ""
+    work: str = ""
+    made: str = ""
+    queue: str = ""
+    pool: str = ""
+    nodes: int = 0
+    storage: tuple[str, ...] = ()
+    priority: str = ""
+
+    @property
+    def path(self) -> str:
+        """The file that remembers it, relative to the cluster's folder."""
+        return f"{FOLDER}/{self.namespace}/{self.object}.json"
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Namespace and name of its object."""
+        return self.namespace, self.object
+
+    @property
+    def left(self) -> bool:
+        """Whether it goes on although the spec does not ask for it."""
+        return self.state == LEFT
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Later runs of a job stand higher."""
+        return self.rerun, _STATES.index(self.state)
+
+    def to_bytes(self) -> bytes:
+        """The content of its file."""
+        return json.dumps(asdict(self), indent=1).encode() + b"\n"
+
+    def is_same(self, job: TrainJob, manifest: Manifest) -> bool:
+        """Whether the job would be submitted just so today."""
+        return self.object == job.name and self.made in ("", digest(manifest.body["spec"]))
+
+    def row(self) -> tuple[str, ...]:
+        """Its line in the report."""
+        return f"{self.namespace}/{self.object}", self.job, str(self.nodes), self.pool, self.ends_with()
+
+    def ends_with(self) -> str:
+        """The command that ends it."""
+        return f"kubectl delete trainjob {self.object} -n {self.namespace}"
+
+
+def submitted(plan: Plan, manifests: Iterable[Manifest], words: Words) -> list[Run]:
+    """The run of each job of a plan."""
+    made = job_manifests(manifests)
+    return [
+        Run(
+            job=job.source_name, namespace=job.namespace, object=job.name, rerun=job.rerun,
+            asked=words.asked(job), work=words.work(job), made=digest(made[job.name].body["spec"]),
+            queue=job.queue or "", pool=job.pool, nodes=job.nodes or 1, storage=_claims(job),
+            priority=job.priority or "",
+        )
+        for job in plan.jobs
+    ]
+
+
+def _claims(job: TrainJob) -> tuple[str, ...]:
+    volumes = (volume for patch in job.patches for volume in patch.pod.volumes)
+    return tuple(dict.fromkeys(volume.source for volume in volumes if volume.type == "persistentVolumeClaim"))
+
+
+def job_manifests(manifests: Iterable[Manifest]) -> dict[str, Manifest]:
+    """The TrainJobs among manifests, by name."""
+    return {manifest.ref.name: manifest for manifest in manifests if manifest.body["kind"] == "TrainJob"}
+
+
+def read_runs(folder: Path, index: Mapping[str, Any]) -> list[Run]:
+    """The runs that an earlier compilation left in a folder; one that cannot be read counts as never submitted."""
+    runs = [run for path in sorted(folder.glob(f"{FOLDER}/*/*.json")) if (run := _read(path)) is not None]
+    return runs or _of_index(index)
+
+
+def _read(path: Path) -> Run | None:
+    try:
+        fields = json.loads(path.read_bytes())
+        run = Run(**{**fields, "storage": tuple(fields["storage"])})
+        _STATES.index(run.state)
+    except UNREADABLE:
+        return None
+    return run
+
+
+def _of_index(index: Mapping[str, Any]) -> list[Run]:
+    """Runs as Trainyard 0.1 noted them, all in ``.manifest.json``."""
+    runs = []
+    try:
+        for key, entry in index.get("jobs", {}).items():
+            namespace, _, job = key.partition("/")
+            runs.append(Run(
+                job, namespace, str(entry["object"]), int(entry["rerun"]),
+                asked=str(entry.get("asked", "")), made=str(entry.get("made", "")),
+            ))
+    except UNREADABLE:
+        return []
+    return runs
+
+
+def read_index(folder: Path) -> Mapping[str, Any]:
+    """The committed ``.manifest.json``; empty where there is none that can be read."""
+    try:
+        index = json.loads((folder / MANIFEST).read_bytes())
+    except UNREADABLE:
+        return {}
+    return index if isinstance(index, dict) else {}
