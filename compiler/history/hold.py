@@ -54,11 +54,11 @@ def _keep_jobs(held: Held, committed: Committed, words: Words, spec: TrainingClu
     """Put every job that stays into its place, and report every job that would run a second time."""
     made = job_manifests(held.manifests)
     stay: dict[str, Kept] = {}
-    declared = {job.name for job in spec.spec.jobs}
+    gone = _gone(committed.runs, spec)
     for job in held.plan.jobs:
         run = committed.latest.get(job.source_name)
         if run is None:
-            held.diagnostics += _renamed(job, words.work(job), committed.runs, declared)
+            held.diagnostics += _renamed(job, words.work(job), gone)
         elif job.rerun > run.rerun:
             continue
         elif run.state == ENDED:
@@ -100,11 +100,20 @@ def _added_again(job: TrainJob, run: Run) -> list[Diagnostic]:
     )]
 
 
-def _renamed(job: TrainJob, work: str, runs: Sequence[Run], declared: set[str]) -> list[Diagnostic]:
+def _gone(runs: Sequence[Run], spec: TrainingCluster) -> list[Run]:
+    """Runs that may go on, of jobs that the spec no longer has."""
+    declared = {job.name for job in spec.spec.jobs}
+    ended = set(spec.spec.ended_runs)
+    return [
+        run for run in runs
+        if run.job not in declared and run.object not in ended and run.state != ENDED
+    ]
+
+
+def _renamed(job: TrainJob, work: str, gone: Sequence[Run]) -> list[Diagnostic]:
     """A job under a new name that does what a job did which the spec no longer has."""
-    for run in runs:
-        gone = run.job not in declared and run.state != ENDED
-        if gone and run.work == work and job.rerun <= run.rerun:
+    for run in gone:
+        if run.work == work and job.rerun <= run.rerun:
             return [error(
                 "CHG004", f"job `{job.source_name}` is job `{run.job}` under another name and would run a second time",
                 job.at / "name", label=f"`{run.object}` does the same, and may still run",

@@ -1,0 +1,183 @@
+"""Runs that the spec no longer asks for: they go on, keep what they need, and are forgotten when they have ended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import FSX, spec
+from running import Command, snapshot
+
+from history.folder import QUEUES, SECOND_POOL, compiled, only_object, runs, train_jobs
+
+STORAGE = [{"name": "data", "fsxLustre": FSX}]
+PRIORITIES = [{"name": "high", "value": 100}]
+BOTH_POOLS = [spec()["spec"]["nodePools"][0], SECOND_POOL]
+JOB = {"queue": "research", "mounts": [{"storage": "data", "path": "/data"}], "priority": "high"}
+
+
+def whole(**parts: Any) -> dict[str, Any]:
+    """A spec whose job uses a queue, a namespace, a pool, a storage and a priority of its own."""
+    base = {"nodePools": BOTH_POOLS, "queues": QUEUES, "storage": STORAGE, "priorities": PRIORITIES, "job": JOB}
+    return spec(**{**base, **parts})
+
+
+@pytest.fixture
+def folder(tmp_path: Path, trainyard: Command) -> Path:
+    assert compiled(tmp_path, trainyard, whole()).code == 0
+    return tmp_path
+
+
+def test_what_a_run_needs_is_noted_beside_it(folder: Path) -> None:
+    name = only_object(folder, "train")
+    run = runs(folder)[name]
+    assert (folder / "generated" / "lab" / "runs" / "team-a" / f"{name}.json").is_file()
+    needs = {key: run[key] for key in ("state", "queue", "pool", "nodes", "storage", "priority")}
+    assert needs == {
+        "state": "submitted", "queue": "research", "pool": "gpu", "nodes": 4, "storage": ["data"], "priority": "high",
+    }
+
+
+def test_a_job_that_leaves_goes_on_and_is_said(folder: Path, trainyard: Command) -> None:
+    """With the nodes that it holds and the command that ends it; a second compilation changes nothing."""
+    name = only_object(folder, "train")
+    done = compiled(folder, trainyard, whole(jobs=[]))
+    assert done.code == 0
+    assert f"`{name}` of job `train` holds 4 nodes of pool `gpu`" in done.out
+    assert f"`kubectl delete trainjob {name} -n team-a` ends it" in done.out
+    assert runs(folder)[name]["state"] == "left"
+    assert f"| team-a/{name} | train | 4 | gpu |" in (folder / "generated" / "lab" / "report.md").read_text()
+    after = snapshot(folder / "generated")
+    again = trainyard("compile", "--check", "spec.yaml", cwd=folder)
+    assert (again.code, again.out) == (0, done.out)
+    assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
+    assert snapshot(folder / "generated") == after
+
+
+LEAVES = {
+    "namespace": ({"queues": [{**QUEUES[0], "namespaces": ["team-c"]}, QUEUES[1]]}, "namespace `team-a`"),
+    "queue": (
+        {"queues": [QUEUES[1]], "namespaces": [{"name": "team-a"}, {"name": "team-b"}]},
+        "queue `research` of namespace `team-a`",
+    ),
+    "pool": ({"nodePools": [SECOND_POOL], "queues": [
+        {**QUEUES[0], "quota": [{"pool": "cpu", "nodes": 0}]}, QUEUES[1],
+    ]}, "pool `gpu`"),
+    "fewer nodes": ({"nodePools": [{**BOTH_POOLS[0], "nodes": {"max": 3}}, SECOND_POOL], "queues": [
+        {**QUEUES[0], "quota": [{"pool": "gpu", "nodes": 3}]}, QUEUES[1],
+    ]}, "node 4 of pool `gpu`"),
+    "storage": ({"storage": []}, "storage `data`"),
+    "priority": ({"priorities": []}, "priority `high`"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", LEAVES)
+def test_what_a_run_needs_cannot_leave(what: str, folder: Path, trainyard: Command) -> None:
+    """Neither with the job nor later; it may once the run has ended."""
+    parts, thing = LEAVES[what]
+    name = only_object(folder, "train")
+    before = snapshot(folder / "generated")
+    done = compiled(folder, trainyard, whole(**{"jobs": [], **parts}))
+    assert done.code == 1
+    assert f"error[CHG001]: {thing} leaves the spec, and run `{name}` needs it" in done.out
+    assert f"`endedRuns: [{name}]`" in done.out
+    assert snapshot(folder / "generated") == before
+    assert compiled(folder, trainyard, whole(jobs=[])).code == 0
+    assert "error[CHG001]" in compiled(folder, trainyard, whole(**{"jobs": [], **parts})).out
+    ended = compiled(folder, trainyard, whole(**{"jobs": [], **parts}, endedRuns=[name]))
+    assert (ended.code, ended.out) == (0, "")
+
+
+def test_a_rerun_leaves_the_run_before(folder: Path, trainyard: Command) -> None:
+    first = only_object(folder, "train")
+    done = compiled(folder, trainyard, whole(job={**JOB, "rerun": 1}))
+    assert done.code == 0
+    assert f"`kubectl delete trainjob {first} -n team-a` ends it" in done.out
+    states = {name: run["state"] for name, run in runs(folder).items()}
+    assert states.pop(first) == "left"
+    assert list(states.values()) == ["submitted"]
+    done = compiled(folder, trainyard, whole(job={**JOB, "rerun": 1}, endedRuns=[first]))
+    assert (done.code, done.out) == (0, "")
+    done = compiled(folder, trainyard, whole(job={**JOB, "rerun": 1}))
+    assert (done.code, done.out) == (0, "")
+    assert first not in runs(folder)
+
+
+def test_a_job_that_is_done_has_no_object(folder: Path, trainyard: Command) -> None:
+    """Nothing that it needed is kept, nothing runs it again, and it runs anew only if the spec asks for it."""
+    name = only_object(folder, "train")
+    gone = whole(queues=[QUEUES[1]], storage=[], priorities=[], nodePools=[SECOND_POOL], job={**JOB, "done": True})
+    done = compiled(folder, trainyard, gone)
+    assert (done.code, done.out) == (0, "")
+    assert train_jobs(folder) == {}
+    assert runs(folder)[name]["state"] == "ended"
+    done = compiled(folder, trainyard, whole())
+    assert done.code == 1
+    assert f"error[RES030]: job `train` has ended as `{name}` and would run a second time" in done.out
+    assert compiled(folder, trainyard, whole(job={**JOB, "rerun": 1})).code == 0
+    assert len(train_jobs(folder)) == 2
+
+
+def test_a_renamed_job_does_not_run_twice(folder: Path, trainyard: Command) -> None:
+    name = only_object(folder, "train")
+    before = snapshot(folder / "generated")
+    done = compiled(folder, trainyard, whole(job={**JOB, "name": "train2"}))
+    assert done.code == 1
+    assert "error[CHG004]: job `train2` is job `train` under another name" in done.out
+    assert snapshot(folder / "generated") == before
+    assert compiled(folder, trainyard, whole(job={**JOB, "name": "train2"}, endedRuns=[name])).code == 0
+
+
+def test_a_second_run_under_another_name_can_be_asked_for(folder: Path, trainyard: Command) -> None:
+    assert compiled(folder, trainyard, whole(job={**JOB, "name": "train2", "rerun": 1})).code == 0
+
+
+def test_a_copy_beside_the_first_is_no_rename(folder: Path, trainyard: Command) -> None:
+    data = whole()
+    data["spec"]["jobs"].append({**data["spec"]["jobs"][0], "name": "train2"})
+    done = compiled(folder, trainyard, data)
+    assert done.code == 0
+    assert "CHG004" not in done.out
+
+
+def test_a_job_that_comes_back(folder: Path, trainyard: Command) -> None:
+    """Unchanged it is the run that it was; changed it is a second run."""
+    name = only_object(folder, "train")
+    assert compiled(folder, trainyard, whole(jobs=[])).code == 0
+    changed = compiled(folder, trainyard, whole(job={**JOB, "image": "registry.test/train:2.0"}))
+    assert changed.code == 1
+    assert f"error[RES030]: job `train` was submitted as `{name}`" in changed.out
+    done = compiled(folder, trainyard, whole())
+    assert done.code == 0
+    assert f"note[CHG006]: job `train` is back as `{name}`" in done.out
+    assert runs(folder)[name]["state"] == "submitted"
+    assert trainyard("compile", "--check", "spec.yaml", cwd=folder).code == 0
+
+
+@pytest.mark.parametrize(("named", "code", "words"), [
+    ("train-00000", 0, "note[CHG005]: no run `train-00000` is remembered"),
+    (None, 1, "is what job `train` asks for"),
+])  # fmt: skip
+def test_a_name_that_ends_nothing(
+    named: str | None, code: int, words: str, folder: Path, trainyard: Command
+) -> None:
+    done = compiled(folder, trainyard, whole(endedRuns=[named or only_object(folder, "train")]))
+    assert done.code == code
+    assert words in done.out
+
+
+def test_what_was_never_pushed_is_replaced(folder: Path, trainyard: Command) -> None:
+    """``--replace`` forgets every run."""
+    compiled(folder, trainyard, whole(jobs=[], queues=[QUEUES[1]]))
+    done = trainyard("compile", "--replace", "spec.yaml", cwd=folder)
+    assert (done.code, done.out) == (0, "")
+    assert runs(folder) == {}
+
+
+def test_a_run_file_that_cannot_be_read_counts_as_no_run(folder: Path, trainyard: Command) -> None:
+    (path,) = (folder / "generated" / "lab" / "runs").rglob("*.json")
+    for text in ("", "[]", "{}", '{"storage": null}', "<<<<<<< ours"):
+        path.write_text(text)
+        done = trainyard("compile", "spec.yaml", cwd=folder)
+        assert (done.code, "INT000" in done.out) == (0, False), text

@@ -1,0 +1,92 @@
+"""Edits that the API server refuses for ever are refused by ``compile``, at the line of the spec."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import FSX, spec
+from running import Command, contents, snapshot
+
+from compiler.history.immutable import RULES, refused_edits
+from compiler.manifest import Manifest
+from history.folder import compiled
+
+BLOCK = {"type": "block", "id": "cr-0a1b2c3d4e5f60713", "starts": "2026-12-01T11:30:00Z",
+         "ends": "2026-12-15T11:30:00Z"}  # fmt: skip
+ALWAYS_ON = {"nodes": {"min": 4, "max": 4}, "topology": "network"}
+
+
+def mounted(**fsx: Any) -> dict[str, Any]:
+    """A spec whose job mounts a file system."""
+    storage = [{"name": "data", "fsxLustre": {**FSX, **fsx}}]
+    return spec(job={"mounts": [{"storage": "data", "path": "/data"}]}, storage=storage)
+
+
+EDITS = {
+    "a dynamic pool becomes static": (
+        spec(jobs=[]), spec(jobs=[], pool={"nodes": {"min": 4, "max": 4}}), "`spec.replicas` of NodePool/gpu", 8,
+    ),
+    "a static pool becomes dynamic": (
+        spec(jobs=[], pool={"nodes": {"min": 4, "max": 4}}), spec(jobs=[]), "`spec.replicas` of NodePool/gpu", 8,
+    ),
+    "topology is taken from a flavor": (
+        spec(jobs=[], pool=ALWAYS_ON), spec(jobs=[], pool={**ALWAYS_ON, "topology": "none"}),
+        "`spec.topologyName` of ResourceFlavor/gpu", None,
+    ),
+    "taints of a flavor with topology": (
+        spec(jobs=[], pool=ALWAYS_ON), spec(jobs=[], pool={**ALWAYS_ON, "taints": [{"key": "team", "value": "a"}]}),
+        "`spec.tolerations` of ResourceFlavor/gpu", None,
+    ),
+    "another file system under the same name": (
+        mounted(), mounted(id="fs-0a1b2c3d4e5f60799"), "`spec.csi` of PersistentVolume/training-data", None,
+    ),
+    "a file system that shrinks": (
+        mounted(size="2400Gi"), mounted(), "`spec.resources` of PersistentVolumeClaim/training/data", None,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_an_edit_that_the_api_refuses(what: str, trainyard: Command, tmp_path: Path) -> None:
+    before, after, field, _ = EDITS[what]
+    assert compiled(tmp_path, trainyard, before).code == 0
+    written = snapshot(tmp_path / "generated")
+    done = compiled(tmp_path, trainyard, after)
+    assert done.code == 1
+    assert f"error[CHG002]: {field} cannot change: " in done.out
+    assert "--> spec.yaml:" in done.out
+    assert "nothing was written" in done.err
+    assert snapshot(tmp_path / "generated") == written
+    assert trainyard("compile", "--replace", "spec.yaml", cwd=tmp_path).code == 0
+
+
+def test_edits_that_the_api_takes(trainyard: Command, tmp_path: Path) -> None:
+    """More nodes, other taints of a flavor without topology, another quota: nothing is refused."""
+    assert compiled(tmp_path, trainyard, spec(jobs=[])).code == 0
+    edit = spec(jobs=[], pool={"nodes": {"max": 8}, "taints": [{"key": "team", "value": "a"}]})
+    assert compiled(tmp_path, trainyard, edit).code == 0
+
+
+def test_a_file_system_that_grew(trainyard: Command, tmp_path: Path) -> None:
+    """The volume says so; the claim keeps what it asked for, and jobs are not touched."""
+    assert compiled(tmp_path, trainyard, mounted()).code == 0
+    before = contents(tmp_path / "generated" / "lab")
+    done = compiled(tmp_path, trainyard, mounted(size="2400Gi"))
+    assert (done.code, done.out) == (0, "")
+    after = contents(tmp_path / "generated" / "lab")
+    changed = {path for path in after if after[path] != before.get(path) and path.startswith("platform")}
+    assert changed == {"platform/persistentvolume-training-data.yaml"}
+    assert trainyard("compile", "--check", "spec.yaml", cwd=tmp_path).code == 0
+
+
+def test_an_object_that_is_new_or_was_edited_is_not_judged(tmp_path: Path) -> None:
+    body = {"kind": "PriorityClass", "metadata": {"name": "p"}, "value": 1}
+    assert refused_edits([Manifest(body, "p.yaml")], ["p.yaml"], tmp_path) == []
+
+
+def test_every_rule_has_a_source() -> None:
+    rules = [rule for rules in RULES.values() for rule in rules]
+    assert len(rules) > 20
+    assert all(rule.source and rule.help and rule.path for rule in rules)
