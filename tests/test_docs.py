@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from running import ROOT, Command, needs_examples
 
 from compiler.policy.load import load_rules
@@ -52,20 +53,25 @@ def test_examples_of_the_spec_language_compile(trainyard: Command, tmp_path: Pat
     """The blocks of spec.md, as the files that their text says they are."""
     texts = [text for text in blocks(DOCS / "spec.md", "yaml") if not text.startswith("# yaml-language-server")]
     names = {"TrainingCluster": "cluster.yaml", "TrainingJob": "job.yaml", "TrainingClusterBase": "../small/base.yaml"}
-    for folder in ("folder", "small", "pools"):
+    for folder in ("folder", "small", "pools", "part"):
         (tmp_path / folder).mkdir()
     for text in texts:
         kind = re.search(r"^kind: (\w+)$", text, re.MULTILINE)
-        if kind is None:
+        if text.startswith("spec:"):
+            whole = yaml.safe_load(texts[0])
+            whole["metadata"]["name"] = "part"
+            whole["spec"].update(yaml.safe_load(text)["spec"])
+            (tmp_path / "part" / "spec.yaml").write_text(yaml.safe_dump(whole))
+        elif kind is None:
             (tmp_path / "pools" / "spec.yaml").write_text(HEADER + re.sub(r"^", "    ", text, flags=re.MULTILINE))
         elif "extends:" in text:
             (tmp_path / "small" / "spec.yaml").write_text(text)
         else:
             (tmp_path / "folder" / names[kind[1]]).write_text(text)
-    assert len(list(tmp_path.rglob("*.yaml"))) == len(texts) == 5
+    assert len(list(tmp_path.rglob("*.yaml"))) == len(texts) == 6
     done = trainyard("check", ".", cwd=tmp_path)
     assert (done.out, done.code) == ("", 0)
-    assert sorted(done.err.removeprefix("clean: ").strip().split(", ")) == ["pools", "research", "small"]
+    assert sorted(done.err.removeprefix("clean: ").strip().split(", ")) == ["part", "pools", "research", "small"]
 
 
 @needs_examples

@@ -9,6 +9,7 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed
 from compiler.history.runs import ENDED, LEFT, Run
 from compiler.plan import Plan
+from compiler.plan.units import Quantity
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
 
@@ -51,6 +52,8 @@ def _lost(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str]]:
         yield "namespaces", f"namespace `{run.namespace}`"
     elif run.queue and plan.local_queue(run.namespace, run.queue) is None:
         yield "queues", f"queue `{run.queue}` of namespace `{run.namespace}`"
+    else:
+        yield from _lost_quota(run, plan)
     yield from _lost_nodes(run, {pool.name: pool.nodes.max for pool in spec.node_pools})
     storage = {each.name for each in spec.storage}
     for name in run.storage:
@@ -65,6 +68,17 @@ def _lost_nodes(run: Run, pools: Mapping[str, int]) -> Iterator[tuple[str, str]]
         yield "nodePools", f"pool `{run.pool}`"
     elif run.pool and pools[run.pool] < run.nodes:
         yield "nodePools", f"node {run.nodes} of pool `{run.pool}`"
+
+
+def _lost_quota(run: Run, plan: Plan) -> Iterator[tuple[str, str]]:
+    """A ResourceQuota below what the run holds: the API server refuses its pods once they are made anew."""
+    for quota in plan.resource_quotas:
+        if quota.namespace != run.namespace:
+            continue
+        for resource, count in run.accelerators.items():
+            ceiling = quota.hard.get(f"requests.{resource}")
+            if ceiling is not None and ceiling < Quantity.of(count):
+                yield "namespaces", f"quota for {count} {resource} in namespace `{run.namespace}`"
 
 
 def _needed(section: str, thing: str, runs: Sequence[Run]) -> Diagnostic:

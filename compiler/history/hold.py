@@ -43,8 +43,7 @@ def hold(
     _keep_jobs(held, committed, words, spec)
     held.runs = submitted(held.plan, held.manifests, words)
     earlier = earlier_runs(committed.runs, held.runs, spec.spec)
-    held.diagnostics += lost_needs(earlier, spec.spec, held.plan)
-    held.diagnostics += goes_on(earlier)
+    held.diagnostics += lost_needs(earlier, spec.spec, held.plan) or goes_on(earlier)
     held.diagnostics += not_ended(earlier, held.runs, spec.spec)
     held.runs += earlier
     return held

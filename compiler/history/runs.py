@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from compiler.emit import MANIFEST, UNREADABLE
 from compiler.history.words import Words, digest
 from compiler.manifest import Manifest
 from compiler.plan import Plan
-from compiler.plan.jobs import TrainJob
+from compiler.plan.jobs import GPU, NEURON, TrainJob
 
 FOLDER = "runs"
 SUBMITTED = "submitted"
@@ -31,8 +31,9 @@ class Run:
     """One TrainJob as it was submitted, and what it needs as long as it runs.
 
     ``state``: ``submitted`` while the spec asks for it; ``left`` when the spec no longer does and nobody said that it
-    has ended; ``ended`` when the spec says so. ``asked`` and ``work`` are digests of the words of the spec, with and
-    without the job's name; ``made`` is one of the TrainJob's ``spec``. A digest is empty where it was not noted.
+    has ended; ``ended`` when the spec says so. ``accelerators`` are those of all nodes, by resource. ``asked`` and
+    ``work`` are digests of the words of the spec, with and without the job's name; ``made`` is one of the TrainJob's
+    ``spec``. A digest is empty where it was not noted.
     """
 
     job: str
@@ -46,6 +47,7 @@ class Run:
     queue: str = ""
     pool: str = ""
     nodes: int = 0
+    accelerators: Mapping[str, int] = field(default_factory=dict)
     storage: tuple[str, ...] = ()
     priority: str = ""
 
@@ -93,11 +95,16 @@ def submitted(plan: Plan, manifests: Iterable[Manifest], words: Words) -> list[R
         Run(
             job=job.source_name, namespace=job.namespace, object=job.name, rerun=job.rerun,
             asked=words.asked(job), work=words.work(job), made=digest(made[job.name].body["spec"]),
-            queue=job.queue or "", pool=job.pool, nodes=job.nodes or 1, storage=_claims(job),
-            priority=job.priority or "",
+            queue=job.queue or "", pool=job.pool, nodes=job.nodes or 1, accelerators=_accelerators(job),
+            storage=_claims(job), priority=job.priority or "",
         )
         for job in plan.jobs
     ]
+
+
+def _accelerators(job: TrainJob) -> dict[str, int]:
+    asked = {resource: job.asks(resource) for resource in (GPU, NEURON)}
+    return {resource: count.value * (job.nodes or 1) for resource, count in asked.items() if count}
 
 
 def _claims(job: TrainJob) -> tuple[str, ...]:

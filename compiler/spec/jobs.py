@@ -106,7 +106,7 @@ class Job(SpecModel):
         None, description="time to save between the signal to stop and the kill; derived: 10m with a checkpoint or 1m"
     )
     timeout: Period | None = Field(None, description="from start to the end of all retries")
-    rerun: int = Field(0, ge=0, description="raise it to run a changed job anew; what still runs is deleted by hand")
+    rerun: int = Field(0, ge=0, description="raise it to run a job anew; its earlier run goes on until it is deleted")
     done: bool = Field(
         False, description="its runs have ended: no object of it stays in git, so that nothing runs it again"
     )

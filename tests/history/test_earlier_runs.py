@@ -33,9 +33,10 @@ def test_what_a_run_needs_is_noted_beside_it(folder: Path) -> None:
     name = only_object(folder, "train")
     run = runs(folder)[name]
     assert (folder / "generated" / "lab" / "runs" / "team-a" / f"{name}.json").is_file()
-    needs = {key: run[key] for key in ("state", "queue", "pool", "nodes", "storage", "priority")}
-    assert needs == {
-        "state": "submitted", "queue": "research", "pool": "gpu", "nodes": 4, "storage": ["data"], "priority": "high",
+    keys = ("state", "queue", "pool", "nodes", "accelerators", "storage", "priority")
+    assert {key: run[key] for key in keys} == {
+        "state": "submitted", "queue": "research", "pool": "gpu", "nodes": 4, "accelerators": {"nvidia.com/gpu": 32},
+        "storage": ["data"], "priority": "high",
     }
 
 
@@ -67,6 +68,8 @@ LEAVES = {
     "fewer nodes": ({"nodePools": [{**BOTH_POOLS[0], "nodes": {"max": 3}}, SECOND_POOL], "queues": [
         {**QUEUES[0], "quota": [{"pool": "gpu", "nodes": 3}]}, QUEUES[1],
     ]}, "node 4 of pool `gpu`"),
+    "quota": ({"queues": [{**QUEUES[0], "quota": [{"pool": "gpu", "nodes": 3}]}, QUEUES[1]]},
+              "quota for 32 nvidia.com/gpu in namespace `team-a`"),
     "storage": ({"storage": []}, "storage `data`"),
     "priority": ({"priorities": []}, "priority `high`"),
 }  # fmt: skip

@@ -11,11 +11,10 @@ import pytest
 from builders import spec
 from running import Command, snapshot
 
-from history.folder import runs, train_jobs, write
-
 from compiler.plan.jobs import EnvVar
 from compiler.plan.units import Quantity
 from compiler.resolve import jobs as resolve_jobs
+from history.folder import runs, train_jobs, write
 
 HELD = "`train` stays as it was submitted: nothing in the spec asks for another run"
 
