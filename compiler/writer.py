@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import marshal
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 from compiler import __version__
@@ -20,6 +22,7 @@ from compiler.emit.report import object_index, report
 from compiler.emit.yaml import dump
 from compiler.history import Run, refused_edits, submitted
 from compiler.history.words import Words
+from compiler.manifest import Body
 from compiler.plan import Plan
 from compiler.synthesis import Synthesis
 from compiler.targets import files as target_files
@@ -28,7 +31,7 @@ from compiler.targets import files as target_files
 def render(done: Compilation, base: Path) -> dict[str, bytes]:
     """All files of a compilation's folder, by path. ``base``: what file names in the source map are relative to."""
     assert done.plan is not None
-    files = {each.path: dump(each.body).encode() for each in done.manifests}
+    files = {each.path: _yaml(each.body) for each in done.manifests}
     files.update({path: text.encode() for path, text in target_files(done.plan).items()})
     runs = _runs(done, done.plan)
     files.update((run.path, run.to_bytes()) for run in runs)
@@ -44,6 +47,18 @@ def render(done: Compilation, base: Path) -> dict[str, bytes]:
     }
     files[MANIFEST] = _json(head)
     return files
+
+
+def _yaml(body: Body) -> bytes:
+    if body["kind"] == "TrainJob":  # each is another
+        return dump(body).encode()
+    return _dumped(marshal.dumps(body, 2))
+
+
+@lru_cache(512)
+def _dumped(body: bytes) -> bytes:
+    """The YAML of a body (in ``marshal``'s form): clusters share most of theirs."""
+    return dump(marshal.loads(body)).encode()  # noqa: S302 - made by the caller
 
 
 def _runs(done: Compilation, plan: Plan) -> list[Run]:
@@ -63,6 +78,17 @@ def _json(value: object) -> bytes:
     return bytes(text)
 
 
+def current(done: Compilation, options: Options) -> tuple[str, ...] | None:
+    """The files of a compilation's folder, where there is nothing to say and nothing to write."""
+    if done.diagnostics or done.plan is None:
+        return None
+    folder = options.output / done.name
+    changes = tree.diff(folder, render(done, _base(options)))
+    if changes.diagnostics or changes.stale or tree.interrupted(folder):
+        return None
+    return changes.unchanged
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A compilation's folder before it is written: all of its files, and what writing them would change."""
@@ -77,6 +103,8 @@ def prepare(done: Compilation, options: Options, cdk8s: Synthesis) -> Prepared:
 
     Where cdk8s ran from the start, it has had the objects since they were lowered.
     """
+    if done.current is not None:
+        return Prepared({}, tree.TreeDiff(unchanged=done.current))
     files, folder = render(done, _base(options)), options.output / done.name
     changes = tree.diff(folder, files)
     if options.hold and changes.changed:
@@ -89,6 +117,8 @@ def prepare(done: Compilation, options: Options, cdk8s: Synthesis) -> Prepared:
 def write(done: Compilation, prepared: Prepared, options: Options, cdk8s: Synthesis) -> tree.TreeDiff:
     """Write a compilation's folder. Objects that change are made by cdk8s; without any, Node is not started."""
     files, changes, root = prepared.files, prepared.changes, options.output / done.name
+    if done.current is not None:
+        return changes
     if changes.failed or not changes.stale:
         return tree.write(root, files) if tree.interrupted(root) and not changes.failed else changes
     if not prepared.taken:

@@ -13,7 +13,7 @@ from builders import ROOT
 ORDER = (
     "dataclass", "source.base", "diagnostics", "source", "catalog", "plan", "spec", "resolve", "manifest", "targets",
     "lift", "verify",
-    "policy", "emit", "synthesis", "history", "driver", "writer", "clusters", "linter",
+    "policy", "emit", "synthesis", "history", "fleet", "driver", "writer", "clusters", "linter",
     "cli",
 )  # fmt: skip
 BASE = {"source", "source.route", "source.tree"}  # the package itself gives out just these two modules

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from compiler.driver import Options, Outcome
+    from compiler.emit.tree import TreeDiff
     from compiler.synthesis import Synthesis
 
 
@@ -84,8 +85,11 @@ def _told(options: argparse.Namespace, done: Outcome) -> int:
     found = done.all()
     tell(options, found, excused=done.excused)
     if not found:
-        names = ", ".join(each.name for each in done.compilations)
-        say(options, f"clean: {names}" if names else "clean")
+        names = [each.name for each in done.compilations]
+        shown = ", ".join(names)
+        if len(names) > _SHOWN and not options.verbose:
+            shown = f"{len(names)} clusters"
+        say(options, f"clean: {shown}" if names else "clean")
     return exit_code(options, found)
 
 
@@ -113,10 +117,11 @@ def run_compile(options: argparse.Namespace) -> int:
 
 def _compiled(options: argparse.Namespace, cdk8s: Synthesis) -> int:
     from compiler.driver import check
-    from compiler.writer import orphans
+    from compiler.writer import current, orphans
 
     settings = _options(options)
-    done = check(options.paths, settings, cdk8s.take) if cdk8s.started else check(options.paths, settings)
+    done = check(options.paths, settings, cdk8s.take if cdk8s.started else None,
+                 lambda compilation: current(compilation, settings))
     if done.compilations and any(Path(each).is_dir() for each in options.paths):  # else not every spec was read
         done.diagnostics += orphans(done, settings, options.paths)
     code = exit_code(options, done.all())
@@ -133,17 +138,30 @@ def _written(options: argparse.Namespace, done: Outcome, settings: Options, cdk8
 
     ready = [(each, prepare(each, settings, cdk8s)) for each in done.compilations]
     refused = any(prepared.changes.failed for _, prepared in ready)
-    lines, stale = [], False
+    written: list[tuple[Path, TreeDiff]] = []
     for each, prepared in ready:
         changes = prepared.changes if options.check or refused else write(each, prepared, settings, cdk8s)
         done.diagnostics += changes.diagnostics
-        stale = stale or changes.stale
-        lines += _changes(options, settings.output / each.name, changes)
+        written.append((settings.output / each.name, changes))
     tell(options, done.all(), excused=done.excused)
-    for line in ["nothing was written"] if refused else lines:
+    for line in ["nothing was written"] if refused else _lines(options, written):
         say(options, line)
+    stale = any(changes.stale for _, changes in written)
     code = exit_code(options, done.all())
     return code or (STALE if options.check and stale else CLEAN)
+
+
+def _lines(options: argparse.Namespace, written: list[tuple[Path, TreeDiff]]) -> list[str]:
+    """A line for each cluster; of many only those that change, and how many are current."""
+    if options.verbose or len(written) <= _SHOWN:
+        return [line for folder, changes in written for line in _changes(options, folder, changes)]
+    changing = [(folder, changes) for folder, changes in written if changes.stale or changes.failed]
+    lines = [line for folder, changes in changing[:_SHOWN] for line in _changes(options, folder, changes)]
+    if len(changing) > _SHOWN:
+        lines.append(f"and {len(changing) - _SHOWN} more clusters: `--verbose` lists them")
+    current = len(written) - len(changing)
+    verb = "would change" if options.check else "changed"
+    return [*lines, f"{len(written)} clusters: {len(changing)} {verb}, {current} current"]
 
 
 def _changes(options: argparse.Namespace, folder: Path, changes: Any) -> list[str]:

@@ -42,7 +42,10 @@ def hold(
     held = Held(plan, with_kept_sizes(manifests, committed))
     _keep_jobs(held, committed, words, spec)
     held.runs = submitted(held.plan, held.manifests, words)
-    earlier = earlier_runs(committed.runs, held.runs, spec.spec)
+    refused = {fault.at for fault in held.diagnostics if fault.severity is Severity.ERROR}
+    in_doubt = {job.source_name for job in held.plan.jobs if job.at in refused or job.at / "name" in refused}
+    remembered = [run for run in committed.runs if run.job not in in_doubt]
+    earlier = earlier_runs(remembered, held.runs, spec.spec)
     held.diagnostics += lost_needs(earlier, spec.spec, held.plan) or goes_on(earlier)
     held.diagnostics += not_ended(earlier, held.runs, spec.spec)
     held.runs += earlier

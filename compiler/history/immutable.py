@@ -27,6 +27,10 @@ def _has_topology(old: Body) -> bool:
     return "topologyName" in old.get("spec", {})
 
 
+def _has_affinity(old: Body) -> bool:
+    return "nodeAffinity" in old.get("spec", {})
+
+
 def _is_immutable(old: Body) -> bool:
     return old.get("immutable") is True
 
@@ -55,7 +59,9 @@ _FLAVOR = [
     Rule(("spec", field), _NEW_POOL, _KUEUE, _has_topology) for field in ("nodeLabels", "tolerations", "topologyName")
 ]
 _VOLUME = [
-    Rule(("spec", field), _NEW_STORAGE, _CORE) for field in ("csi", "nodeAffinity", "volumeMode")
+    Rule(("spec", "csi"), _NEW_STORAGE, _CORE),
+    Rule(("spec", "nodeAffinity"), _NEW_STORAGE, _CORE, _has_affinity),
+    Rule(("spec", "volumeMode"), _NEW_STORAGE, _CORE),
 ]
 _CLAIM = [
     Rule(("spec", field), _NEW_STORAGE, _CORE)

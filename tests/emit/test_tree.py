@@ -363,11 +363,3 @@ def test_a_path_that_leaves_the_tree_is_our_own_fault(root: Path, path: str) -> 
         write(root, {path: b""})
     with pytest.raises(ValueError, match="file and a folder"):
         write(root, {"a": b"", "a/b": b""})
-
-
-def test_many_files_are_written_with_one_sync(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    synced: list[int] = []
-    monkeypatch.setattr(os, "sync", lambda: synced.append(1))
-    write(root, owned(**{f"f{n}": str(n) for n in range(swap._MAX_FSYNCS + 1)}))
-    assert synced == [1]
-    assert len(tree(root)) == swap._MAX_FSYNCS + 2
