@@ -64,10 +64,14 @@ class Manifest:
     at: Route = field(default_factory=Route)
     origins: dict[tuple[Key, ...], Route] = field(default_factory=dict)
     lists: tuple[tuple[Key, ...], ...] = ()
+    _ref: ObjectRef | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def ref(self) -> ObjectRef:
-        return ref_of(self.body)
+        """The identity of the body, which does not change."""
+        if self._ref is None:
+            self._ref = ref_of(self.body)
+        return self._ref
 
     @property
     def id(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from compiler import __version__
 from compiler.catalog import load_catalog
@@ -68,14 +69,26 @@ def _runs(done: Compilation, plan: Plan) -> list[Run]:
     return submitted(plan, done.manifests, Words(done.document))
 
 
-def _json(value: object) -> bytes:
-    """JSON by the piece: as one text it would be held three times, and is what takes the most memory of all."""
-    text = bytearray()
-    for piece in json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(value):
-        # Names of files that are not UTF-8 hold lone surrogates, which JSON can only escape.
-        text += piece.encode(errors="backslashreplace")
-    text += b"\n"
+def _json(head: dict[str, Any]) -> bytes:
+    """JSON with a line for each file and each object: as one text it would be held three times, and Python's encoder
+    makes indented text piece by piece."""
+    text = bytearray(b"{\n")
+    for number, (key, value) in enumerate(head.items()):
+        text += b",\n " if number else b" "
+        text += _compact(key) + b": "
+        text += _by_line(value) if isinstance(value, dict) else _compact(value)
+    text += b"\n}\n"
     return bytes(text)
+
+
+def _by_line(entries: dict[str, Any]) -> bytes:
+    lines = (b"  " + _compact(key) + b": " + _compact(value) for key, value in entries.items())
+    return b"{\n" + b",\n".join(lines) + b"\n }" if entries else b"{}"
+
+
+def _compact(value: object) -> bytes:
+    # Names of files that are not UTF-8 hold lone surrogates, which JSON can only escape.
+    return json.dumps(value, ensure_ascii=False).encode(errors="backslashreplace")
 
 
 def current(done: Compilation, options: Options) -> tuple[str, ...] | None:

@@ -31,7 +31,7 @@ def _data() -> dict[str, Any]:
 
 def _fill(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, str):
-        return Template(value).safe_substitute(names)
+        return Template(value).safe_substitute(names) if "$" in value else value
     if isinstance(value, list):
         return [_fill(item, names) for item in value]
     if isinstance(value, dict):

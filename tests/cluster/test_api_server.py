@@ -30,7 +30,7 @@ def server() -> Any:
     return dynamic.DynamicClient(config.new_client_from_config(KUBECONFIG))
 
 
-def refusal(server: Any, body: dict[str, Any]) -> str:
+def refusal(server: Any, body: dict[str, Any], manager: str = "trainyard-test") -> str:
     """Why the server refuses an object in a dry run of server-side apply; empty if it takes it or does not serve it."""
     from kubernetes.client.exceptions import ApiException
     from kubernetes.dynamic.exceptions import ResourceNotFoundError
@@ -42,7 +42,7 @@ def refusal(server: Any, body: dict[str, Any]) -> str:
     try:
         server.server_side_apply(
             resource, body=body, name=body["metadata"]["name"], namespace=body["metadata"].get("namespace"),
-            field_manager="trainyard-test", force_conflicts=True, dry_run="All", field_validation="Strict",
+            field_manager=manager, force_conflicts=True, dry_run="All", field_validation="Strict",
         )
     except ApiException as problem:
         return f"{problem.status}: {problem.body}"
