@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import marshal
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +18,9 @@ from compiler.diagnostics.diagnostic import error, warning
 from compiler.driver import Compilation, Options, Outcome
 from compiler.emit import MANIFEST, UNREADABLE, tree
 from compiler.emit.report import object_index, report
-from compiler.emit.yaml import dump
-from compiler.history import Run, refused_edits, submitted
+from compiler.emit.yaml import encoded
+from compiler.history import Run, submitted
 from compiler.history.words import Words
-from compiler.manifest import Body
 from compiler.plan import Plan
 from compiler.synthesis import Synthesis
 from compiler.targets import files as target_files
@@ -32,7 +29,7 @@ from compiler.targets import files as target_files
 def render(done: Compilation, base: Path) -> dict[str, bytes]:
     """All files of a compilation's folder, by path. ``base``: what file names in the source map are relative to."""
     assert done.plan is not None
-    files = {each.path: _yaml(each.body) for each in done.manifests}
+    files = {each.path: encoded(each.body) for each in done.manifests}
     files.update({path: text.encode() for path, text in target_files(done.plan).items()})
     runs = _runs(done, done.plan)
     files.update((run.path, run.to_bytes()) for run in runs)
@@ -48,18 +45,6 @@ def render(done: Compilation, base: Path) -> dict[str, bytes]:
     }
     files[MANIFEST] = _json(head)
     return files
-
-
-def _yaml(body: Body) -> bytes:
-    if body["kind"] == "TrainJob":  # each is another
-        return dump(body).encode()
-    return _dumped(marshal.dumps(body, 2))
-
-
-@lru_cache(512)
-def _dumped(body: bytes) -> bytes:
-    """The YAML of a body (in ``marshal``'s form): clusters share most of theirs."""
-    return dump(marshal.loads(body)).encode()  # noqa: S302 - made by the caller
 
 
 def _runs(done: Compilation, plan: Plan) -> list[Run]:
@@ -119,12 +104,7 @@ def prepare(done: Compilation, options: Options, cdk8s: Synthesis) -> Prepared:
     if done.current is not None:
         return Prepared({}, tree.TreeDiff(unchanged=done.current))
     files, folder = render(done, _base(options)), options.output / done.name
-    changes = tree.diff(folder, files)
-    if options.hold and changes.changed:
-        refused = refused_edits(done.manifests, changes.changed, folder)
-        located = [fault.locate(done.document) for fault in refused]
-        changes = replace(changes, diagnostics=(*changes.diagnostics, *located))
-    return Prepared(files, changes, taken=cdk8s.busy)
+    return Prepared(files, tree.diff(folder, files), taken=cdk8s.busy)
 
 
 def write(done: Compilation, prepared: Prepared, options: Options, cdk8s: Synthesis) -> tree.TreeDiff:

@@ -2,11 +2,10 @@
 
 The committed output is part of the input of a compilation: a TrainJob is immutable, a run outlives the words that
 asked for it, and the API server refuses many edits for ever. ``hold`` compares the plan with the runs that were
-submitted; ``refused_edits`` compares objects with their committed files.
+submitted, and its objects with their committed files.
 """
 
 from compiler.history.hold import hold
-from compiler.history.immutable import refused_edits
 from compiler.history.runs import Run, submitted
 
-__all__ = ["Run", "hold", "refused_edits", "submitted"]
+__all__ = ["Run", "hold", "submitted"]

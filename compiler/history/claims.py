@@ -24,8 +24,10 @@ def with_kept_sizes(manifests: Iterable[Manifest], committed: Committed) -> list
 
 
 def _kept(new: Manifest, committed: Committed) -> Manifest:
+    if committed.holds(new):
+        return new
     old = committed.manifest(str(new.ref), new)
-    if old is None or old.body == new.body:
+    if old is None:
         return new
     before, now = _size(old.body), _size(new.body)
     if before is None or now is None or before >= now:

@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from compiler.emit.yaml import encoded
 from compiler.history.runs import Run, read_index, read_runs
 from compiler.manifest import Manifest
 from compiler.source import SourceFile
@@ -37,6 +38,16 @@ class Committed:
         for run in sorted(self.runs, key=lambda run: run.order):
             latest[run.job] = run
         return latest
+
+    def holds(self, manifest: Manifest) -> bool:
+        """Whether an object stands there just as it would be written."""
+        written = self._files.get(manifest.path)
+        return written is not None and written == sha256(encoded(manifest.body)).hexdigest()
+
+    @cached_property
+    def _files(self) -> Mapping[str, Any]:
+        files = self.index.get("files")
+        return files if isinstance(files, dict) else {}
 
     def manifest(self, ref: str, like: Manifest) -> Manifest | None:
         """An object as it was written, with the places of ``like``; ``None`` where somebody edited its file."""

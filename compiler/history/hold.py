@@ -11,6 +11,7 @@ from compiler.diagnostics.diagnostic import error
 from compiler.history.claims import with_kept_sizes
 from compiler.history.committed import Committed
 from compiler.history.earlier import earlier_runs, goes_on, lost_needs, not_ended
+from compiler.history.immutable import refused_edits
 from compiler.history.keep import Kept, kept, kept_as_submitted, with_kept
 from compiler.history.runs import ENDED, LEFT, Run, job_manifests, submitted
 from compiler.history.words import Words
@@ -40,6 +41,7 @@ def hold(
         return Held(plan, manifests, submitted(plan, manifests, words))
     committed = Committed(folder)
     held = Held(plan, with_kept_sizes(manifests, committed))
+    held.diagnostics += refused_edits(held.manifests, committed)
     _keep_jobs(held, committed, words, spec)
     held.runs = submitted(held.plan, held.manifests, words)
     refused = {fault.at for fault in held.diagnostics if fault.severity is Severity.ERROR}

@@ -7,7 +7,6 @@ behind that Kustomization stops. Each rule names the field, when it holds, and i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from compiler.dataclass import dataclass
@@ -96,19 +95,15 @@ RULES: Mapping[str, Sequence[Rule]] = {
 }
 
 
-def refused_edits(manifests: Iterable[Manifest], changed: Iterable[str], folder: Path) -> list[Diagnostic]:
-    """What the API server would refuse of the objects whose files would change.
-
-    ``changed``: paths of files that differ from what would be written, relative to ``folder``.
-    """
-    differing = set(changed)
-    committed = Committed(folder)
+def refused_edits(manifests: Iterable[Manifest], committed: Committed) -> list[Diagnostic]:
+    """What the API server would refuse of the objects that differ from what is committed."""
     found: list[Diagnostic] = []
     for manifest in manifests:
-        if manifest.path in differing and manifest.body["kind"] in RULES:
-            old = committed.manifest(str(manifest.ref), manifest)
-            if old is not None:
-                found += _refused(old.body, manifest)
+        if manifest.body["kind"] not in RULES or committed.holds(manifest):
+            continue
+        old = committed.manifest(str(manifest.ref), manifest)
+        if old is not None:
+            found += _refused(old.body, manifest)
     return found
 
 

@@ -40,8 +40,9 @@ def resolve_jobs(
     found = []
     for index, job in enumerate(context.spec.jobs):
         here = at / index
-        if job.done:
-            continue  # it names what may be gone by now
+        if job.done:  # it names what may be gone by now
+            context.settle(f"job/{job.name}", "done", True, True, "", at=here / "done")
+            continue
         if job.priority is not None:
             context.find("RES015", "priority", job.priority, known, here / "priority")
         for position, mount in enumerate(job.mounts):

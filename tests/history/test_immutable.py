@@ -9,6 +9,7 @@ import pytest
 from builders import FSX, spec
 from running import Command, contents, snapshot
 
+from compiler.history.committed import Committed
 from compiler.history.immutable import RULES, refused_edits
 from compiler.manifest import Manifest
 from history.folder import compiled
@@ -83,7 +84,18 @@ def test_a_file_system_that_grew(trainyard: Command, tmp_path: Path) -> None:
 
 def test_an_object_that_is_new_or_was_edited_is_not_judged(tmp_path: Path) -> None:
     body = {"kind": "PriorityClass", "metadata": {"name": "p"}, "value": 1}
-    assert refused_edits([Manifest(body, "p.yaml")], ["p.yaml"], tmp_path) == []
+    assert refused_edits([Manifest(body, "p.yaml")], Committed(tmp_path)) == []
+
+
+def test_all_is_said_at_once(trainyard: Command, tmp_path: Path) -> None:
+    """What would run twice, what cannot change, and what policies find of the rest."""
+    assert compiled(tmp_path, trainyard, spec()).code == 0
+    edit = spec(pool={"nodes": {"min": 4, "max": 4}}, job={"nodes": 5})
+    done = compiled(tmp_path, trainyard, edit)
+    assert done.code == 1
+    assert "error[CHG002]" in done.out
+    assert "error[RES030]" in done.out
+    assert "lower the job to 4 nodes" in done.out
 
 
 def test_every_rule_has_a_source() -> None:
