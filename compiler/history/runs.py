@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -125,12 +125,21 @@ def read_runs(folder: Path, index: Mapping[str, Any]) -> list[Run]:
 
 def _read(path: Path) -> Run | None:
     try:
-        fields = json.loads(path.read_bytes())
-        run = Run(**{**fields, "storage": tuple(fields["storage"])})
-        _STATES.index(run.state)
+        run = Run(**json.loads(path.read_bytes()))
+        return replace(run, storage=tuple(run.storage)) if _is_sound(run) else None
     except UNREADABLE:
         return None
-    return run
+
+
+def _is_sound(run: Run) -> bool:
+    """Whether every value has its type: the file may have been edited, or merged by hand."""
+    texts = (run.job, run.namespace, run.object, run.asked, run.work, run.made, run.queue, run.pool, run.priority)
+    return (
+        all(isinstance(text, str) for text in (*texts, *run.storage))
+        and type(run.rerun) is type(run.nodes) is int
+        and run.state in _STATES
+        and all(type(count) is int for count in run.accelerators.values())
+    )
 
 
 def _of_index(index: Mapping[str, Any]) -> list[Run]:

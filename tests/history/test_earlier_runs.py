@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -178,9 +179,22 @@ def test_what_was_never_pushed_is_replaced(folder: Path, trainyard: Command) -> 
     assert runs(folder) == {}
 
 
-def test_a_run_file_that_cannot_be_read_counts_as_no_run(folder: Path, trainyard: Command) -> None:
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"storage": null}', "<<<<<<< ours"])
+def test_a_run_file_that_cannot_be_read_counts_as_no_run(text: str, folder: Path, trainyard: Command) -> None:
     (path,) = (folder / "generated" / "lab" / "runs").rglob("*.json")
-    for text in ("", "[]", "{}", '{"storage": null}', "<<<<<<< ours"):
-        path.write_text(text)
-        done = trainyard("compile", "spec.yaml", cwd=folder)
-        assert (done.code, "INT000" in done.out) == (0, False), text
+    path.write_text(text)
+    done = trainyard("compile", "spec.yaml", cwd=folder)
+    assert (done.code, "INT000" in done.out) == (0, False)
+
+
+FIELDS = ("job", "namespace", "object", "rerun", "state", "asked", "work", "queue", "pool", "nodes", "accelerators",
+          "storage", "priority")  # fmt: skip
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("value", [None, 1, "x", [1], {"x": "y"}], ids=str)
+def test_a_run_file_with_a_wrong_value(field: str, value: Any, folder: Path, trainyard: Command) -> None:
+    (path,) = (folder / "generated" / "lab" / "runs").rglob("*.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), field: value}))
+    for parts in ({}, {"jobs": [], "queues": [QUEUES[1]]}):
+        assert compiled(folder, trainyard, whole(**parts)).code in (0, 1)
