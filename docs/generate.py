@@ -30,7 +30,8 @@ from docs.console import FILES, refreshed
 DOCS = Path(__file__).resolve().parent
 BEGIN, END = "<!-- generated: make docs -->\n", "<!-- end -->\n"
 AREAS = {
-    "CAT": "The catalog", "EFA": "EFA", "HLT": "Node health", "INT": "Faults of Trainyard itself", "LFT": "Lift",
+    "ACC": "Access", "CAT": "The catalog", "EFA": "EFA", "HLT": "Node health", "INT": "Faults of Trainyard itself",
+    "LFT": "Lift",
     "LIM": "Resources and limits", "LNT": "Lint", "NAM": "Names", "OUT": "Output", "PLC": "Zones and placement",
     "POL": "Policies", "QUE": "Queues and quota", "REF": "References", "RES": "Resolving the spec",
     "RUN": "Jobs that run once", "SCH": "Schemas", "SPC": "The shape of the spec", "YML": "YAML and files",

@@ -22,13 +22,16 @@ class Subnet(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network(PlanNode):
-    """The VPC: a new one (``cidr`` and ``zones``) or an imported one (``vpc`` and ``subnets``)."""
+    """The VPC: a new one (``cidr`` and ``zones``) or an imported one (``vpc`` and ``subnets``).
+
+    ``public_endpoint``: whether the Kubernetes API is reached from outside; ``None`` where that is left to the tool.
+    """
 
     cidr: str | None = None
     zones: tuple[str, ...] = ()
     vpc: str | None = None
     subnets: tuple[Subnet, ...] = ()
-    public_endpoint: bool = True
+    public_endpoint: bool | None = True
     private_endpoint: bool = True
     public_cidrs: tuple[str, ...] = ()
 
@@ -56,11 +59,13 @@ class PodIdentity:
 
 @dataclass(frozen=True, slots=True)
 class AccessEntry:
-    """Who may enter the cluster: an IAM principal, as a node role (``EC2_LINUX``) or with an access policy."""
+    """Who may enter the cluster: an IAM principal, as a node role (``EC2_LINUX``), with an access policy, or as a
+    member of Kubernetes groups."""
 
     principal: str
     type: str = "STANDARD"
     policy: str | None = None
+    groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

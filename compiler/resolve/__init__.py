@@ -9,7 +9,7 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.plan import Plan
 from compiler.plan.jobs import Runtime, TrainJob
 from compiler.plan.storage import PersistentVolume, VolumeClaim
-from compiler.resolve import binding, cluster, delivery, health, jobs, nodes, platform, queues, storage
+from compiler.resolve import availability, binding, cluster, delivery, health, jobs, nodes, platform, queues, storage
 from compiler.resolve.context import SPEC, Context, near_help
 from compiler.resolve.pools import resolve_pools
 from compiler.resolve.release import choose_release
@@ -64,6 +64,7 @@ def _plan(context: Context) -> Plan:
         access=platform.access(context),
         network_policies=platform.network_policies(routes),
         pod_priorities=platform.pod_priorities(),
+        disruption_budgets=availability.disruption_budgets(context),
         volumes=tuple(volume for volume, _ in mounted),
         claims=tuple(claim for _, claim in mounted),
         detectors=found,

@@ -322,6 +322,21 @@ def repository_url(value: Any) -> str:
     return text
 
 
+def group(value: Any) -> str:
+    """A Kubernetes group that an access entry can give to an IAM principal.
+
+    EKS refuses others: "The kubernetes group name … is invalid, it cannot start with system:" (CreateAccessEntry,
+    terraform-aws-modules/terraform-aws-eks issue 2915).
+    """
+    text = as_text(value, "a group", "team-a")
+    if text.startswith("system:"):
+        raise fault(f"group `{text}` starts with `system:`, which EKS gives to nobody",
+                    "take a group of the team's own, like `team-a`; list administrators under `admins`")
+    return _group(text)
+
+
+_group = matched(r"[!-~]+", "a group (no spaces)", "team-a", longest=63)
+
 label_key = matched(
     r"([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?", "a label key", "team",
     longest=317,
