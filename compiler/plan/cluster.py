@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Any
 
 from compiler.dataclass import dataclass
+from compiler.plan.account import Account
 from compiler.plan.base import PlanNode
 from compiler.plan.nodes import NodeGroup
 
@@ -118,6 +119,9 @@ class Bootstrap(PlanNode):
     eksctl_version: str = ""
     flux_version: str = ""
     flux_source: str = ""
+    flux_secret: str | None = None
+    flux_folder: str = ""
     repository: str | None = None
     branch: str = "main"
     path: str = ""
+    needs: Account = Account()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from compiler.catalog import iam
+from compiler.plan.account import Account
 from compiler.plan.cluster import (
     AccessEntry,
     Addon,
@@ -17,7 +18,7 @@ from compiler.plan.cluster import (
 )
 from compiler.plan.nodes import NodeGroup
 from compiler.resolve.context import SPEC, Context
-from compiler.resolve.delivery import folder, interruption_queue
+from compiler.resolve.delivery import flux_folder, folder, git_secret, interruption_queue
 from compiler.resolve.nodes import node_role, placement_group
 from compiler.resolve.pools import Pool
 
@@ -174,7 +175,7 @@ def _ami_release(context: Context) -> str | None:
     return found
 
 
-def bootstrap(context: Context, pools: dict[str, Pool]) -> Bootstrap:
+def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Bootstrap:
     """What people or CI run once, before Flux."""
     spec, flux = context.spec, context.spec.flux
     groups = tuple(
@@ -196,6 +197,7 @@ def bootstrap(context: Context, pools: dict[str, Pool]) -> Bootstrap:
         interruption_rules=iam.interruption_rules(),
         bucket_role=_BUCKET_ROLE.format(context.name) if buckets else "", buckets=buckets,
         placement_groups=groups, eksctl_version=context.release.versions["eksctl"],
-        flux_version=context.release.versions["flux"], flux_source=flux.source, repository=flux.url,
-        branch=flux.branch, path=folder(context),
+        flux_version=context.release.versions["flux"], flux_source=flux.source, flux_secret=git_secret(context),
+        flux_folder=flux_folder(context), repository=flux.url, branch=flux.branch, path=folder(context),
+        needs=needs,
     )

@@ -267,4 +267,18 @@ def git_sources(context: Context) -> tuple[GitSource, ...]:
     if flux.url is None:
         return ()
     return (GitSource(at=SPEC / "flux", name=flux.source, namespace=FLUX, url=flux.url, branch=flux.branch,
-                      secret=FLUX if flux.url.startswith("ssh://") else None),)
+                      secret=git_secret(context)),)
+
+
+def git_secret(context: Context) -> str | None:
+    """The Secret with which Flux reads the repository that the spec names; a public one needs none."""
+    url, given = context.spec.flux.url, context.spec.flux.secret
+    return given or (FLUX if url is not None and url.startswith("ssh://") else None)
+
+
+def flux_folder(context: Context) -> str:
+    """Where `flux bootstrap` may write its own manifests: a folder that neither holds nor lies in the cluster's, for
+    Flux applies whatever it finds below, and a folder that Trainyard did not write is never touched."""
+    ours = folder(context)
+    choices = (f"{top}/{context.name}" for top in ("clusters", "flux", "bootstrap"))
+    return next(each for each in choices if not f"{ours}/".startswith(f"{each}/") and not each.startswith(f"{ours}/"))

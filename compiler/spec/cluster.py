@@ -26,6 +26,7 @@ from compiler.spec.types import (
     KubernetesVersion,
     LabelValue,
     Name,
+    ObjectName,
     Period,
     Quantity,
     Region,
@@ -130,12 +131,22 @@ class Kueue(SpecModel):
 class Flux(SpecModel):
     """The git repository that Flux reads."""
 
-    url: RepositoryUrl | None = None
+    url: RepositoryUrl | None = Field(None, description="unset: the repository that `flux bootstrap` was given")
+    secret: ObjectName | None = Field(
+        None, description="Secret in flux-system with the credentials; derived for `ssh://`, else none: it is public"
+    )
     branch: Branch = "main"
     path: RepositoryPath | None = Field(
         None, description="folder of this cluster in the repository; derived: generated/NAME"
     )
     source: Name = "flux-system"
+
+    @model_validator(mode="after")
+    def _of_the_url(self) -> Self:
+        if self.secret is not None and self.url is None:
+            raise fault(f"Secret `{self.secret}` has credentials for no repository",
+                        "add `url:`, or remove it: `flux bootstrap` makes a Secret of its own", "secret")
+        return self
 
 
 class Versions(SpecModel):
