@@ -40,7 +40,7 @@ def account(context: Context, pools: dict[str, Pool], made: Cluster, classes: It
 def _vcpus(context: Context, pools: dict[str, Pool], made: Cluster) -> list[ServiceQuota]:
     """By quota, the vCPUs of all nodes that there may be.
 
-    Blocks are counted too: no page of AWS says that they are free of the On-Demand quota.
+    Blocks are counted too: no page was found that says that they are free of the On-Demand quota.
     """
     counts: dict[tuple[str, str], dict[str, int]] = {}
     for pool in pools.values():
