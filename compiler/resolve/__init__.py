@@ -57,10 +57,9 @@ def _plan(context: Context) -> Plan:
     found = health.detectors(context, pools)
     mounted = _mounted(context, training, stored)
     made_cluster = cluster.cluster(context, pools)
-    classes = tuple(nodes.node_class(context, each) for each in pools.values())
     return Plan(
         cluster=made_cluster,
-        node_classes=classes,
+        node_classes=tuple(nodes.node_class(context, each) for each in pools.values()),
         node_pools=tuple(nodes.node_pool(context, each) for each in pools.values()),
         node_overlays=tuple(nodes.node_overlay(context, each) for each in pools.values() if each.overlaid),
         topologies=(queues.topology(),) if any(p.spec.topology == "network" for p in pools.values()) else (),
@@ -86,7 +85,7 @@ def _plan(context: Context) -> Plan:
         helm_sources=sources, releases=releases,
         git_sources=delivery.git_sources(context),
         stages=delivery.stages(context, jobs=bool(made), watched=bool(found)),
-        bootstrap=cluster.bootstrap(context, pools, account.account(context, pools, made_cluster, classes)),
+        bootstrap=cluster.bootstrap(context, pools, account.account(context, pools, made_cluster)),
         versions=_versions(context),
         derived=tuple(context.derived),
         external=_external(context, training, [job for job, _ in made]),

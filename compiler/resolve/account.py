@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from datetime import datetime
 from math import ceil
 
@@ -11,26 +10,24 @@ from compiler.catalog.account import opt_in, other_quota, vcpu_quota
 from compiler.plan.account import Account, EcrImage, PoolDevices, Purchase, ServiceQuota
 from compiler.plan.cluster import Cluster
 from compiler.plan.jobs import EFA, HUGEPAGES
-from compiler.plan.nodes import NodeClass
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
 from compiler.resolve.pools import Pool
+from compiler.resolve.share import ROOT_GIB
 
-_GIB = 1024**3
 _ECR = re.compile(
     r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([^:@]+)(?::([^@]+))?(?:@(sha256:\w+))?\Z"
 )
 
 
-def account(context: Context, pools: dict[str, Pool], made: Cluster, classes: Iterable[NodeClass]) -> Account:
+def account(context: Context, pools: dict[str, Pool], made: Cluster) -> Account:
     """What the account must have."""
-    by_name = {each.name: each for each in classes}
     images = (each.image for each in context.spec.jobs)
     systems = (each.fsx_lustre.id for each in context.spec.storage if each.fsx_lustre)
     return Account(
         opt_in=opt_in(context.spec.region),
-        quotas=(*_vcpus(context, pools, made), *_others(pools, made, by_name)),
-        purchases=tuple(_purchase(each) for each in pools.values() if each.spec.capacity.reservations),
+        quotas=(*_vcpus(context, pools, made), *_others(pools, made)),
+        purchases=tuple(_purchase(each) for each in pools.values() if _sizes(each)),
         images=tuple(dict.fromkeys(found for image in images if (found := _ecr_image(image)) is not None)),
         file_systems=tuple(dict.fromkeys(systems)),
         devices=tuple(_devices(each) for each in pools.values()),
@@ -60,11 +57,10 @@ def _vcpu_quota(context: Context, code: str, name: str, nodes: dict[str, int]) -
         f"{count} × {name} of {types[name].vcpus} vCPUs" for name, count in nodes.items() if name in types))
 
 
-def _others(pools: dict[str, Pool], made: Cluster, classes: dict[str, NodeClass]) -> list[ServiceQuota]:
-    volumes = {name: sum(each.size.value for each in node.block_devices) // _GIB for name, node in classes.items()}
-    disks = sum(pool.nodes * volumes.get(pool.name, 0) for pool in pools.values())
+def _others(pools: dict[str, Pool], made: Cluster) -> list[ServiceQuota]:
+    disks = sum(pool.nodes * _root_gib(pool) for pool in pools.values())
     disks += sum((group.max_size or 0) * (group.volume or 0) for group in made.node_groups)
-    interfaces = sum(pool.nodes * max(1, len(classes[pool.name].interfaces)) for pool in pools.values())
+    interfaces = sum(pool.nodes * (len(pool.instance.efa_layout()) if pool.efa else 1) for pool in pools.values())
     interfaces += sum(group.max_size or 0 for group in made.node_groups)
     found = [ServiceQuota(*other_quota("gp3"), ceil(disks / 1024), "root volumes"),
              ServiceQuota(*other_quota("interfaces"), interfaces, "one a node, or one a network card with EFA")]
@@ -75,15 +71,23 @@ def _others(pools: dict[str, Pool], made: Cluster, classes: dict[str, NodeClass]
     return found
 
 
+def _root_gib(pool: Pool) -> int:
+    volume = pool.spec.root_volume
+    return ROOT_GIB[pool.local_storage] if volume is None else ceil(volume.size.value / 1024**3)
+
+
 def _purchase(pool: Pool) -> Purchase:
     capacity = pool.spec.capacity
-    ids = capacity.reservations
-    # As even as it goes: a spec that names several reservations does not say how large each is.
-    sizes = tuple((id, pool.nodes // len(ids) + (index < pool.nodes % len(ids))) for index, id in enumerate(ids))
     return Purchase(
-        pool.name, pool.instance.name, pool.zones[0], pool.nodes, pool.block, sizes, capacity.starts, capacity.ends,
-        _hours(capacity.starts, capacity.ends) if pool.block else None,
+        pool.name, pool.instance.name, pool.zones[0], pool.nodes, pool.block, _sizes(pool), capacity.starts,
+        capacity.ends, _hours(capacity.starts, capacity.ends) if pool.block else None,
     )
+
+
+def _sizes(pool: Pool) -> tuple[tuple[str, int], ...]:
+    """Each reservation of a pool and its nodes: as even as it goes, where the spec does not say how large they are."""
+    ids = pool.spec.capacity.reservations
+    return tuple((id, pool.nodes // len(ids) + (index < pool.nodes % len(ids))) for index, id in enumerate(ids))
 
 
 def _devices(pool: Pool) -> PoolDevices:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 from pydantic_core import PydanticCustomError
@@ -228,6 +228,15 @@ def cidr(value: Any) -> str:
     except ValueError as problem:
         why = str(problem)
         raise fault(f"`{text}` is not a CIDR block: {why[:1].lower()}{why[1:]}", _cidr_help(text)) from None
+
+
+def address(value: Any) -> str:
+    """An IPv4 address."""
+    text = as_text(value, "an address", "10.0.1.20")
+    try:
+        return str(IPv4Address(text))
+    except ValueError:
+        raise fault(f"`{text}` is not an IPv4 address", "write it like `10.0.1.20`") from None
 
 
 def _cidr_help(text: str) -> str:

@@ -115,6 +115,8 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
      "spec.network.vpc.private", "has 1 item, below the minimum of 2", "at least 2"),
     (spec(apiServer={"public": ["2001:db8::/32"]}), "SPC005", "spec.apiServer.public[0]",
      "`2001:db8::/32` is not an IPv4 block", "an IPv4 block"),
+    (spec(storage=[{"name": "d", "fsxLustre": {**FSX, "address": "10.0.1"}}]), "SPC005",
+     "spec.storage[0].fsxLustre.address", "`10.0.1` is not an IPv4 address", "like `10.0.1.20`"),
     (spec(namespaces=[{"name": "a", "group": "system:masters"}]), "SPC005", "spec.namespaces[0].group",
      "starts with `system:`", "list administrators under `admins`"),
     (spec(namespaces=[{"name": "a", "principals": ["arn:aws:sts::111122223333:assumed-role/a/me"]}]), "SPC005",

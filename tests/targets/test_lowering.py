@@ -362,6 +362,15 @@ def test_the_readme_tells_what_a_given_file_system_needs_to_be_mounted() -> None
     assert "988" not in files(plan_of(spec()))["bootstrap/README.md"]
 
 
+def test_a_file_system_of_another_vpc_is_mounted_by_its_address() -> None:
+    # Its name has no address there: kubernetes-sigs/aws-fsx-csi-driver issue 357.
+    disks = [{"name": "data", "fsxLustre": {**FSX, "address": "10.8.1.20"}}]
+    written = manifests_of(spec(storage=disks, job={"mounts": [{"storage": "data", "path": "/data"}]}))
+    csi = body_of(written, "PersistentVolume")["spec"]["csi"]
+    assert csi["volumeAttributes"] == {"dnsname": "10.8.1.20", "mountname": FSX["mountName"]}
+    assert csi["volumeHandle"].startswith(FSX["id"])
+
+
 def test_the_readme_tells_when_a_block_may_be_pushed_and_what_stays_after_it() -> None:
     block = {"capacity": {"type": "block", "id": "cr-0a1b2c3d4e5f60718"}, "nodes": {"min": 4, "max": 4}}
     text = files(plan_of(spec(pool=block)))["bootstrap/README.md"]
