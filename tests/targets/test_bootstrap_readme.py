@@ -200,7 +200,7 @@ def test_what_the_commands_name_is_of_the_spec(name: str, tmp_path: Path) -> Non
     reservations = {term.id for each in made.node_classes for term in each.reservations}
     assert set(re.findall(r"\bcr-[0-9a-z]+", text)) == reservations
     assert set(re.findall(r"\bfs-[0-9a-f]+\b", text)) == set(boot.needs.file_systems)
-    shown = re.findall(r"\.status\.allocatable\.([^,]+)", text)
+    shown = re.findall(r"\.status\.allocatable\.([^,\s]+)", text)
     assert {each.replace("\\", "") for each in shown} == {name for each in boot.needs.devices for name, _ in each.each}
     named = {name for call in calls if call[:2] in (["aws", "eks"], ["eksctl", "utils"])
         for key, name in re.findall(r"--(name|cluster)[ =](\S+)", " ".join(call))}
