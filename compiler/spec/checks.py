@@ -344,7 +344,7 @@ def group(value: Any) -> str:
     return _group(text)
 
 
-_group = matched(r"[!-~]+", "a group (no spaces)", "team-a", longest=63)
+_group = matched(r"[!-~]+", "a group (no spaces)", "team-a")
 
 label_key = matched(
     r"([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?", "a label key", "team",
