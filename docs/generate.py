@@ -30,7 +30,7 @@ from docs.console import FILES, refreshed
 DOCS = Path(__file__).resolve().parent
 BEGIN, END = "<!-- generated: make docs -->\n", "<!-- end -->\n"
 AREAS = {
-    "CAT": "The catalog", "CHG": "Changes of a cluster that runs", "EFA": "EFA",
+    "ACC": "Access", "CAT": "The catalog", "CHG": "Changes of a cluster that runs", "EFA": "EFA",
     "HLT": "Node health", "INT": "Faults of Trainyard itself", "LFT": "Lift",
     "LIM": "Resources and limits", "LNT": "Lint", "NAM": "Names", "OUT": "Output", "PLC": "Zones and placement",
     "POL": "Policies", "QUE": "Queues and quota", "REF": "References", "RES": "Resolving the spec",

@@ -99,7 +99,7 @@ def job(draw: st.DrawFn, name: str, where: dict[str, Any], storage: list[str]) -
 
 
 NETWORK = st.sampled_from([
-    {}, {"cidr": "10.0.0.0/16"}, {"endpoint": "private"}, {"publicAccess": ["203.0.113.0/24"]},
+    {}, {"cidr": "10.0.0.0/16"},
     {"zones": ["us-west-2a", "us-west-2b", "us-west-2c"]},
     {"vpc": {"id": "vpc-0a1b2c3d", "private": {f"us-west-2{z}": f"subnet-0a1b2c3{z}" for z in "abc"}}},
 ])  # fmt: skip
@@ -141,12 +141,13 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
         cohorts=[{"name": "all", "parent": "top"}, {"name": "top"}],
         **draw(mapping(
             namespaces=some(st.just([{"name": "n0", "group": "g", "quota": {"cpu": 0, "memory": "1Ti"}},
-                {"name": "n1"}]))
+                {"name": "n1", "principals": ["arn:aws:iam::111122223333:role/n1"]}]))
             if queues else some(st.just([{"name": "n0"}])),
             versions=some(st.sampled_from([{"trainer": "2.1.0"}, {"trainer": "2.2.0", "karpenter": "1.11.0"}])),
             health=some(mapping(monitoringAgent=some(st.booleans()), problemDetector=some(st.booleans()))),
             flux=some(st.sampled_from([{"url": "ssh://git@h.test/x", "path": "a/b"}, {"source": "fleet"}])),
             tags=some(st.just({"cost": "", "team": "a b"})), labels=some(st.just({"org": "x"})),
+            apiServer=some(st.just({"public": ["203.0.113.0/24"]})),
             kueue=some(mapping(waitForPodsReady=some(DURATIONS))),
             admins=some(st.just(["arn:aws:iam::111122223333:role/a"])),
         )),

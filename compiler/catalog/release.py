@@ -49,7 +49,8 @@ class Release:
     ``addons`` are EKS add-on builds; None means that no build is sourced for this Kubernetes version and
     that EKS's default is to be used. ``images`` are whole references. ``supported`` lists, by component,
     the versions (or minors) that the compiler renders for; ``features`` maps ``component.feature`` to the
-    first version that has it. ``pairs`` are versions that only work together. ``support_ends`` are dates (ISO) of
+    first version that has it. ``ami_releases`` maps an AMI alias and a Kubernetes version to the release version that
+    EKS has for the same image. ``pairs`` are versions that only work together. ``support_ends`` are dates (ISO) of
     Kubernetes' standard and extended support on EKS. ``notes`` give the reason for what is pinned or left open;
     ``sources`` where each fact comes from.
     """
@@ -61,6 +62,7 @@ class Release:
     charts: Mapping[str, Chart]
     addons: Mapping[str, str | None]
     images: Mapping[str, str]
+    ami_releases: Mapping[str, Mapping[str, str]]
     supported: Mapping[str, tuple[str, ...]]
     pairs: tuple[Pair, ...]
     features: Mapping[str, str]
@@ -112,7 +114,7 @@ def release_from_data(name: str, data: Mapping[str, Any]) -> Release:
         for component, chart in data["charts"].items()
     }
     return Release(
-        name, data["date"], data["kubernetes"], versions, charts, data["addons"], data["images"],
+        name, data["date"], data["kubernetes"], versions, charts, data["addons"], data["images"], data["ami_releases"],
         {component: tuple(known) for component, known in data["supported"].items()},
         tuple(Pair(**each) for each in data["pairs"]), data["features"], data["support_ends"], data["notes"],
         data["sources"],

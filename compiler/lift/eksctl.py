@@ -28,6 +28,7 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
         auto_mode=body.follow("autoModeConfig", "enabled").flag(),
         log_types=body.follow("cloudWatch", "clusterLogging", "enableTypes").texts(),
         origins={"region": (metadata / "region").at, "kubernetes": (metadata / "version").at,
+                 "access": body.follow("accessConfig", "accessEntries").at,
                  "addons": (body / "addons").at, "auto_mode": (body / "autoModeConfig").at},
     )
 
@@ -37,8 +38,10 @@ def _network(body: Reader, subnets: tuple[Subnet, ...]) -> Network:
     endpoints = vpc / "clusterEndpoints"
     return Network(
         at=vpc.at, cidr=(vpc / "cidr").text(), zones=(body / "availabilityZones").texts(), vpc=(vpc / "id").text(),
-        subnets=subnets, public_endpoint=(endpoints / "publicAccess").flag() is not False,
-        origins={"zones": (body / "availabilityZones").at},
+        subnets=subnets,
+        public_endpoint=(endpoints / "publicAccess").flag(),
+        origins={"zones": (body / "availabilityZones").at, "public_cidrs": (vpc / "publicAccessCIDRs").at,
+                 "public_endpoint": endpoints.at},
         private_endpoint=bool((endpoints / "privateAccess").flag()), public_cidrs=(vpc / "publicAccessCIDRs").texts(),
     )
 
@@ -79,8 +82,10 @@ def _identity(body: Reader) -> PodIdentity:
 
 
 def _entry(body: Reader) -> AccessEntry:
-    return AccessEntry((body / "principalARN").word(), (body / "type").text() or "STANDARD",
-                       body.follow("accessPolicies", 0, "policyARN").text())
+    return AccessEntry(
+        (body / "principalARN").word(), (body / "type").text() or "STANDARD",
+        body.follow("accessPolicies", 0, "policyARN").text(), (body / "kubernetesGroups").texts(),
+    )
 
 
 def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGroup:
@@ -96,8 +101,10 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
         instance_types=(single,) if single else several.texts(), managed=managed,
         zones=zones, min_size=(body / "minSize").integer(),
         max_size=(body / "maxSize").integer(), desired=(body / "desiredCapacity").integer(),
-        ami_family=(body / "amiFamily").text(), private=(body / "privateNetworking").flag(),
-        volume=(body / "volumeSize").integer(), labels=(body / "labels").strings(), taints=_taints(body / "taints"),
+        ami_family=(body / "amiFamily").text(), ami_release=(body / "releaseVersion").text(),
+        private=(body / "privateNetworking").flag(), volume=(body / "volumeSize").integer(),
+        encrypted=(body / "volumeEncrypted").flag(), labels=(body / "labels").strings(),
+        taints=_taints(body / "taints"),
         efa=bool((body / "efaEnabled").flag()), placement_group=body.follow("placement", "groupName").text(),
         reservation=target.text(),
         capacity_block=body.follow("instanceMarketOptions", "marketType").value == "capacity-block",

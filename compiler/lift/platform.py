@@ -1,4 +1,4 @@
-"""Lift: namespaces, ResourceQuotas, service accounts, RBAC, NetworkPolicies, PriorityClasses."""
+"""Lift: namespaces, ResourceQuotas, service accounts, RBAC, NetworkPolicies, PriorityClasses, disruption budgets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from compiler.lift.reader import Reader, labels_of, name_of, namespace_of, prune
 from compiler.plan.base import PlanNode
 from compiler.plan.platform import (
     Access,
+    DisruptionBudget,
     Namespace,
     NetworkPolicy,
     NetworkRule,
@@ -120,10 +121,19 @@ def priority_class(body: Reader) -> Iterator[PlanNode]:
                           preempts=(body / "preemptionPolicy").value != "Never")
 
 
+def disruption_budget(body: Reader) -> Iterator[PlanNode]:
+    """PodDisruptionBudget of a number of pods; shares and what may be missing are left out."""
+    spec = body / "spec"
+    available, pods = (spec / "minAvailable").integer(), spec.follow("selector", "matchLabels").strings()
+    if available is not None and pods:
+        yield DisruptionBudget(at=body.at, name=name_of(body), namespace=namespace_of(body), pods=pods,
+                               available=available)
+
+
 _RBAC = "rbac.authorization.k8s.io"
 KINDS = {
     "/Namespace": namespace, "/ResourceQuota": resource_quota, "/ServiceAccount": service_account,
     f"{_RBAC}/Role": role, f"{_RBAC}/ClusterRole": role, f"{_RBAC}/RoleBinding": binding,
     f"{_RBAC}/ClusterRoleBinding": binding, "networking.k8s.io/NetworkPolicy": network_policy,
-    "scheduling.k8s.io/PriorityClass": priority_class,
+    "scheduling.k8s.io/PriorityClass": priority_class, "policy/PodDisruptionBudget": disruption_budget,
 }

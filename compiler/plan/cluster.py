@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Any
 
 from compiler.dataclass import dataclass
+from compiler.plan.account import Account
 from compiler.plan.base import PlanNode
 from compiler.plan.nodes import NodeGroup
 
@@ -22,13 +23,16 @@ class Subnet(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network(PlanNode):
-    """The VPC: a new one (``cidr`` and ``zones``) or an imported one (``vpc`` and ``subnets``)."""
+    """The VPC: a new one (``cidr`` and ``zones``) or an imported one (``vpc`` and ``subnets``).
+
+    ``public_endpoint``: whether the Kubernetes API is reached from outside; ``None`` where that is left to the tool.
+    """
 
     cidr: str | None = None
     zones: tuple[str, ...] = ()
     vpc: str | None = None
     subnets: tuple[Subnet, ...] = ()
-    public_endpoint: bool = True
+    public_endpoint: bool | None = True
     private_endpoint: bool = True
     public_cidrs: tuple[str, ...] = ()
 
@@ -56,11 +60,13 @@ class PodIdentity:
 
 @dataclass(frozen=True, slots=True)
 class AccessEntry:
-    """Who may enter the cluster: an IAM principal, as a node role (``EC2_LINUX``) or with an access policy."""
+    """Who may enter the cluster: an IAM principal, as a node role (``EC2_LINUX``), with an access policy, or as a
+    member of Kubernetes groups."""
 
     principal: str
     type: str = "STANDARD"
     policy: str | None = None
+    groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +119,9 @@ class Bootstrap(PlanNode):
     eksctl_version: str = ""
     flux_version: str = ""
     flux_source: str = ""
+    flux_secret: str | None = None
+    flux_folder: str = ""
     repository: str | None = None
     branch: str = "main"
     path: str = ""
+    needs: Account = Account()

@@ -199,6 +199,7 @@ class NodeGroup(PlanNode):
     """eksctl.io/v1alpha5 managedNodeGroups[], or where not ``managed`` nodeGroups[].
 
     ``own_kubelet``: it configures the kubelet, or the system by commands or a launch template of its own.
+    ``ami_release``: the release of the EKS optimized image, like ``1.35.6-20260714``.
     """
 
     name: str
@@ -208,8 +209,10 @@ class NodeGroup(PlanNode):
     max_size: int | None = None
     desired: int | None = None
     ami_family: str | None = None
+    ami_release: str | None = None
     private: bool | None = None
     volume: int | None = None
+    encrypted: bool | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     efa: bool = False

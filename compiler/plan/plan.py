@@ -14,6 +14,7 @@ from compiler.plan.jobs import Runtime, TrainJob
 from compiler.plan.nodes import NodeClass, NodeOverlay, NodePool
 from compiler.plan.platform import (
     Access,
+    DisruptionBudget,
     Namespace,
     NetworkPolicy,
     PodPriority,
@@ -81,6 +82,7 @@ class Plan:
     access: tuple[Access, ...] = ()
     network_policies: tuple[NetworkPolicy, ...] = ()
     pod_priorities: tuple[PodPriority, ...] = ()
+    disruption_budgets: tuple[DisruptionBudget, ...] = ()
     volumes: tuple[PersistentVolume, ...] = ()
     claims: tuple[VolumeClaim, ...] = ()
     detectors: tuple[ProblemDetector, ...] = ()

@@ -102,3 +102,13 @@ class PodPriority(PlanNode):
     value: int
     preempts: bool = True
     description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisruptionBudget(PlanNode):
+    """policy/v1 PodDisruptionBudget: how many pods with all these labels stay while nodes are drained."""
+
+    name: str
+    namespace: str
+    pods: Mapping[str, str]
+    available: int

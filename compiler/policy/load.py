@@ -16,7 +16,7 @@ from compiler.policy.rule import Rule
 from compiler.source import SourceFile, Span
 
 SETTINGS = ("policy.yaml", "exceptions.yaml")
-BUILTIN = ("placement", "efa", "limits", "queues", "health", "run")
+BUILTIN = ("placement", "efa", "limits", "queues", "health", "run", "access")
 """Folders of the built-in rules; everything else in a policies' folder is the adopter's own."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 

@@ -9,7 +9,19 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.plan import Plan
 from compiler.plan.jobs import Runtime, TrainJob
 from compiler.plan.storage import PersistentVolume, VolumeClaim
-from compiler.resolve import binding, cluster, delivery, health, jobs, nodes, platform, queues, storage
+from compiler.resolve import (
+    account,
+    availability,
+    binding,
+    cluster,
+    delivery,
+    health,
+    jobs,
+    nodes,
+    platform,
+    queues,
+    storage,
+)
 from compiler.resolve.context import SPEC, Context, near_help
 from compiler.resolve.pools import resolve_pools
 from compiler.resolve.release import choose_release
@@ -44,8 +56,9 @@ def _plan(context: Context) -> Plan:
     sources, releases = delivery.helm(context, pools, manager, delivery.kueue_configuration(manager))
     found = health.detectors(context, pools)
     mounted = _mounted(context, training, stored)
+    made_cluster = cluster.cluster(context, pools)
     return Plan(
-        cluster=cluster.cluster(context, pools),
+        cluster=made_cluster,
         node_classes=tuple(nodes.node_class(context, each) for each in pools.values()),
         node_pools=tuple(nodes.node_pool(context, each) for each in pools.values()),
         node_overlays=tuple(nodes.node_overlay(context, each) for each in pools.values() if each.overlaid),
@@ -64,6 +77,7 @@ def _plan(context: Context) -> Plan:
         access=platform.access(context),
         network_policies=platform.network_policies(routes),
         pod_priorities=platform.pod_priorities(),
+        disruption_budgets=availability.disruption_budgets(context),
         volumes=tuple(volume for volume, _ in mounted),
         claims=tuple(claim for _, claim in mounted),
         detectors=found,
@@ -71,7 +85,7 @@ def _plan(context: Context) -> Plan:
         helm_sources=sources, releases=releases,
         git_sources=delivery.git_sources(context),
         stages=delivery.stages(context, jobs=bool(made), watched=bool(found)),
-        bootstrap=cluster.bootstrap(context, pools),
+        bootstrap=cluster.bootstrap(context, pools, account.account(context, pools, made_cluster)),
         versions=_versions(context),
         derived=tuple(context.derived),
         external=_external(context, training, [job for job, _ in made]),

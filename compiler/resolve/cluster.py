@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from compiler.catalog import iam
+from compiler.plan.account import Account
 from compiler.plan.cluster import (
     AccessEntry,
     Addon,
@@ -15,7 +18,7 @@ from compiler.plan.cluster import (
 )
 from compiler.plan.nodes import NodeGroup
 from compiler.resolve.context import SPEC, Context
-from compiler.resolve.delivery import folder, interruption_queue
+from compiler.resolve.delivery import flux_folder, folder, git_secret, interruption_queue
 from compiler.resolve.nodes import node_role, placement_group
 from compiler.resolve.pools import Pool
 
@@ -42,7 +45,14 @@ def cluster(context: Context, pools: dict[str, Pool]) -> Cluster:
 
 def _network(context: Context, pools: dict[str, Pool]) -> Network:
     spec, at = context.spec.network, SPEC / "network"
-    public, private, cidrs = spec.endpoint != "private", spec.endpoint != "public", tuple(spec.public_access)
+    blocks = tuple(context.spec.api_server.public)
+    # Nodes reach it inside the VPC in any case: from outside, their NAT addresses would have to be in the list as well
+    # (EKS user guide, cluster-endpoint).
+    reached: dict[str, Any] = {"public_endpoint": bool(blocks), "private_endpoint": True, "public_cidrs": blocks,
+                               "origins": {"public_cidrs": SPEC / "apiServer" / "public"}}
+    if not blocks:
+        context.derive("cluster", "apiServer", "private", "no address block is named, so only the VPC reaches it",
+                       "EKS user guide, cluster-endpoint")
     if spec.vpc is not None:
         for kind, zones_of in (("private", spec.vpc.private), ("public", spec.vpc.public)):
             for zone in zones_of:
@@ -50,15 +60,14 @@ def _network(context: Context, pools: dict[str, Pool]) -> Network:
         subnets = [Subnet(at=at / "vpc" / "private" / zone, zone=zone, id=id) for zone, id in spec.vpc.private.items()]
         subnets += [Subnet(at=at / "vpc" / "public" / zone, zone=zone, id=id, public=True)
                     for zone, id in spec.vpc.public.items()]
-        return Network(at=at, vpc=spec.vpc.id, subnets=tuple(subnets), public_endpoint=public,
-                       private_endpoint=private, public_cidrs=cidrs)
+        return Network(at=at, vpc=spec.vpc.id, subnets=tuple(subnets), **reached)
     cidr = context.settle("cluster", "network.cidr", spec.cidr, "10.0.0.0/16", "a new VPC, cut into subnets of /19",
                           at=at / "cidr")
     for index, zone in enumerate(spec.zones):
         context.in_region(zone, at / "zones" / index)
     zones = tuple(spec.zones) or _zones(context, pools)
     _fits(context, cidr, zones, pools)
-    return Network(at=at, cidr=cidr, zones=zones, public_endpoint=public, private_endpoint=private, public_cidrs=cidrs)
+    return Network(at=at, cidr=cidr, zones=zones, **reached)
 
 
 def _fits(context: Context, cidr: str, zones: tuple[str, ...], pools: dict[str, Pool]) -> None:
@@ -120,8 +129,26 @@ def _identities(context: Context) -> tuple[PodIdentity, ...]:
 
 def _access(context: Context) -> tuple[AccessEntry, ...]:
     role = f"arn:{context.partition}:iam::{context.spec.account}:role/{node_role(context.name)}"
-    admins = [AccessEntry(arn, policy=ADMIN_POLICY.format(context.partition)) for arn in context.spec.admins]
-    return (AccessEntry(role, "EC2_LINUX"), *admins)
+    admin = ADMIN_POLICY.format(context.partition)
+    groups = _groups(context)
+    # One entry a principal: EKS takes no second (EKS user guide, creating access entries).
+    people = dict.fromkeys([*context.spec.admins, *groups])
+    return (AccessEntry(role, "EC2_LINUX"), *(
+        AccessEntry(arn, policy=admin if arn in context.spec.admins else None, groups=tuple(groups.get(arn, ())))
+        for arn in people
+    ))
+
+
+def _groups(context: Context) -> dict[str, list[str]]:
+    """The Kubernetes groups of each team's principals."""
+    found: dict[str, list[str]] = {}
+    for namespace in context.spec.namespaces:
+        for arn in namespace.principals:
+            groups = found.setdefault(arn, [])
+            group = namespace.group or namespace.name
+            if group not in groups:
+                groups.append(group)
+    return found
 
 
 def _system(context: Context) -> NodeGroup:
@@ -132,13 +159,23 @@ def _system(context: Context) -> NodeGroup:
                       at / "instanceType", "take a general type, like `m7i.2xlarge`")
     return NodeGroup(
         at=at, name=SYSTEM, instance_types=(system.instance_type,), min_size=system.nodes, max_size=system.nodes + 1,
-        desired=system.nodes, ami_family="AmazonLinux2023", private=True, volume=100,
-        labels={"trainyard.dev/role": SYSTEM}, repair=True,
+        desired=system.nodes, ami_family="AmazonLinux2023", ami_release=_ami_release(context), private=True,
+        volume=100, encrypted=True, labels={"trainyard.dev/role": SYSTEM}, repair=True,
         origins={"instance_types": at / "instanceType", "desired": at / "nodes"},
     )
 
 
-def bootstrap(context: Context, pools: dict[str, Pool]) -> Bootstrap:
+def _ami_release(context: Context) -> str | None:
+    """The release of the system nodes' image, as EKS names it: the one that Karpenter's nodes boot, if it is AL2023."""
+    known, chosen, tested = context.release.ami_releases, context.version("ami"), context.release.versions["ami"]
+    alias = chosen if chosen in known else tested
+    found = known[alias].get(context.version("kubernetes"))
+    context.derive("cluster", "system.ami", found, f"the release of {alias}: unpinned, two nodes may boot two images",
+                   context.release.sources["ami_releases"])
+    return found
+
+
+def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Bootstrap:
     """What people or CI run once, before Flux."""
     spec, flux = context.spec, context.spec.flux
     groups = tuple(
@@ -160,6 +197,7 @@ def bootstrap(context: Context, pools: dict[str, Pool]) -> Bootstrap:
         interruption_rules=iam.interruption_rules(),
         bucket_role=_BUCKET_ROLE.format(context.name) if buckets else "", buckets=buckets,
         placement_groups=groups, eksctl_version=context.release.versions["eksctl"],
-        flux_version=context.release.versions["flux"], flux_source=flux.source, repository=flux.url,
-        branch=flux.branch, path=folder(context),
+        flux_version=context.release.versions["flux"], flux_source=flux.source, flux_secret=git_secret(context),
+        flux_folder=flux_folder(context), repository=flux.url, branch=flux.branch, path=folder(context),
+        needs=needs,
     )

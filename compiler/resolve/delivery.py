@@ -10,6 +10,7 @@ from compiler.plan.jobs import NEURON
 from compiler.plan.nodes import Toleration
 from compiler.plan.queues import QueueManager
 from compiler.plan.units import Duration
+from compiler.resolve import availability
 from compiler.resolve.context import SPEC, Context
 from compiler.resolve.daemons import AGENT_REQUESTS, DCGM_REQUESTS, PLUGIN_REQUESTS
 from compiler.resolve.pools import GPU_PRESENT, Pool
@@ -38,7 +39,7 @@ def helm(
     wanted = [
         ("karpenter-crd", SPEC / "nodePools", {}, ()),
         ("karpenter", SPEC / "nodePools", karpenter_values(context, pools), ()),
-        ("jobset", SPEC / "jobs", {}, ()),
+        ("jobset", SPEC / "jobs", jobset_values(), ()),
         ("trainer", SPEC / "jobs", trainer_values(), ("jobset",)),
         # After the kinds that it is to watch: an integration whose CRD is missing at the start may stay off.
         ("kueue", manager.at, kueue_values(config), ("jobset", "trainer")),
@@ -151,14 +152,20 @@ def kueue_values(config: Mapping[str, Any]) -> dict[str, Any]:
 
     text = yaml.safe_dump(dict(config), sort_keys=False, default_flow_style=False)
     return {
-        "controllerManager": {"replicas": 2},
+        "controllerManager": availability.kueue(),
         "managerConfig": {"controllerManagerConfigYaml": text},
     }
 
 
+def jobset_values() -> dict[str, Any]:
+    """jobset 0.12.0 chart values."""
+    return {"controller": availability.jobset()}
+
+
 def trainer_values() -> dict[str, Any]:
     """kubeflow-trainer chart values: JobSet has its own release, runtimes are ours."""
-    return {"jobset": {"install": False}, "runtimes": {"defaultEnabled": False}, "dataCache": {"enabled": False}}
+    return {"jobset": {"install": False}, "runtimes": {"defaultEnabled": False}, "dataCache": {"enabled": False},
+            "manager": availability.trainer()}
 
 
 def nvidia_values(reach: list[dict[str, str]]) -> dict[str, Any]:
@@ -260,4 +267,18 @@ def git_sources(context: Context) -> tuple[GitSource, ...]:
     if flux.url is None:
         return ()
     return (GitSource(at=SPEC / "flux", name=flux.source, namespace=FLUX, url=flux.url, branch=flux.branch,
-                      secret=FLUX if flux.url.startswith("ssh://") else None),)
+                      secret=git_secret(context)),)
+
+
+def git_secret(context: Context) -> str | None:
+    """The Secret with which Flux reads the repository that the spec names; a public one needs none."""
+    url, given = context.spec.flux.url, context.spec.flux.secret
+    return given or (FLUX if url is not None and url.startswith("ssh://") else None)
+
+
+def flux_folder(context: Context) -> str:
+    """Where `flux bootstrap` may write its own manifests: a folder that neither holds nor lies in the cluster's, for
+    Flux applies whatever it finds below, and a folder that Trainyard did not write is never touched."""
+    ours = folder(context)
+    choices = (f"{top}/{context.name}" for top in ("clusters", "flux", "bootstrap"))
+    return next(each for each in choices if not f"{ours}/".startswith(f"{each}/") and not each.startswith(f"{ours}/"))

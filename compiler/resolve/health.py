@@ -41,7 +41,8 @@ def tainters(context: Context, found: tuple[ProblemDetector, ...]) -> tuple[Cond
     if not conditions:
         return ()
     context.derive("health", "taint", TAINT,
-                   f"{CONDITION} repairs nothing by itself: the tainter keeps a restarted gang off the node")
+                   f"{CONDITION} repairs nothing by itself: the tainter keeps a restarted gang off the node until it "
+                   "has rebooted, or somebody takes the taint away")
     return (ConditionTainter(
         at=SPEC / "health" / "problemDetector", name="node-condition-tainter", namespace=NAMESPACE,
         image=context.release.images["python"], conditions=conditions, taint_key=TAINT,

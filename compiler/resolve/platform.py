@@ -116,8 +116,8 @@ def access(context: Context) -> tuple[Access, ...]:
     )
     return tuple(
         Access(at=SPEC / "namespaces" / index / "group", name="training-users", namespace=each.name, rules=rules,
-               subjects=(Subject("Group", each.group),))
-        for index, each in enumerate(context.spec.namespaces) if each.group is not None
+               subjects=(Subject("Group", each.group or each.name),))
+        for index, each in enumerate(context.spec.namespaces) if each.group is not None or each.principals
     )
 
 

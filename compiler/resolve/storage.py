@@ -59,7 +59,9 @@ _Source = tuple[str, str, dict[str, str], tuple[str, ...]]
 def _fsx(context: Context, fsx: spec_storage.FsxLustre, name: str) -> _Source:
     # kubernetes-sigs/aws-fsx-csi-driver, static provisioning: volumeHandle is unique; dnsname and mountname.
     suffix = "amazonaws.com.cn" if context.partition == "aws-cn" else "amazonaws.com"
-    attributes = {"dnsname": f"{fsx.id}.fsx.{context.spec.region}.{suffix}", "mountname": fsx.mount_name}
+    # The driver mounts whatever `dnsname` says, an address too: names have none in other VPCs (its issue 357).
+    host = fsx.address or f"{fsx.id}.fsx.{context.spec.region}.{suffix}"
+    attributes = {"dnsname": host, "mountname": fsx.mount_name}
     return FSX_DRIVER, f"{fsx.id}--{name}", attributes, ("flock", "noatime")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 from pydantic_core import PydanticCustomError
@@ -230,6 +230,15 @@ def cidr(value: Any) -> str:
         raise fault(f"`{text}` is not a CIDR block: {why[:1].lower()}{why[1:]}", _cidr_help(text)) from None
 
 
+def address(value: Any) -> str:
+    """An IPv4 address."""
+    text = as_text(value, "an address", "10.0.1.20")
+    try:
+        return str(IPv4Address(text))
+    except ValueError:
+        raise fault(f"`{text}` is not an IPv4 address", "write it like `10.0.1.20`") from None
+
+
 def _cidr_help(text: str) -> str:
     try:
         return f"write `{IPv4Network(text, strict=False)}`"
@@ -321,6 +330,21 @@ def repository_url(value: Any) -> str:
         raise fault(f"`{text}` is not the `https://` or `ssh://` URL of a repository", help)
     return text
 
+
+def group(value: Any) -> str:
+    """A Kubernetes group that an access entry can give to an IAM principal.
+
+    EKS refuses others: "The kubernetes group name … is invalid, it cannot start with system:" (CreateAccessEntry,
+    terraform-aws-modules/terraform-aws-eks issue 2915).
+    """
+    text = as_text(value, "a group", "team-a")
+    if text.startswith("system:"):
+        raise fault(f"group `{text}` starts with `system:`, which EKS gives to nobody",
+                    "take a group of the team's own, like `team-a`; list administrators under `admins`")
+    return _group(text)
+
+
+_group = matched(r"[!-~]+", "a group (no spaces)", "team-a")
 
 label_key = matched(
     r"([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?", "a label key", "team",

@@ -20,6 +20,7 @@ from compiler.spec.types import (
     Cidr,
     ClusterName,
     Distinct,
+    GroupName,
     InstanceType,
     JobLabelKey,
     KubernetesVersion,
@@ -61,10 +62,6 @@ class Network(SpecModel):
     cidr: VpcCidr | None = None
     zones: Annotated[list[Zone], Distinct] = []
     vpc: ImportedVpc | None = None
-    endpoint: Literal["public", "private", "both"] = "both"
-    public_access: Annotated[list[Cidr], Distinct] = Field(
-        [], description="who may reach a public endpoint; unset: everybody"
-    )
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -75,10 +72,15 @@ class Network(SpecModel):
             raise fault("a cluster in one zone: EKS wants subnets in two at least",
                         f"add a second zone of the Region beside `{self.zones[0]}`; it costs nothing by itself",
                         "zones")
-        if self.public_access and self.endpoint == "private":
-            raise fault("a private endpoint has no public access list", "remove `publicAccess`, or `endpoint`",
-                        "publicAccess")
         return self
+
+
+class ApiServer(SpecModel):
+    """Who reaches the Kubernetes API from outside the VPC. Its own nodes always do, inside the VPC."""
+
+    public: Annotated[list[Cidr], Distinct] = Field(
+        [], description="address blocks that reach it over the internet; none: it is reached from inside the VPC alone"
+    )
 
 
 class SystemNodes(SpecModel):
@@ -102,7 +104,12 @@ class Namespace(SpecModel):
 
     name: Name
     quota: NamespaceQuota | None = None
-    group: str | None = Field(None, description="Kubernetes group (of an access entry) that may see and debug its jobs")
+    group: GroupName | None = Field(
+        None, description="Kubernetes group that may see and debug its jobs; with `principals` the namespace's name"
+    )
+    principals: Annotated[list[Arn], Distinct] = Field(
+        [], description="IAM roles and users that log in as this group, by ARN; each gets an access entry"
+    )
 
 
 class Health(SpecModel):
@@ -124,12 +131,22 @@ class Kueue(SpecModel):
 class Flux(SpecModel):
     """The git repository that Flux reads."""
 
-    url: RepositoryUrl | None = None
+    url: RepositoryUrl | None = Field(None, description="unset: the repository that `flux bootstrap` was given")
+    secret: ObjectName | None = Field(
+        None, description="Secret in flux-system with the credentials; derived for `ssh://`, else none: it is public"
+    )
     branch: Branch = "main"
     path: RepositoryPath | None = Field(
         None, description="folder of this cluster in the repository; derived: generated/NAME"
     )
     source: Name = "flux-system"
+
+    @model_validator(mode="after")
+    def _of_the_url(self) -> Self:
+        if self.secret is not None and self.url is None:
+            raise fault(f"Secret `{self.secret}` has credentials for no repository",
+                        "add `url:`, or remove it: `flux bootstrap` makes a Secret of its own", "secret")
+        return self
 
 
 class Versions(SpecModel):
@@ -156,7 +173,10 @@ class ClusterSpec(SpecModel):
     release: str | None = None
     versions: Versions = Versions()
     network: Network = Network()
-    admins: Annotated[list[Arn], Distinct] = []
+    api_server: ApiServer = ApiServer()
+    admins: Annotated[list[Arn], Distinct] = Field(
+        [], description="IAM roles and users that may do everything in the cluster, beside the one that creates it"
+    )
     tags: dict[TagKey, TagValue] = {}
     system: SystemNodes = SystemNodes()
     node_pools: list[NodePool] = Field(min_length=1)

@@ -8,13 +8,16 @@ from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.types import Bucket, FileSystemId, MountName, Name, Size, Zone
+from compiler.spec.types import Bucket, FileSystemId, IpAddress, MountName, Name, Size, Zone
 
 
 class FsxLustre(SpecModel):
     """An FSx for Lustre file system, by id."""
 
     id: FileSystemId
+    address: IpAddress | None = Field(
+        None, description="IPv4 address of its first network interface; for one of another VPC, where its name has none"
+    )
     mount_name: MountName = Field(description="the file system's MountName, like `abcdefgh`")
     size: Size
     deployment: Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"] = "PERSISTENT_2"

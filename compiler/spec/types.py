@@ -43,6 +43,7 @@ Duration = Annotated[DurationValue, BeforeValidator(check.duration), _TIME]
 Period = Annotated[DurationValue, BeforeValidator(check.period), _TIME]
 Count = Annotated[float, BeforeValidator(check.count)]
 Cidr = Annotated[str, BeforeValidator(check.cidr)]
+IpAddress = Annotated[str, BeforeValidator(check.address)]
 VpcCidr = Annotated[str, BeforeValidator(check.vpc_cidr)]
 Timestamp = Annotated[str, BeforeValidator(check.timestamp)]
 Image = Annotated[str, BeforeValidator(check.image)]
@@ -62,6 +63,7 @@ Arn = Annotated[
     str, BeforeValidator(matched(_ARN, "the ARN of an IAM role or user",
                                   "arn:aws:iam::111122223333:role/platform", longest=2048))
 ]
+GroupName = Annotated[str, BeforeValidator(check.group)]
 VpcId = Annotated[str, BeforeValidator(matched(r"vpc-[0-9a-f]{8,17}", "a VPC id", "vpc-0a1b2c3d4e5f60718"))]
 SubnetId = Annotated[str, BeforeValidator(matched(r"subnet-[0-9a-f]{8,17}", "a subnet id", "subnet-0a1b2c3d4e5f6"))]
 ReservationId = Annotated[

@@ -18,6 +18,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         yield Manifest(cluster_config(cluster), "bootstrap/eksctl.yaml", cluster.at, {
             ("metadata", "region"): cluster.where("region"),
             ("vpc",): cluster.where("network"),
+            ("vpc", "publicAccessCIDRs"): cluster.network.where("public_cidrs"),
             ("availabilityZones",): cluster.where("network"),
             ("accessConfig",): cluster.where("access"),
             **{("managedNodeGroups", index): each.at for index, each in enumerate(cluster.node_groups)},
@@ -63,7 +64,8 @@ def _identity(identity: PodIdentity) -> Body:
 
 def _entry(entry: AccessEntry) -> Body:
     policies = [{"policyARN": entry.policy, "accessScope": {"type": "cluster"}}] if entry.policy else []
-    return given(principalARN=entry.principal, type=entry.type, accessPolicies=policies)
+    return given(principalARN=entry.principal, type=entry.type, kubernetesGroups=list(entry.groups),
+                 accessPolicies=policies)
 
 
 def _addon(addon: Addon) -> Body:
@@ -79,8 +81,9 @@ def _addon(addon: Addon) -> Body:
 def _group(group: NodeGroup) -> Body:
     return given(
         name=group.name, instanceTypes=list(group.instance_types), amiFamily=group.ami_family,
+        releaseVersion=group.ami_release,
         minSize=group.min_size, maxSize=group.max_size, desiredCapacity=group.desired,
-        privateNetworking=group.private, volumeSize=group.volume,
+        privateNetworking=group.private, volumeSize=group.volume, volumeEncrypted=group.encrypted,
         availabilityZones=list(group.zones) if group.zones else None,
         labels=dict(group.labels), taints=taints(group.taints),
         nodeRepairConfig={"enabled": group.repair} if group.repair is not None else None,

@@ -1,4 +1,4 @@
-"""Target: namespaces, ResourceQuotas, service accounts, RBAC, NetworkPolicies, PriorityClasses."""
+"""Target: namespaces, ResourceQuotas, service accounts, RBAC, NetworkPolicies, PriorityClasses, disruption budgets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
-from compiler.plan.platform import Access, NetworkPolicy, NetworkRule, Peer, PodPriority, Subject
+from compiler.plan.platform import Access, DisruptionBudget, NetworkPolicy, NetworkRule, Peer, PodPriority, Subject
 from compiler.targets.body import NO_PRUNE, given, head, path, quantities
 
 FOLDER = "platform"
@@ -35,6 +35,9 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     for priority in plan.pod_priorities:
         body = priority_class(priority)
         yield Manifest(body, path(FOLDER, body), priority.at)
+    for budget in plan.disruption_budgets:
+        body = disruption_budget(budget)
+        yield Manifest(body, path(FOLDER, body), budget.at)
 
 
 def access_bodies(access: Access) -> tuple[Body, Body]:
@@ -91,3 +94,10 @@ def priority_class(priority: PodPriority) -> Body:
         "globalDefault": False, "preemptionPolicy": "PreemptLowerPriority" if priority.preempts else "Never",
         "description": priority.description,
     }
+
+
+def disruption_budget(budget: DisruptionBudget) -> Body:
+    """PodDisruptionBudget."""
+    return {**head("policy/v1", "PodDisruptionBudget", budget.name, budget.namespace), "spec": {
+        "minAvailable": budget.available, "selector": {"matchLabels": dict(budget.pods)},
+    }}

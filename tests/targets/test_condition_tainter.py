@@ -35,12 +35,36 @@ class Api:
         self.types: set[str | None] = set()
         self.broken: bytes | None = None
 
-    def add(self, name: str, *, taints: list[dict[str, str]] | None = None, **conditions: str) -> None:
+    def add(
+        self, name: str, *, taints: list[dict[str, str]] | None = None, mark: str | None = None, boot: str = "b1",
+        since: str = "t1", **conditions: str,
+    ) -> None:
         self.nodes.append({
-            "metadata": {"name": name, "resourceVersion": f"7{len(self.nodes)}"},
+            "metadata": {"name": name, "resourceVersion": f"7{len(self.nodes)}",
+                         **({"annotations": {KEY: mark, "other": "x"}} if mark is not None else {})},
             "spec": {"taints": taints} if taints is not None else {},
-            "status": {"conditions": [{"type": type_, "status": status} for type_, status in conditions.items()]},
+            "status": {
+                "nodeInfo": {"bootID": boot},
+                "conditions": [{"type": type_, "status": status, "lastTransitionTime": since}
+                               for type_, status in conditions.items()],
+            },
         })  # fmt: skip
+
+    def take(self, name: str, patch: dict[str, Any]) -> None:
+        """A merge patch, as the API server would lay it over a node."""
+        self.patches[name] = patch
+        node = next((each for each in self.nodes if each["metadata"]["name"] == name), None)
+        if node is not None:
+            notes = {**node["metadata"].get("annotations", {}), **patch["metadata"]["annotations"]}
+            node["metadata"]["annotations"] = {key: value for key, value in notes.items() if value is not None}
+            node["spec"]["taints"] = patch["spec"]["taints"]
+
+    def node(self, name: str) -> dict[str, Any]:
+        return next(each for each in self.nodes if each["metadata"]["name"] == name)
+
+    def keys(self, name: str) -> list[str]:
+        """The taints that a node has now."""
+        return [each["key"] for each in self.node(name)["spec"].get("taints", [])]
 
     def listed(self, query: dict[str, list[str]]) -> dict[str, Any]:
         self.lists.append(query)
@@ -71,8 +95,8 @@ def api() -> Iterator[tuple[Api, str]]:
             name = self.path.rpartition("/")[2]
             code = state.answer.get(name, 200)
             if code == 200:
-                state.patches[name] = body
-            self._send(code, {})
+                state.take(name, body)
+            self._send(code, {"kind": "Status", "message": f"nodes {name} is invalid"})
 
         def log_message(self, format: str, *args: Any) -> None:
             """Nothing: the tests read what the program says."""
@@ -104,26 +128,89 @@ def test_a_sick_node_is_tainted_and_keeps_its_other_taints(api: tuple[Api, str])
     done = sweep(address)
     assert (done.returncode, done.stderr) == (0, "")
     assert state.patches == {
-        "sick": {"metadata": {"resourceVersion": "70"}, "spec": {"taints": [THEIRS, OURS]}},
-        "bare": {"metadata": {"resourceVersion": "71"}, "spec": {"taints": [{**OURS, "value": "Other"}]}},
+        "sick": {"metadata": {"resourceVersion": "70", "annotations": {KEY: "b1 t1"}},
+                 "spec": {"taints": [THEIRS, OURS]}},
+        "bare": {"metadata": {"resourceVersion": "71", "annotations": {KEY: "b1 t1"}},
+                 "spec": {"taints": [{**OURS, "value": "Other"}]}},
     }  # fmt: skip
     assert state.types == {"application/merge-patch+json"}
     assert "sick: taints" in done.stdout
 
 
-def test_a_node_that_is_well_again_loses_just_our_taint(api: tuple[Api, str]) -> None:
+def condition(state: Api, name: str, status: str, since: str) -> None:
+    """What a detector reports of a node from now on."""
+    state.node(name)["status"]["conditions"] = [
+        {"type": "GpuXidFatal", "status": status, "lastTransitionTime": since},
+    ]
+
+
+def test_a_detector_that_starts_anew_and_has_forgotten_lifts_nothing(api: tuple[Api, str]) -> None:
+    # node-problem-detector v1.35.1, initializeStatus: every start of its pod reports False.
     state, address = api
-    state.add("healed", taints=[OURS, THEIRS], GpuXidFatal="False")
-    state.add("forgotten", taints=[OURS])
+    state.add("sick", taints=[THEIRS], GpuXidFatal="True")
     sweep(address)
-    assert {name: each["spec"]["taints"] for name, each in state.patches.items()} == {"healed": [THEIRS],
-        "forgotten": []}
+    condition(state, "sick", "False", "t2")
+    sweep(address)
+    assert state.keys("sick") == [THEIRS["key"], KEY]
+    condition(state, "sick", "Unknown", "t3")
+    sweep(address)
+    state.node("sick")["status"]["conditions"] = []
+    sweep(address)
+    assert state.keys("sick") == [THEIRS["key"], KEY]
+
+
+def test_a_reboot_lifts_just_our_taint_once_the_detector_reports_no_fault(api: tuple[Api, str]) -> None:
+    state, address = api
+    state.add("sick", taints=[THEIRS], GpuXidFatal="True")
+    sweep(address)
+    state.node("sick")["status"]["nodeInfo"]["bootID"] = "b2"
+    sweep(address)
+    assert KEY in state.keys("sick")  # the condition is still the one of the boot before
+    condition(state, "sick", "False", "t2")
+    sweep(address)
+    assert state.keys("sick") == [THEIRS["key"]]
+    assert state.node("sick")["metadata"]["annotations"] == {}
+    condition(state, "sick", "True", "t3")
+    sweep(address)
+    assert KEY in state.keys("sick")
+
+
+def test_what_a_person_takes_away_comes_back_for_the_next_fault_alone(api: tuple[Api, str]) -> None:
+    state, address = api
+    state.add("sick", GpuXidFatal="True")
+    sweep(address)
+    state.node("sick")["spec"]["taints"] = []
+    sweep(address)
+    assert state.keys("sick") == []
+    condition(state, "sick", "True", "t2")
+    sweep(address)
+    assert state.keys("sick") == [KEY]
+
+
+def test_a_taint_that_is_there_without_a_mark_stays_until_a_reboot(api: tuple[Api, str]) -> None:
+    state, address = api
+    state.add("tainted", taints=[OURS], GpuXidFatal="False")
+    sweep(address)
+    sweep(address)
+    assert (state.keys("tainted"), state.node("tainted")["metadata"]["annotations"]) == ([KEY], {KEY: "b1 "})
+    state.node("tainted")["status"]["nodeInfo"]["bootID"] = "b2"
+    sweep(address)
+    assert state.keys("tainted") == []
+
+
+def test_a_node_without_a_boot_id_keeps_its_taint(api: tuple[Api, str]) -> None:
+    state, address = api
+    state.add("young", taints=[OURS], mark="b1 t1", GpuXidFatal="False")
+    state.node("young")["status"].pop("nodeInfo")
+    sweep(address)
+    assert state.patches == {}
 
 
 def test_a_node_that_is_as_it_should_be_is_left_alone(api: tuple[Api, str]) -> None:
     state, address = api
-    state.add("tainted", taints=[OURS], GpuXidFatal="True")
+    state.add("tainted", taints=[OURS], mark="b1 t1", GpuXidFatal="True")
     state.add("clean", taints=[THEIRS])
+    state.add("lifted", mark="b1 t1", GpuXidFatal="False")
     sweep(address)
     assert state.patches == {}
 
@@ -160,13 +247,16 @@ def test_a_refusal_is_told_and_is_no_crash(api: tuple[Api, str], code: int) -> N
     assert "Traceback" not in done.stderr
 
 
-def test_a_forbidden_patch_is_told(api: tuple[Api, str]) -> None:
+@pytest.mark.parametrize("code", [403, 422, 500])
+def test_a_refused_patch_is_named_and_the_nodes_after_it_are_tainted(api: tuple[Api, str], code: int) -> None:
     state, address = api
-    state.add("sick", GpuXidFatal="True")
-    state.answer["sick"] = 403
+    for name in ("first", "second", "third"):
+        state.add(name, GpuXidFatal="True")
+    state.answer["second"] = code
     done = sweep(address)
+    assert list(state.patches) == ["first", "third"]
+    assert done.stderr == f"second: patch refused: {code} nodes second is invalid\n"
     assert done.returncode == 1
-    assert "HTTPError 403" in done.stderr
 
 
 @pytest.mark.parametrize("answer", [b"not json", b"{}", b"[]", b'{"items": [{}], "metadata": {}}', b"\xff"])

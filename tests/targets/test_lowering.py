@@ -11,6 +11,7 @@ import pytest
 import yaml
 from builders import FSX, POOL, SPECS, body_of, example, manifests_of, plan_of, spec
 
+from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.manifest import Manifest, ObjectRef
 from compiler.plan import Plan
@@ -31,8 +32,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no jobs": spec(jobs=[]),
     "trainer 2.1": spec(versions={"trainer": "2.1.0"}, storage=STORAGE, job={"mounts": MOUNTS}),
     "imported vpc": spec(network={"vpc": VPC}),
-    "private endpoint": spec(network={"endpoint": "private"}),
-    "public endpoint": spec(network={"endpoint": "public", "publicAccess": ["203.0.113.0/24"]}),
+    "public endpoint": spec(apiServer={"public": ["203.0.113.0/24"]}),
     "spot": spec(pool={"capacity": {"type": "spot"}}),
     "reserved": spec(pool={"capacity": {"type": "reserved", "id": "cr-0a1b2c3d4e5f60718"}}),
     "block": spec(pool={"capacity": {"type": "block", "id": "cr-0a1b2c3d4e5f60718", "ends": "2026-12-15T11:30:00Z"}}),
@@ -45,7 +45,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "cohort": spec(queues=QUEUES, cohorts=[{"name": "top"}, {"name": "all", "parent": "top"}],
                    job={"namespace": "a", "priority": "high"}, priorities=[{"name": "high", "value": 0}]),
     "namespaces": spec(namespaces=[{"name": "a", "group": "team", "quota": {"cpu": 0, "pods": 9, "gpus": 8}},
-    {"name": "b"}],
+    {"name": "b", "principals": ["arn:aws:iam::111122223333:role/b"]}],
                        queues=QUEUES, job={"namespace": "a"}),
     "cpu": spec(pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}),
     "neuron": spec(pool={"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}),
@@ -191,13 +191,62 @@ def test_a_new_vpc_has_zones_and_an_imported_one_subnets() -> None:
         assert "gitops" not in body
 
 
-@pytest.mark.parametrize(("name", "public", "private"), [
-    ("plain", True, True), ("private endpoint", False, True), ("public endpoint", True, False),
-])  # fmt: skip
-def test_endpoints(name: str, public: bool, private: bool) -> None:
+@pytest.mark.parametrize(("name", "public"), [("plain", False), ("public endpoint", True)])
+def test_the_api_is_reached_from_outside_by_those_that_are_named(name: str, public: bool) -> None:
     vpc = body_of(manifests_of(VARIANTS[name]), "ClusterConfig")["vpc"]
-    assert vpc["clusterEndpoints"] == {"publicAccess": public, "privateAccess": private}
-    assert vpc.get("publicAccessCIDRs") == (["203.0.113.0/24"] if name == "public endpoint" else None)
+    assert vpc["clusterEndpoints"] == {"publicAccess": public, "privateAccess": True}
+    assert vpc.get("publicAccessCIDRs") == (["203.0.113.0/24"] if public else None)
+
+
+def test_system_nodes_boot_a_known_image_from_an_encrypted_volume() -> None:
+    found = {}
+    for ami in ("al2023@v20260714", "al2023@v20260505", "bottlerocket@v1.44.0"):
+        (group,) = body_of(manifests_of(spec(versions={"ami": ami})), "ClusterConfig")["managedNodeGroups"]
+        assert group["volumeEncrypted"] is True
+        found[ami] = group["releaseVersion"]
+    assert list(found.values()) == ["1.35.6-20260714", "1.35.4-20260505", "1.35.6-20260714"]
+
+
+def test_every_release_knows_the_release_version_of_its_image() -> None:
+    for release in load_catalog().releases.values():
+        assert release.kubernetes in release.ami_releases[release.versions["ami"]]
+
+
+ROLE = "arn:aws:iam::111122223333:role/{}"
+
+
+def test_a_teams_principals_get_access_entries_with_its_group() -> None:
+    config = body_of(manifests_of(spec(
+        admins=[ROLE.format("lead")], queues=QUEUES, job={"namespace": "a"}, namespaces=[
+            {"name": "a", "group": "research", "principals": [ROLE.format("lead"), ROLE.format("ml")]},
+            {"name": "b", "principals": [ROLE.format("ml")]},
+        ],
+    )), "ClusterConfig")  # fmt: skip
+    node, lead, ml = config["accessConfig"]["accessEntries"]
+    assert node["type"] == "EC2_LINUX"
+    assert (lead["principalARN"], lead["kubernetesGroups"]) == (ROLE.format("lead"), ["research"])
+    assert lead["accessPolicies"][0]["policyARN"].endswith("/AmazonEKSClusterAdminPolicy")
+    assert (ml["kubernetesGroups"], "accessPolicies" in ml) == (["research", "b"], False)
+
+
+def test_controllers_that_refuse_when_they_are_away_are_two_and_apart() -> None:
+    written = manifests_of(spec())
+    values = {name: body_of(written, "HelmRelease", name)["spec"]["values"] for name in ("kueue", "jobset", "trainer")}
+    kueue, jobset, trainer = (values["kueue"]["controllerManager"], values["jobset"]["controller"],
+        values["trainer"]["manager"])
+    assert [each["replicas"] for each in (kueue, jobset, trainer)] == [2, 2, 2]
+    assert kueue["podDisruptionBudget"] == jobset["podDisruptionBudget"] == {"enabled": True, "minAvailable": 1}
+    keys = ["topology.kubernetes.io/zone", "kubernetes.io/hostname"]
+    assert [each["topologyKey"] for each in kueue["topologySpreadConstraints"]] == keys
+    for each in (jobset, trainer):
+        terms = each["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+        assert [term["podAffinityTerm"]["topologyKey"] for term in terms] == keys
+    budget = body_of(written, "PodDisruptionBudget")
+    assert budget["metadata"]["namespace"] == "kubeflow-system"
+    assert budget["spec"] == {"minAvailable": 1, "selector": {"matchLabels": {
+        "app.kubernetes.io/name": "kubeflow-trainer", "app.kubernetes.io/instance": "trainer",
+        "app.kubernetes.io/part-of": "kubeflow", "app.kubernetes.io/component": "manager",
+    }}}
 
 
 # --- Flux, health, storage
@@ -309,9 +358,17 @@ def test_the_readme_has_its_commands_for_every_variant(name: str) -> None:
 def test_the_readme_tells_what_a_given_file_system_needs_to_be_mounted() -> None:
     # Without it pods hang in ContainerCreating; FSx for Lustre user guide, limit-access-security-groups.
     text = files(plan_of(VARIANTS["storage"]))["bootstrap/README.md"]
-    assert f"\n  - `{FSX['id']}`\n" in text
-    assert "TCP 988 and 1018\n  to 1023" in text
+    assert "TCP 988 and 1018 to 1023" in text
     assert "988" not in files(plan_of(spec()))["bootstrap/README.md"]
+
+
+def test_a_file_system_of_another_vpc_is_mounted_by_its_address() -> None:
+    # Its name has no address there: kubernetes-sigs/aws-fsx-csi-driver issue 357.
+    disks = [{"name": "data", "fsxLustre": {**FSX, "address": "10.8.1.20"}}]
+    written = manifests_of(spec(storage=disks, job={"mounts": [{"storage": "data", "path": "/data"}]}))
+    csi = body_of(written, "PersistentVolume")["spec"]["csi"]
+    assert csi["volumeAttributes"] == {"dnsname": "10.8.1.20", "mountname": FSX["mountName"]}
+    assert csi["volumeHandle"].startswith(FSX["id"])
 
 
 def test_the_readme_tells_when_a_block_may_be_pushed_and_what_stays_after_it() -> None:
@@ -319,4 +376,4 @@ def test_the_readme_tells_when_a_block_may_be_pushed_and_what_stays_after_it() -
     text = files(plan_of(spec(pool=block)))["bootstrap/README.md"]
     assert "when the block has started" in text
     assert "kubectl delete nodepool" in text
-    assert "nodepool" not in files(plan_of(spec()))["bootstrap/README.md"]
+    assert "kubectl delete nodepool " not in files(plan_of(spec()))["bootstrap/README.md"]

@@ -16,7 +16,7 @@ OPTIONAL = {
     "networkInterfaces", "capacityReservationSelectorTerms", "placementGroupSelector", "instanceStorePolicy",
     "replicas",
     "labels", "cohortName", "borrowingLimit", "lendingLimit", "nodeAffinity", "args", "env", "activeDeadlineSeconds",
-    "runtimePatches", "podTemplateOverrides", "kueue.x-k8s.io/priority-class", "availabilityZones",
+    "runtimePatches", "podTemplateOverrides", "kueue.x-k8s.io/priority-class", "availabilityZones", "publicAccessCIDRs",
 }  # fmt: skip
 
 

@@ -1,7 +1,13 @@
-"""Taint nodes while one of their conditions is True, and lift the taint when it is not.
+"""Taint nodes of which a condition is True, and lift the taint once the node has started anew.
 
 Runs in the cluster with nothing but Python. A node that the node-problem-detector finds sick gets a NoSchedule
 taint within seconds, so that a restarted gang does not land on it while the node waits to be repaired.
+
+That the condition is False again says nothing of the GPU: the detector's log monitor sets it to True alone, and starts
+from False whenever its pod starts, with five minutes of the kernel's log (node-problem-detector v1.35.1,
+pkg/systemlogmonitor: generateStatus, initializeStatus). So the taint stays until the node has rebooted, which its boot
+id shows, or until somebody takes it away. An annotation of the taint's name keeps boot id and time of the condition
+that it was set for: what was taken away is not set again for the same fault.
 """
 
 import argparse
@@ -56,35 +62,61 @@ def nodes(server, context):
             return
 
 
-def wanted_taints(node, conditions, key):
-    """The taints that a node should have, or None if it has them."""
+def wanted(node, conditions, key):
+    """The taints that a node should have, the annotation to go with them, and why; None to leave it as it is."""
     taints = node["spec"].get("taints") or []
-    found = node.get("status", {}).get("conditions") or []
-    sick = next((each["type"] for each in found if each["type"] in conditions and each["status"] == "True"), None)
     others = [each for each in taints if each["key"] != key]
-    wanted = [*others, {"key": key, "value": sick, "effect": "NoSchedule"}] if sick else others
-    return None if len(wanted) == len(taints) else wanted
+    tainted = len(others) < len(taints)
+    status = node.get("status", {})
+    boot = status.get("nodeInfo", {}).get("bootID", "")
+    mark = (node["metadata"].get("annotations") or {}).get(key)
+    marked_boot, _, marked_since = (mark or "").partition(" ")
+    found = [each for each in status.get("conditions") or [] if each["type"] in conditions]
+    sick = next((each for each in found if each["status"] == "True"), None)
+    if sick is not None:
+        since = sick.get("lastTransitionTime", "")
+        if mark is not None and marked_since == since:
+            return None  # known: tainted, or taken away by somebody, or left over from the boot before
+        taint = {"key": key, "value": sick["type"], "effect": "NoSchedule"}
+        return [*others, taint], f"{boot} {since}", f"{sick['type']} is True"
+    if not tainted:
+        return None
+    if mark is None:
+        return taints, f"{boot} ", "tainted already; it stays until a reboot"
+    well = any(each["status"] == "False" for each in found)
+    if well and boot and marked_boot != boot:
+        return others, None, "rebooted since"
+    return None
 
 
 def sweep(server, context, conditions, key):
-    """Look at every node once; returns how many were changed."""
-    changed = 0
+    """Look at every node once; returns how many patches were refused."""
+    refused = 0
     for node in nodes(server, context):
-        taints = wanted_taints(node, conditions, key)
-        if taints is None:
+        change = wanted(node, conditions, key)
+        if change is None:
             continue
-        name = node["metadata"]["name"]
+        taints, mark, why = change
+        name, version = node["metadata"]["name"], node["metadata"]["resourceVersion"]
         # With the resourceVersion, a taint that somebody sets meanwhile is not lost: the patch is refused.
-        patch = {"metadata": {"resourceVersion": node["metadata"]["resourceVersion"]}, "spec": {"taints": taints}}
+        patch = {"metadata": {"resourceVersion": version, "annotations": {key: mark}}, "spec": {"taints": taints}}
         try:
             call(server, context, "PATCH", f"/api/v1/nodes/{name}", patch)
         except urllib.error.HTTPError as problem:
-            if problem.code not in (404, 409):
-                raise
+            if problem.code not in (404, 409):  # gone, or changed meanwhile: the next sweep looks again
+                refused += 1
+                print(f"{name}: patch refused: {problem.code} {reason(problem)}", file=sys.stderr, flush=True)
             continue
-        changed += 1
-        print(f"{name}: taints {[each['key'] for each in taints]}", flush=True)
-    return changed
+        print(f"{name}: taints {[each['key'] for each in taints]}: {why}", flush=True)
+    return refused
+
+
+def reason(problem):
+    """What the API server says of a refusal."""
+    try:
+        return json.load(problem)["message"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return problem.reason
 
 
 def main():
@@ -98,15 +130,16 @@ def main():
     options = parser.parse_args()
     server, context = (options.server, None) if options.server else in_cluster()
     while True:
+        refused = 0
         try:
-            sweep(server, context, set(options.condition), options.taint)
+            refused = sweep(server, context, set(options.condition), options.taint)
         # The latter three: an answer that is no list of nodes, as a proxy on the way may give.
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as problem:
             print(f"sweep failed: {problem!r}", file=sys.stderr, flush=True)
             if options.once:
                 return 1
         if options.once:
-            return 0
+            return 1 if refused else 0
         time.sleep(options.every)
 
 

@@ -1,0 +1,37 @@
+"""What an AWS account must have been given before a cluster fits into it: service quotas and opt-in Regions."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+from compiler.catalog.catalog import DATA
+
+_STANDARD = "Standard (A, C, D, H, I, M, R, T, Z)"
+
+
+@cache
+def _facts() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((DATA / "account.json").read_bytes())
+    return found
+
+
+def opt_in(region: str) -> bool:
+    """Whether an account must opt into a Region before it can be used. China and GovCloud are accounts of their own."""
+    return not region.startswith(("cn-", "us-gov-")) and region not in _facts()["default_regions"]
+
+
+def vcpu_quota(instance_type: str, market: str) -> tuple[str, str]:
+    """Code and name of the quota that counts the vCPUs of a type, ``on-demand`` or ``spot``."""
+    letters = re.match(r"[a-z]+", instance_type)
+    family = _facts()["families"].get(letters[0] if letters else "", _STANDARD)
+    name = f"Running On-Demand {family} instances" if market == "on-demand" else f"All {family} Spot Instance Requests"
+    return _facts()["vcpus"][market][family], name
+
+
+def other_quota(what: str) -> tuple[str, str, str]:
+    """Service, code and name of another quota: ``gp3``, ``interfaces``, ``vpcs``, ``addresses``."""
+    service, code, name = _facts()["others"][what]
+    return service, code, name

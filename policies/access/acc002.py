@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan.platform import Access
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("ACC002", severity=Severity.NOTE)
+def group_without_members(access: Access, world: World) -> Iterator[Finding]:
+    """Rights are given to a Kubernetes group, and nobody logs in as its member.
+
+    A cluster whose authentication mode is `API` knows people by its access entries alone, and their groups by
+    `kubernetesGroups` (EKS user guide, access-entries). A group that no entry names has rights on paper: only the
+    administrators see the team's jobs. Silent where a cluster takes groups from elsewhere, as `lint` cannot know.
+
+    ## Fails
+
+        namespaces: [{name: team-a, group: team-a}]
+
+    ## Passes
+
+        namespaces: [{name: team-a, group: team-a, principals: ["arn:aws:iam::111122223333:role/team-a"]}]
+    """
+    cluster = world.plan.cluster
+    if cluster is None or not world.plan.closed:
+        return
+    known = {group for entry in cluster.access for group in entry.groups}
+    for subject in access.subjects:
+        if subject.kind == "Group" and subject.name not in known and not subject.name.startswith("system:"):
+            yield Finding(
+                f"nobody logs in as a member of group `{subject.name}`", access.at,
+                label=f"only administrators see what is in namespace `{access.namespace}`",
+                help="add `principals:` with the ARNs of the team's IAM roles",
+            )

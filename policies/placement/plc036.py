@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan.storage import PersistentVolume
+from compiler.policy.rule import Finding, rule
+from compiler.policy.storage import FSX
+from compiler.policy.world import World
+
+
+@rule("PLC036", severity=Severity.WARNING)
+def file_system_in_other_vpc(volume: PersistentVolume, world: World) -> Iterator[Finding]:
+    """A cluster makes a VPC of its own, and a volume mounts by name a file system that is older than it.
+
+    The file system is then in another VPC, where its name has an address and here it has none: pods stay in
+    ContainerCreating. Mounts from outside of its VPC take the address of its first network interface (FSx for Lustre
+    user guide, mounting-on-premises; kubernetes-sigs/aws-fsx-csi-driver issue 357).
+
+    ## Fails
+
+        network: {zones: [us-west-2a, us-west-2b]}
+        storage:
+          - {name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 1200Gi}}
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
+
+    ## Passes
+
+        storage:
+          - name: data
+            fsxLustre: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.20, mountName: abcdefgh, size: 1200Gi}
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
+
+        network: {vpc: {id: vpc-0a1b2c3d, private: {us-west-2a: subnet-0a1b2c3d, us-west-2b: subnet-0a1b2c3e}}}
+        storage:
+          - {name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 1200Gi}}
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
+    """
+    cluster = world.plan.cluster
+    if cluster is None or not world.plan.closed or cluster.network.vpc is not None or volume.driver != FSX:
+        return
+    host = volume.attributes.get("dnsname", "")
+    if host.startswith("fs-"):
+        yield Finding(
+            f"volume `{volume.name}` mounts `{host.partition('.')[0]}` by name, and the cluster is in a VPC of its own",
+            volume.where("attributes"), label="the name has no address there",
+            help="add `address:`, that of its first network interface, or import the VPC that it is in",
+        )

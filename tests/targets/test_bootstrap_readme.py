@@ -1,0 +1,298 @@
+"""The README of the bootstrap: its blocks are run as printed, against commands that write down how they were called."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import botocore.session
+import pytest
+import yaml
+from botocore import xform_name
+from builders import FSX, SPECS, example, plan_of, spec
+
+from compiler.manifest import Manifest
+from compiler.plan import Plan
+from compiler.targets import files, lower
+from compiler.verify import verify
+
+BLOCK = {"capacity": {"type": "block", "id": "cr-0a1b2c3d4e5f60718", "starts": "2026-12-01T11:30:00Z",
+                      "ends": "2026-12-08T11:30:00Z"}, "nodes": {"min": 4, "max": 4}}  # fmt: skip
+VPC = {"id": "vpc-0a1b2c3d", "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-0a1b2c3e"}}
+DISK = [{"name": "data", "fsxLustre": FSX}]
+MOUNT = {"mounts": [{"storage": "data", "path": "/data"}]}
+DIGEST = "sha256:" + "0a" * 32
+OPEN = {"public": ["203.0.113.0/24"]}
+CASES = {
+    "private": spec(),
+    "public": spec(apiServer=OPEN),
+    "imported, private": spec(network={"vpc": VPC}, storage=DISK, job=MOUNT),
+    "imported, public": spec(network={"vpc": VPC}, apiServer=OPEN),
+    "block": spec(pool=BLOCK),
+    "spot": spec(pool={"capacity": {"type": "spot"}}),
+    "reserved": spec(pool={"capacity": {"type": "reserved", "ids": ["cr-0a1", "cr-0a2"]}}),
+    "file system": spec(storage=DISK, job=MOUNT),
+    "ssh": spec(flux={"url": "ssh://git@github.com/org/fleet", "branch": "prod"}),
+    "https": spec(flux={"url": "https://github.com/org/fleet", "source": "fleet"}),
+    "https with a token": spec(flux={"url": "https://github.com/org/fleet", "secret": "fleet"}),
+    "a source of others": spec(flux={"source": "fleet"}),
+    "a path of our own": spec(flux={"path": "clusters/lab"}),
+    "ecr": spec(job={"image": f"444455556666.dkr.ecr.eu-west-1.amazonaws.com/a/b@{DIGEST}"}),
+    "secrets": spec(job={"secrets": [{"env": "T", "secret": "hf", "key": "t"}]}),
+    "no jobs": spec(jobs=None),
+}  # fmt: skip
+ALL = [*CASES, *SPECS]
+
+
+@cache
+def plan(name: str) -> Plan:
+    return example(name)[1] if name in SPECS else plan_of(CASES[name])
+
+
+def readme(name: str) -> str:
+    return files(plan(name))["bootstrap/README.md"]
+
+
+def blocks(name: str) -> list[str]:
+    """The shell of the page."""
+    return re.findall(r"^```sh\n(.*?)^```$", readme(name), re.DOTALL | re.MULTILINE)
+
+
+STUB = """#!/bin/sh
+line="${0##*/}$(printf '\\037%s' "$@")"
+printf '%s\\n' "$line" >> "$LOG"   # at once: one of them runs in the background
+case "$*" in
+  *VpcEndpointId*) [ -n "$HAS" ] && echo vpce-1 ;;
+  *"FileSystems[].VpcId"*) printf 'vpc-2\\tvpc-2\\n' ;;
+  *RouteTableId*) printf 'rtb-1\\trtb-2\\n' ;;
+  *checkip*) echo 198.51.100.7 ;;
+  *cluster.endpoint*) echo https://abc.eks.example ;;
+  *Quota.Value*) echo 64.0 ;;
+  *logs*) echo 'NET/OFI Selected provider is efa, fabric is efa' ;;
+  *"-f -"*) cat > "$CONFIG" ;;
+  *--output*) echo "id-1" ;;
+esac
+exit 0
+"""
+
+
+def ran(name: str, folder: Path, **more: str) -> list[list[str]]:
+    """How each command was called when every block was run, one after the other, in one shell that stops at a fault."""
+    tree = files(plan(name)) | {each.path: yaml.safe_dump(each.body) for each in lower(plan(name))
+        if each.path.startswith("bootstrap/")}
+    for path, text in tree.items():
+        target = folder / plan(name).bootstrap.path / path  # type: ignore[union-attr]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(written(name) if path == "bootstrap/eksctl.yaml" else text)
+    (folder / "bin").mkdir()
+    for command in ("aws", "eksctl", "kubectl", "flux", "curl"):
+        (folder / "bin" / command).write_text(STUB)
+        (folder / "bin" / command).chmod(0o755)
+    log = folder / "log"
+    log.touch()
+    given = {"OWNER": "org", "REPOSITORY": "fleet", "URL": "ssh://git@host/x", "KEY": "k", "GIT_TOKEN": "t", "HAS": ""}
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", "\n".join(blocks(name)) + "\nwait\n"],
+        cwd=folder, capture_output=True, text=True, timeout=60, check=False,
+        env={"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "LOG": str(log), "CONFIG": str(folder / "config"),
+             **given, **more},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return [line.split("\037") for line in log.read_text().splitlines()]
+
+
+def written(name: str) -> str:
+    """eksctl's file as it is on the disk."""
+    from compiler.emit.yaml import dump
+
+    return dump(next(each.body for each in lower(plan(name)) if each.body["kind"] == "ClusterConfig"))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_block_runs_as_printed(name: str, tmp_path: Path) -> None:
+    calls = ran(name, tmp_path)
+    assert next(call[0] for call in calls if call[0] in ("eksctl", "flux")) == "eksctl"
+    assert any(call[:2] == ["kubectl", "apply"] for call in calls)
+    for call in calls:
+        for folder in [value for key, value in pairwise(call) if key == "-f" and value != "-"]:
+            assert (tmp_path / folder).exists(), call
+
+
+# --- what is called exists, with these options
+
+# AWS CLI: options that are none of the API's, by command (AWS CLI reference, ec2 authorize-security-group-ingress,
+# cloudformation deploy, eks update-kubeconfig).
+OWN = {
+    ("ec2", "authorize-security-group-ingress"): {"protocol", "port", "cidr"},
+    ("cloudformation", "deploy"): {"stack-name", "template-file", "capabilities", "no-fail-on-empty-changeset"},
+    ("eks", "update-kubeconfig"): {"name"},
+}
+WAITERS = {("ec2", "vpc-peering-connection-exists"): "DescribeVpcPeeringConnections",
+           ("cloudformation", "stack-delete-complete"): "DescribeStacks"}  # fmt: skip
+
+
+def api_options(service: str, command: str) -> set[str]:
+    """The options of an AWS CLI command: the members of the operation's input (botocore)."""
+    if (service, command) in OWN and command != "authorize-security-group-ingress":
+        return OWN[service, command]
+    model = botocore.session.get_session().get_service_model(service)
+    operations = {xform_name(each, "-"): each for each in model.operation_names}
+    assert command in operations or command in WAITERS.values(), (service, command)
+    shape = model.operation_model(operations.get(command, command)).input_shape
+    return {xform_name(each, "-") for each in shape.members} | OWN.get((service, command), set())
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_option_of_the_aws_cli_exists(name: str, tmp_path: Path) -> None:
+    for call in (each for each in ran(name, tmp_path) if each[0] == "aws"):
+        service, command = call[1], call[2]
+        command = WAITERS[service, call[3]] if command == "wait" else command
+        given = {each[2:] for each in call if each.startswith("--")} - {"region", "query", "output"}
+        assert given <= api_options(service, command), call
+
+
+# eksctl v0.230.0 pkg/ctl; flux2 v2.9.4 cmd/flux; kubectl 1.35.
+OPTIONS = {
+    ("eksctl", "create"): {"install-nvidia-plugin", "install-neuron-plugin"},
+    ("eksctl", "delete"): {"wait", "disable-nodegroup-eviction"},
+    ("eksctl", "utils"): {"cluster", "region", "public-access", "private-access", "public-access-cidrs", "approve"},
+    ("eksctl", "upgrade"): {"cluster", "region", "name", "release-version"},
+    ("flux", "install"): {"version"},
+    ("flux", "bootstrap"): {"version", "owner", "repository", "branch", "path", "url", "private-key-file"},
+    ("flux", "create"): {"url", "username", "password", "branch", "secret-ref"},
+    ("flux", "get"): {"watch"}, ("flux", "suspend"): {"all", "namespace"},
+    ("kubectl", "apply"): set(), ("kubectl", "config"): {"server", "tls-server-name"},
+    ("kubectl", "get"): {"all-namespaces", "namespace", "selector", "sort-by", "output"},
+    ("kubectl", "wait"): {"all", "namespace", "for", "timeout"},
+    ("kubectl", "logs"): {"namespace", "selector", "tail", "max-log-requests"},
+    ("kubectl", "delete"): {"all", "all-namespaces"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_option_of_the_other_commands_exists(name: str, tmp_path: Path) -> None:
+    for call in (each for each in ran(name, tmp_path) if (each[0], each[1]) in OPTIONS or each[0] != "aws"):
+        if call[0] == "curl":
+            continue
+        given = {each[2:].partition("=")[0] for each in call if each.startswith("--")}
+        assert given <= OPTIONS[call[0], call[1]], call
+
+
+# --- every value is the spec's
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_the_commands_name_is_of_the_spec(name: str, tmp_path: Path) -> None:
+    made = plan(name)
+    boot = made.bootstrap
+    assert boot is not None
+    calls = ran(name, tmp_path)
+    text = "\n".join(" ".join(each) for each in calls)
+    regions = {each.region for each in boot.needs.images} | {boot.region}
+    accounts = {each.account for each in boot.needs.images} | {boot.account}
+    assert set(re.findall(r"--region[ =](\S+)", text)) <= regions
+    assert set(re.findall(r"\b\d{12}\b", text)) <= accounts
+    reservations = {term.id for each in made.node_classes for term in each.reservations}
+    assert set(re.findall(r"\bcr-[0-9a-z]+", text)) == reservations
+    assert set(re.findall(r"\bfs-[0-9a-f]+\b", text)) == set(boot.needs.file_systems)
+    shown = re.findall(r"\.status\.allocatable\.([^,\s]+)", text)
+    assert {each.replace("\\", "") for each in shown} == {name for each in boot.needs.devices for name, _ in each.each}
+    named = {name for call in calls if call[:2] in (["aws", "eks"], ["eksctl", "utils"])
+        for key, name in re.findall(r"--(name|cluster)[ =](\S+)", " ".join(call))}
+    assert named == {made.cluster.name}  # type: ignore[union-attr]
+    assert "None" not in readme(name)
+
+
+def test_quotas_have_the_figures_of_the_spec() -> None:
+    found = {each.code: (each.needed, each.name) for each in plan("jakarta").bootstrap.needs.quotas}  # type: ignore[union-attr]
+    assert found["L-417A185B"] == (80 * 192, "Running On-Demand P instances")
+    assert found["L-1216C47A"][0] == 3 * 8
+    assert found["L-0263D0A3"][0] == 2
+    assert found["L-DF5E4CA3"][0] == 80 * 33 + 3
+    spot = {each.code: each.needed for each in plan("spot").bootstrap.needs.quotas}  # type: ignore[union-attr]
+    assert spot["L-7212CCBC"] == 4 * 96
+    assert "L-417A185B" not in spot
+    assert "L-F678F1CE" not in {each.code for each in plan("imported, public").bootstrap.needs.quotas}  # type: ignore[union-attr]
+
+
+def test_the_check_of_quotas_prints_what_is_needed_and_what_there_is(tmp_path: Path) -> None:
+    calls = ran("jakarta", tmp_path)
+    asked = [call[call.index("--quota-code") + 1] for call in calls if "--quota-code" in call]
+    assert asked == [each.code for each in plan("jakarta").bootstrap.needs.quotas]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("name", "has"), [
+    ("jakarta", {"enable-region", "describe-capacity-reservations", "describe-capacity-block-offerings", "ecr", "fsx"}),
+    ("starter", set()), ("block", {"describe-capacity-reservations", "describe-capacity-block-offerings"}),
+    ("reserved", {"describe-capacity-reservations"}), ("file system", {"fsx"}), ("ecr", {"ecr"}),
+])  # fmt: skip
+def test_only_what_applies_is_there(name: str, has: set[str], tmp_path: Path) -> None:
+    words = {word for call in ran(name, tmp_path) for word in call[1:3]}
+    every = {"enable-region", "describe-capacity-reservations", "describe-capacity-block-offerings", "ecr", "fsx"}
+    assert words & every == has
+
+
+# --- the API server
+
+def test_a_private_api_is_open_to_one_address_while_eksctl_works_and_then_closed(tmp_path: Path) -> None:
+    calls = ran("private", tmp_path)
+    config = yaml.safe_load((tmp_path / "config").read_text())
+    assert verify([Manifest(config)]) == []
+    assert config["vpc"].pop("publicAccessCIDRs") == ["198.51.100.7/32"]
+    assert config["vpc"]["clusterEndpoints"] == {"publicAccess": True, "privateAccess": True}
+    config["vpc"]["clusterEndpoints"]["publicAccess"] = False
+    assert config == yaml.safe_load(written("private"))
+    after = calls[next(index for index, call in enumerate(calls) if call[:2] == ["eksctl", "create"]) + 1]
+    assert after[:3] == ["eksctl", "utils", "update-cluster-vpc-config"]
+    assert {"--public-access=false", "--private-access=true", "--approve"} <= set(after)
+    assert any("start-session" in call for call in calls)
+
+
+def test_a_public_api_needs_no_detour(tmp_path: Path) -> None:
+    calls = ran("public", tmp_path)
+    assert not any("start-session" in call or "--public-access=true" in call for call in calls)
+    assert "203.0.113.0/24" in readme("public")
+
+
+# --- Flux: after each way, the GitRepository that the Kustomizations read exists
+
+@pytest.mark.parametrize("name", ALL)
+def test_flux_gets_the_repository_that_the_kustomizations_read(name: str, tmp_path: Path) -> None:
+    calls, made = [each for each in ran(name, tmp_path) if each[0] == "flux"], plan(name)
+    given = {each.name for each in made.git_sources}
+    if any(call[1] == "bootstrap" for call in calls):
+        given.add("flux-system")  # flux2 v2.9.4, pkg/manifestgen/sync: the name of the namespace
+    given |= {call[4] for call in calls if call[1:4] == ["create", "source", "git"]}
+    assert {each.source for each in made.stages} == given
+    secrets = {call[4] for call in calls if call[1:4] == ["create", "secret", "git"]}
+    assert {each.secret for each in made.git_sources if each.secret} <= secrets
+
+
+@pytest.mark.parametrize(("path", "folder"), [
+    (None, "clusters/lab"), ("clusters/lab", "flux/lab"), ("clusters/lab/out", "flux/lab"), ("clusters", "flux/lab"),
+    ("clusters/lab2", "clusters/lab"),
+])  # fmt: skip
+def test_flux_writes_where_it_neither_finds_nor_touches_what_is_generated(path: str | None, folder: str) -> None:
+    made = plan_of(spec(flux={"path": path} if path else {}))
+    assert made.bootstrap is not None
+    assert made.bootstrap.flux_folder == folder
+    assert f"--path={folder}" in shlex.split(" ".join(re.findall(r"--path=\S+", files(made)["bootstrap/README.md"])))
+
+
+# --- the end
+
+def test_the_end_is_in_an_order_that_leaves_nothing_behind(tmp_path: Path) -> None:
+    calls = [" ".join(each) for each in ran("jakarta", tmp_path, HAS="1")]
+    steps = ["flux suspend", "kubectl delete trainjobs", "kubectl delete nodepools", "kubectl wait nodeclaims",
+             "kubectl delete ec2nodeclasses", "aws ec2 delete-vpc-endpoints", "aws ec2 delete-vpc-peering-connection",
+             "eksctl delete cluster", "aws cloudformation delete-stack"]  # fmt: skip
+    places = [next(index for index, call in enumerate(calls) if call.startswith(step)) for step in steps]
+    assert places == sorted(places)
+    assert not any("create-vpc-endpoint" in call for call in calls)  # there was one
+    left: Any = readme("jakarta").rpartition("What stays")[2]
+    assert all(each in left for each in (*plan("jakarta").bootstrap.needs.file_systems, "cr-0a1b2c3d4e5f60713"))  # type: ignore[union-attr]
