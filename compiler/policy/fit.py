@@ -6,7 +6,7 @@ is the pool's) is too small as well; and so forth.
 
 from __future__ import annotations
 
-from compiler.catalog import HUGE_PAGES_MIB, InstanceType, allocatable
+from compiler.catalog import GUIDE_HUGE_PAGES_MIB, InstanceType, allocatable, huge_pages_mib
 from compiler.manifest import placeholder
 from compiler.plan import Quantity
 from compiler.plan.jobs import ACCELERATORS, EFA, HUGEPAGES, INITIALIZERS
@@ -51,12 +51,23 @@ def over_node(work: Work, world: World) -> bool:
 
 
 def over_huge_pages(work: Work, world: World) -> bool:
-    """Whether a node of the job asks for more huge pages than the EFA driver makes, which nobody else does unless a
-    node says so by itself."""
-    pages = work.asks.get(HUGEPAGES)
-    if pages is None or pages <= Quantity.mib(HUGE_PAGES_MIB):
-        return False
-    return bool(work.pools) and not any(world.own_kubelet(each) for each in work.pools)
+    """Whether a node of the job certainly asks for more huge pages than there are: more than measurement and guide
+    say."""
+    return short_of_huge_pages(work, world) and work.asks[HUGEPAGES] > Quantity.mib(GUIDE_HUGE_PAGES_MIB)
+
+
+def short_of_huge_pages(work: Work, world: World) -> bool:
+    """Whether a node of the job asks for more huge pages than EFA's script sets aside."""
+    pages, most = work.asks.get(HUGEPAGES), huge_pages(work, world)
+    return pages is not None and most is not None and pages > most
+
+
+def huge_pages(work: Work, world: World) -> Quantity | None:
+    """The huge pages that EFA's script sets aside on the largest node of the job, which nobody else does; ``None`` is
+    unknown, and where a node configures its system by itself."""
+    if not work.types or any(world.own_kubelet(each) for each in work.pools):
+        return None
+    return Quantity.mib(max(huge_pages_mib(each) for each in work.types))
 
 
 def pool_room(work: Work, world: World) -> int | None:
@@ -170,6 +181,8 @@ def _lack(work: Work, nodes: int, queue: ClusterQueue, flavor: FlavorQuotas, wor
         asked = work.asks.get(quota.resource)
         if asked is None or (total := _together(work, nodes, asked, quota.resource)) <= quota.nominal:
             continue
+        if quota.resource == HUGEPAGES and short_of_huge_pages(work, world):
+            continue  # the quota is that of its nodes
         most = world.borrowable(queue, flavor.flavor, quota.resource)
         if most is not None and total > most:
             found.append((quota, total, most))

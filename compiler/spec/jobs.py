@@ -65,7 +65,8 @@ class JobResources(SpecModel):
     memory: Size | None = None
     gpus: int | None = Field(None, ge=0, description="accelerators a node")
     efa: int | None = Field(None, ge=0, description="EFA devices a node")
-    huge_pages: HugePages | None = Field(None, description="2 MiB huge pages, for libfabric's EFA provider")
+    huge_pages: HugePages | None = Field(None, description="2 MiB huge pages, for libfabric's EFA provider; derived: "
+                                          "5120Mi, or all that a small node sets aside")
     ephemeral_storage: Size | None = None
 
 

@@ -424,7 +424,7 @@ def test_quota_is_whole_nodes_even_for_what_only_jobs_ask() -> None:
     (flavor,) = plan.cluster_queues[0].flavors()
     (node,) = [each for each in plan.derived if (each.object, each.field) == ("pool/gpu", "efa")]
     assert node.value == "4"
-    for resource, per_node in ((GPU, 8), (EFA, 4), (HUGEPAGES, 10256 * 1024**2)):
+    for resource, per_node in ((GPU, 8), (EFA, 4), (HUGEPAGES, 21122 * 1024**2)):
         found = flavor.of(resource)
         assert found is not None
         assert (found.nominal.value, found.borrowing, found.lending) == (
@@ -504,7 +504,9 @@ def test_a_storage_may_be_mounted_twice_and_have_any_name() -> None:
 
 
 @pytest.mark.parametrize(("pool", "capacity"), [
-    ({"nodes": {"max": 4}}, {HUGEPAGES: "10256Mi"}),
+    ({"nodes": {"max": 4}}, {HUGEPAGES: "21122Mi"}),
+    ({"instanceType": "p5.4xlarge", "zone": "us-west-2a", "nodes": {"max": 4}}, {HUGEPAGES: "3522Mi"}),
+    ({"instanceType": "c7i.48xlarge", "zone": "us-west-2a", "nodes": {"max": 4}}, {HUGEPAGES: "42242Mi"}),
     ({"nodes": {"min": 4, "max": 4}}, None),
     ({"instanceType": "g6.xlarge", "zone": "us-west-2a", "nodes": {"max": 4}}, None),
 ])  # fmt: skip
