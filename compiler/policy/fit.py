@@ -23,16 +23,25 @@ Lack = tuple[Quota, Quantity, Quantity]
 
 def node_room(pool: NodePool, instance: InstanceType, world: World, *, huge_pages: bool) -> Room:
     """Milli-CPU and MiB for pods on a pool's node of a type, and what was taken before: all of the machine where the
-    pool configures its kubelet. Karpenter's overhead is no matter of node groups. Kept, since every job asks again."""
+    pool configures its kubelet. Karpenter's overhead is no matter of node groups. Kept, since every job asks again.
+
+    A pod must fit twice: where Karpenter expects it, with the overhead, and on the node, with the huge pages. Karpenter
+    takes both off where an overlay says the pages.
+    """
     if world.own_kubelet(pool):
         return instance.vcpus * 1000, instance.memory_mib, ()
     overhead = 0 if isinstance(pool, GroupPool) else world.memory_overhead
-    found: Room | None = world.rooms.get((instance.name, huge_pages, overhead))
-    if found is None:
-        left = allocatable(instance, huge_pages=huge_pages, vm_overhead=overhead)
-        notes = tuple(f"{each.what}: {', '.join(each.amounts)}" for each in left.steps)
-        found = world.rooms[instance.name, huge_pages, overhead] = left.cpu_milli, left.memory_mib, notes
-    return found
+    key = instance.name, huge_pages, overhead
+    if key not in world.rooms:
+        views = [(huge_pages, overhead)] if world.huge_pages_told else [(False, overhead), (huge_pages, 0)]
+        world.rooms[key] = min((_room_of(instance, *view) for view in views), key=lambda room: room[1])
+    return world.rooms[key]
+
+
+def _room_of(instance: InstanceType, huge_pages: bool, overhead: float) -> Room:
+    left = allocatable(instance, huge_pages=huge_pages, vm_overhead=overhead)
+    notes = tuple(f"{each.what}: {', '.join(each.amounts)}" for each in left.steps)
+    return left.cpu_milli, left.memory_mib, notes
 
 
 def over_node(work: Work, world: World) -> bool:

@@ -21,7 +21,7 @@ from compiler.plan.jobs import (
     Volume,
 )
 from compiler.plan.nodes import NODEPOOL_LABEL
-from compiler.plan.units import Duration, Quantity
+from compiler.plan.units import Quantity
 from compiler.resolve.binding import Job
 from compiler.resolve.context import Context
 from compiler.resolve.environment import (
@@ -36,6 +36,7 @@ from compiler.resolve.environment import (
 from compiler.resolve.model import check_model
 from compiler.resolve.queues import NETWORK_LAYERS
 from compiler.resolve.requests import processes, requests, shared_memory
+from compiler.resolve.stopping import SHUTDOWN_TIMEOUT, SIGNAL_FILE_ENV, grace, pre_stop
 
 SERVICE_ACCOUNT = "training"
 POD_PRIORITY = "trainyard-training"
@@ -52,11 +53,11 @@ def runtime(context: Context, job: Job, shared: Quantity) -> Runtime:
         annotations["kueue.x-k8s.io/podset-preferred-topology"] = NETWORK_LAYERS[-1]
     pod = Pod(
         at=job.at,
-        containers=(Container(at=job.at, name="node", mounts=(Mount(_SHM, "/dev/shm"),)),),
+        containers=(_container(context, job),),
         node_selector={NODEPOOL_LABEL: pool.name},
         tolerations=pool.tolerations,
         volumes=(Volume(_SHM, "emptyDir", medium="Memory", size=shared),),
-        restart_policy="Never", grace_seconds=_grace(context, job), service_account=_account(context, job),
+        restart_policy="Never", grace_seconds=grace(context, job), service_account=_account(context, job),
         priority_class=POD_PRIORITY, annotations=annotations,
         origins={"tolerations": pool.at / "taints", "volumes": job.at / "sharedMemory",
                  "node_selector": job.at / "pool", "grace_seconds": job.at / "gracePeriod",
@@ -71,12 +72,11 @@ def runtime(context: Context, job: Job, shared: Quantity) -> Runtime:
     return replace(found, name=f"{name}-{_digest(found)}")
 
 
-def _grace(context: Context, job: Job) -> int:
-    saves = job.spec.checkpoint is not None
-    return context.settle(
-        job.target, "gracePeriod", job.spec.grace_period, Duration(600 if saves else 60),
-        "time to save before the kill" if saves else "nothing is saved at the end", at=job.at / "gracePeriod",
-    ).seconds
+def _container(context: Context, job: Job) -> Container:
+    return Container(
+        at=job.at, name="node", mounts=(Mount(_SHM, "/dev/shm"),), pre_stop=pre_stop(context, job),
+        origins={"pre_stop": job.at / "checkpoint" / "signalFile"},
+    )
 
 
 def _account(context: Context, job: Job) -> str:
@@ -115,6 +115,8 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
             "processes": at / "processesPerNode", "namespace": at / "namespace", "runtime": at / "pool",
             f"env.{CHECKPOINT_ENV}": at / "checkpoint" / "path",
             f"env.{CHECKPOINT_EVERY_ENV}": at / "checkpoint" / "every",
+            f"env.{SIGNAL_FILE_ENV}": at / "checkpoint" / "signalFile",
+            f"env.{SHUTDOWN_TIMEOUT}": at / "torch",
             **{f"env.{name}": at / "env" / name for name in spec.env},
             **{f"env.{each.env}": at / "secrets" / index / "env" for index, each in enumerate(spec.secrets)},
         },

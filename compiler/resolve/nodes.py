@@ -21,6 +21,7 @@ from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context
 from compiler.resolve.pools import GPU_PRESENT, Pool
 from compiler.resolve.share import ROOT_GIB
+from compiler.resolve.stopping import BLOCK_DRAIN
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
 BLOCK_ENDS = "trainyard.dev/capacity-block-ends"
@@ -160,11 +161,11 @@ def _drain(context: Context, pool: Pool) -> str | None:
     """The deadline of a drain. Without one Karpenter never stops a pod that says `do-not-disrupt`."""
     if not pool.block:
         return None
-    context.derive(f"pool/{pool.name}", "terminationGracePeriod", "10m",
-                   "pods are told to stop, and may save, between Karpenter's drain 40 minutes before a block's end and "
-                   "EC2's reclaim 30 minutes before it",
-                   "karpenter v1.14.1 terminator; EC2 user guide, Capacity Blocks")
-    return "10m"
+    context.derive(f"pool/{pool.name}", "terminationGracePeriod", BLOCK_DRAIN,
+                   "pods are told to stop, and may save, between Karpenter's drain, up to a minute late, 40 minutes "
+                   "before a block's end, and EC2's reclaim 30 minutes before it",
+                   "karpenter v1.14.1 capacityreservation/expiration; EC2 user guide, Capacity Blocks")
+    return str(BLOCK_DRAIN)
 
 
 def _budgets(pool: Pool) -> tuple[Budget, ...]:

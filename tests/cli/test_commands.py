@@ -218,7 +218,7 @@ def test_every_derived_value_is_told_with_its_source(trainyard: Command) -> None
         assert reasons
         assert all(re.search(r"\S \[[^]]+.*\]$", line) for line in reasons)
     done = trainyard("explain", "job/atlas", "env.CHECKPOINT_DIR", "--in", "specs/jakarta")
-    assert "[specs/jakarta/jobs/atlas.yaml:14:22]" in done.out
+    assert "[specs/jakarta/jobs/atlas.yaml:15:22]" in done.out
 
 
 def test_explain_tells_fields_that_are_there(trainyard: Command) -> None:

@@ -363,8 +363,8 @@ def test_a_capacity_block_is_bought_as_reserved_and_tells_its_end() -> None:
     assert node_class.annotations == {"trainyard.dev/capacity-block-ends": "2026-12-15T11:30:00Z"}
     # Karpenter drains 40 minutes before the end, EC2 takes the node 30 minutes before it; pods that say do-not-disrupt
     # are told to stop only for a deadline.
-    assert pool.termination_grace == "10m"
-    assert "10m" in {each.value for each in plan.derived if each.field == "terminationGracePeriod"}
+    assert pool.termination_grace == "8m"
+    assert "8m" in {each.value for each in plan.derived if each.field == "terminationGracePeriod"}
 
 
 def test_the_only_zone_of_the_network_that_offers_a_type_is_derived() -> None:
