@@ -22,7 +22,7 @@ from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.plan import Derived, Plan
 from compiler.plan.jobs import Runtime, TrainJob
-from compiler.plan.nodes import NODEPOOL_LABEL
+from compiler.plan.nodes import NODEPOOL_LABEL, POOL_LABEL, NodePool
 from compiler.source import Document, Route, SourceFile
 from compiler.source.parse import parse
 
@@ -175,13 +175,19 @@ class _Words:
         """Sixteen hex digits."""
         if job.runtime not in self._pools:
             runtime = next(each for each in self.plan.runtimes if each.name == job.runtime)
-            names = {each.pod.node_selector.get(NODEPOOL_LABEL) for each in runtime.jobs}
-            self._pools[job.runtime] = _digest([self._said(pool.at) for pool in self.plan.node_pools
-                                                if pool.name in names])  # fmt: skip
+            selectors = [each.pod.node_selector for each in runtime.jobs]
+            pools = {pool.at: None for pool in self.plan.node_pools for selector in selectors
+                     if pool.name == selector.get(NODEPOOL_LABEL) or _of_pool(pool, selector)}
+            self._pools[job.runtime] = _digest([self._said(at) for at in pools])
         return _digest([self._said(job.at), self._pools[job.runtime]])
 
     def _said(self, route: Route) -> Any:
         return self.document.node(route)[0].to_python()
+
+
+def _of_pool(pool: NodePool, selector: Mapping[str, str]) -> bool:
+    """Whether a NodePool is one of several of the pool that a selector names."""
+    return POOL_LABEL in selector and pool.labels.get(POOL_LABEL) == selector[POOL_LABEL]
 
 
 def _with(plan: Plan, manifests: list[Manifest], held: Mapping[str, _Held]) -> tuple[Plan, list[Manifest]]:

@@ -20,7 +20,7 @@ from compiler.plan.jobs import (
     TrainJob,
     Volume,
 )
-from compiler.plan.nodes import NODEPOOL_LABEL
+from compiler.plan.nodes import RESERVATION_LABEL
 from compiler.plan.units import Quantity
 from compiler.resolve.binding import Job
 from compiler.resolve.context import Context
@@ -34,9 +34,9 @@ from compiler.resolve.environment import (
     rendezvous,
 )
 from compiler.resolve.model import check_model
-from compiler.resolve.queues import NETWORK_LAYERS
 from compiler.resolve.requests import processes, requests, shared_memory
 from compiler.resolve.stopping import SHUTDOWN_TIMEOUT, SIGNAL_FILE_ENV, grace, pre_stop
+from compiler.resolve.topology import preferred_level
 
 SERVICE_ACCOUNT = "training"
 POD_PRIORITY = "trainyard-training"
@@ -49,12 +49,12 @@ def runtime(context: Context, job: Job, shared: Quantity) -> Runtime:
     """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job."""
     pool, spec = job.pool, job.spec
     annotations = {"karpenter.sh/do-not-disrupt": "true"}
-    if _by_topology(job):
-        annotations["kueue.x-k8s.io/podset-preferred-topology"] = NETWORK_LAYERS[-1]
+    if (level := _level(job)) is not None:
+        annotations["kueue.x-k8s.io/podset-preferred-topology"] = level
     pod = Pod(
         at=job.at,
         containers=(_container(context, job),),
-        node_selector={NODEPOOL_LABEL: pool.name},
+        node_selector=pool.selector,
         tolerations=pool.tolerations,
         volumes=(Volume(_SHM, "emptyDir", medium="Memory", size=shared),),
         restart_policy="Never", grace_seconds=grace(context, job), service_account=_account(context, job),
@@ -163,8 +163,9 @@ def _explain(context: Context, job: Job) -> None:
     context.derive(target, "disruption", "karpenter.sh/do-not-disrupt",
                    "a node that is emptied to save money would end the whole gang", "karpenter.sh/v1, v1.14.1")
     context.derive(target, "priorityClass", POD_PRIORITY, "above best-effort pods, never preempting: Kueue decides")
-    if _by_topology(job):
-        context.derive(target, "topology", NETWORK_LAYERS[-1], f"pool {pool.name} is placed by EC2's network layers",
+    if (level := _level(job)) is not None:
+        by = "reservation" if level == RESERVATION_LABEL else "EC2's network layers"
+        context.derive(target, "topology", level, f"pool {pool.name} is placed by {by}",
                        "kueue.x-k8s.io/podset-preferred-topology")
 
 
@@ -174,8 +175,9 @@ _RESTARTS = {
 }
 
 
-def _by_topology(job: Job) -> bool:
-    return job.pool.spec.topology == "network" and job.spec.nodes > 1
+def _level(job: Job) -> str | None:
+    """The level of the topology that a gang is kept in where it fits."""
+    return preferred_level(job.pool) if job.spec.nodes > 1 else None
 
 
 def _patches(context: Context, job: Job) -> tuple[Patch, ...]:

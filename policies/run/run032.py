@@ -20,12 +20,12 @@ def saving_over_drain(work: Work, world: World) -> Iterator[Finding]:
 
     ## Fails
 
-        nodePools: [{name: gpu, nodes: {min: 4, max: 4}, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, nodes: {min: 5, max: 5}, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
         jobs: [{name: llama, gracePeriod: 10m, torch: "2.12"}]
 
     ## Passes
 
-        nodePools: [{name: gpu, nodes: {min: 4, max: 4}, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, nodes: {min: 5, max: 5}, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
         jobs: [{name: llama, gracePeriod: 8m, torch: "2.12"}]
     """
     grace = work.pod.grace_seconds if work.pod is not None else None

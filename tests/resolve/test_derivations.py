@@ -9,7 +9,7 @@ from builders import FSX, SPECS, example, job_of, plan_of, spec
 
 from compiler.plan import Derived, Plan
 from compiler.plan.jobs import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON, TrainJob
-from compiler.plan.nodes import NODEPOOL_LABEL, NetworkInterface, Requirement, untolerated
+from compiler.plan.nodes import NODEPOOL_LABEL, POOL_LABEL, NetworkInterface, Requirement, untolerated
 from compiler.plan.units import Duration, Quantity
 from compiler.source import Route
 
@@ -207,10 +207,12 @@ def test_tolerations_are_the_pools_taints(name: str) -> None:
     _, plan = example(name)
     for runtime in plan.runtimes:
         pod = runtime.jobs[0].pod
-        pool = plan.node_pool(pod.node_selector["karpenter.sh/nodepool"])
-        assert pool is not None
-        assert untolerated(pool.taints, pod.tolerations) == ()
-        assert len(pod.tolerations) == len(pool.taints)
+        pools = [each for each in plan.node_pools
+                 if pod.node_selector.items() <= {**each.labels, NODEPOOL_LABEL: each.name}.items()]
+        assert pools
+        for pool in pools:
+            assert untolerated(pool.taints, pod.tolerations) == ()
+            assert len(pod.tolerations) == len(pool.taints)
 
 
 def test_equal_jobs_share_a_runtime_and_its_name_follows_its_content() -> None:
@@ -354,12 +356,12 @@ def test_a_placement_group_that_exists_is_taken_and_none_is_made() -> None:
 
 
 def test_a_capacity_block_is_bought_as_reserved_and_tells_its_end() -> None:
-    capacity = {"type": "block", "ids": ["cr-1", "cr-2"], "ends": "2026-12-15T11:30:00Z"}
+    capacity = {"type": "block", "id": "cr-1", "ends": "2026-12-15T11:30:00Z"}
     plan = plan_of(spec(pool={"capacity": capacity}))
     (pool,), (node_class,) = plan.node_pools, plan.node_classes
     assert pool.capacity_types == ("reserved",)
     assert pool.values("karpenter.k8s.aws/capacity-reservation-type") == ("capacity-block",)
-    assert [each.id for each in node_class.reservations] == ["cr-1", "cr-2"]
+    assert [each.id for each in node_class.reservations] == ["cr-1"]
     assert node_class.annotations == {"trainyard.dev/capacity-block-ends": "2026-12-15T11:30:00Z"}
     # Karpenter drains 40 minutes before the end, EC2 takes the node 30 minutes before it; pods that say do-not-disrupt
     # are told to stop only for a deadline.
@@ -406,8 +408,10 @@ def test_every_resource_that_a_pod_asks_is_covered_for_all_its_nodes(name: str) 
     for job in plan.jobs:
         queue = plan.queue_of(job)
         assert queue is not None
-        pool = plan.runtimes[[each.name for each in plan.runtimes].index(job.runtime)].jobs[0].pod.node_selector
-        flavor = next(each for each in queue.flavors() if each.flavor == pool["karpenter.sh/nodepool"])
+        runtime = plan.runtime(job)
+        assert runtime is not None
+        flavor = next(each for each in queue.flavors()
+                      if {each.flavor} == {*runtime.jobs[0].pod.node_selector.values()})
         for resource, amount in job.requests.items():
             assert resource in queue.covered
             quota = flavor.of(resource)
@@ -589,7 +593,7 @@ def test_every_derived_value_says_why(name: str) -> None:
         assert not each.reason.endswith(".")
     targets = {each.object for each in plan.derived}
     assert {f"job/{job.source_name}" for job in plan.jobs} <= targets
-    assert {f"pool/{pool.name}" for pool in plan.node_pools} <= targets
+    assert {f"pool/{pool.labels.get(POOL_LABEL, pool.name)}" for pool in plan.node_pools} <= targets
 
 
 def test_each_device_has_the_plugin_that_advertises_it() -> None:
