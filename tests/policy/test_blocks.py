@@ -6,8 +6,14 @@ from collections.abc import Sequence
 from itertools import permutations, product
 
 import pytest
+import yaml
 
+from compiler.catalog import load_catalog
+from compiler.diagnostics import Severity
+from compiler.manifest import Manifest
 from compiler.policy.blocks import always_fit, countable, placement
+from compiler.policy.engine import run
+from tests.policy.harness import SPEC, TODAY, again, builtin_rules, from_spec, merged
 
 
 def every_placement(blocks: Sequence[int], gangs: Sequence[int]) -> list[tuple[int, ...]]:
@@ -61,3 +67,17 @@ def test_many_gangs_take_no_time() -> None:
     assert countable((64, 64, 64), [11] * 15 + [20])
     assert not always_fit((64, 64, 64), [11] * 15 + [20])
     assert not countable((64, 64), list(range(1, 25)))  # of 24 sizes: too many ways to look at
+
+
+def test_a_gang_that_requires_a_block_is_never_admitted_where_it_only_prefers_one_it_is_spread() -> None:
+    blocks = {"type": "block", "reservations": [{"id": "cr-0a1", "nodes": 3}, {"id": "cr-0b2", "nodes": 3}]}
+    part = {"nodePools": [{"name": "gpu", "nodes": {"min": 6, "max": 6}, "capacity": blocks}],
+            "queues": [{"name": "research", "quota": [{"pool": "gpu", "nodes": 6}]}]}
+    plan, manifests = from_spec(yaml.safe_dump(merged(SPEC, {"spec": part})))
+    for word, severity in (("preferred", Severity.WARNING), ("required", Severity.ERROR)):
+        text = yaml.safe_dump([each.body for each in manifests])
+        bodies = yaml.safe_load(text.replace("podset-preferred-topology", f"podset-{word}-topology"))
+        lifted, changed = again(plan, [Manifest(body) for body in bodies], closed=True)
+        found = run(lifted, load_catalog(), builtin_rules(), TODAY, changed)
+        assert [(each.severity, each.message) for each in found if each.code == "QUE022"] == [
+            (severity, "job `llama` has 4 nodes, and the largest block 3")]
