@@ -185,7 +185,8 @@ def _lookup(body: Any, path: str) -> Any:
     ("seoul-llm", "TrainJob/team-a/llama3-8b-fsdp-*", "spec.trainer.numNodes", "nodes: 4"),
     ("seoul-llm", "PersistentVolume/team-a-checkpoints", "spec.capacity.storage", "size: 38400Gi"),
     ("jakarta", "TrainJob/models/timor-*", "spec.trainer.numNodes", "nodes: 14"),
-    ("jakarta", "EC2NodeClass/h200", "spec.capacityReservationSelectorTerms", "capacity:"),
+    ("jakarta", "EC2NodeClass/h200-cr-0a1b2c3d4e5f60714", "spec.capacityReservationSelectorTerms", "nodes: 16"),
+    ("jakarta", "NodePool/h200-cr-0a1b2c3d4e5f60713", "spec.replicas", "nodes: 64"),
     ("two-teams", "ClusterQueue/team-b", "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota", "borrow: 8"),
 ])
 def test_fields_point_at_their_line(cluster: str, name: str, field: str, line: str) -> None:

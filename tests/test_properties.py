@@ -51,10 +51,16 @@ def mapping(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any
         if value is not None})
 
 
-CAPACITY = st.sampled_from([
-    {"type": "on-demand"}, {"type": "spot"}, {"type": "reserved", "id": "cr-0a1b"},
-    {"type": "block", "ids": ["cr-0a1b", "cr-0a1c"], "ends": "2026-12-15T11:30:00Z"},
-])  # fmt: skip
+@st.composite
+def capacity(draw: st.DrawFn, nodes: int) -> dict[str, Any]:
+    one, block = draw(st.booleans()), draw(st.booleans())
+    if not draw(st.booleans()):
+        return {"type": "on-demand" if one else "spot"}
+    found = {"type": "block", "ends": "2026-12-15T11:30:00Z"} if block else {"type": "reserved"}
+    if one or nodes < 2:
+        return {**found, "id": "cr-0a1b"}
+    first = draw(st.integers(1, nodes - 1))
+    return {**found, "reservations": [{"id": "cr-0a1b", "nodes": first}, {"id": "cr-0a1c", "nodes": nodes - first}]}
 
 
 @st.composite
@@ -65,7 +71,7 @@ def pool(draw: st.DrawFn, name: str) -> dict[str, Any]:
         "name": name, "instanceType": instance, "zone": f"{REGION}{TYPES[instance]}",
         "nodes": {"min": draw(st.sampled_from([0, most])), "max": most},
         **draw(mapping(
-            capacity=some(CAPACITY), placement=some(st.sampled_from(["cluster", "spread", "partition", "none"])),
+            capacity=some(capacity(most)), placement=some(st.sampled_from(["cluster", "spread", "partition", "none"])),
             efa=some(st.just(False)), localStorage=some(st.just("none")), consolidateAfter=some(DURATIONS),
             labels=some(st.just({"team": "a", "example.com/x": ""})),
                 topology=some(st.sampled_from(["network", "none"])),
@@ -87,7 +93,8 @@ def job(draw: st.DrawFn, name: str, where: dict[str, Any], storage: list[str]) -
             args=some(st.lists(WORDS, max_size=3)),
                 env=some(st.dictionaries(st.sampled_from(["A", "NCCL_NET", "B.c"]), WORDS)),
             secrets=some(st.just([{"env": "TOKEN", "secret": "s", "key": "k"}])),
-            checkpoint=some(st.just({"path": "/c"})), timeout=some(DURATIONS), rerun=some(st.integers(0, 3)),
+            checkpoint=some(st.sampled_from([{"path": "/c"}, {"path": "/c", "signalFile": "/tmp/it's"}])),
+            torch=some(st.sampled_from(["2.11", "2.12"])), timeout=some(DURATIONS), rerun=some(st.integers(0, 3)),
             retries=some(mapping(process=st.integers(0, 9), job=st.integers(0, 9))), labels=some(st.just({"a": ""})),
             priority=some(st.sampled_from(["low", "high"])), sharedMemory=some(st.sampled_from(["1Gi", "64Gi"])),
             resources=some(mapping(cpu=some(st.sampled_from(["500m", 8])), memory=some(st.just("100Gi")),
@@ -133,7 +140,8 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
         jobs.append(draw(job(f"j{i}", where, storage)))
     volumes = [{"name": name, **draw(st.sampled_from([
         {"s3": {"bucket": "my-bucket", "prefix": "a/b"}}, {"s3": {"bucket": "my-bucket"}},
-        {"fsxLustre": {"id": "fs-0a1b2c3d", "mountName": "abc", "size": f"{draw(FSX_SIZES)}Gi", "zone": "us-west-2a"}},
+        {"fsxLustre": {"id": "fs-0a1b2c3d", "mountName": "abc", "size": f"{draw(FSX_SIZES)}Gi", "zone": "us-west-2a",
+                       **draw(mapping(version=some(st.sampled_from(["2.12", "2.15"]))))}},
     ]))} for name in storage]  # fmt: skip
     return spec(
         nodePools=pools, jobs=jobs, queues=queues, storage=volumes, network=draw(NETWORK),

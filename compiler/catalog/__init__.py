@@ -1,13 +1,20 @@
 """Dated facts: EC2 instance types, regions and zones, upstream releases, Xid codes. Facts only, no opinions."""
 
-from compiler.catalog.capacity import HUGE_PAGES_MIB, Allocatable, Step, allocatable, max_pods
+from compiler.catalog.capacity import (
+    GUIDE_HUGE_PAGES_MIB,
+    Allocatable,
+    Step,
+    allocatable,
+    huge_pages_mib,
+    max_pods,
+)
 from compiler.catalog.catalog import Catalog, Source, load_catalog
 from compiler.catalog.instance import InstanceType, NetworkCard
 from compiler.catalog.release import Chart, Release, version_key
 from compiler.catalog.xid import XidList, XidTable
 
 __all__ = [
-    "HUGE_PAGES_MIB",
+    "GUIDE_HUGE_PAGES_MIB",
     "Allocatable",
     "Catalog",
     "Chart",
@@ -19,6 +26,7 @@ __all__ = [
     "XidList",
     "XidTable",
     "allocatable",
+    "huge_pages_mib",
     "load_catalog",
     "max_pods",
     "version_key",

@@ -55,14 +55,17 @@ def pod(template: Reader) -> Pod:
 
 def container(body: Reader) -> Container:
     """core/v1 Container."""
-    resources, security = body / "resources", body / "securityContext"
+    resources, security, hook = body / "resources", body / "securityContext", body.follow("lifecycle", "preStop")
+    command = hook.follow("exec", "command").texts()
     return Container(
         at=body.at, name=(body / "name").word(), image=(body / "image").text(),
-        unread=unread(requests=resources / "requests", limits=resources / "limits", claims=resources / "claims"),
+        unread=unread(requests=resources / "requests", limits=resources / "limits", claims=resources / "claims")
+        | (frozenset({"pre_stop"}) if hook and not command else frozenset()), pre_stop=command,
         origins={
             "env": (body / "env").at, "requests": (resources / "requests").at, "limits": (resources / "limits").at,
             "mounts": (body / "volumeMounts").at, "command": (body / "command").at, "args": (body / "args").at,
             "image": (body / "image").at, "privileged": (security / "privileged").at,
+            "pre_stop": hook.at,
         },
         command=(body / "command").texts(), args=(body / "args").texts(), env=env(body / "env"),
         requests=(resources / "requests").quantities(), limits=(resources / "limits").quantities(),

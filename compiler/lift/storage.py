@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.lift.reader import Reader, name_of, namespace_of
+from compiler.lift.reader import Reader, annotations_of, name_of, namespace_of
 from compiler.plan.base import PlanNode
 from compiler.plan.nodes import ZONE
-from compiler.plan.storage import PersistentVolume, VolumeClaim
+from compiler.plan.storage import LUSTRE_VERSION, PersistentVolume, VolumeClaim
 
 
 def volume(body: Reader) -> Iterator[PlanNode]:
@@ -21,9 +21,11 @@ def volume(body: Reader) -> Iterator[PlanNode]:
             size=size, attributes=(csi / "volumeAttributes").strings(), mount_options=(spec / "mountOptions").texts(),
             access_modes=(spec / "accessModes").texts(), claim_namespace=(claim / "namespace").word(),
             claim_name=(claim / "name").word(), zone=zone,
+            lustre=annotations_of(body).get(LUSTRE_VERSION),
             unread=frozenset({"zone"}) if zone is None and (spec / "nodeAffinity") else frozenset(),
             origins={"size": spec.follow("capacity", "storage").at, "zone": (spec / "nodeAffinity").at,
-                     "attributes": csi.follow("volumeAttributes", "dnsname").at},
+                     "attributes": csi.follow("volumeAttributes", "dnsname").at,
+                     "lustre": body.follow("metadata", "annotations", LUSTRE_VERSION).at},
         )
 
 

@@ -64,7 +64,10 @@ class Volume:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Container(PlanNode):
-    """A container. ``requests`` and ``limits`` are per pod, by resource name."""
+    """A container. ``requests`` and ``limits`` are per pod, by resource name.
+
+    ``pre_stop`` is the command that runs before the container is told to stop.
+    """
 
     name: str
     image: str | None = None
@@ -76,6 +79,7 @@ class Container(PlanNode):
     mounts: tuple[Mount, ...] = ()
     capabilities: tuple[str, ...] = ()
     privileged: bool = False
+    pre_stop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

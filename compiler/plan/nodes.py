@@ -17,6 +17,8 @@ OS = "kubernetes.io/os"
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
 NODEPOOL_LABEL = "karpenter.sh/nodepool"
 HOSTNAME = "kubernetes.io/hostname"
+POOL_LABEL, RESERVATION_LABEL = "trainyard.dev/pool", "trainyard.dev/reservation"
+"""Of nodes whose pool has several reservations: the pool that all of them belong to, and the reservation of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +232,8 @@ class NodeGroup(PlanNode):
 
 
 __all__ = [
-    "ARCH", "CAPACITY_TYPE", "HOSTNAME", "INSTANCE_TYPE", "NODEPOOL_LABEL", "OS", "ZONE",
+    "ARCH", "CAPACITY_TYPE", "HOSTNAME", "INSTANCE_TYPE", "NODEPOOL_LABEL", "OS", "POOL_LABEL",
+    "RESERVATION_LABEL", "ZONE",
     "BlockDevice", "Budget", "NetworkInterface", "NodeClass", "NodeGroup", "NodeOverlay", "NodePool", "Requirement",
     "SelectorTerm", "Taint", "Toleration", "untolerated",
 ]

@@ -9,10 +9,15 @@ from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
 from compiler.plan.units import Quantity
 
+LUSTRE_VERSION = "trainyard.dev/lustre-version"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersistentVolume(PlanNode):
-    """A PersistentVolume for a file system given by id. ``zone`` pins it by node affinity where it has one."""
+    """A PersistentVolume for a file system given by id. ``zone`` pins it by node affinity where it has one.
+
+    ``lustre`` is the version of an FSx for Lustre file system, as an annotation says it: no field of the API does.
+    """
 
     name: str
     driver: str
@@ -24,6 +29,7 @@ class PersistentVolume(PlanNode):
     claim_namespace: str = ""
     claim_name: str = ""
     zone: str | None = None
+    lustre: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from compiler.plan.jobs import EFA, GPU, NEURON, Resources
-from compiler.plan.nodes import INSTANCE_TYPE, NODEPOOL_LABEL, NodePool, Toleration, untolerated
+from compiler.plan.nodes import INSTANCE_TYPE, NODEPOOL_LABEL, POOL_LABEL, NodePool, Toleration, untolerated
 from compiler.plan.queues import ClusterQueue, Flavor, FlavorQuotas, ResourceGroup
 from compiler.policy.nodes import Nodes
 from compiler.policy.offers import without_accelerators
@@ -31,7 +31,7 @@ def find_choices(
         if known and len(known) == len(flavors):
             choices = tuple(_narrowed(nodes, choice, flavor) for choice in choices for flavor in known)
     found = [each for each in choices if each.pools]
-    if not (NODEPOOL_LABEL in selector or INSTANCE_TYPE in selector):
+    if not any(key in selector for key in (NODEPOOL_LABEL, POOL_LABEL, INSTANCE_TYPE)):
         found = _with_devices(nodes, found, asks)
     found = [_tolerated(each, asks, reach) for each in found if each.pools]
     return tuple(replace(each, offers=nodes.offers(each.pools, each.labels)) for each in found)

@@ -6,7 +6,7 @@ is the pool's) is too small as well; and so forth.
 
 from __future__ import annotations
 
-from compiler.catalog import HUGE_PAGES_MIB, InstanceType, allocatable
+from compiler.catalog import GUIDE_HUGE_PAGES_MIB, InstanceType, allocatable, huge_pages_mib
 from compiler.manifest import placeholder
 from compiler.plan import Quantity
 from compiler.plan.jobs import ACCELERATORS, EFA, HUGEPAGES, INITIALIZERS
@@ -23,16 +23,25 @@ Lack = tuple[Quota, Quantity, Quantity]
 
 def node_room(pool: NodePool, instance: InstanceType, world: World, *, huge_pages: bool) -> Room:
     """Milli-CPU and MiB for pods on a pool's node of a type, and what was taken before: all of the machine where the
-    pool configures its kubelet. Karpenter's overhead is no matter of node groups. Kept, since every job asks again."""
+    pool configures its kubelet. Karpenter's overhead is no matter of node groups. Kept, since every job asks again.
+
+    A pod must fit twice: where Karpenter expects it, with the overhead, and on the node, with the huge pages. Karpenter
+    takes both off where an overlay says the pages.
+    """
     if world.own_kubelet(pool):
         return instance.vcpus * 1000, instance.memory_mib, ()
     overhead = 0 if isinstance(pool, GroupPool) else world.memory_overhead
-    found: Room | None = world.rooms.get((instance.name, huge_pages, overhead))
-    if found is None:
-        left = allocatable(instance, huge_pages=huge_pages, vm_overhead=overhead)
-        notes = tuple(f"{each.what}: {', '.join(each.amounts)}" for each in left.steps)
-        found = world.rooms[instance.name, huge_pages, overhead] = left.cpu_milli, left.memory_mib, notes
-    return found
+    key = instance.name, huge_pages, overhead
+    if key not in world.rooms:
+        views = [(huge_pages, overhead)] if world.huge_pages_told else [(False, overhead), (huge_pages, 0)]
+        world.rooms[key] = min((_room_of(instance, *view) for view in views), key=lambda room: room[1])
+    return world.rooms[key]
+
+
+def _room_of(instance: InstanceType, huge_pages: bool, overhead: float) -> Room:
+    left = allocatable(instance, huge_pages=huge_pages, vm_overhead=overhead)
+    notes = tuple(f"{each.what}: {', '.join(each.amounts)}" for each in left.steps)
+    return left.cpu_milli, left.memory_mib, notes
 
 
 def over_node(work: Work, world: World) -> bool:
@@ -51,12 +60,23 @@ def over_node(work: Work, world: World) -> bool:
 
 
 def over_huge_pages(work: Work, world: World) -> bool:
-    """Whether a node of the job asks for more huge pages than the EFA driver makes, which nobody else does unless a
-    node says so by itself."""
-    pages = work.asks.get(HUGEPAGES)
-    if pages is None or pages <= Quantity.mib(HUGE_PAGES_MIB):
-        return False
-    return bool(work.pools) and not any(world.own_kubelet(each) for each in work.pools)
+    """Whether a node of the job certainly asks for more huge pages than there are: more than measurement and guide
+    say."""
+    return short_of_huge_pages(work, world) and work.asks[HUGEPAGES] > Quantity.mib(GUIDE_HUGE_PAGES_MIB)
+
+
+def short_of_huge_pages(work: Work, world: World) -> bool:
+    """Whether a node of the job asks for more huge pages than EFA's script sets aside."""
+    pages, most = work.asks.get(HUGEPAGES), huge_pages(work, world)
+    return pages is not None and most is not None and pages > most
+
+
+def huge_pages(work: Work, world: World) -> Quantity | None:
+    """The huge pages that EFA's script sets aside on the largest node of the job, which nobody else does; ``None`` is
+    unknown, and where a node configures its system by itself."""
+    if not work.types or any(world.own_kubelet(each) for each in work.pools):
+        return None
+    return Quantity.mib(max(huge_pages_mib(each) for each in work.types))
 
 
 def pool_room(work: Work, world: World) -> int | None:
@@ -170,6 +190,8 @@ def _lack(work: Work, nodes: int, queue: ClusterQueue, flavor: FlavorQuotas, wor
         asked = work.asks.get(quota.resource)
         if asked is None or (total := _together(work, nodes, asked, quota.resource)) <= quota.nominal:
             continue
+        if quota.resource == HUGEPAGES and short_of_huge_pages(work, world):
+            continue  # the quota is that of its nodes
         most = world.borrowable(queue, flavor.flavor, quota.resource)
         if most is not None and total > most:
             found.append((quota, total, most))

@@ -75,6 +75,14 @@ class Nodes:
         node_class = self.node_class(pool)
         return node_class is not None and node_class.own_kubelet
 
+    def amazon_linux_2023(self, pool: NodePool) -> bool | None:
+        """Whether the nodes of a pool run AL2023; ``None`` where an image of another name may be anything."""
+        node_class = self.node_class(pool)
+        if node_class is None or not (node_class.ami_alias or node_class.ami_family):
+            return None
+        alias, family = node_class.ami_alias or "", node_class.ami_family or ""
+        return alias.startswith("al2023@") or family == "AL2023"
+
     def most_nodes(self, pool: NodePool, instance: InstanceType) -> int | None:
         """Nodes of a type that a pool's replicas and limits allow; ``None`` without any that is known."""
         if pool.unread:

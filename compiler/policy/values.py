@@ -8,6 +8,7 @@ from typing import Any
 from compiler.plan.cluster import Addon
 from compiler.plan.delivery import HelmRelease
 from compiler.plan.nodes import Toleration
+from compiler.plan.units import Duration
 
 
 def value(values: Any, *path: str) -> Any:
@@ -35,6 +36,14 @@ def read_tolerations(given: Any) -> tuple[Toleration, ...]:
                    str(each.get("effect", "")))
         for each in items(given)
     )
+
+
+def seconds(text: str | None) -> int | None:
+    """The seconds of a duration; ``None`` where there is none, or it is another word (``Never``)."""
+    try:
+        return Duration.parse(text).seconds if text else None
+    except ValueError:
+        return None
 
 
 def items(values: Any, *path: str) -> list[Mapping[str, Any]]:

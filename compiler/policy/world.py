@@ -12,7 +12,7 @@ from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
 from compiler.manifest import Manifest
 from compiler.plan import Plan, PlanNode, Quantity
 from compiler.plan.delivery import HelmRelease
-from compiler.plan.jobs import Patch, Pod, Resources, Runtime, TrainJob, effective_pod
+from compiler.plan.jobs import HUGEPAGES, Patch, Pod, Resources, Runtime, TrainJob, effective_pod
 from compiler.plan.nodes import NodePool
 from compiler.plan.queues import ClusterQueue, Cohort, Quota
 from compiler.policy.choices import find_choices
@@ -195,6 +195,11 @@ class World(Nodes):
         file = self.paths.get(str(node.at[0]), "") if node.at else ""
         parts = "/".join(each for each in folder.split("/") if each not in ("", "."))
         return not file or not parts or f"/{parts}/" in f"/{file}" or file.startswith(f"{parts.rpartition('/')[2]}/")
+
+    @cached_property
+    def huge_pages_told(self) -> bool:
+        """Whether Karpenter is told of huge pages. Our own output asks for no more than is left by all accounts."""
+        return self.plan.closed or any(HUGEPAGES in each.capacity for each in self.plan.node_overlays)
 
     @cached_property
     def memory_overhead(self) -> float:

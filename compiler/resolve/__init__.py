@@ -21,6 +21,7 @@ from compiler.resolve import (
     platform,
     queues,
     storage,
+    topology,
 )
 from compiler.resolve.context import SPEC, Context, near_help
 from compiler.resolve.pools import resolve_pools
@@ -59,10 +60,10 @@ def _plan(context: Context) -> Plan:
     made_cluster = cluster.cluster(context, pools)
     return Plan(
         cluster=made_cluster,
-        node_classes=tuple(nodes.node_class(context, each) for each in pools.values()),
-        node_pools=tuple(nodes.node_pool(context, each) for each in pools.values()),
+        node_classes=tuple(made for each in pools.values() for made in nodes.node_classes(context, each)),
+        node_pools=tuple(made for each in pools.values() for made in nodes.node_pools(context, each)),
         node_overlays=tuple(nodes.node_overlay(context, each) for each in pools.values() if each.overlaid),
-        topologies=(queues.topology(),) if any(p.spec.topology == "network" for p in pools.values()) else (),
+        topologies=topology.topologies(pools.values()),
         flavors=tuple(queues.flavor(each) for each in pools.values()),
         cohorts=queues.cohorts(context, bound),
         cluster_queues=tuple(queues.cluster_queue(context, each, _asked(each.name, made)) for each in bound.values()),

@@ -85,9 +85,11 @@ def _purchase(pool: Pool) -> Purchase:
 
 
 def _sizes(pool: Pool) -> tuple[tuple[str, int], ...]:
-    """Each reservation of a pool and its nodes: as even as it goes, where the spec does not say how large they are."""
-    ids = pool.spec.capacity.reservations
-    return tuple((id, pool.nodes // len(ids) + (index < pool.nodes % len(ids))) for index, id in enumerate(ids))
+    """Each reservation of a pool and its nodes."""
+    capacity = pool.spec.capacity
+    if capacity.reservations:
+        return tuple((each.id, each.nodes) for each in capacity.reservations)
+    return ((capacity.id, pool.nodes),) if capacity.id else ()
 
 
 def _devices(pool: Pool) -> PoolDevices:

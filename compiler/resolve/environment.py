@@ -9,6 +9,7 @@ from compiler.plan.jobs import EnvVar
 from compiler.resolve.binding import Job
 from compiler.resolve.context import Context
 from compiler.resolve.queues import RECOVERY
+from compiler.resolve.stopping import SHUTDOWN_OPTION, SHUTDOWN_TIMEOUT, SIGNAL_FILE_ENV, shutdown_seconds
 from compiler.source import Route
 
 CHECKPOINT_ENV = "CHECKPOINT_DIR"
@@ -106,7 +107,22 @@ def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
         if spec.checkpoint.every is not None:
             found += _variable(context, job, CHECKPOINT_EVERY_ENV, str(spec.checkpoint.every.seconds),
                                "how often the program saves, in seconds", follows=at / "every")
-    return tuple(found + _network(context, job))
+        if spec.checkpoint.signal_file is not None:
+            found += _variable(context, job, SIGNAL_FILE_ENV, spec.checkpoint.signal_file,
+                               "appears when the pod must stop; to be removed when all is saved",
+                               follows=at / "signalFile")
+    return tuple(found + _shutdown(context, job) + _network(context, job))
+
+
+def _shutdown(context: Context, job: Job) -> list[EnvVar]:
+    """How long torchrun waits for its ranks to save; the option in the command wins."""
+    parts, seconds = [*job.spec.command, *job.spec.args], shutdown_seconds(job)
+    if seconds is None or not launches_torchrun(parts) or f"--{SHUTDOWN_OPTION}" in flags(parts):
+        return []
+    follows = job.at / "torch" if job.spec.torch is not None else job.at / "image"
+    return _variable(context, job, SHUTDOWN_TIMEOUT, str(seconds),
+                     "torchrun kills its ranks 30 seconds after the signal to stop, unless it is told otherwise",
+                     "torch 2.12.0, torch/distributed/launcher/api.py", follows=follows)
 
 
 def _network(context: Context, job: Job) -> list[EnvVar]:

@@ -20,8 +20,8 @@ from compiler.plan.jobs import (
     TrainJob,
     Volume,
 )
-from compiler.plan.nodes import NODEPOOL_LABEL
-from compiler.plan.units import Duration, Quantity
+from compiler.plan.nodes import RESERVATION_LABEL
+from compiler.plan.units import Quantity
 from compiler.resolve.binding import Job
 from compiler.resolve.context import Context
 from compiler.resolve.environment import (
@@ -34,8 +34,9 @@ from compiler.resolve.environment import (
     rendezvous,
 )
 from compiler.resolve.model import check_model
-from compiler.resolve.queues import NETWORK_LAYERS
 from compiler.resolve.requests import processes, requests, shared_memory
+from compiler.resolve.stopping import SHUTDOWN_TIMEOUT, SIGNAL_FILE_ENV, grace, pre_stop
+from compiler.resolve.topology import preferred_level
 
 SERVICE_ACCOUNT = "training"
 POD_PRIORITY = "trainyard-training"
@@ -48,15 +49,15 @@ def runtime(context: Context, job: Job, shared: Quantity) -> Runtime:
     """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job."""
     pool, spec = job.pool, job.spec
     annotations = {"karpenter.sh/do-not-disrupt": "true"}
-    if _by_topology(job):
-        annotations["kueue.x-k8s.io/podset-preferred-topology"] = NETWORK_LAYERS[-1]
+    if (level := _level(job)) is not None:
+        annotations["kueue.x-k8s.io/podset-preferred-topology"] = level
     pod = Pod(
         at=job.at,
-        containers=(Container(at=job.at, name="node", mounts=(Mount(_SHM, "/dev/shm"),)),),
-        node_selector={NODEPOOL_LABEL: pool.name},
+        containers=(_container(context, job),),
+        node_selector=pool.selector,
         tolerations=pool.tolerations,
         volumes=(Volume(_SHM, "emptyDir", medium="Memory", size=shared),),
-        restart_policy="Never", grace_seconds=_grace(context, job), service_account=_account(context, job),
+        restart_policy="Never", grace_seconds=grace(context, job), service_account=_account(context, job),
         priority_class=POD_PRIORITY, annotations=annotations,
         origins={"tolerations": pool.at / "taints", "volumes": job.at / "sharedMemory",
                  "node_selector": job.at / "pool", "grace_seconds": job.at / "gracePeriod",
@@ -71,12 +72,11 @@ def runtime(context: Context, job: Job, shared: Quantity) -> Runtime:
     return replace(found, name=f"{name}-{_digest(found)}")
 
 
-def _grace(context: Context, job: Job) -> int:
-    saves = job.spec.checkpoint is not None
-    return context.settle(
-        job.target, "gracePeriod", job.spec.grace_period, Duration(600 if saves else 60),
-        "time to save before the kill" if saves else "nothing is saved at the end", at=job.at / "gracePeriod",
-    ).seconds
+def _container(context: Context, job: Job) -> Container:
+    return Container(
+        at=job.at, name="node", mounts=(Mount(_SHM, "/dev/shm"),), pre_stop=pre_stop(context, job),
+        origins={"pre_stop": job.at / "checkpoint" / "signalFile"},
+    )
 
 
 def _account(context: Context, job: Job) -> str:
@@ -116,6 +116,8 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
             "processes": at / "processesPerNode", "namespace": at / "namespace", "runtime": at / "pool",
             f"env.{CHECKPOINT_ENV}": at / "checkpoint" / "path",
             f"env.{CHECKPOINT_EVERY_ENV}": at / "checkpoint" / "every",
+            f"env.{SIGNAL_FILE_ENV}": at / "checkpoint" / "signalFile",
+            f"env.{SHUTDOWN_TIMEOUT}": at / "torch",
             **{f"env.{name}": at / "env" / name for name in spec.env},
             **{f"env.{each.env}": at / "secrets" / index / "env" for index, each in enumerate(spec.secrets)},
         },
@@ -162,8 +164,9 @@ def _explain(context: Context, job: Job) -> None:
     context.derive(target, "disruption", "karpenter.sh/do-not-disrupt",
                    "a node that is emptied to save money would end the whole gang", "karpenter.sh/v1, v1.14.1")
     context.derive(target, "priorityClass", POD_PRIORITY, "above best-effort pods, never preempting: Kueue decides")
-    if _by_topology(job):
-        context.derive(target, "topology", NETWORK_LAYERS[-1], f"pool {pool.name} is placed by EC2's network layers",
+    if (level := _level(job)) is not None:
+        by = "reservation" if level == RESERVATION_LABEL else "EC2's network layers"
+        context.derive(target, "topology", level, f"pool {pool.name} is placed by {by}",
                        "kueue.x-k8s.io/podset-preferred-topology")
 
 
@@ -173,8 +176,9 @@ _RESTARTS = {
 }
 
 
-def _by_topology(job: Job) -> bool:
-    return job.pool.spec.topology == "network" and job.spec.nodes > 1
+def _level(job: Job) -> str | None:
+    """The level of the topology that a gang is kept in where it fits."""
+    return preferred_level(job.pool) if job.spec.nodes > 1 else None
 
 
 def _patches(context: Context, job: Job) -> tuple[Patch, ...]:

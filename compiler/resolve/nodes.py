@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from compiler.plan.jobs import HUGEPAGES
 from compiler.plan.nodes import (
     CAPACITY_TYPE,
@@ -19,22 +21,32 @@ from compiler.plan.nodes import (
 )
 from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context
+from compiler.resolve.parts import parts
 from compiler.resolve.pools import GPU_PRESENT, Pool
 from compiler.resolve.share import ROOT_GIB
+from compiler.resolve.stopping import BLOCK_DRAIN
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
 BLOCK_ENDS = "trainyard.dev/capacity-block-ends"
 _CAPACITY = {"on-demand": "on-demand", "spot": "spot", "reserved": "reserved", "block": "reserved"}
 
 
-def node_class(context: Context, pool: Pool) -> NodeClass:
-    """The EC2NodeClass of a pool: one a pool, since interfaces and reservations are its own."""
+def node_classes(context: Context, pool: Pool) -> tuple[NodeClass, ...]:
+    """The EC2NodeClasses of a pool, since interfaces and reservations are its own: one for each NodePool."""
+    whole = _node_class(context, pool)
+    return tuple(replace(
+        whole, name=part.name, reservations=(SelectorTerm(id=part.reservation),) if part.reservation else (),
+        origins={**whole.origins, "reservations": part.at_reservation},
+    ) for part in parts(pool))
+
+
+def _node_class(context: Context, pool: Pool) -> NodeClass:
     spec, at = pool.spec, pool.at
     annotations = {BLOCK_ENDS: spec.capacity.ends} if spec.capacity.ends else {}
     return NodeClass(
         at=at, name=pool.name,
         origins={
-            "interfaces": at / "instanceType", "reservations": at / "capacity",
+            "interfaces": at / "instanceType",
             "placement_group": at / ("placementGroup" if spec.placement_group else "placement"),
             "block_devices": at / "rootVolume", "instance_store": at / "localStorage",
         } | ({"ami_alias": SPEC / "versions" / "ami"} if context.spec.versions.ami else {}),
@@ -44,7 +56,6 @@ def node_class(context: Context, pool: Pool) -> NodeClass:
         # The cluster security group, which EKS tags so and gives self rules both ways from 1.33 on
         # (EKS user guide, sec-group-reqs; kubernetes-versions-standard 1.33).
         security_groups=(SelectorTerm(tags={"aws:eks:cluster-name": context.name}),),
-        reservations=tuple(SelectorTerm(id=each) for each in spec.capacity.reservations),
         placement_group=placement_group(context.name, pool),
         interfaces=tuple(NetworkInterface(*each) for each in pool.instance.efa_layout()) if pool.efa else (),
         instance_store="RAID0" if pool.local_storage == "raid0" else None,
@@ -82,8 +93,22 @@ def _root(context: Context, pool: Pool) -> BlockDevice:
     return BlockDevice("/dev/xvda", size, "gp3", volume.iops, volume.throughput)
 
 
-def node_pool(context: Context, pool: Pool) -> NodePool:
-    """The NodePool of a pool."""
+def node_pools(context: Context, pool: Pool) -> tuple[NodePool, ...]:
+    """The NodePools of a pool: one, or one for each of several reservations."""
+    whole = _node_pool(context, pool)
+    if pool.split:
+        named = ", ".join(f"{part.name} ({part.nodes} nodes)" for part in parts(pool))
+        context.derive(f"pool/{pool.name}", "nodePools", named,
+                       "one for each reservation, so that jobs can be kept in one",
+                       follows=pool.at / "capacity" / "reservations")
+    return tuple(replace(
+        whole, name=part.name, node_class=part.name, labels={**whole.labels, **part.labels},
+        limits=_limits(pool, part.nodes), replicas=part.nodes if pool.static else None,
+        origins={**whole.origins, "limits": part.at_nodes, "replicas": part.at_nodes},
+    ) for part in parts(pool))
+
+
+def _node_pool(context: Context, pool: Pool) -> NodePool:
     spec, at, instance = pool.spec, pool.at, pool.instance
     requirements = [
         Requirement(INSTANCE_TYPE, "In", (instance.name,)),
@@ -101,16 +126,15 @@ def node_pool(context: Context, pool: Pool) -> NodePool:
     return NodePool(
         at=at, name=pool.name, node_class=pool.name,
         origins={
-            "limits": at / "nodes", "replicas": at / "nodes", "taints": at / "taints", "labels": at / "labels",
+            "taints": at / "taints", "labels": at / "labels",
             "instance_types": at / "instanceType", "zones": at / zone_key, "capacity_types": at / "capacity",
         },
         labels=labels, taints=pool.taints, requirements=tuple(requirements),
-        limits=_limits(pool), replicas=pool.nodes if pool.static else None,
         consolidation=None if pool.static else "WhenEmpty",
         consolidate_after=_consolidate_after(context, pool),
         budgets=_budgets(pool), expire_after="Never", termination_grace=_drain(context, pool),
         # Nodes of a reservation are paid for and always on: losing them to a slip in git would end every job on them.
-        prune=not spec.capacity.reservations,
+        prune=not spec.capacity.ids,
     )
 
 
@@ -122,13 +146,14 @@ def node_overlay(context: Context, pool: Pool) -> NodeOverlay:
                    "karpenter.sh/v1alpha1 NodeOverlay, v1.14.1")
     return NodeOverlay(
         at=pool.at, name=pool.name, origins={"capacity": pool.at / "instanceType"},
-        requirements=(Requirement(NODEPOOL_LABEL, "In", (pool.name,)),), capacity={HUGEPAGES: pages},
+        requirements=(Requirement(NODEPOOL_LABEL, "In", tuple(part.name for part in parts(pool))),),
+        capacity={HUGEPAGES: pages},
     )
 
 
 def _explain(context: Context, pool: Pool) -> None:
     target = f"pool/{pool.name}"
-    limits = ", ".join(f"{amount} {resource}" for resource, amount in _limits(pool).items())
+    limits = ", ".join(f"{amount} {resource}" for resource, amount in _limits(pool, pool.nodes).items())
     context.derive(target, "limits", limits, f"{pool.nodes} nodes of {pool.instance.name}, no more",
                    follows=pool.at / "nodes")
     context.derive(target, "expireAfter", "Never", "a node that ends by its age ends the gang on it",
@@ -140,12 +165,12 @@ def _explain(context: Context, pool: Pool) -> None:
                        "EC2 user guide, efa-acc-inst-types")
 
 
-def _limits(pool: Pool) -> dict[str, Quantity]:
+def _limits(pool: Pool, nodes: int) -> dict[str, Quantity]:
     if pool.static:
-        return {"nodes": Quantity.of(pool.nodes)}
+        return {"nodes": Quantity.of(nodes)}
     if pool.instance.accelerator_resource:
-        return {pool.instance.accelerator_resource: Quantity.of(pool.nodes * pool.instance.accelerators)}
-    return {"cpu": Quantity.of(pool.nodes * pool.instance.vcpus)}
+        return {pool.instance.accelerator_resource: Quantity.of(nodes * pool.instance.accelerators)}
+    return {"cpu": Quantity.of(nodes * pool.instance.vcpus)}
 
 
 def _consolidate_after(context: Context, pool: Pool) -> str:
@@ -160,11 +185,11 @@ def _drain(context: Context, pool: Pool) -> str | None:
     """The deadline of a drain. Without one Karpenter never stops a pod that says `do-not-disrupt`."""
     if not pool.block:
         return None
-    context.derive(f"pool/{pool.name}", "terminationGracePeriod", "10m",
-                   "pods are told to stop, and may save, between Karpenter's drain 40 minutes before a block's end and "
-                   "EC2's reclaim 30 minutes before it",
-                   "karpenter v1.14.1 terminator; EC2 user guide, Capacity Blocks")
-    return "10m"
+    context.derive(f"pool/{pool.name}", "terminationGracePeriod", BLOCK_DRAIN,
+                   "pods are told to stop, and may save, between Karpenter's drain, up to a minute late, 40 minutes "
+                   "before a block's end, and EC2's reclaim 30 minutes before it",
+                   "karpenter v1.14.1 capacityreservation/expiration; EC2 user guide, Capacity Blocks")
+    return str(BLOCK_DRAIN)
 
 
 def _budgets(pool: Pool) -> tuple[Budget, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from compiler.catalog import InstanceType
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
-from compiler.plan.nodes import Taint, Toleration
+from compiler.plan.nodes import NODEPOOL_LABEL, POOL_LABEL, Taint, Toleration
 from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context, unique
 from compiler.resolve.share import Share, share_of
@@ -51,6 +51,16 @@ class Pool:
         aws/karpenter-provider-aws; computeCapacity, v1.14.1). Nodes of a static pool wait for no pod.
         """
         return not self.static and self.share.huge_pages > Quantity(0)
+
+    @property
+    def split(self) -> bool:
+        """Whether its nodes are in several reservations: each is a NodePool of its own."""
+        return len(self.spec.capacity.ids) > 1
+
+    @property
+    def selector(self) -> dict[str, str]:
+        """The label that all of its nodes have, and no others."""
+        return {POOL_LABEL if self.split else NODEPOOL_LABEL: self.name}
 
     @property
     def block(self) -> bool:

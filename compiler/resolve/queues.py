@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from compiler.dataclass import dataclass
-from compiler.plan.nodes import NODEPOOL_LABEL
 from compiler.plan.queues import (
     ClusterQueue,
     Cohort,
@@ -14,17 +13,15 @@ from compiler.plan.queues import (
     QueueManager,
     Quota,
     ResourceGroup,
-    Topology,
     WorkloadPriority,
 )
 from compiler.plan.units import Duration
 from compiler.resolve.context import SPEC, Context, unique
 from compiler.resolve.pools import Pool
+from compiler.resolve.topology import topology_name
 from compiler.source import Route
 from compiler.spec import queues as spec_queues
 
-TOPOLOGY = "ec2-network"
-NETWORK_LAYERS = tuple(f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 3))
 DEFAULT_QUEUE = "default"
 DEFAULT_NAMESPACE = "training"
 
@@ -102,17 +99,12 @@ def _quota(
 
 
 def flavor(pool: Pool) -> Flavor:
-    """The ResourceFlavor of a pool: its nodes by Karpenter's own label, its taints tolerated."""
+    """The ResourceFlavor of a pool: its nodes by the label that all of them have, its taints tolerated."""
     return Flavor(
-        at=pool.at, name=pool.name, node_labels={NODEPOOL_LABEL: pool.name}, node_taints=pool.taints,
-        tolerations=pool.tolerations, topology=TOPOLOGY if pool.spec.topology == "network" else None,
+        at=pool.at, name=pool.name, node_labels=pool.selector, node_taints=pool.taints,
+        tolerations=pool.tolerations, topology=topology_name(pool),
         origins={"node_labels": pool.at / "name", "topology": pool.at / "topology"},
     )
-
-
-def topology() -> Topology:
-    """EC2's network layers, widest first, down to the host (EC2 DescribeInstanceTopology; EKS node labels)."""
-    return Topology(at=SPEC / "nodePools", name=TOPOLOGY, levels=(*NETWORK_LAYERS, "kubernetes.io/hostname"))
 
 
 def cluster_queue(context: Context, queue: Queue, asked: frozenset[str]) -> ClusterQueue:

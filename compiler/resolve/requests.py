@@ -70,9 +70,16 @@ def _network(context: Context, job: Job) -> dict[str, Quantity]:
     pages = job.spec.resources.huge_pages
     if not (efa := _efa(context, job)):
         return {} if pages is None else {HUGEPAGES: pages}
-    pages = _settle(context, job, "hugePages", pages, _EFA_PAGES, "libfabric's EFA provider uses huge pages",
-                    "EKS user guide, node-efa")
+    pages = _settle(context, job, "hugePages", pages, *_derived_pages(job), "EKS user guide, node-efa")
     return {EFA: Quantity.of(efa), HUGEPAGES: pages}
+
+
+def _derived_pages(job: Job) -> tuple[Quantity, str]:
+    """What the guide asks for, or all that a small node sets aside: a pod that asks for more never starts."""
+    there = job.pool.share.huge_pages
+    if there < _EFA_PAGES:
+        return there, f"all huge pages that {job.pool.instance.name} sets aside for EFA"
+    return _EFA_PAGES, "libfabric's EFA provider uses huge pages"
 
 
 def _efa(context: Context, job: Job) -> int:

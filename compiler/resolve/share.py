@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compiler.catalog import InstanceType, allocatable
-from compiler.catalog.capacity import HUGE_PAGES_MIB
+from compiler.catalog.capacity import huge_pages_mib
 from compiler.dataclass import dataclass
 from compiler.plan.jobs import EFA, EPHEMERAL, HUGEPAGES
 from compiler.plan.units import Quantity
@@ -65,7 +65,7 @@ def share_of(context: Context, pool: NodePool, instance: InstanceType, *, efa: b
         accelerators=instance.accelerators,
         resource=instance.accelerator_resource,
         efa=instance.efa_interfaces if efa else 0,
-        huge_pages=Quantity.mib(HUGE_PAGES_MIB if loaded else 0),
+        huge_pages=Quantity.mib(huge_pages_mib(instance) if loaded else 0),
         ephemeral=Quantity.gib(left.ephemeral_gib),
         left=(cpu, memory),
         agents=(running.cpu_milli, running.memory_mib),

@@ -49,7 +49,9 @@ def volumes(context: Context, storage: Storage, namespace: str) -> tuple[Persist
     return PersistentVolume(
         at=storage.at, name=name, driver=volume[0], handle=volume[1], attributes=volume[2], mount_options=volume[3],
         size=size, claim_namespace=namespace, claim_name=claim.name, zone=storage.zone,
-        origins={"size": storage.at / "fsxLustre" / "size", "zone": storage.at / "fsxLustre" / "zone"},
+        lustre=fsx.version if fsx else None,
+        origins={"size": storage.at / "fsxLustre" / "size", "zone": storage.at / "fsxLustre" / "zone",
+                 "lustre": storage.at / "fsxLustre" / "version"},
     ), claim
 
 

@@ -22,6 +22,7 @@ from compiler.spec.types import (
     Period,
     SecretKey,
     Size,
+    TorchVersion,
 )
 
 
@@ -44,11 +45,15 @@ class SecretEnv(SpecModel):
 class Checkpoint(SpecModel):
     """Where and how often the job saves, so that a restart can go on.
 
-    The program is told by CHECKPOINT_DIR and CHECKPOINT_EVERY_SECONDS.
+    The program is told by CHECKPOINT_DIR, CHECKPOINT_EVERY_SECONDS and CHECKPOINT_SIGNAL_FILE.
     """
 
     path: Path
     every: Period | None = None
+    signal_file: Path | None = Field(
+        None, description="a file that appears in the container when the pod must stop; the program saves, then "
+        "removes it, and the pod gets SIGTERM; `/bin/sh` must be in the image"
+    )
 
 
 class Retries(SpecModel):
@@ -65,7 +70,8 @@ class JobResources(SpecModel):
     memory: Size | None = None
     gpus: int | None = Field(None, ge=0, description="accelerators a node")
     efa: int | None = Field(None, ge=0, description="EFA devices a node")
-    huge_pages: HugePages | None = Field(None, description="2 MiB huge pages, for libfabric's EFA provider")
+    huge_pages: HugePages | None = Field(None, description="2 MiB huge pages, for libfabric's EFA provider; derived: "
+                                          "5120Mi, or all that a small node sets aside")
     ephemeral_storage: Size | None = None
 
 
@@ -103,7 +109,12 @@ class Job(SpecModel):
         "derived: one without any rights"
     )
     grace_period: Period | None = Field(
-        None, description="time to save between the signal to stop and the kill; derived: 10m with a checkpoint or 1m"
+        None, description="time to save between the signal to stop and the kill; derived: 10m with a checkpoint (8m in "
+        "a Capacity Block) or 1m"
+    )
+    torch: TorchVersion | None = Field(
+        None, description="the PyTorch in the image, where its tag does not say it: from `2.12` on torchrun is told to "
+        "leave its ranks the grace period, before that it kills them after 30 seconds"
     )
     timeout: Period | None = Field(None, description="from start to the end of all retries")
     rerun: int = Field(0, ge=0, description="raise it to run a job anew; its earlier run goes on until it is deleted")

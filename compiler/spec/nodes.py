@@ -43,29 +43,43 @@ class NodeCount(SpecModel):
         return self
 
 
+class Reservation(SpecModel):
+    """One of several reservations of a pool, and how many of its nodes are in it."""
+
+    id: ReservationId
+    nodes: int = Field(ge=1, le=5000, description="instances of the reservation")
+
+
 class Capacity(SpecModel):
     """How the nodes are bought: on demand, spot, from a reservation (ODCR), or from a Capacity Block."""
 
     type: Literal["on-demand", "spot", "reserved", "block"]
     id: ReservationId | None = Field(None, description="the reservation, `cr-…`; for `reserved` and `block`")
-    ids: Annotated[list[ReservationId], Distinct] = Field([], description="several reservations, instead of `id`")
+    reservations: list[Reservation] = Field(
+        [], description="several reservations with their nodes, instead of `id`: jobs are placed inside one "
+        "where they fit"
+    )
     starts: Timestamp | None = Field(None, description="when the Capacity Block starts")
     ends: Timestamp | None = Field(None, description="when the Capacity Block ends")
 
     @model_validator(mode="after")
     def _bound(self) -> Self:
-        if self.id is not None and self.ids:
-            raise fault("both `id` and `ids` are given", "list every reservation under `ids`, and remove `id`", "id")
-        reservations = self.reservations
-        if self.type in ("reserved", "block") and not reservations:
+        if self.id is not None and self.reservations:
+            raise fault("both `id` and `reservations` are given",
+                        "list every reservation under `reservations`, and remove `id`", "id")
+        ids = self.ids
+        if len(set(ids)) < len(ids):
+            twice = next(each for each in ids if ids.count(each) > 1)
+            raise fault(f"reservation `{twice}` is listed twice", "remove one of them", "reservations")
+        if self.type in ("reserved", "block") and not ids:
             raise fault(
                 f"capacity `{self.type}` without a reservation: no node would ever be launched",
                 "add `id: cr-…`, the id of the capacity reservation",
             )
-        if self.type in ("on-demand", "spot") and reservations:
+        if self.type in ("on-demand", "spot") and ids:
             raise fault(
-                f"capacity `{self.type}` never uses reservation `{reservations[0]}`",
-                "write `type: reserved`, or remove the reservation", "id" if self.id else "ids",
+                f"capacity `{self.type}` never uses reservation `{ids[0]}`",
+                "write `type: reserved`, or remove the reservation", "id" if self.id else "reservations",
             )
         if self.type != "block" and (self.starts or self.ends):
             raise fault(f"capacity `{self.type}` has no start and end", "write `type: block`, or remove them",
@@ -76,9 +90,9 @@ class Capacity(SpecModel):
         return self
 
     @property
-    def reservations(self) -> tuple[str, ...]:
+    def ids(self) -> tuple[str, ...]:
         """All reservations, however they were given."""
-        return (self.id,) if self.id is not None else tuple(self.ids)
+        return (self.id,) if self.id is not None else tuple(each.id for each in self.reservations)
 
 
 class Volume(SpecModel):
@@ -123,6 +137,14 @@ class NodePool(SpecModel):
         "none", description="`network`: Kueue places gangs by EC2 network topology (nodes must always be on)"
     )
     consolidate_after: Duration | None = Field(None, description="how long a node stays empty before it goes; derived")
+
+    @model_validator(mode="after")
+    def _as_many_as_reserved(self) -> Self:
+        reserved, most = sum(each.nodes for each in self.capacity.reservations), self.nodes.max
+        if self.capacity.reservations and reserved != most:
+            raise fault(f"the reservations have {reserved} nodes, and the pool {most}",
+                        f"write `max: {reserved}`, or the nodes that each reservation has", "nodes")
+        return self
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:

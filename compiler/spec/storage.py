@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.types import Bucket, FileSystemId, IpAddress, MountName, Name, Size, Zone
+from compiler.spec.types import Bucket, FileSystemId, IpAddress, LustreVersion, MountName, Name, Size, Zone
 
 
 class FsxLustre(SpecModel):
@@ -20,6 +20,10 @@ class FsxLustre(SpecModel):
     )
     mount_name: MountName = Field(description="the file system's MountName, like `abcdefgh`")
     size: Size
+    version: LustreVersion | None = Field(
+        None, description="its Lustre (`FileSystemTypeVersion`), quoted: AL2023 nodes cannot mount 2.10, which is the "
+        "default of the API for all but PERSISTENT_2"
+    )
     deployment: Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"] = "PERSISTENT_2"
     throughput_per_tib: int | None = Field(None, ge=12, alias="throughputPerTiB", description="MB/s for each TiB")
     zone: Zone | None = Field(None, description="the zone of its subnet; unset: not checked against the pools")

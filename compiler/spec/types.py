@@ -53,6 +53,13 @@ RepositoryPath = Annotated[str, BeforeValidator(check.repository_path)]
 RepositoryUrl = Annotated[str, BeforeValidator(check.repository_url)]
 Branch = Annotated[str, BeforeValidator(matched(r"[A-Za-z0-9._/-]+", "a branch", "main"))]
 Version = Annotated[str, BeforeValidator(matched(r"\d+\.\d+\.\d+", "a whole version", "2.3.0"))]
+TorchVersion = Annotated[
+    str, BeforeValidator(matched(r"\d+\.\d+(\.\d+)?", "a version of PyTorch", "2.12"))
+]
+# FSx API, FileSystemTypeVersion.
+LustreVersion = Annotated[
+    str, BeforeValidator(matched(r"2\.(10|12|15)", "a version of FSx for Lustre (2.10, 2.12, 2.15)", "2.15"))
+]
 KubernetesVersion = Annotated[str, BeforeValidator(matched(r"\d+\.\d+", "a Kubernetes version", "1.35"))]
 AmiAlias = Annotated[
     str, BeforeValidator(matched(r"[a-z0-9]+@(latest|v[0-9.]+)", "an AMI alias of Karpenter", "al2023@v20260714"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
 from compiler.plan.nodes import ZONE
-from compiler.plan.storage import PersistentVolume, VolumeClaim
+from compiler.plan.storage import LUSTRE_VERSION, PersistentVolume, VolumeClaim
 from compiler.targets.body import NO_PRUNE, given, head, path
 
 FOLDER = "platform"
@@ -19,6 +19,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         body = volume_body(volume)
         yield Manifest(body, path(FOLDER, body), volume.at, {
             ("spec", "capacity"): volume.where("size"), ("spec", "nodeAffinity"): volume.where("zone"),
+            ("metadata", "annotations", LUSTRE_VERSION): volume.where("lustre"),
         })
     for claim in plan.claims:
         body = claim_body(claim)
@@ -30,8 +31,9 @@ def volume_body(volume: PersistentVolume) -> Body:
     affinity = {"required": {"nodeSelectorTerms": [{"matchExpressions": [
         {"key": ZONE, "operator": "In", "values": [volume.zone]},
     ]}]}} if volume.zone else None
+    lustre = {LUSTRE_VERSION: volume.lustre} if volume.lustre else {}
     return {
-        **head("v1", "PersistentVolume", volume.name, annotations=NO_PRUNE),
+        **head("v1", "PersistentVolume", volume.name, annotations={**NO_PRUNE, **lustre}),
         "spec": given(
             capacity={"storage": str(volume.size)}, accessModes=list(volume.access_modes),
             persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem",

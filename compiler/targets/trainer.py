@@ -101,6 +101,7 @@ def _container(container: Container) -> Body:
             capabilities=given(add=list(container.capabilities)),
         ),
         volumeMounts=[_mount(each) for each in container.mounts],
+        lifecycle={"preStop": {"exec": {"command": list(container.pre_stop)}}} if container.pre_stop else None,
     )
 
 
@@ -176,6 +177,8 @@ def _runtime_origins(runtime: Runtime) -> dict[tuple[Key, ...], Route]:
         found[(*_POD, "nodeSelector")] = pod.where("node_selector")
         found[(*_POD, "terminationGracePeriodSeconds")] = pod.where("grace_seconds")
         found[(*_POD, "serviceAccountName")] = pod.where("service_account")
+        found.update(((*_POD, "containers", index, "lifecycle"), each.where("pre_stop"))
+                     for index, each in enumerate(pod.containers) if each.pre_stop)
     return found
 
 

@@ -3,7 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.plan import Quantity
 from compiler.plan.jobs import EFA, HUGEPAGES
+from compiler.policy.fit import huge_pages
 from compiler.policy.offers import GroupPool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
@@ -38,5 +40,7 @@ def huge_pages_missing(work: Work, world: World) -> Iterator[Finding]:
         launched = any(not isinstance(each, GroupPool) and each.replicas is None for each in work.pools)
         blind = launched and not any(HUGEPAGES in each.capacity for each in world.plan.node_overlays)
         overlay = ", with a NodeOverlay that tells Karpenter of them" if blind else ""
+        usual = Quantity.mib(5120)
+        pages = min(usual, huge_pages(work, world) or usual)  # smaller nodes have less than the guide asks for
         yield Finding(f"job `{work.name}` asks for EFA and for no `{HUGEPAGES}`", work.place(EFA),
-                      help=f"set `FI_EFA_USE_HUGE_PAGE` to `0`, or ask for `{HUGEPAGES}: 5120Mi`{overlay}")
+                      help=f"set `FI_EFA_USE_HUGE_PAGE` to `0`, or ask for `{HUGEPAGES}: {pages}`{overlay}")

@@ -22,7 +22,10 @@ def block_too_small(pool: NodePool, world: World) -> Iterator[Finding]:
     ## Passes
 
         nodePools:
-          - {name: gpu, nodes: {max: 80}, capacity: {type: block, ids: [cr-0a1b2c3d4e5f60718, cr-0a1b2c3d4e5f60719]}}
+          - name: gpu
+            nodes: {max: 80}
+            capacity: {type: block, reservations: [
+              {id: cr-0a1b2c3d4e5f60718, nodes: 64}, {id: cr-0a1b2c3d4e5f60719, nodes: 16}]}
     """
     node_class, types = world.node_class(pool), world.types(pool)
     if node_class is None or not types or not world.block(pool):
@@ -34,5 +37,6 @@ def block_too_small(pool: NodePool, world: World) -> Iterator[Finding]:
         blocks = "a Capacity Block has" if len(ids) == 1 else f"{len(ids)} Capacity Blocks have"
         yield Finding(
             f"pool `{pool.name}` may have {nodes} nodes, and {blocks} at most {most}",
-            node_class.where("reservations"), help="add the ids of further blocks, or lower the number of nodes",
+            node_class.where("reservations"),
+            help="list further blocks under `reservations`, or lower the number of nodes",
         )

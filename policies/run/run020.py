@@ -17,13 +17,14 @@ def checkpoint_in_container(work: Work) -> Iterator[Finding]:
 
     ## Fails
 
-        jobs: [{name: llama, checkpoint: {path: /data/llama}}]
+        jobs: [{name: llama, checkpoint: {path: /data/llama}, torch: "2.12"}]
 
         jobs: [{name: llama, command: [torchrun, train.py, --output_dir=/data/llama]}]
 
     ## Passes
 
-        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi}}]
+        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
+          version: "2.15"}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama}}]
     """
     if work.main is None or work.pod is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.catalog import HUGE_PAGES_MIB, allocatable, load_catalog, max_pods
+from compiler.catalog import allocatable, huge_pages_mib, load_catalog, max_pods
 from compiler.catalog.instance import InstanceType
 
 # karpenter-provider-aws v1.14.1 website/content/en/docs/reference/instance-types.md, Karpenter's defaults:
@@ -70,8 +70,19 @@ def test_the_table_is_whole() -> None:
 def test_huge_pages_take_their_memory() -> None:
     p4d = instance("p4d.24xlarge")
     plain, taken = allocatable(p4d, huge_pages=False), allocatable(p4d, huge_pages=True)
-    assert plain.memory_mib - taken.memory_mib == HUGE_PAGES_MIB == 10256
+    assert plain.memory_mib - taken.memory_mib == huge_pages_mib(p4d) == 21122
     assert plain.cpu_milli == taken.cpu_milli
+
+
+# Allocatable of EKS nodes, as published: `kubectl describe node` in aws-samples/aws-do-eks (p5), in its EFA example
+# (p4de), and in converged-computing/performance-study (p3dn, which is not in the catalog and has 96 vCPUs too).
+@pytest.mark.parametrize(("name", "measured"), [("p4de.24xlarge", 21122), ("p5.48xlarge", 42242)])
+def test_huge_pages_are_those_that_nodes_show(name: str, measured: int) -> None:
+    assert huge_pages_mib(instance(name)) == measured
+
+
+def test_small_nodes_have_less_huge_pages_than_the_guide_says() -> None:
+    assert huge_pages_mib(instance("p5.4xlarge")) == 3522
 
 
 def test_steps_account_for_everything_and_name_their_source() -> None:

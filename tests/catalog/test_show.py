@@ -30,7 +30,7 @@ def test_words_narrow() -> None:
 def test_one_row() -> None:
     row = dict(zip(HEADER, rows(CATALOG, "p4d.24xlarge")[0], strict=True))
     assert row["accelerators"] == "8 x A100 40960 MiB"
-    assert row["allocatable"] == f"95690m {1082712 - 10256}Mi"
+    assert row["allocatable"] == f"95690m {1082712 - 21122}Mi"
     assert row["USD/h"].startswith("21.9576 us-east-1")
 
 

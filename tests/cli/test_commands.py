@@ -178,7 +178,7 @@ def test_policies_are_named_as_specs_are(trainyard: Command, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("words", "answer"), [
     (["efa-mising"], "there is no code or object `efa-mising`: did you mean `efa-missing`?"),
-    (["efa999"], "there is no code `efa999`: did you mean `EFA009`?"),
+    (["efa999"], "there is no code `efa999`: did you mean `EFA019`?"),
     (["job/helo"], "there is no code or object `job/helo`: did you mean `job/hello`?"),
     (["NodePool/l40"], "there is no code or object `NodePool/l40`: did you mean `NodePool/l40s`?"),
     (["job/hello", "efa"], "nothing is known of field `efa` of `job/hello`: write one of `resources.efa`"),
@@ -219,7 +219,7 @@ def test_every_derived_value_is_told_with_its_source(trainyard: Command) -> None
         assert reasons
         assert all(re.search(r"\S \[[^]]+.*\]$", line) for line in reasons)
     done = trainyard("explain", "job/atlas", "env.CHECKPOINT_DIR", "--in", "specs/jakarta")
-    assert "[specs/jakarta/jobs/atlas.yaml:14:22]" in done.out
+    assert "[specs/jakarta/jobs/atlas.yaml:15:22]" in done.out
 
 
 def test_explain_tells_fields_that_are_there(trainyard: Command) -> None:

@@ -36,7 +36,9 @@ CASES = {
     "imported, public": spec(network={"vpc": VPC}, apiServer=OPEN),
     "block": spec(pool=BLOCK),
     "spot": spec(pool={"capacity": {"type": "spot"}}),
-    "reserved": spec(pool={"capacity": {"type": "reserved", "ids": ["cr-0a1", "cr-0a2"]}}),
+    "reserved": spec(pool={"capacity": {"type": "reserved", "reservations": [
+        {"id": "cr-0a1", "nodes": 3}, {"id": "cr-0a2", "nodes": 1},
+    ]}}),
     "file system": spec(storage=DISK, job=MOUNT),
     "ssh": spec(flux={"url": "ssh://git@github.com/org/fleet", "branch": "prod"}),
     "https": spec(flux={"url": "https://github.com/org/fleet", "source": "fleet"}),

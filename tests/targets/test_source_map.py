@@ -17,6 +17,7 @@ OPTIONAL = {
     "replicas",
     "labels", "cohortName", "borrowingLimit", "lendingLimit", "nodeAffinity", "args", "env", "activeDeadlineSeconds",
     "runtimePatches", "podTemplateOverrides", "kueue.x-k8s.io/priority-class", "availabilityZones", "publicAccessCIDRs",
+    "trainyard.dev/lustre-version",
 }  # fmt: skip
 
 

@@ -1,0 +1,82 @@
+"""A pool of several reservations: a NodePool for each, and gangs kept inside one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from builders import plan_of, spec
+
+from compiler.plan.jobs import HUGEPAGES
+from compiler.plan.nodes import HOSTNAME, NODEPOOL_LABEL, POOL_LABEL, RESERVATION_LABEL, Requirement
+from compiler.resolve.topology import NETWORK_LAYERS
+
+BLOCKS = {"type": "block", "reservations": [{"id": "cr-0a1", "nodes": 3}, {"id": "cr-0b2", "nodes": 1}]}
+LEVEL = "kueue.x-k8s.io/podset-preferred-topology"
+
+
+def pool(**more: Any) -> dict[str, Any]:
+    return {"capacity": BLOCKS, "nodes": {"min": 4, "max": 4}, **more}
+
+
+def test_each_reservation_is_a_node_pool_with_its_class_and_as_many_nodes() -> None:
+    plan = plan_of(spec(pool=pool(labels={"team.example.com/cost": "a"}), job={"nodes": 2}))
+    assert [(each.name, each.replicas, each.limits["nodes"].value) for each in plan.node_pools] == [
+        ("gpu-cr-0a1", 3, 3), ("gpu-cr-0b2", 1, 1)]
+    for each, reservation in zip(plan.node_pools, ("cr-0a1", "cr-0b2"), strict=True):
+        assert each.labels[POOL_LABEL] == "gpu"
+        assert each.labels[RESERVATION_LABEL] == reservation
+        assert each.labels["team.example.com/cost"] == "a"
+        node_class = plan.node_class(each.node_class)
+        assert node_class is not None
+        assert [term.id for term in node_class.reservations] == [reservation]
+        assert not each.prune
+    assert plan.node_pools[1].where("replicas") == plan.flavors[0].at / "capacity" / "reservations" / 1 / "nodes"
+
+
+def test_one_flavor_has_the_nodes_of_all_and_jobs_select_them() -> None:
+    plan = plan_of(spec(pool=pool(), job={"nodes": 2}))
+    (flavor,) = plan.flavors
+    assert (flavor.name, flavor.node_labels) == ("gpu", {POOL_LABEL: "gpu"})
+    assert plan.runtimes[0].jobs[0].pod.node_selector == {POOL_LABEL: "gpu"}
+
+
+def test_the_reservation_is_the_widest_level_of_the_topology() -> None:
+    plain, network = plan_of(spec(pool=pool(), job={"nodes": 2})), plan_of(spec(pool=pool(topology="network")))
+    assert [(each.name, each.levels) for each in plain.topologies] == [
+        ("reservations", (RESERVATION_LABEL, HOSTNAME))]
+    assert [(each.name, each.levels) for each in network.topologies] == [
+        ("reservations-ec2-network", (RESERVATION_LABEL, *NETWORK_LAYERS, HOSTNAME))]
+    for plan, level in ((plain, RESERVATION_LABEL), (network, NETWORK_LAYERS[-1])):
+        assert plan.flavors[0].topology == plan.topologies[0].name
+        assert plan.runtimes[0].jobs[0].pod.annotations[LEVEL] == level
+        # Kueue leaves out nodes that lack the label of a level: the template of each NodePool has it.
+        assert all(RESERVATION_LABEL in each.labels for each in plan.node_pools)
+
+
+def test_a_job_of_one_node_is_left_where_it_lands() -> None:
+    plan = plan_of(spec(pool=pool(), job={"nodes": 1}))
+    assert LEVEL not in plan.runtimes[0].jobs[0].pod.annotations
+
+
+def test_a_pool_that_starts_from_nothing_has_no_topology() -> None:
+    plan = plan_of(spec(pool=pool(nodes={"max": 4})))
+    assert plan.topologies == ()
+    assert [each.limits["nvidia.com/gpu"].value for each in plan.node_pools] == [24, 8]
+    (overlay,) = plan.node_overlays
+    assert overlay.requirements == (Requirement(NODEPOOL_LABEL, "In", ("gpu-cr-0a1", "gpu-cr-0b2")),)
+    assert HUGEPAGES in overlay.capacity
+
+
+def test_a_single_reservation_reads_as_its_id() -> None:
+    one = {"type": "block", "reservations": [{"id": "cr-0a1", "nodes": 4}]}
+    listed, plain = plan_of(spec(pool=pool(capacity=one))), plan_of(spec(pool=pool(capacity={"type": "block",
+                                                                                             "id": "cr-0a1"})))
+    assert listed.node_pools == plain.node_pools
+    assert listed.node_classes == plain.node_classes
+    assert listed.topologies == plain.topologies == ()
+
+
+def test_names_stay_labels() -> None:
+    plan = plan_of(spec(pool=pool(name="a" * 63), job={"nodes": 2}))
+    assert all(len(each.name) <= 63 for each in plan.node_pools)
+    assert len({each.name for each in plan.node_pools}) == 2
