@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
@@ -21,22 +22,23 @@ def lustre_not_mountable(volume: PersistentVolume, world: World) -> Iterator[Fin
 
     ## Fails
 
-        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi}}]
+        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
+          size: 4800Gi}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
 
-        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
-          deployment: SCRATCH_2, version: "2.10"}}]
+        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
+          size: 4800Gi, deployment: SCRATCH_2, version: "2.10"}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
 
     ## Passes
 
-        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
-          version: "2.15"}}]
+        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
+          size: 4800Gi, version: "2.15"}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
     """
     if volume.driver != FSX or not _first(volume, world) or not any(map(world.amazon_linux_2023, world.pools)):
         return
-    system = volume.attributes.get("dnsname", "").partition(".")[0]
+    system = _file_system(volume)
     if volume.lustre is None and world.plan.closed:
         yield Finding(
             f"file system `{system}` does not say its version of Lustre, and AL2023 nodes cannot mount 2.10",
@@ -50,6 +52,14 @@ def lustre_not_mountable(volume: PersistentVolume, world: World) -> Iterator[Fin
             label="pods stay in ContainerCreating", severity=Severity.ERROR,
             help=f"raise it: `aws fsx update-file-system --file-system-id {system} --file-system-type-version 2.15`",
         )
+
+
+def _file_system(volume: PersistentVolume) -> str:
+    """The id of the file system: from its name, or, where it is mounted by address, from the handle."""
+    for text in (volume.attributes.get("dnsname", ""), volume.handle or ""):
+        if found := re.match(r"fs-[0-9a-f]+", text):
+            return found[0]
+    return volume.handle or volume.name
 
 
 def _first(volume: PersistentVolume, world: World) -> bool:

@@ -12,7 +12,7 @@ from running import Command, snapshot
 
 from history.folder import QUEUES, SECOND_POOL, compiled, only_object, runs, train_jobs
 
-STORAGE = [{"name": "data", "fsxLustre": {**FSX, "address": "10.80.1.11"}}]
+STORAGE = [{"name": "data", "fsxLustre": {**FSX, "address": "10.80.1.11", "version": "2.15"}}]
 PRIORITIES = [{"name": "high", "value": 100}]
 BOTH_POOLS = [spec()["spec"]["nodePools"][0], SECOND_POOL]
 JOB = {"queue": "research", "mounts": [{"storage": "data", "path": "/data"}], "priority": "high"}

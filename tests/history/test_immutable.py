@@ -21,7 +21,7 @@ ALWAYS_ON = {"nodes": {"min": 4, "max": 4}, "topology": "network"}
 
 def mounted(**fsx: Any) -> dict[str, Any]:
     """A spec whose job mounts a file system."""
-    storage = [{"name": "data", "fsxLustre": {**FSX, "address": "10.80.1.11", **fsx}}]
+    storage = [{"name": "data", "fsxLustre": {**FSX, "address": "10.80.1.11", "version": "2.15", **fsx}}]
     return spec(job={"mounts": [{"storage": "data", "path": "/data"}]}, storage=storage)
 
 
