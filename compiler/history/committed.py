@@ -49,6 +49,12 @@ class Committed:
         files = self.index.get("files")
         return files if isinstance(files, dict) else {}
 
+    def refs(self, kind: str) -> list[str]:
+        """The objects of a kind."""
+        objects = self.index.get("objects")
+        names = objects if isinstance(objects, dict) else {}
+        return [ref for ref in names if ref.startswith(f"{kind}/")]
+
     def manifest(self, ref: str, like: Manifest) -> Manifest | None:
         """An object as it was written, with the places of ``like``; ``None`` where somebody edited its file."""
         try:

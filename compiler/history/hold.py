@@ -14,6 +14,7 @@ from compiler.history.earlier import earlier_runs, goes_on, lost_needs, not_ende
 from compiler.history.immutable import refused_edits
 from compiler.history.keep import Kept, kept, kept_as_submitted, with_kept
 from compiler.history.runs import ENDED, LEFT, Run, job_manifests, submitted
+from compiler.history.stays import pools_that_stay
 from compiler.history.words import Words
 from compiler.manifest import Manifest
 from compiler.plan import Plan
@@ -42,6 +43,7 @@ def hold(
     committed = Committed(folder)
     held = Held(plan, with_kept_sizes(manifests, committed))
     held.diagnostics += refused_edits(held.manifests, committed)
+    held.diagnostics += pools_that_stay(held.manifests, committed)
     _keep_jobs(held, committed, words, spec)
     held.runs = submitted(held.plan, held.manifests, words)
     refused = {fault.at for fault in held.diagnostics if fault.severity is Severity.ERROR}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,21 @@ def test_all_is_said_at_once(trainyard: Command, tmp_path: Path) -> None:
     assert "error[CHG002]" in done.out
     assert "error[RES030]" in done.out
     assert "lower the job to 4 nodes" in done.out
+
+
+def test_a_reserved_pool_that_leaves_stays_in_the_cluster(trainyard: Command, tmp_path: Path) -> None:
+    """It costs as before, so the edit that removes it says how to be rid of it; other pools are pruned."""
+    block = {"name": "block", "instanceType": "p5.48xlarge", "zone": "us-west-2b", "nodes": {"min": 4, "max": 4},
+             "capacity": BLOCK}  # fmt: skip
+    dynamic = {"name": "other", "instanceType": "p5.48xlarge", "zone": "us-west-2b", "nodes": {"max": 1}}
+    gpu = spec()["spec"]["nodePools"][0]
+    assert compiled(tmp_path, trainyard, spec(jobs=[], nodePools=[gpu, block, dynamic])).code == 0
+    done = compiled(tmp_path, trainyard, spec(jobs=[]))
+    assert done.code == 0
+    assert re.findall(r"\[CHG007\]: NodePool `(\w+)` leaves", done.out) == ["block"]
+    assert "`kubectl delete nodepool block`" in done.out
+    done = trainyard("compile", "--check", "spec.yaml", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "")
 
 
 def test_every_rule_has_a_source() -> None:
