@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from compiler.plan.delivery import GitSource, HealthExpression, HelmRelease, HelmSource, Stage
@@ -148,13 +150,19 @@ def kueue_configuration(manager: QueueManager) -> dict[str, Any]:
 
 def kueue_values(config: Mapping[str, Any]) -> dict[str, Any]:
     """kueue 0.19.2 chart values; the configuration is a string there."""
-    import yaml
-
-    text = yaml.safe_dump(dict(config), sort_keys=False, default_flow_style=False)
     return {
         "controllerManager": availability.kueue(),
-        "managerConfig": {"controllerManagerConfigYaml": text},
+        "managerConfig": {"controllerManagerConfigYaml": _yaml(json.dumps(config))},
     }
+
+
+@lru_cache(64)
+def _yaml(config: str) -> str:
+    """YAML of a value in JSON: the clusters of a fleet share theirs."""
+    import yaml
+
+    text: str = yaml.safe_dump(json.loads(config), sort_keys=False, default_flow_style=False)
+    return text
 
 
 def jobset_values() -> dict[str, Any]:
