@@ -69,8 +69,9 @@ def _filled_in_later(body: Body, fault: Fault) -> bool:
 
 
 def _duplicate(first: Manifest, later: Manifest) -> Fault:
-    """The same object twice. Both have one id, so the places are told by their files."""
-    places = listed((manifest.path or manifest.at or "?" for manifest in (first, later)), " and ")
+    """The same object twice, in one file or in two."""
+    places = [manifest.path or str(manifest.at) or "?" for manifest in (first, later)]
+    where = f"in `{places[0]}`" if places[0] == places[1] else listed(places, " and ")
     return Fault(
-        NAME, "NAM005", ("metadata", "name"), f"`{later.ref}` is there twice: {places}", "rename or remove one of them"
+        NAME, "NAM005", ("metadata", "name"), f"`{later.ref}` is there twice: {where}", "rename or remove one of them"
     )

@@ -1,0 +1,123 @@
+"""Every finding belongs to the object that it is about, whatever else has its name."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from compiler.driver import Options
+from compiler.linter import lint
+
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {NAME, namespace: a}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+      - name: a
+        image: "busybox:1.37"
+        resources: {limits: {RESOURCE: 1}}
+"""
+POOL = """\
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  limits: {nvidia.com/gpu: 32}
+  template:
+    spec:
+      expireAfter: Never
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [TYPE]}]
+"""
+FLAVOR = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: gpu}
+spec: {nodeLabels: {node.kubernetes.io/instance-type: p5.48xlarge}}
+"""
+KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [RESOURCES]\n"
+STAGE = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec: {interval: 10m, prune: false, path: ./apps, sourceRef: {kind: GitRepository, name: fleet}}
+"""
+
+
+def told(folder: Path) -> list[tuple[str, str, int]]:
+    """File, code and line of each finding."""
+    found = lint([folder], Options(today=date(2026, 11, 21))).diagnostics
+    return sorted((Path(each.span.file.name).relative_to(folder).as_posix() if each.span else "?", each.code,
+                   each.span.line if each.span else 0) for each in found)
+
+
+def job(name: str, resource: str = "nvidia.com/gpu") -> str:
+    return JOB.replace("NAME", name).replace("RESOURCE", resource)
+
+
+@pytest.mark.parametrize("faulty", ["a.yaml", "b.yaml", "deep/c.yaml"])
+def test_a_finding_lands_in_the_file_of_its_object(faulty: str, tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    for name in ("a.yaml", "b.yaml", "deep/c.yaml"):
+        (tmp_path / name).write_text(job("name: same", "gpu" if name == faulty else "nvidia.com/gpu"))
+    assert told(tmp_path) == [(faulty, "SCH011", 11)]
+
+
+def test_objects_without_a_name_are_each_their_own(tmp_path: Path) -> None:
+    texts = [job("generateName: run-", each) for each in ("nvidia.com/gpu", "gpu", "efa")]
+    (tmp_path / "a.yaml").write_text("---\n".join(texts))
+    (tmp_path / "b.yaml").write_text(texts[1])
+    assert told(tmp_path) == [("a.yaml", "SCH011", 23), ("a.yaml", "SCH011", 35), ("b.yaml", "SCH011", 11)]
+
+
+def test_a_policy_of_a_pool_lands_in_its_file(tmp_path: Path) -> None:
+    """Both pools are called `default`; one names a type that is none."""
+    (tmp_path / "a.yaml").write_text(POOL.replace("TYPE", "p5.48xlarge"))
+    (tmp_path / "b.yaml").write_text(POOL.replace("TYPE", "p5.24xlarge"))
+    assert told(tmp_path) == [("b.yaml", "PLC018", 10)]
+
+
+def test_what_alternatives_share_is_judged_by_all_of_them(tmp_path: Path) -> None:
+    """The flavor selects nodes that one of the alternatives has: it is no fault of the flavor that another has none."""
+    (tmp_path / "flavor.yaml").write_text(FLAVOR)
+    (tmp_path / "a.yaml").write_text(POOL.replace("TYPE", "p5.48xlarge"))
+    (tmp_path / "b.yaml").write_text(POOL.replace("TYPE", "p4d.24xlarge"))
+    assert told(tmp_path) == []
+    (tmp_path / "a.yaml").write_text(POOL.replace("TYPE", "p5en.48xlarge"))
+    assert told(tmp_path) == [("flavor.yaml", "QUE002", 4)]
+
+
+@pytest.mark.parametrize(("files", "found"), [
+    ({"a.yaml": 1, "b.yaml": 1}, []),
+    ({"a.yaml": 2}, [("a.yaml", "NAM005", 15)]),
+    ({"a.yaml": 1, "b.yaml": 1, "kustomization.yaml": "a.yaml"}, []),
+    ({"a.yaml": 1, "b.yaml": 1, "kustomization.yaml": "a.yaml, b.yaml"}, [("b.yaml", "NAM005", 3)]),
+    ({"base/a.yaml": 1, "base/kustomization.yaml": "a.yaml", "one/b.yaml": 1,
+      "one/kustomization.yaml": "../base, b.yaml"}, [("one/b.yaml", "NAM005", 3)]),
+    ({"apps/a.yaml": 1, "apps/b.yaml": 1, "flux.yaml": "flux"}, [("apps/b.yaml", "NAM005", 3)]),
+    ({"apps/a.yaml": 1, "examples/b.yaml": 1, "flux.yaml": "flux"}, []),
+])
+def test_one_object_twice_collides_where_both_are_applied(
+    files: dict[str, int | str], found: list[tuple[str, str, int]], tmp_path: Path
+) -> None:
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        times = "---\n".join([job("name: same")] * content) if isinstance(content, int) else ""
+        text = STAGE if content == "flux" else KUSTOMIZATION.replace("RESOURCES", str(content))
+        (tmp_path / name).write_text(times or text)
+    assert told(tmp_path) == found
+
+
+def test_many_alternatives_take_no_longer_than_their_number(tmp_path: Path) -> None:
+    """Beyond a limit, each is judged without what all share; the findings are the same."""
+    for number in range(60):
+        (tmp_path / f"pool-{number}.yaml").write_text(POOL.replace("TYPE", "p5.48xlarge"))
+    (tmp_path / "jobs.yaml").write_text("---\n".join(job(f"name: job-{number}") for number in range(400)))
+    (tmp_path / "bad.yaml").write_text(job("name: bad", "gpu"))
+    assert told(tmp_path) == [("bad.yaml", "SCH011", 11)]
