@@ -23,6 +23,7 @@ from compiler.policy.engine import run
 from compiler.source import Document, Route
 from compiler.verify import verify
 from compiler.verify.body import corrected
+from compiler.verify.loose_ends import Near, beside
 
 
 def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
@@ -40,8 +41,15 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
     catalog = load_catalog(options.catalog)
     done.diagnostics += catalog.faults
     roots = applied_together(objects, kustomizations)
-    clusters = by_cluster(objects, lambda each: each.manifest, lambda one, other: bool(roots(one) & roots(other)))
-    found = _once(each for cluster in clusters for each in _staged(*scenes(cluster, roots), catalog, policies))
+
+    def together(one: str, other: str) -> bool:
+        return bool(roots(one) & roots(other))
+
+    def near(one: str, other: str) -> bool:
+        return beside(one, other) or together(one, other)
+
+    clusters = by_cluster(objects, lambda each: each.manifest, together)
+    found = _once(each for cluster in clusters for each in _staged(*scenes(cluster, roots), catalog, policies, near))
     found += _unread(objects)
     if policies.config.exceptions:
         found, excused = policies.config.excuse(found)
@@ -59,12 +67,14 @@ def _nothing(reading: Reading, objects: list[Found]) -> bool:
     return not objects and not reading.kustomizations
 
 
-def _staged(several: list[Scene], shared: set[str], catalog: Catalog, policies: Policies) -> Iterator[Diagnostic]:
+def _staged(
+    several: list[Scene], shared: set[str], catalog: Catalog, policies: Policies, near: Near
+) -> Iterator[Diagnostic]:
     """What is found in each scene about its own files, and in all of them about what they share."""
     common: dict[tuple[object, ...], Diagnostic] = {}
     seen: Counter[tuple[object, ...]] = Counter()
     for scene in several:
-        for each in _judged(scene.objects, catalog, policies):
+        for each in _judged(scene.objects, catalog, policies, near):
             file = each.span.file.name if each.span is not None else ""
             if file in scene.files or not shared:
                 yield each
@@ -75,9 +85,9 @@ def _staged(several: list[Scene], shared: set[str], catalog: Catalog, policies: 
     yield from (each for key, each in common.items() if seen[key] == len(several))
 
 
-def _judged(objects: list[Found], catalog: Catalog, policies: Policies) -> list[Diagnostic]:
+def _judged(objects: list[Found], catalog: Catalog, policies: Policies, near: Near) -> list[Diagnostic]:
     manifests = [each.manifest for each in objects]
-    told = verify(manifests, closed=False)
+    told = verify(manifests, closed=False, near=near)
     misspelt = {each.at[0] for each in told if each.code in ("SCH001", "SCH002") and each.at}
     manifests = [replace(each, body=corrected(each.body)) if each.id in misspelt else each for each in manifests]
     plan = lift(manifests, closed=False)

@@ -139,6 +139,11 @@ class Work:
         pods = (self.pod,) if self.pod is not None else tuple(patch.pod for patch in self.job.patches)
         return frozenset(each.source for pod in pods for each in pod.volumes if each.type == "persistentVolumeClaim")
 
+    def may_ask(self, resource: str) -> bool:
+        """Whether the pods ask for a resource, or for an amount of something that cannot be read, like ``${GPUS}``."""
+        unread = self.job.unread | (self.main.unread if self.main is not None else frozenset())
+        return resource in self.asks or ("/" in resource and bool({"requests", "limits"} & unread))
+
     @property
     def unread(self) -> frozenset[str]:
         """What its pods have and the plan has no field for, in the runtime or a patch."""

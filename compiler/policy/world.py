@@ -13,11 +13,12 @@ from compiler.manifest import Manifest
 from compiler.plan import Plan, PlanNode, Quantity
 from compiler.plan.delivery import HelmRelease
 from compiler.plan.jobs import Patch, Pod, Resources, Runtime, TrainJob, effective_pod
-from compiler.plan.nodes import NodePool
+from compiler.plan.nodes import INSTANCE_TYPE, NodePool, Requirement
 from compiler.plan.queues import ClusterQueue, Cohort, Quota
 from compiler.policy.choices import find_choices
 from compiler.policy.nodes import Nodes
 from compiler.policy.rule import NO_PARAMS
+from compiler.policy.runtimes import released
 from compiler.policy.storage import Storage
 from compiler.policy.values import value
 from compiler.policy.work import Choice, Offer, Work, patched_tolerations
@@ -77,7 +78,7 @@ class World(Nodes):
         return version is None or version_key(version) >= (2, 3)
 
     def _work(self, job: TrainJob) -> Work:
-        runtime, queue = self.plan.runtime(job), self._queue(job)
+        runtime, queue = self._runtime(job), self._queue(job)
         # A patch of a job or container that the runtime does not have never runs (verify tells): what would is unknown.
         known = runtime is not None and all(_fits(each, runtime) for each in job.patches)
         pod = effective_pod(job, runtime, merge_resources=self._merge_resources) if runtime and known else None
@@ -91,13 +92,20 @@ class World(Nodes):
         pods = (pod, *(each.pod for each in job.patches))
         lost = any("node_affinity" in each.unread for each in pods if each is not None)
         choices = () if lost else self._choices(job, selector, queue, asks, pod)
-        pools, offers, types = self._joined(choices)
+        pools, offers, types = self._joined(choices) if choices or lost or self.pools else self._assumed(selector)
         env = main.env if main else job.env
         return Work(
             job=job, runtime=runtime, pod=pod, main=main, asks=asks, pools=pools, offers=offers, types=types,
             queue=queue, nodes=_nodes(job, runtime), env={each.name: each.value for each in env}, choices=choices,
             words=(*main.command, *main.args) if main else (*job.command, *job.args),
         )
+
+    def _runtime(self, job: TrainJob) -> Runtime | None:
+        """The runtime of a job: one of the set, or else one that every Trainer brings."""
+        found = self.plan.runtime(job)
+        if found is None and not self.plan.closed and job.runtime_kind == "ClusterTrainingRuntime":
+            return released(job.runtime, job.where("runtime"))
+        return found
 
     def _joined(self, choices: tuple[Choice, ...]) -> Landing:
         """The pools, offers and types of all choices, each once; kept by the choices, which are kept themselves."""
@@ -110,6 +118,15 @@ class World(Nodes):
             found = tuple(pools.values()), tuple(offers.values()), tuple(types.values())
             self._landings[id(choices)] = found
         return found
+
+    def _assumed(self, selector: Mapping[str, str]) -> Landing:
+        """Where a set without any pool says by a job's own selector on which type it lands: nodes of just that."""
+        instance = self.catalog.instance(selector.get(INSTANCE_TYPE, ""))
+        if instance is None:
+            return (), (), ()
+        requirement = Requirement(INSTANCE_TYPE, "In", (instance.name,))
+        pool = NodePool(name=instance.name, node_class="", requirements=(requirement,))
+        return (), ((pool, instance),), (instance,)
 
     def _queue(self, job: TrainJob) -> ClusterQueue | None:
         """The ClusterQueue of a job; one without a queue goes to the LocalQueue ``default`` (kueue v0.19.2)."""

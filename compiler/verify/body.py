@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 from compiler.manifest import Body
@@ -11,7 +12,7 @@ from compiler.verify import webhooks
 from compiler.verify.fault import NAME, SCHEMA, Fault, nearest
 from compiler.verify.objects import at
 from compiler.verify.schemas import BUILTIN, Schema, Schemas
-from compiler.verify.walk import walk
+from compiler.verify.walk import LATER, walk
 
 Lookup = Callable[[str, str, str, str], Body | None]  # group, kind, namespace, name
 
@@ -46,6 +47,7 @@ def validate_body(
     if not found:
         return [_unknown_kind(schemas, api_version, kind)] if closed else []
     schema, faults = _best(found, body)
+    faults = [_later(schema, each) if each.help == LATER else each for each in faults]
     faults += _named(schema, body)
     if not any(fault.layer == SCHEMA for fault in faults):  # the checks below rely on the shape
         unknown = [fault.path for fault in faults if fault.code == "SCH001"]  # what is dropped is not judged
@@ -75,6 +77,11 @@ def corrected(body: Body, schemas: Schemas = BUILTIN) -> Body:
         elif fault.meant not in parent:
             parent[fault.meant] = parent.pop(fault.path[-1])
     return body
+
+
+def _later(schema: Schema, fault: Fault) -> Fault:
+    return replace(fault, help=f"remove it, or take a later release than {schema.project} {schema.release}, which does "
+                               "not have it yet")
 
 
 def _best(found: tuple[Schema, ...], body: Body) -> tuple[Schema, list[Fault]]:

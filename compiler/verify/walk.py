@@ -170,10 +170,16 @@ def _branches(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None
 def _unknown(node: Node, key: str, trail: Trail) -> Fault:
     where = trail[1] if trail is not None else ""
     place = f" in `{where}`" if isinstance(where, str) and where else ""
+    later = key in node.raw.get("later", ())
+    help = LATER if later else nearest(key, node.names, "remove it: the API knows no such field here")
     return Fault(
-        UNKNOWN, "SCH001", path_of((trail, key)), f"unknown field `{key}`{place}",
-        nearest(key, node.names, "remove it: the API knows no such field here"), key=True, meant=like(key, node.names),
-    )  # fmt: skip
+        UNKNOWN, "SCH001", path_of((trail, key)), f"unknown field `{key}`{place}", help, key=True,
+        meant="" if later else like(key, node.names),
+    )
+
+
+LATER = "remove it, or take a later release"
+"""The help for a field that the release at hand does not have yet; who knows the release names it."""
 
 
 def _wrong_type(node: Node, value: Any, trail: Trail) -> Fault:

@@ -40,8 +40,9 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
             continue
         taints = [keeping_away(each, (*own, *choice.tolerations), work.asks) for each in choice.pools]
         if taints and all(taints):
-            if taints[0].partition("=")[0].partition(":")[0] in MISSPELT:
-                return  # told as the name of no device
+            key = taints[0].partition("=")[0].partition(":")[0]
+            if key in MISSPELT or work.may_ask(key):
+                return  # reported as the name of no device; or EKS tolerates it for the device that is asked for
             name = f"flavor `{choice.flavor.name}`" if choice.flavor else ""
             by = f" ({name})" if name else ""
             yield Finding(

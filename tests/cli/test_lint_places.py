@@ -121,3 +121,102 @@ def test_many_alternatives_take_no_longer_than_their_number(tmp_path: Path) -> N
     (tmp_path / "jobs.yaml").write_text("---\n".join(job(f"name: job-{number}") for number in range(400)))
     (tmp_path / "bad.yaml").write_text(job("name: bad", "gpu"))
     assert told(tmp_path) == [("bad.yaml", "SCH011", 11)]
+
+
+LOCAL = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: tas-user-queue, namespace: a}
+spec: {clusterQueue: tas}
+"""
+
+
+@pytest.mark.parametrize(("job_in", "queue_in", "kustomized", "found"), [
+    ("jobs", "tas", False, []),  # examples beside each other: the queue of the job is elsewhere
+    ("all", "all", False, [("all/job.yaml", "REF001", 3)]),
+    ("all/jobs", "all", False, [("all/jobs/job.yaml", "REF001", 3)]),
+    ("jobs", "tas", True, [("jobs/job.yaml", "REF001", 3)]),
+])
+def test_a_queue_of_another_example_is_not_meant(
+    job_in: str, queue_in: str, kustomized: bool, found: list[object], tmp_path: Path
+) -> None:
+    queued = job("name: a, labels: {kueue.x-k8s.io/queue-name: user-queue}")
+    for folder, name, text in ((job_in, "job.yaml", queued), (queue_in, "queue.yaml", LOCAL)):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / name).write_text(text)
+    if kustomized:
+        text = KUSTOMIZATION.replace("RESOURCES", "jobs/job.yaml, tas/queue.yaml")
+        (tmp_path / "kustomization.yaml").write_text(text)
+    assert told(tmp_path) == found
+
+
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: manager, namespace: a}
+spec:
+  template:
+    metadata: {labels: {control-plane: manager}}
+    spec: {containers: [{name: manager, image: "busybox:1.37"}]}
+"""
+PATCH = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: manager}\nspec: {template: {spec: {containers: []}}}\n"
+
+
+@pytest.mark.parametrize(("name", "kustomization", "found"), [
+    ("fix.yaml", "{resources: [manager.yaml], patches: [{path: fix.yaml}]}", []),
+    ("fix.yaml", "{resources: [manager.yaml], patchesStrategicMerge: [fix.yaml]}", []),
+    ("manager_patch.yaml", "{resources: [manager.yaml]}", []),  # kept for later: the kustomization does not name it
+    ("other.yaml", "{resources: [manager.yaml]}", [("other.yaml", "SCH003", 4)]),
+])
+def test_a_patch_is_no_object(name: str, kustomization: str, found: list[object], tmp_path: Path) -> None:
+    """The labels of the kustomization are selectors, so that the Deployment needs none of its own."""
+    labels = "commonLabels: {app: a}\n"
+    (tmp_path / "kustomization.yaml").write_text(labels + "".join(
+        f"{part}\n" for part in kustomization[1:-1].replace("], ", "]\n").split("\n")))
+    (tmp_path / "manager.yaml").write_text(DEPLOYMENT)
+    (tmp_path / name).write_text(PATCH)
+    assert told(tmp_path) == found
+
+
+def test_a_selector_is_wanted_where_no_kustomization_adds_one(tmp_path: Path) -> None:
+    (tmp_path / "manager.yaml").write_text(DEPLOYMENT)
+    (tmp_path / "kustomization.yaml").write_text("resources: [manager.yaml]\n")
+    assert told(tmp_path) == [("manager.yaml", "SCH003", 4)]
+
+
+def test_a_kustomization_alone_is_something_to_look_at(tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_text("resources: [manager.yaml]\n")
+    assert told(tmp_path) == []
+
+
+EKSCTL = """\
+apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: a, region: us-west-2, version: "1.35"}
+nodeGroups: [{name: a, instanceType: m7i.2xlarge}]
+"""
+
+
+@pytest.mark.parametrize(("text", "found"), [
+    ("autoModeConfig: {enabled: false}\n", []),
+    ("", [("a.yaml", "HLT023", 1)]),
+    ("outpost: {controlPlaneOutpostARN: arn}\n", []),  # there is no Auto Mode on Outposts
+    ("autoModeConfig: {enabled: false}\nidentityProviders: [{type: oidc, name: a, issuerURL: a, clientID: a}]\n", []),
+    ("autoModeConfig: {enabled: false}\nidentityProviders: [{type: ldap, name: a, issuerURL: a, clientID: a}]\n",
+     [("a.yaml", "SCH004", 6)]),
+    ("autoModeConfig: {enabled: false}\nidentityProviders: [{name: a, issuerURL: a, clientID: a}]\n",
+     [("a.yaml", "SCH003", 6)]),
+    ('autoModeConfig: {enabled: false}\nremoteNetworkConfig: {remoteNodeNetworks: [{cidrs: ["10.0.0.0/8"]}]}\n', []),
+])
+def test_what_eksctl_takes(text: str, found: list[object], tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(EKSCTL + text)
+    assert [(each[0], each[1], each[2]) for each in told(tmp_path)] == found
+
+
+def test_a_field_of_a_later_eksctl(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(f"{EKSCTL}autoModeConfig: {{enabled: false}}\n"
+                                     "vpc: {controlPlaneOnPrivateSubnets: true}\n")
+    (found,) = lint([tmp_path], Options(today=date(2026, 11, 21))).diagnostics
+    assert found.code == "SCH001"
+    assert "v0.230.0" in found.help
+    assert "later" in found.help
