@@ -88,13 +88,16 @@ def _staged(
 def _judged(objects: list[Found], catalog: Catalog, policies: Policies, near: Near) -> list[Diagnostic]:
     manifests = [each.manifest for each in objects]
     told = verify(manifests, closed=False, near=near)
-    misspelt = {each.at[0] for each in told if each.code in ("SCH001", "SCH002") and each.at}
-    manifests = [replace(each, body=corrected(each.body)) if each.id in misspelt else each for each in manifests]
+    faulty = {each.at[0] for each in told if each.code.startswith("SCH") and each.at}
+    meant = {each.id: corrected(each.body) for each in manifests if each.id in faulty}
+    manifests = [replace(each, body=meant[each.id][0]) if each.id in meant else each for each in manifests]
     plan = lift(manifests, closed=False)
     # What the API refuses or drops is the fact about a place; what policies think of it comes when that is fixed.
     places = [each.at for each in told if each.severity is Severity.ERROR and each.at]
+    known = {Route((name, *path)) for name, (_, paths) in meant.items() for path in paths}
+    lost = [each for each in places if each not in known]
     found = run(plan, catalog, policies.rules, policies.config, manifests)
-    told += [each for each in found if not any(_about(each, place) for place in places)]
+    told += [each for each in found if not _hidden(each, places, lost)]
     ids = {each.manifest.id: each for each in objects}
     ids |= {mended.id: each for mended, each in zip(manifests, objects, strict=True)}
     return [_place(each, ids) for each in told]
@@ -105,10 +108,12 @@ def _once(told: Iterable[Diagnostic]) -> list[Diagnostic]:
     return list({(each.code, each.message, each.span or each.at): each for each in told}.values())
 
 
-def _about(finding: Diagnostic, place: Route) -> bool:
-    """Whether a finding is about a place, what is in it, or the field around it."""
+def _hidden(finding: Diagnostic, places: Iterable[Route], lost: Iterable[Route]) -> bool:
+    """Whether a finding is about a place with a fault, what is in it, or the field around a value that nobody can
+    tell."""
     at = finding.at or Route()
-    return at[: len(place)] == place or (len(at) > _FIELD and place[: len(at)] == at)
+    inside = any(at[: len(place)] == place for place in places)
+    return inside or any(len(at) > _FIELD and place[: len(at)] == at for place in lost)
 
 
 _FIELD = 2  # an object and `spec` are no field

@@ -78,7 +78,10 @@ def diagnostic(manifest: Manifest, fault: Fault) -> Diagnostic:
 
 
 def _filled_in_later(body: Body, fault: Fault) -> bool:
-    """Whether the value at a fault is a placeholder; a text with spaces stays one, whatever is put into it."""
+    """Whether the value at a fault is a placeholder; a text with spaces stays one, whatever is put into it, and a key
+    is wrong with whatever value."""
+    if fault.key:
+        return False
     value = at(body, *fault.path)
     return isinstance(value, str) and placeholder(value) and (fault.code != "SCH002" or len(value.split()) == 1)
 
