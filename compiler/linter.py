@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from compiler.catalog import Catalog, load_catalog
 from compiler.clusters import by_cluster
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
 from compiler.driver import Options, Outcome
-from compiler.lift import lift
+from compiler.lift import kinds, lift
 from compiler.lint import templates
+from compiler.lint.coverage import Coverage, covered
 from compiler.lint.found import Found, Reading
 from compiler.lint.kustomize import Kustomizations
 from compiler.lint.reading import read_all
 from compiler.lint.scenes import Scene, applied_together, scenes
+from compiler.manifest import Manifest
 from compiler.policy import Policies, load_policies
 from compiler.policy.engine import run
 from compiler.source import Document, Route
@@ -26,7 +28,14 @@ from compiler.verify.body import corrected
 from compiler.verify.loose_ends import Near, beside
 
 
-def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
+@dataclass
+class Linted(Outcome):
+    """A run over manifests: what was found, and what was judged."""
+
+    coverage: Coverage = field(default_factory=Coverage)
+
+
+def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     """Judge every Kubernetes and eksctl object in files and folders.
 
     What the set does not hold may exist elsewhere, so nothing is reported for being absent. Documents without
@@ -35,7 +44,7 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
     reading = read_all(paths)
     kustomizations = Kustomizations(reading.kustomizations)
     objects = [kustomizations.built(each) for each in reading.objects if not kustomizations.is_patch(each.path)]
-    done = Outcome(diagnostics=templates.once(reading.diagnostics))
+    done = Linted(diagnostics=templates.once(reading.diagnostics))
     policies, faults = load_policies(options.policies, today=options.today)
     done.diagnostics += faults
     catalog = load_catalog(options.catalog)
@@ -49,16 +58,31 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Outcome:
         return beside(one, other) or together(one, other)
 
     clusters = by_cluster(objects, lambda each: each.manifest, together)
-    found = _once(each for cluster in clusters for each in _staged(*scenes(cluster, roots), catalog, policies, near))
+    staged = [scenes(cluster, roots) for cluster in clusters]
+    found = _once(each for stage in staged for each in _staged(*stage, catalog, policies, near))
     found += _unread(objects)
     if policies.config.exceptions:
         found, excused = policies.config.excuse(found)
         done.excused = len(excused)
     done.diagnostics += found
+    done.coverage = _covered(reading, objects, policies)
+    done.coverage.alternatives = sum(len(scene.files) for several, _ in staged if len(several) > 1 for scene in several)
     if _nothing(reading, objects) and not done.failed:
         done.diagnostics.append(error("LNT001", "no object with `apiVersion` and `kind` was found",
                                       help="name files or folders with Kubernetes or eksctl YAML; "
                                            "`trainyard check` judges specs"))
+    return done
+
+
+def _covered(reading: Reading, objects: list[Found], policies: Policies) -> Coverage:
+    rules = [each for each in policies.rules if policies.config.levels.get(each.code, each.severity) is not None]
+    ruled = {*kinds(), *(kind for each in rules for kind in each.kinds)}
+
+    def has_rule(manifest: Manifest) -> bool:
+        return f"{manifest.ref.group}/{manifest.ref.kind}" in ruled
+
+    done = covered(reading, objects, len(reading.objects) - len(objects), has_rule)
+    done.rules = len(rules)
     return done
 
 

@@ -25,8 +25,8 @@ class Found:
 
 @dataclass(slots=True)
 class Reading:
-    """What the files hold: objects, kustomizations by their path, and what was passed over: templates, files by the
-    format that nobody reads here, documents that are no objects, and files of which the end could not be read."""
+    """What the files hold: objects, kustomizations by their path, and what was passed over: templates, specs, files by
+    the format that nobody reads here, ``others`` without any object, and ``broken`` ones, of which some was lost."""
 
     objects: list[Found] = field(default_factory=list)
     kustomizations: dict[str, dict[str, object]] = field(default_factory=dict)
@@ -35,4 +35,5 @@ class Reading:
     templates: int = 0
     formats: Counter[str] = field(default_factory=Counter)
     broken: list[str] = field(default_factory=list)
-    patches: int = 0
+    others: int = 0
+    specs: int = 0

@@ -65,6 +65,7 @@ def _read_one(path: str, done: Reading) -> None:
         return
     kustomization = os.path.basename(path) in KUSTOMIZATIONS
     if not (kustomization or _OBJECT.search(file.text)):
+        done.others += 1
         return
     documents, faults = parse_manifests(file)
     if (found := template(file, faults)) is not None:
@@ -83,11 +84,14 @@ def _read_one(path: str, done: Reading) -> None:
             _unpack(document.root, done)
 
 
-_LOST = ("YML002", "YML018")  # what ends a document before its end
+_LOST = ("YML002", "YML023")  # what ends a document before its end
 
 # At the top of a YAML document, or in one of brackets and braces (JSON).
 _KEY = r"""["']?\b(?:apiVersion|kind)["']?\s*:"""
 _OBJECT = re.compile(rf"^(?:--- *)?(?:{_KEY}|[{{[][\s\S]*{_KEY})", re.MULTILINE)
+
+
+_OURS = "trainyard.dev/"
 
 
 def _unpack(node: Node, done: Reading) -> None:
@@ -101,6 +105,7 @@ def _unpack(node: Node, done: Reading) -> None:
             _unpack(item, done)
         return
     if not _is_object(body):
+        done.specs += str(body.get("apiVersion")).startswith(_OURS)
         return
     if (right := meant(body.get("apiVersion", ""), body["kind"])) is not None:
         done.diagnostics.append(_strange(node, body, right))
@@ -120,4 +125,4 @@ def _is_object(body: dict[str, Any]) -> bool:
     """Whether a mapping is an object: no spec of ours, which `check` judges, no patch, no values of a chart."""
     api_version = body.get("apiVersion", "" if isinstance(body.get("metadata"), dict) else None)
     return (isinstance(body.get("kind"), str) and isinstance(api_version, str) and "$patch" not in body
-            and not api_version.startswith("trainyard.dev/"))
+            and not api_version.startswith(_OURS))
