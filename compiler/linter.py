@@ -19,7 +19,6 @@ from compiler.lint.found import Found, Reading
 from compiler.lint.kustomize import Kustomizations
 from compiler.lint.reading import read_all
 from compiler.lint.scenes import Scene, applied_together, scenes
-from compiler.manifest import Manifest
 from compiler.policy import Policies, load_policies
 from compiler.policy.engine import run
 from compiler.source import Document, Route
@@ -76,14 +75,13 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
 
 def _covered(reading: Reading, objects: list[Found], policies: Policies) -> Coverage:
     rules = [each for each in policies.rules if policies.config.levels.get(each.code, each.severity) is not None]
-    ruled = {*kinds(), *(kind for each in rules for kind in each.kinds)}
-
-    def has_rule(manifest: Manifest) -> bool:
-        return f"{manifest.ref.group}/{manifest.ref.kind}" in ruled
-
-    done = covered(reading, objects, len(reading.objects) - len(objects), has_rule)
-    done.rules = len(rules)
+    ruled = {*kinds(closed=True), *(kind for each in rules for kind in each.kinds)} - _PODS
+    done = covered(reading, objects, len(reading.objects) - len(objects), ruled, kinds())
+    done.rules, done.pod_rules = len(rules), sum(each.pods for each in rules)
     return done
+
+
+_PODS = {"apps/DaemonSet", "apps/Deployment"}  # which are read for the agents among them too
 
 
 def _nothing(reading: Reading, objects: list[Found]) -> bool:
@@ -146,7 +144,8 @@ _TRAINING = ("kubeflow.org", "ray.io", "batch.volcano.sh", "sagemaker.amazonaws.
 
 def _unread(objects: list[Found]) -> Iterator[Diagnostic]:
     """What must not pass for judged: training jobs of other operators, each kind once."""
-    first = {each.manifest.ref.kind: each for each in reversed(objects) if each.manifest.ref.group in _TRAINING}
+    first = {each.manifest.ref.kind: each for each in reversed(objects) if each.manifest.ref.group in _TRAINING
+             and f"{each.manifest.ref.group}/{each.manifest.ref.kind}" not in kinds()}
     for kind, found in first.items():
         manifest = found.manifest
         note = Diagnostic("LNT003", Severity.NOTE, f"no policy reads a `{kind}` of `{manifest.ref.group}`",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from compiler.lint.found import Found, Reading
-from compiler.manifest import Manifest
 from compiler.verify import BUILTIN
 
 _SHOWN = 8  # kinds that are named, the most frequent first
@@ -19,7 +18,9 @@ class Coverage:
 
     files: int = 0
     rules: int = 0
+    pod_rules: int = 0
     ruled: int = 0
+    pods: Counter[str] = field(default_factory=Counter)
     schema_only: Counter[str] = field(default_factory=Counter)
     unknown: Counter[str] = field(default_factory=Counter)
     kustomizations: int = 0
@@ -30,7 +31,7 @@ class Coverage:
     @property
     def objects(self) -> int:
         """All objects that were read."""
-        return self.ruled + self.schema_only.total() + self.unknown.total()
+        return self.ruled + self.pods.total() + self.schema_only.total() + self.unknown.total()
 
     @property
     def whole(self) -> bool:
@@ -59,19 +60,28 @@ class Coverage:
 
     def _judged(self) -> str:
         parts = [f"{self.ruled} by schema and {_plural(self.rules, 'rule')}"] if self.ruled else []
+        if self.pods:
+            parts.append(f"{self.pods.total()} by schema and {_plural(self.pod_rules, 'rule')} on pods "
+                         f"({_counted(self.pods)})")
         if self.schema_only:
             parts.append(f"{self.schema_only.total()} by schema only ({_counted(self.schema_only)})")
         return ", ".join(parts) or "none judged"
 
 
-def covered(reading: Reading, objects: Iterable[Found], patches: int, has_rule: Callable[[Manifest], bool]) -> Coverage:
-    """How the objects of a reading were judged."""
+def covered(
+    reading: Reading, objects: Iterable[Found], patches: int, ruled: Collection[str], pods: Collection[str]
+) -> Coverage:
+    """How the objects of a reading were judged. ``ruled`` and ``pods`` are the kinds, as ``group/Kind``, that rules
+    read, and those of which they read just the pods."""
     done = Coverage(files=len(reading.files), kustomizations=len(reading.kustomizations))
     for each in objects:
         manifest = each.manifest
         kind = manifest.ref.kind
-        if has_rule(manifest):
+        full = f"{manifest.ref.group}/{kind}"
+        if full in ruled:
             done.ruled += 1
+        elif full in pods:
+            done.pods[kind] += 1
         elif BUILTIN.find(manifest.ref.api_version, kind):
             done.schema_only[kind] += 1
         else:

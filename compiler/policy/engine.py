@@ -111,7 +111,7 @@ class Subjects:
         if rule.subject is Plan:
             return (self._world.plan,)
         if rule.subject is Work:
-            return self._world.works
+            return (*self._world.works, *self._world.pods) if rule.pods else self._world.works
         if rule.subject is Manifest:
             if not rule.kinds:
                 return self._world.manifests

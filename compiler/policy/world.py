@@ -15,8 +15,10 @@ from compiler.plan.delivery import HelmRelease
 from compiler.plan.jobs import Patch, Pod, Resources, Runtime, TrainJob, effective_pod
 from compiler.plan.nodes import INSTANCE_TYPE, NodePool, Requirement
 from compiler.plan.queues import ClusterQueue, Cohort, Quota
+from compiler.plan.workloads import PodSet, Workload
 from compiler.policy.choices import find_choices
 from compiler.policy.nodes import Nodes
+from compiler.policy.pods import as_job, in_question, main_container
 from compiler.policy.rule import NO_PARAMS
 from compiler.policy.runtimes import released
 from compiler.policy.storage import Storage
@@ -47,6 +49,27 @@ class World(Nodes):
     def works(self) -> tuple[Work, ...]:
         """Every TrainJob, joined."""
         return tuple(self._work(job) for job in self.plan.jobs)
+
+    @cached_property
+    def pods(self) -> tuple[Work, ...]:
+        """The pods of other kinds that ask for devices or go to a queue, as far as they are like a job."""
+        sets = ((workload, each) for workload in self.plan.workloads for each in workload.pods)
+        return tuple(self._pods(workload, each) for workload, each in sets if in_question(workload, each.pod))
+
+    def _pods(self, workload: Workload, each: PodSet) -> Work:
+        main = main_container(each.pod)
+        job = as_job(workload, main)
+        asks = {**main.requests, **main.limits} if main else {}
+        queue, selector = self._queue(job) if job.queue else None, each.pod.node_selector
+        lost = workload.everywhere or "node_affinity" in each.pod.unread
+        choices = () if lost else self._choices(job, selector, queue, asks, each.pod)
+        pools, offers, types = self._joined(choices) if choices or lost or self.pools else self._assumed(selector)
+        return Work(
+            job=job, runtime=None, pod=each.pod, main=main, asks=asks, pools=pools, offers=offers, types=types,
+            queue=queue, nodes=workload.nodes, choices=choices, kind=workload.kind,
+            env={one.name: one.value for one in main.env} if main else {},
+            words=(*main.command, *main.args) if main else (),
+        )
 
     @cached_property
     def _by_runtime(self) -> dict[int, list[Work]]:

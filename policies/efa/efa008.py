@@ -10,7 +10,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("EFA008", severity=Severity.WARNING)
+@rule("EFA008", severity=Severity.WARNING, pods=True)
 def huge_pages_missing(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for EFA and for no huge pages.
 
@@ -38,5 +38,5 @@ def huge_pages_missing(work: Work, world: World) -> Iterator[Finding]:
         launched = any(not isinstance(each, GroupPool) and each.replicas is None for each in work.pools)
         blind = launched and not any(HUGEPAGES in each.capacity for each in world.plan.node_overlays)
         overlay = ", with a NodeOverlay that tells Karpenter of them" if blind else ""
-        yield Finding(f"job `{work.name}` asks for EFA and for no `{HUGEPAGES}`", work.place(EFA),
+        yield Finding(f"{work.title} asks for EFA and for no `{HUGEPAGES}`", work.place(EFA),
                       help=f"set `FI_EFA_USE_HUGE_PAGE` to `0`, or ask for `{HUGEPAGES}: 5120Mi`{overlay}")

@@ -10,7 +10,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("EFA009")
+@rule("EFA009", pods=True)
 def huge_pages_over_node(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more huge pages than a node has.
 
@@ -27,7 +27,7 @@ def huge_pages_over_node(work: Work, world: World) -> Iterator[Finding]:
     """
     if over_huge_pages(work, world):
         yield Finding(
-            f"job `{work.name}` asks for {work.asks[HUGEPAGES]} of `{HUGEPAGES}`, and a node with EFA has "
+            f"{work.title} asks for {work.asks[HUGEPAGES]} of `{HUGEPAGES}`, and a node with EFA has "
             f"{HUGE_PAGES_MIB}Mi",
             work.place(HUGEPAGES), label="its pods stay Pending", help="ask for `5120Mi`",
         )

@@ -9,7 +9,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("QUE001")
+@rule("QUE001", pods=True)
 def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for a resource that its queue does not cover.
 
@@ -47,7 +47,7 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
     if lacking:
         names = listed(lacking, " and ")
         yield Finding(
-            f"job `{work.name}` asks for {names}, which queue `{queue.name}` does not cover",
+            f"{work.title} asks for {names}, which queue `{queue.name}` does not cover",
             queue.groups[0].where("covered") if len(queue.groups) == 1 else queue.where("groups"),
             label="the job is never admitted",
             help=f"add {names} to `coveredResources`, with a quota in each flavor",

@@ -16,8 +16,8 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
     """A job starts another number of processes a node than it has GPUs.
 
     With fewer, GPUs stay idle; with more, two processes share one and NCCL refuses ("Duplicate GPU detected"). What a
-    command does not say, torchrun takes from `PET_NPROC_PER_NODE`, and Trainer sets that to `numProcPerNode` whatever the
-    command is (trainer v2.3.0, pkg/runtime/framework/plugins/torch).
+    command does not say, torchrun takes from `PET_NPROC_PER_NODE`, and Trainer sets that to `numProcPerNode` whatever
+    the command is (trainer v2.3.0, pkg/runtime/framework/plugins/torch).
 
     ## Fails
 

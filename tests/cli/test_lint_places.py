@@ -21,7 +21,7 @@ spec:
       containers:
       - name: a
         image: "busybox:1.37"
-        resources: {limits: {RESOURCE: 1}}
+        resources: {limits: {RESOURCE: 1, cpu: 4, memory: 16Gi}}
 """
 POOL = """\
 apiVersion: karpenter.sh/v1
