@@ -19,7 +19,7 @@ kind: LocalQueue
 metadata: {name: research, namespace: team-a}
 spec: {clusterQueue: research}
 """
-SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: b}\nspec: {ports: [{port: 80}]}\n"
+CHECK = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: a}\nspec: {controllerName: a}\n"
 SEALED = "apiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\nmetadata: {name: a, namespace: b}\n"
 TEMPLATE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Name }}}\n"
 BROKEN = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: [}}\n---\n{QUEUE}"
@@ -35,8 +35,8 @@ def said(trainyard: Command, folder: Path, files: dict[str, str]) -> list[str]:
 @pytest.mark.parametrize(("files", "first", "left"), [
     ({"a.yaml": QUEUE}, "clean: 1 object in 1 file: 1 by schema and ", []),
     ({"a.yaml": POD}, "clean: 1 object in 1 file: 1 by schema and ", []),
-    ({"a.yaml": f"{QUEUE}---\n{SERVICE}"}, "clean: 2 objects in 1 file: 1 by schema and ",
-     ["1 by schema only (1 Service)"]),
+    ({"a.yaml": f"{QUEUE}---\n{CHECK}"}, "clean: 2 objects in 1 file: 1 by schema and ",
+     ["1 by schema only (1 AdmissionCheck)"]),
     ({"a.yaml": QUEUE, "b.yaml": SEALED}, "nothing found in what was judged: 2 objects in 2 files",
      ["not judged: 1 SealedSecret (no schema, no rule)"]),
     ({"a.yaml": SEALED}, "nothing found in what was judged: 1 object in 1 file: none judged",
