@@ -15,6 +15,7 @@ from compiler.verify.fault import NAME, Fault
 from compiler.verify.keys import absent_keys
 from compiler.verify.loose_ends import Near, beside, loose_ends
 from compiler.verify.objects import ObjectSet, at
+from compiler.verify.pod_security import refused_pods
 from compiler.verify.references import TRAINER, link
 from compiler.verify.schemas import BUILTIN, Schemas
 
@@ -49,7 +50,7 @@ def verify(
     found += [*absent_keys(objects), *claims_of_default_class(objects)]
     found += link(objects, closed=closed, external=external)
     if not closed:
-        found += loose_ends(objects, near)
+        found += [*loose_ends(objects, near), *refused_pods(objects)]
         found = [(manifest, fault) for manifest, fault in found if not _filled_in_later(manifest.body, fault)]
     order = {id(manifest): place for place, manifest in enumerate(manifests)}
     found.sort(key=lambda pair: order[id(pair[0])])
