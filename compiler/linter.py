@@ -57,15 +57,16 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
         return beside(one, other) or together(one, other)
 
     clusters = by_cluster(objects, lambda each: each.manifest, together)
-    staged = [scenes(cluster, roots) for cluster in clusters]
-    found = _once(each for stage in staged for each in _staged(*stage, catalog, policies, near))
+    staged = [scenes(cluster, roots, near) for cluster in clusters]
+    found = _once(each for several in staged for each in _staged(several, catalog, policies, near))
     found += _unread(objects)
     if policies.config.exceptions:
         found, excused = policies.config.excuse(found)
         done.excused = len(excused)
     done.diagnostics += found
     done.coverage = _covered(reading, objects, policies)
-    done.coverage.alternatives = sum(len(scene.files) for several, _ in staged if len(several) > 1 for scene in several)
+    done.coverage.alternatives = len({file for several in staged for scene in several if scene.rivals
+                                      for file in scene.own})
     if _nothing(reading, objects) and not done.failed:
         done.diagnostics.append(error("LNT001", "no object with `apiVersion` and `kind` was found",
                                       help="name files or folders with Kubernetes or eksctl YAML; "
@@ -89,22 +90,32 @@ def _nothing(reading: Reading, objects: list[Found]) -> bool:
     return not objects and not reading.kustomizations
 
 
-def _staged(
-    several: list[Scene], shared: set[str], catalog: Catalog, policies: Policies, near: Near
-) -> Iterator[Diagnostic]:
+def _staged(several: list[Scene], catalog: Catalog, policies: Policies, near: Near) -> Iterator[Diagnostic]:
     """What is found in each scene about its own files, and in all of them about what they share."""
-    common: dict[tuple[object, ...], Diagnostic] = {}
-    seen: Counter[tuple[object, ...]] = Counter()
-    for scene in several:
+    times = Counter(file for scene in several for file in scene.shared)
+    seen: dict[tuple[str, str], dict[int, list[Diagnostic]]] = {}
+    for number, scene in enumerate(several):
         for each in _judged(scene.objects, catalog, policies, near):
-            file = each.span.file.name if each.span is not None else ""
-            if file in scene.files or not shared:
-                yield each
-            elif file in shared:
-                key = (each.code, each.message, each.span)
-                common[key] = each
-                seen[key] += 1
-    yield from (each for key, each in common.items() if seen[key] == len(several))
+            place = each.span.file.name if each.span is not None else ""
+            files = {place, _file(each.subject) or place} - {""}
+            if files <= scene.own:
+                # Beside alternatives that are left out, nothing can be said of what one file wants of another.
+                if scene.rivals or len(several) == 1 or len(files) < _TWO:
+                    yield each
+            elif files <= scene.own | scene.shared:
+                seen.setdefault((each.code, each.subject or str(each.span)), {}).setdefault(number, []).append(each)
+    for (_, subject), found in seen.items():
+        shared = _file(subject) or next((each.span.file.name for each in next(iter(found.values())) if each.span), "")
+        if len(found) == times.get(shared, len(found)):
+            yield from (each for every in found.values() for each in every)
+
+
+_TWO = 2
+
+
+def _file(subject: str) -> str:
+    """The file of an object by its id."""
+    return subject.partition("#")[2].rpartition(":")[0]
 
 
 def _judged(objects: list[Found], catalog: Catalog, policies: Policies, near: Near) -> list[Diagnostic]:

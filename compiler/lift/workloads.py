@@ -30,12 +30,17 @@ def _reads(parts: Parts, *, together: bool = True, everywhere: bool = False) -> 
         nodes = sum(each for each in counts if each is not None) if together and None not in counts else None
         queue = body.follow("metadata", "labels", QUEUE)
         yield Workload(
-            at=body.at, kind=(body / "kind").word(), name=name_of(body), namespace=namespace_of(body), nodes=nodes,
+            at=body.at, kind=(body / "kind").word(), name=_name(body), namespace=namespace_of(body), nodes=nodes,
             queue=labels_of(body).get(QUEUE), everywhere=everywhere, origins={"queue": queue.at},
             pods=tuple(PodSet(at=template.at, name=name, pod=pod(template)) for name, template, _ in found),
         )
 
     return read
+
+
+def _name(body: Reader) -> str:
+    """The name, or the beginning of one that the API server makes."""
+    return name_of(body) or f"{body.follow('metadata', 'generateName').word()}…"
 
 
 def _itself(body: Reader) -> Iterator[Part]:

@@ -9,29 +9,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from compiler.lint.found import Found
 from compiler.lint.kustomize import Kustomizations
 from compiler.verify.objects import Identity, at, identity_of
 
 _MOST = 20_000
-"""Objects that may be judged again for the sake of alternatives; beyond, each is judged without what it shares."""
+"""Objects that may be judged for the sake of alternatives; beyond, each is judged without what it shares."""
 _FLUX = ("kustomize.toolkit.fluxcd.io", "Kustomization")
 Roots = Callable[[str], set[str]]
+Near = Callable[[str, str], bool]
 
 
 @dataclass(slots=True)
 class Scene:
-    """Objects that are judged together, and the files that the findings of this scene are about."""
+    """Objects that are judged together, and the files that the findings of this scene are about: its ``own``, and those
+    that are ``shared`` with other scenes, of which every one must agree. ``rivals``: its own files are alternatives."""
 
     objects: list[Found]
-    files: set[str]
+    own: set[str]
+    shared: set[str] = field(default_factory=set)
+    rivals: bool = False
 
 
-def scenes(found: Sequence[Found], roots: Roots) -> tuple[list[Scene], set[str]]:
-    """The scenes of a cluster, and the files that all of them share: what is found about these counts if it is found
-    in every scene."""
+def scenes(found: Sequence[Found], roots: Roots, near: Near) -> list[Scene]:
+    """The scenes of a cluster: one, but for files of which one or another is applied."""
     by_file: dict[str, list[Found]] = {}
     for each in found:
         by_file.setdefault(each.path, []).append(each)
@@ -39,19 +42,21 @@ def scenes(found: Sequence[Found], roots: Roots) -> tuple[list[Scene], set[str]]
     contested = _contested(names, roots)
     rivals = [file for file in by_file if names[file] & contested]
     if not rivals:
-        return [Scene(list(found), set(by_file))], set()
-    shared = [file for file in by_file if not names[file] & contested]
-    casts = _casts(rivals, names, contested, roots)
-    common = sum(len(by_file[file]) for file in shared)
-    if common * len(casts) > _MOST:
-        alone = Scene([each for file in shared for each in by_file[file]], set(shared))
-        return [alone, *(_scene(by_file, cast, own) for cast, own in casts.items())], set()
-    return [_scene(by_file, {*cast, *shared}, own) for cast, own in casts.items()], set(shared)
-
-
-def _scene(by_file: dict[str, list[Found]], cast: Iterable[str], own: set[str]) -> Scene:
-    members = set(cast)
-    return Scene([each for file, objects in by_file.items() if file in members for each in objects], own)
+        return [Scene(list(found), set(by_file))]
+    others = [file for file in by_file if not names[file] & contested]
+    staged: list[Scene] = []
+    for cast, own in _casts(rivals, names, contested, roots).items():
+        shared = {file for file in others if any(near(file, each) for each in own)}
+        staged.append(Scene([each for file in by_file if file in cast or file in shared for each in by_file[file]],
+                            own, shared, rivals=True))
+    if sum(len(each.objects) for each in staged) > _MOST:
+        staged = [Scene([each for each in scene.objects if each.path not in scene.shared], scene.own, rivals=True)
+                  for scene in staged]
+    told = {file for scene in staged for file in scene.shared}
+    alone = {file for file in others if file not in told}
+    if alone:
+        staged.append(Scene([each for file in others for each in by_file[file]], alone))
+    return staged
 
 
 def _names(objects: Iterable[Found]) -> set[Identity]:

@@ -46,7 +46,7 @@ def validate_body(
     if not found:
         return [_unknown_kind(schemas, api_version, kind)] if closed else []
     schema, faults = _best(found, body)
-    faults = [_later(schema, each) if each.help == LATER else each for each in faults]
+    faults = [_later(schema, each) if each.help == LATER else each for each in faults if not webhooks.fills(body, each)]
     faults += _named(schema, body)
     shape = [fault for fault in faults if fault.layer in (SCHEMA, UNKNOWN)]
     meant, known = intended(body, shape)

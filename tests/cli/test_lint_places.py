@@ -220,3 +220,60 @@ def test_a_field_of_a_later_eksctl(tmp_path: Path) -> None:
     assert found.code == "SCH001"
     assert "v0.230.0" in found.help
     assert "later" in found.help
+
+
+CLUSTER_QUEUE = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: shared}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [COVERED]
+    flavors: [{name: one, resources: [{name: cpu, nominalQuota: 9}]}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: shared, namespace: a}
+spec: {clusterQueue: shared}
+"""
+
+
+def test_a_job_that_one_of_several_queues_takes_is_no_fault_of_the_others(tmp_path: Path) -> None:
+    covered = "cpu, memory, nvidia.com/gpu"
+    (tmp_path / "job.yaml").write_text(job("name: a, labels: {kueue.x-k8s.io/queue-name: shared}"))
+    (tmp_path / "one.yaml").write_text(CLUSTER_QUEUE.replace("COVERED", "cpu, memory"))
+    (tmp_path / "two.yaml").write_text(CLUSTER_QUEUE.replace("COVERED", covered))
+    assert [each for each in told(tmp_path) if each[1] == "QUE001"] == []
+    (tmp_path / "two.yaml").write_text(CLUSTER_QUEUE.replace("COVERED", "cpu"))
+    assert [each[0] for each in told(tmp_path) if each[1] == "QUE001"] == ["one.yaml", "two.yaml"]
+
+
+def test_a_name_that_a_webhook_fills_in_is_not_missing(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("""\
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: a, namespace: a}
+spec:
+  failurePolicy: {maxRestarts: 3, rules: [{action: FailJobSet}]}
+  replicatedJobs:
+  - name: a
+    template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: "busybox:1.37"}]}}}}
+""")
+    assert told(tmp_path) == []
+
+
+def test_a_disk_of_each_node_has_no_zone_and_many_readers(tmp_path: Path) -> None:
+    text = """\
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: cache}
+spec:
+  capacity: {storage: 100Gi}
+  accessModes: [ReadWriteMany]
+  csi: {driver: ebs.csi.aws.com, volumeHandle: HANDLE}
+"""
+    (tmp_path / "a.yaml").write_text(text.replace("HANDLE", "local-ebs://dev/xvdbz"))
+    assert told(tmp_path) == []
+    (tmp_path / "a.yaml").write_text(text.replace("HANDLE", "vol-0a1b2c3d4e5f60718"))
+    assert told(tmp_path) == [("a.yaml", "PLC029", 7), ("a.yaml", "RUN030", 6)]
