@@ -91,11 +91,9 @@ def _patches(path: str, body: Mapping[str, Any]) -> Iterator[str]:
 
 def _selected(body: Mapping[str, Any]) -> dict[str, str]:
     """The labels that a kustomization adds to selectors too."""
-    found = dict(at(body, "commonLabels") or {})
-    for each in items(body, "labels"):
-        if each.get("includeSelectors") is True and isinstance(each.get("pairs"), dict):
-            found |= each["pairs"]
-    return found
+    given = [at(body, "commonLabels")]
+    given += [each.get("pairs") for each in items(body, "labels") if each.get("includeSelectors") is True]
+    return {key: value for labels in given if isinstance(labels, dict) for key, value in labels.items()}
 
 
 def _labelled(template: Body, labels: dict[str, str]) -> Body:

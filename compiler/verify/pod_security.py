@@ -90,8 +90,8 @@ def _baseline(spec: Any) -> Iterator[Breach]:
         security: Path = (*place, "securityContext")
         if at(each, "securityContext", "privileged") is True:
             yield (*security, "privileged"), "a container is privileged", "remove `privileged`"
-        added = at(each, "securityContext", "capabilities", "add")
-        wrong = [name for name in added if name not in _CAPABILITIES] if isinstance(added, list) else []
+        wrong = [name for name in _texts(at(each, "securityContext", "capabilities", "add"))
+                 if name not in _CAPABILITIES]
         if wrong:
             yield ((*security, "capabilities", "add"), f"a container adds {listed(wrong)}",
                    f"leave out {listed(wrong)}, or label the namespace `{_LABEL}: privileged`")
@@ -100,6 +100,10 @@ def _baseline(spec: Any) -> Iterator[Breach]:
     for place, security in _contexts(spec):
         if at(security, "seccompProfile", "type") == "Unconfined":
             yield (*place, "seccompProfile", "type"), "seccomp is `Unconfined`", "write `RuntimeDefault`"
+
+
+def _texts(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def _contexts(spec: Any) -> Iterator[tuple[Path, Any]]:
@@ -124,7 +128,7 @@ def _hardened(place: Path, own: Any, pod: Any) -> Iterator[Breach]:
     if at(own, "allowPrivilegeEscalation") is not False:
         yield (*place, "allowPrivilegeEscalation"), "a container may gain privileges", (
             "write `allowPrivilegeEscalation: false`")
-    dropped, added = (at(own, "capabilities", field) or [] for field in ("drop", "add"))
+    dropped, added = (_texts(at(own, "capabilities", field)) for field in ("drop", "add"))
     if "ALL" not in dropped:
         yield (*place, "capabilities"), "a container keeps its capabilities", "write `capabilities: {drop: [ALL]}`"
     if any(name in _CAPABILITIES and name != "NET_BIND_SERVICE" for name in added):
