@@ -222,6 +222,15 @@ class World(Nodes):
         """Claims, with the volumes and classes behind them."""
         return Storage(self.plan, self.manifests)
 
+    @cached_property
+    def limit_ranges(self) -> Mapping[str, list[Manifest]]:
+        """The LimitRanges of each namespace."""
+        found: dict[str, list[Manifest]] = {}
+        for each in self.manifests:
+            if each.body.get("kind") == "LimitRange" and each.ref.namespace:
+                found.setdefault(each.ref.namespace, []).append(each)
+        return found
+
     # -- delivery
 
     @cached_property

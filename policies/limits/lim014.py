@@ -43,11 +43,8 @@ def pod_over_limit_range(work: Work, world: World) -> Iterator[Finding]:
         metadata: {name: small, namespace: team-b}
         spec: {limits: [{type: Container, max: {nvidia.com/gpu: 1}}]}
     """
-    if work.main is None or not work.job.namespace:
-        return
-    for manifest in world.manifests:
-        if manifest.ref.kind == "LimitRange" and manifest.ref.namespace == work.job.namespace:
-            yield from _over(work, manifest)
+    for manifest in world.limit_ranges.get(work.job.namespace, ()) if work.main is not None else ():
+        yield from _over(work, manifest)
 
 
 def _over(work: Work, limits: Manifest) -> Iterator[Finding]:
