@@ -56,7 +56,8 @@ class Manifest:
 
     ``path`` is relative to the cluster's folder. ``at`` is the spec route of the plan node behind it and
     ``origins`` maps field paths (tuples of keys into ``body``) to spec routes; a field takes the
-    origin of its nearest ancestor. ``lists`` are those that stand in the spec item for item.
+    origin of its nearest ancestor. ``lists`` are those that stand in the spec item for item. ``key`` tells
+    objects of others apart, of which several may have one name, or none.
     """
 
     body: Body
@@ -64,6 +65,7 @@ class Manifest:
     at: Route = field(default_factory=Route)
     origins: dict[tuple[Key, ...], Route] = field(default_factory=dict)
     lists: tuple[tuple[Key, ...], ...] = ()
+    key: str = ""
     _ref: ObjectRef | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
@@ -75,8 +77,8 @@ class Manifest:
 
     @property
     def id(self) -> str:
-        """The first key of routes into this manifest: ``@Kind/namespace/name``."""
-        return f"@{self.ref}"
+        """The first key of routes into this manifest: ``@Kind/namespace/name``, with its ``key`` where it has one."""
+        return f"@{self.ref}#{self.key}" if self.key else f"@{self.ref}"
 
     def origin(self, path: tuple[Key, ...]) -> Route:
         """The spec route that a field of the body came from."""

@@ -13,7 +13,7 @@ from builders import ROOT
 ORDER = (
     "dataclass", "source.base", "diagnostics", "source", "catalog", "plan", "spec", "resolve", "manifest", "targets",
     "lift", "verify",
-    "policy", "emit", "synthesis", "history", "fleet", "driver", "writer", "clusters", "linter",
+    "policy", "emit", "synthesis", "history", "fleet", "driver", "writer", "clusters", "lint", "linter",
     "cli",
 )  # fmt: skip
 BASE = {"source", "source.route", "source.tree"}  # the package itself gives out just these two modules
@@ -37,7 +37,7 @@ MAY_TOUCH_FILES = {
     "targets": "finds its own modules", "lift": "finds its own modules",
     "targets.health": "reads the program that it puts into a ConfigMap",
     "targets.chart": "reads the objects that cdk8s is to make", "synthesis": "hands objects to cdk8s in files",
-    "targets.scripts.condition_tainter": "runs in the cluster", "linter": "reads what others wrote",
+    "targets.scripts.condition_tainter": "runs in the cluster", "lint": "reads what others wrote",
 }  # fmt: skip
 
 

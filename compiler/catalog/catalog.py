@@ -12,6 +12,7 @@ from compiler.catalog.instance import InstanceType, instance_from_row
 from compiler.catalog.near import near
 from compiler.catalog.overlay import merge, read_overlay
 from compiler.catalog.release import Release, release_from_data, version_key
+from compiler.catalog.runtimes import runtimes_source
 from compiler.catalog.xid import XidTable, xids_from_data
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
@@ -104,6 +105,7 @@ class Catalog:
                        for what, where in release.sources.items())
         listed += (Source(f"Xids: {each.name}", each.source, each.version, each.date)
                    for each in self.xids.lists.values())
+        listed.append(Source(*runtimes_source()))
         return tuple(listed)
 
 

@@ -99,7 +99,12 @@ def run_lint(options: argparse.Namespace) -> int:
     from compiler.linter import lint
 
     formats(options)
-    return _told(options, lint(options.paths, _options(options)))
+    done = lint(options.paths, _options(options))
+    found = done.all()
+    tell(options, found, excused=done.excused)
+    for line in done.coverage.lines(found=bool(found)):
+        say(options, line)
+    return exit_code(options, found)
 
 
 @_usage

@@ -28,7 +28,8 @@ class Diagnostic:
     ``message`` states the fact, lowercase, identifiers in backticks, no full stop; only ``help`` says
     what to do. ``at`` is symbolic (a route); ``span`` is concrete and filled in by ``locate`` or by a
     pass that has no route (the parser). ``key`` asks for the key rather than its value to be shown.
-    ``related`` are further places, each with a label.
+    ``related`` are further places, each with a label. ``subject`` is the id of what was judged, where that may lie
+    elsewhere.
     """
 
     code: str
@@ -42,6 +43,7 @@ class Diagnostic:
     key: bool = False
     related: tuple[tuple[Span, str], ...] = ()
     object: str = ""
+    subject: str = ""
 
     def locate(self, document: Document) -> Diagnostic:
         """The same diagnostic with its span looked up in the document, if it has none yet."""

@@ -32,9 +32,14 @@ def _modules() -> tuple[Any, ...]:
 
 
 @cache
-def kinds() -> dict[str, Lift]:
-    """Who reads which ``group/Kind``."""
-    return {kind: read for module in _modules() for kind, read in module.KINDS.items()}
+def kinds(*, closed: bool = False) -> dict[str, tuple[Lift, ...]]:
+    """Who reads which ``group/Kind``; some are read for two reasons. ``closed``: of our own output, where what has pods
+    is known for what it is."""
+    found: dict[str, tuple[Lift, ...]] = {}
+    for module in _modules():
+        for kind, read in module.KINDS.items() if not (closed and hasattr(module, "OPEN_ONLY")) else ():
+            found[kind] = (*found.get(kind, ()), read)
+    return found
 
 
 @cache
@@ -51,8 +56,8 @@ def _fields() -> dict[str, str]:
 def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:
     """The plan that the manifests carry. ``closed``: nothing exists beside them."""
     found: dict[str, Any] = {}
-    table, names = kinds(), _fields()
-    nodes = [node for each in manifests if (read := table.get(_kind(each))) for node in read(reader(each))]
+    table, names = kinds(closed=closed), _fields()
+    nodes = [node for each in manifests for read in table.get(_kind(each), ()) for node in read(reader(each))]
     for module in _modules():
         nodes = module.join(nodes) if hasattr(module, "join") else nodes
     for node in nodes:

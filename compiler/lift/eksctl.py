@@ -14,7 +14,7 @@ from compiler.plan.nodes import NodeGroup, Taint
 
 
 def cluster_config(body: Reader) -> Iterator[PlanNode]:
-    """ClusterConfig."""
+    """ClusterConfig. Outposts have no Auto Mode (eksctl v0.230.0, ValidateAutoModeConfig)."""
     metadata, subnets = body / "metadata", _subnets(body)
     zones = _zones(subnets)
     yield Cluster(
@@ -25,7 +25,7 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
         access=tuple(_entry(each) for each in body.follow("accessConfig", "accessEntries").items()),
         node_groups=tuple(_group(each, zones, managed=kind == "managedNodeGroups")
                           for kind in ("managedNodeGroups", "nodeGroups") for each in (body / kind).items()),
-        auto_mode=body.follow("autoModeConfig", "enabled").flag(),
+        auto_mode=False if body / "outpost" else body.follow("autoModeConfig", "enabled").flag(),
         log_types=body.follow("cloudWatch", "clusterLogging", "enableTypes").texts(),
         origins={"region": (metadata / "region").at, "kubernetes": (metadata / "version").at,
                  "access": body.follow("accessConfig", "accessEntries").at,

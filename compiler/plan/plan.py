@@ -31,6 +31,7 @@ from compiler.plan.queues import (
     WorkloadPriority,
 )
 from compiler.plan.storage import PersistentVolume, VolumeClaim
+from compiler.plan.workloads import Workload
 from compiler.source import Route
 
 
@@ -60,7 +61,8 @@ class Plan:
 
     ``closed``: nothing else exists than what is here and in ``external`` (apiVersion, kind, namespace, name of what
     others made; our own output); an open plan was lifted from a stranger's files, and what is missing from it may
-    live elsewhere. ``derived`` and ``bootstrap`` are not carried by manifests, so they take no part in equality.
+    live elsewhere. ``workloads`` are pods of others, in open plans only. ``derived`` and ``bootstrap`` are not carried
+    by manifests, so they take no part in equality.
     """
 
     cluster: Cluster | None = None
@@ -91,6 +93,7 @@ class Plan:
     releases: tuple[HelmRelease, ...] = ()
     git_sources: tuple[GitSource, ...] = ()
     stages: tuple[Stage, ...] = ()
+    workloads: tuple[Workload, ...] = ()
     bootstrap: Bootstrap | None = field(default=None, compare=False)
     derived: tuple[Derived, ...] = field(default=(), compare=False, repr=False)
     external: frozenset[tuple[str, str, str, str]] = field(default=frozenset(), compare=False)

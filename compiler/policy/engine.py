@@ -55,13 +55,21 @@ def _run_one(rule: Rule, subjects: Subjects, world: World, level: Severity | Non
                     continue
                 found.append(Diagnostic(
                     rule.code, level or f.severity or rule.severity, f.message, f.at, label=f.label, notes=f.notes,
-                    help=f.help, key=f.key,
+                    help=f.help, key=f.key, subject=_subject(node),
                 ))
     except Exception as problem:  # a rule is somebody's program: its fault must not hide what other rules find
         found.append(_failure(rule, problem))
     for index, count in more.items():
         found[index] = replace(found[index], notes=(*found[index].notes, f"{count} more jobs have it from here"))
     return found
+
+
+def _subject(node: Any) -> str:
+    """The id of the object that a rule was run on; empty for one on all of them."""
+    if isinstance(node, Manifest):
+        return node.id
+    at = getattr(node.job if isinstance(node, Work) else node, "at", ())
+    return str(at[0]) if at else ""
 
 
 def _common(f: Finding, work: Work) -> object:
@@ -111,7 +119,7 @@ class Subjects:
         if rule.subject is Plan:
             return (self._world.plan,)
         if rule.subject is Work:
-            return self._world.works
+            return (*self._world.works, *self._world.pods) if rule.pods else self._world.works
         if rule.subject is Manifest:
             if not rule.kinds:
                 return self._world.manifests

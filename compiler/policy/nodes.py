@@ -44,9 +44,17 @@ class Nodes:
     def offers(self, pools: Iterable[NodePool], labels: Mapping[str, str]) -> tuple[Offer, ...]:
         """Each pool with each of its types that has the labels; () where that of one is unknown."""
         wanted = [(FACTS[key], value) for key, value in labels.items() if key in FACTS and not placeholder(value)]
-        found = [[(pool, each) for each in self.types(pool) if all(fact(each) == value for fact, value in wanted)]
-                 for pool in pools]
+        wanted_type = self.catalog.instance(labels.get(INSTANCE_TYPE, ""))
+        found = [[(pool, each) for each in self._offered(pool, wanted_type)
+                  if all(fact(each) == value for fact, value in wanted)] for pool in pools]
         return tuple(offer for offers in found for offer in offers) if all(found) else ()
+
+    def _offered(self, pool: NodePool, wanted: InstanceType | None) -> tuple[InstanceType, ...]:
+        """The types that a pool may launch for pods that may name one: that one, where a pool says categories only."""
+        types = self.types(pool)
+        if types or wanted is None or named(pool, self.catalog) or excluding(pool, wanted):
+            return types
+        return (wanted,)
 
     def node_class(self, pool: NodePool) -> NodeClass | None:
         """The EC2NodeClass of a pool."""

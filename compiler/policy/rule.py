@@ -37,8 +37,9 @@ class Rule:
     """A policy.
 
     ``subject`` is the class that ``check`` is run on: a plan node, ``Plan``, ``Work`` or ``Manifest`` (then only the
-    ``kinds`` given, as ``group/Kind`` with an empty group for core kinds; all kinds if there are none). ``doc`` is
-    the manual page; its first line tells what the rule finds, its examples are the rule's tests.
+    ``kinds`` given, as ``group/Kind`` with an empty group for core kinds; all kinds if there are none). ``pods``: a
+    rule on ``Work`` that holds for the pods of any kind. ``doc`` is the manual page; its first line tells what the rule
+    finds, its examples are the rule's tests.
     """
 
     code: str
@@ -49,6 +50,7 @@ class Rule:
     check: Callable[..., Iterator[Finding]]
     params: Mapping[str, Any] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
+    pods: bool = False
     needs_world: bool = True
     file: str = ""
 
@@ -75,9 +77,10 @@ class Rule:
 
 def rule(
     code: str, *, severity: Severity = Severity.ERROR, params: Mapping[str, Any] = NO_PARAMS,
-    kinds: tuple[str, ...] = (),
+    kinds: tuple[str, ...] = (), pods: bool = False,
 ) -> Callable[[F], F]:
-    """Make a generator function a rule; its name is the slug, its docstring the page.
+    """Make a generator function a rule; its name is the slug, its docstring the page. ``pods``: it is run on jobs of
+    other kinds too, of which nothing but the pods is known.
 
     The annotation of the first parameter says what it is run on; a second parameter gets the ``World``.
     """
@@ -85,7 +88,7 @@ def rule(
     def mark(function: F) -> F:
         found = Rule(
             code=code, slug=function.__name__.replace("_", "-"), severity=severity, doc=function.__doc__ or "",
-            subject=_subject(function), check=function, params=params, kinds=kinds,
+            subject=_subject(function), check=function, params=params, kinds=kinds, pods=pods,
             needs_world=function.__code__.co_argcount > 1, file=function.__code__.co_filename,
         )
         function.rule = found  # type: ignore[attr-defined]

@@ -65,7 +65,7 @@ class Work:
     ``choices`` are where it may land, one for each way through the flavors of its queue; ``pools`` all pools in them,
     ``offers`` these with the instance types that the job may get there, and ``types`` just the types; () is unknown.
     ``nodes`` ``None`` is unknown. ``env`` are literal variables of the main container, ``words`` its command and
-    arguments.
+    arguments. ``kind`` is that of the object: of one that is no TrainJob, ``job`` has what they have in common.
     """
 
     job: TrainJob
@@ -81,6 +81,12 @@ class Work:
     env: Mapping[str, str | None] = field(default_factory=dict)
     words: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
+    kind: str = "TrainJob"
+
+    @property
+    def title(self) -> str:
+        """How it is called in a sentence: ``job `llama```, or by its kind if that is none of jobs."""
+        return f"{'job' if self.kind.endswith(('Job', 'JobSet')) else self.kind} `{self.name}`"
 
     @property
     def name(self) -> str:
@@ -138,6 +144,11 @@ class Work:
         only add volumes."""
         pods = (self.pod,) if self.pod is not None else tuple(patch.pod for patch in self.job.patches)
         return frozenset(each.source for pod in pods for each in pod.volumes if each.type == "persistentVolumeClaim")
+
+    def may_ask(self, resource: str) -> bool:
+        """Whether the pods ask for a resource, or for an amount of something that cannot be read, like ``${GPUS}``."""
+        unread = self.job.unread | (self.main.unread if self.main is not None else frozenset())
+        return resource in self.asks or ("/" in resource and bool({"requests", "limits"} & unread))
 
     @property
     def unread(self) -> frozenset[str]:

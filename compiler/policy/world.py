@@ -13,11 +13,14 @@ from compiler.manifest import Manifest
 from compiler.plan import Plan, PlanNode, Quantity
 from compiler.plan.delivery import HelmRelease
 from compiler.plan.jobs import HUGEPAGES, Patch, Pod, Resources, Runtime, TrainJob, effective_pod
-from compiler.plan.nodes import NodePool
+from compiler.plan.nodes import INSTANCE_TYPE, NodePool, Requirement
 from compiler.plan.queues import ClusterQueue, Cohort, Quota
+from compiler.plan.workloads import PodSet, Workload
 from compiler.policy.choices import find_choices
 from compiler.policy.nodes import Nodes
+from compiler.policy.pods import as_job, in_question, main_container
 from compiler.policy.rule import NO_PARAMS
+from compiler.policy.runtimes import released
 from compiler.policy.storage import Storage
 from compiler.policy.values import value
 from compiler.policy.work import Choice, Offer, Work, patched_tolerations
@@ -46,6 +49,27 @@ class World(Nodes):
     def works(self) -> tuple[Work, ...]:
         """Every TrainJob, joined."""
         return tuple(self._work(job) for job in self.plan.jobs)
+
+    @cached_property
+    def pods(self) -> tuple[Work, ...]:
+        """The pods of other kinds that ask for devices or go to a queue, as far as they are like a job."""
+        sets = ((workload, each) for workload in self.plan.workloads for each in workload.pods)
+        return tuple(self._pods(workload, each) for workload, each in sets if in_question(workload, each.pod))
+
+    def _pods(self, workload: Workload, each: PodSet) -> Work:
+        main = main_container(each.pod)
+        job = as_job(workload, main)
+        asks = {**main.requests, **main.limits} if main else {}
+        queue, selector = self._queue(job) if job.queue else None, each.pod.node_selector
+        lost = workload.everywhere or "node_affinity" in each.pod.unread
+        choices = () if lost else self._choices(job, selector, queue, asks, each.pod)
+        pools, offers, types = self._joined(choices) if choices or lost or self.pools else self._assumed(selector)
+        return Work(
+            job=job, runtime=None, pod=each.pod, main=main, asks=asks, pools=pools, offers=offers, types=types,
+            queue=queue, nodes=workload.nodes, choices=choices, kind=workload.kind,
+            env={one.name: one.value for one in main.env} if main else {},
+            words=(*main.command, *main.args) if main else (),
+        )
 
     @cached_property
     def _by_runtime(self) -> dict[int, list[Work]]:
@@ -77,7 +101,7 @@ class World(Nodes):
         return version is None or version_key(version) >= (2, 3)
 
     def _work(self, job: TrainJob) -> Work:
-        runtime, queue = self.plan.runtime(job), self._queue(job)
+        runtime, queue = self._runtime(job), self._queue(job)
         # A patch of a job or container that the runtime does not have never runs (verify tells): what would is unknown.
         known = runtime is not None and all(_fits(each, runtime) for each in job.patches)
         pod = effective_pod(job, runtime, merge_resources=self._merge_resources) if runtime and known else None
@@ -91,13 +115,20 @@ class World(Nodes):
         pods = (pod, *(each.pod for each in job.patches))
         lost = any("node_affinity" in each.unread for each in pods if each is not None)
         choices = () if lost else self._choices(job, selector, queue, asks, pod)
-        pools, offers, types = self._joined(choices)
+        pools, offers, types = self._joined(choices) if choices or lost or self.pools else self._assumed(selector)
         env = main.env if main else job.env
         return Work(
             job=job, runtime=runtime, pod=pod, main=main, asks=asks, pools=pools, offers=offers, types=types,
             queue=queue, nodes=_nodes(job, runtime), env={each.name: each.value for each in env}, choices=choices,
             words=(*main.command, *main.args) if main else (*job.command, *job.args),
         )
+
+    def _runtime(self, job: TrainJob) -> Runtime | None:
+        """The runtime of a job: one of the set, or else one that every Trainer brings."""
+        found = self.plan.runtime(job)
+        if found is None and not self.plan.closed and job.runtime_kind == "ClusterTrainingRuntime":
+            return released(job.runtime, job.where("runtime"))
+        return found
 
     def _joined(self, choices: tuple[Choice, ...]) -> Landing:
         """The pools, offers and types of all choices, each once; kept by the choices, which are kept themselves."""
@@ -110,6 +141,15 @@ class World(Nodes):
             found = tuple(pools.values()), tuple(offers.values()), tuple(types.values())
             self._landings[id(choices)] = found
         return found
+
+    def _assumed(self, selector: Mapping[str, str]) -> Landing:
+        """Where a set without any pool says by a job's own selector on which type it lands: nodes of just that."""
+        instance = self.catalog.instance(selector.get(INSTANCE_TYPE, ""))
+        if instance is None:
+            return (), (), ()
+        requirement = Requirement(INSTANCE_TYPE, "In", (instance.name,))
+        pool = NodePool(name=instance.name, node_class="", requirements=(requirement,))
+        return (), ((pool, instance),), (instance,)
 
     def _queue(self, job: TrainJob) -> ClusterQueue | None:
         """The ClusterQueue of a job; one without a queue goes to the LocalQueue ``default`` (kueue v0.19.2)."""
@@ -181,6 +221,15 @@ class World(Nodes):
     def storage(self) -> Storage:
         """Claims, with the volumes and classes behind them."""
         return Storage(self.plan, self.manifests)
+
+    @cached_property
+    def limit_ranges(self) -> Mapping[str, list[Manifest]]:
+        """The LimitRanges of each namespace."""
+        found: dict[str, list[Manifest]] = {}
+        for each in self.manifests:
+            if each.body.get("kind") == "LimitRange" and each.ref.namespace:
+                found.setdefault(each.ref.namespace, []).append(each)
+        return found
 
     # -- delivery
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 from compiler.manifest import Body
 from compiler.verify import webhooks
-from compiler.verify.fault import NAME, SCHEMA, Fault, nearest
-from compiler.verify.objects import at
+from compiler.verify.fault import NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
+from compiler.verify.intent import around, intended, misfit, shaped
 from compiler.verify.schemas import BUILTIN, Schema, Schemas
-from compiler.verify.walk import walk
+from compiler.verify.walk import LATER, walk
 
 Lookup = Callable[[str, str, str, str], Body | None]  # group, kind, namespace, name
 
@@ -46,42 +46,38 @@ def validate_body(
     if not found:
         return [_unknown_kind(schemas, api_version, kind)] if closed else []
     schema, faults = _best(found, body)
+    faults = [_later(schema, each) if each.help == LATER else each for each in faults if not webhooks.fills(body, each)]
     faults += _named(schema, body)
-    if not any(fault.layer == SCHEMA for fault in faults):  # the checks below rely on the shape
-        unknown = [fault.path for fault in faults if fault.code == "SCH001"]  # what is dropped is not judged
-        faults += [fault for fault in webhooks.check(body, lookup)
-                   if not any(fault.path[: len(each)] == each for each in unknown)]
-        if cel:
-            from compiler.verify.cel import evaluate
+    shape = [fault for fault in faults if fault.layer in (SCHEMA, UNKNOWN)]
+    meant, known = intended(body, shape)
+    if not shape or shaped(walk(schema.root, meant)):  # the checks below rely on it
+        places = [*(fault.path for fault in shape), *around(shape, known)]
+        faults += [fault for fault in webhooks.check(meant, lookup)
+                   if not any(fault.path[: len(each)] == each for each in places)]
+    if cel and not any(fault.layer == SCHEMA for fault in faults):
+        from compiler.verify.cel import evaluate
 
-            faults += evaluate(schema.root, body, old)
+        faults += evaluate(schema.root, body, old)
     return faults
 
 
-def corrected(body: Body, schemas: Schemas = BUILTIN) -> Body:
-    """The body with the fields that its unknown ones are nearly called, and lists where one item stands for the list: a
-    misspelling is one fault, and does not hide others."""
+def corrected(body: Body, schemas: Schemas = BUILTIN) -> tuple[Body, set[Path]]:
+    """The body as it was meant, and the places of faults of which that is known."""
     found = schemas.find(str(body.get("apiVersion")), str(body.get("kind")))
-    faults = [fault for fault in _best(found, body)[1] if fault.meant] if found else []
-    if not faults:
-        return body
-    body = deepcopy(body)
-    for fault in faults:
-        parent = at(body, *fault.path[:-1])
-        if not isinstance(parent, dict):
-            continue
-        if fault.meant == "[]":
-            parent[fault.path[-1]] = [parent[fault.path[-1]]]
-        elif fault.meant not in parent:
-            parent[fault.meant] = parent.pop(fault.path[-1])
-    return body
+    return intended(body, _best(found, body)[1]) if found else (body, set())
+
+
+def _later(schema: Schema, fault: Fault) -> Fault:
+    return replace(fault, help=f"remove it, or take a later release than {schema.project} {schema.release}, which does "
+                               "not have it yet")
 
 
 def _best(found: tuple[Schema, ...], body: Body) -> tuple[Schema, list[Fault]]:
+    """The schema that understands most of a body, and what it does not."""
     schema, faults = found[0], walk(found[0].root, body)
     for other in found[1:] if faults else ():
         others = walk(other.root, body)
-        if len(others) < len(faults):
+        if misfit(body, others) < misfit(body, faults):
             schema, faults = other, others
     return schema, faults
 

@@ -82,9 +82,15 @@ class CoreDefinitions:
         return node
 
 
-def from_eksctl(document: dict[str, Any], kind: str) -> Raw:
-    """The derived schema of eksctl's ``kind``; its defaults are texts for its web page, so they are left out."""
-    definitions = document["definitions"]
+# Fields that eksctl's schema requires and its code does not: who brings a VPC brings its gateway too (eksctl v0.230.0,
+# pkg/apis/eksctl.io/v1alpha5/validation.go, validateRemoteNetworkingConfig).
+_NOT_REQUIRED = {"RemoteNetworkConfig": {"vpcGatewayID"}}
+
+
+def from_eksctl(document: dict[str, Any], kind: str, newer: dict[str, Any] | None = None) -> Raw:
+    """The derived schema of eksctl's ``kind``; its defaults are texts for its web page, so they are left out.
+    ``newer``: the document of a later state, whose additional fields are marked as ``later``."""
+    definitions = _marked(document["definitions"], (newer or document)["definitions"])
 
     def node(schema: Raw) -> Raw:
         if "$ref" in schema:
@@ -93,7 +99,7 @@ def from_eksctl(document: dict[str, Any], kind: str) -> Raw:
             # "handles unmarshalling both map[string]string and []NodeGroupTaint", and its schema has only the list
             return {**node(definitions[name]), **(either if name == "taintsWrapper" else {})}
         if len(branches := schema.get("oneOf", ())) == 1:
-            return node(branches[0])
+            return _joined(node(branches[0]), schema)
         out = {key: value for key, value in schema.items() if key != "default"}
         if "properties" in schema:
             out["properties"] = {name: node(child) for name, child in schema["properties"].items()}
@@ -105,3 +111,22 @@ def from_eksctl(document: dict[str, Any], kind: str) -> Raw:
         return out
 
     return structure(node(definitions[kind]))
+
+
+def _marked(definitions: dict[str, Raw], later: dict[str, Raw]) -> dict[str, Raw]:
+    """The definitions without what is not required after all, and with the names of the fields that come later."""
+    found = {}
+    for name, each in definitions.items():
+        added = sorted(set(later.get(name, {}).get("properties", {})) - set(each.get("properties", {})))
+        required = [field for field in each.get("required", ()) if field not in _NOT_REQUIRED.get(name, ())]
+        found[name] = {**each, **({"required": required} if required else {}), **({"later": added} if added else {})}
+        if not required:
+            found[name].pop("required", None)
+    return found
+
+
+def _joined(one: Raw, beside: Raw) -> Raw:
+    """A schema that is one of a single form, together with the fields that stand beside the form."""
+    properties = {**one.get("properties", {}), **beside.get("properties", {})}
+    required = [*one.get("required", ()), *beside.get("required", ())]
+    return {**one, "properties": properties, "required": required} if beside.get("properties") else one

@@ -1,4 +1,9 @@
-"""Cycles of references that never resolve: Flux waits for ever, Kueue disables every member of a cohort cycle."""
+"""Cycles of references that never resolve: Flux waits for ever; Kueue leaves every member of a circle of cohorts out.
+
+Kueue stops as a whole there, once a workload that holds quota in a queue of the circle changes: for a metric it walks
+to a root that does not exist, with its cache locked (kueue v0.19.2, pkg/cache/scheduler/clusterqueue.go,
+reportActiveWorkloads over PathSelfToRoot, which looks for no cycle), and its webhooks time out for every namespace.
+"""
 
 from __future__ import annotations
 
@@ -53,8 +58,9 @@ def _faults(objects: ObjectSet, edges: Edges, field: str) -> Iterator[tuple[Mani
         done.update(ring)
         path = next(path for path, target in edges[start] if target == ring[1 % len(ring)])
         shown = " → ".join(f"`{identity[3]}`" for identity in [*ring, start])
-        yield objects.manifest(start), Fault(REFERENCE, "REF003", path, f"`{field}` goes round in a circle: {shown}",
-                                             help=f"remove `{field}` from one of them")
+        message = f"`{field}` goes round in a circle: {shown}"
+        message += ", which stops Kueue for every queue" if field == "parentName" else ""
+        yield objects.manifest(start), Fault(REFERENCE, "REF003", path, message, f"remove `{field}` from one of them")
 
 
 def _ring(start: Identity, edges: Edges) -> list[Identity]:

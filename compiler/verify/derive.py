@@ -74,7 +74,7 @@ CORE: dict[str, tuple[str, tuple[str, ...]]] = {
 CLUSTER_SCOPED = frozenset(
     {"Namespace", "PersistentVolume", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "StorageClass"}
 )
-EKSCTL_SOURCE = "eksctl/v0.230.0"
+EKSCTL_SOURCE, EKSCTL_LATER = "eksctl/v0.230.0", "eksctl/main-99984adb"
 
 
 def load_crds(folder: Path) -> Iterator[Raw]:
@@ -99,7 +99,8 @@ def derive(shared_folder: Path, trainer_21: Path | None = None) -> Iterator[tupl
         yield from _crd_files(trainer_21, kinds, "kubeflow-trainer", "v2.1.0", TRAINER_21, variant="2.1")
     yield from _core_files(shared_folder / "crds" / CORE_SOURCE)
     folder = shared_folder / "aws" / EKSCTL_SOURCE
-    schema = from_eksctl(json.loads((folder / "schema.json").read_text()), "ClusterConfig")
+    later = json.loads((shared_folder / "aws" / EKSCTL_LATER / "schema.json").read_text())
+    schema = from_eksctl(json.loads((folder / "schema.json").read_text()), "ClusterConfig", later)
     yield _file(
         {"group": "eksctl.io", "version": "v1alpha5", "kind": "ClusterConfig", "scope": "Cluster", "schema": schema},
         "eksctl",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
@@ -28,8 +29,8 @@ class Fault:
     ``layer`` says who would refuse it: ``unknown`` (dropped by the API server), ``schema``, ``list`` (duplicate list
     keys), ``cel`` (rules of the CRD), ``name``, ``webhook`` (an admission webhook or the controller), ``reference``
     (nothing, until it runs). ``key`` asks for the key, rather than its value, to be shown. ``warning`` is a doubt
-    rather than an error. ``meant`` is the field that an unknown one is nearly called, or ``[]`` where one item stands
-    for a list.
+    rather than an error. ``meant`` is the field that an unknown one is nearly called; ``instead`` holds the
+    one value that a wrong one stands for, if that can be told.
     """
 
     layer: str
@@ -40,6 +41,7 @@ class Fault:
     key: bool = False
     warning: bool = False
     meant: str = ""
+    instead: tuple[Any, ...] = ()
 
 
 def refused(path: Path, message: str, help: str = "", *, key: bool = False) -> Fault:

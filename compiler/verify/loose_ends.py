@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from compiler.catalog.runtimes import released_runtimes
 from compiler.manifest import Manifest
 from compiler.verify.fault import REFERENCE, Fault, Path, like
 from compiler.verify.objects import Identity, ObjectSet, at, identity_of
@@ -28,33 +30,39 @@ _PAIRED = frozenset({
 })
 # Kinds that people write beside the one object that names them: if a set has one, and names one, that is meant.
 _BESIDE = frozenset({("karpenter.k8s.aws", "EC2NodeClass"), (KUEUE, "Topology")})
-# Runtimes that Trainer brings with it (trainer v2.3.0, manifests/base/runtimes): a job of one means just that.
-_RELEASED = frozenset({
-    "torch-distributed", "torch-distributed-with-cache", "deepspeed-distributed", "jax-distributed", "mlx-distributed",
-    "xgboost-distributed", "torchtune-llama3.2-1b", "torchtune-llama3.2-3b", "torchtune-qwen2.5-1.5b",
-})
-_CLOSELY, _LOOSELY = 0.8, 0.55  # of 1, SequenceMatcher's ratio
+_NEARLY, _CLOSELY, _LOOSELY = 0.88, 0.8, 0.55  # of 1, SequenceMatcher's ratio
 _FEW = 100  # where more lie about unused, one that is alike says nothing, and to compare all of them takes minutes
 _TELLING = 5  # letters of a part of a name: shorter ones differ by one letter and are right
 
 
 Named = list[tuple[Manifest, Path, Identity]]
+Near = Callable[[str, str], bool]
 
 
-def loose_ends(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
-    """References into nothing that are meant for an object of the set: one that nothing refers to and that has nearly
-    that name; one of which the name is a slip away; a claim in another namespace. What is merely absent may exist
-    elsewhere."""
+def beside(one: str, other: str) -> bool:
+    """Whether two files lie in one folder, or one of them above the other: what is in folders beside each other, like
+    the examples of a project, need not belong together."""
+    folders = [posixpath.dirname(each.replace("\\", "/")) for each in (one, other)]
+    shared = posixpath.commonpath(folders) if all(folders) else ""
+    return shared in folders or not all(folders)
+
+
+def loose_ends(objects: ObjectSet, near: Near) -> Iterator[tuple[Manifest, Fault]]:
+    """References into nothing that are meant for an object of the set: one ``near`` that nothing refers to and that has
+    nearly that name; one of which the name is a slip away; a claim in another namespace. What is merely absent may
+    exist elsewhere."""
     spaces = _namespaces_of_jobs(objects)
     named = [(manifest, path, target) for manifest in objects.manifests
              for path, target in (*references(manifest.body), *_of_runtime(manifest.body, spaces))]
     shared = {(kind, name) for _, manifest in objects.of_kind(*_RUNTIME) if identity_of(manifest.body)[3] not in spaces
               for _, (_, kind, _, name) in _of_runtime(manifest.body, {identity_of(manifest.body)[3]: {""}})}
-    yield from _misnamed(objects, named, shared)
+    yield from _misnamed(objects, named, shared, near)
     yield from _misplaced(objects, named, shared)
 
 
-def _misnamed(objects: ObjectSet, named: Named, shared: set[tuple[str, str]]) -> Iterator[tuple[Manifest, Fault]]:
+def _misnamed(
+    objects: ObjectSet, named: Named, shared: set[tuple[str, str]], near: Near
+) -> Iterator[tuple[Manifest, Fault]]:
     used = {target for _, _, target in named}
     there: dict[Identity, list[str]] = {}
     for identity in objects.identities():
@@ -65,16 +73,20 @@ def _misnamed(objects: ObjectSet, named: Named, shared: set[tuple[str, str]]) ->
     for manifest, path, target in named:
         group, kind, namespace, name = target
         names = there.get((group, kind, namespace, ""), [])
-        known = is_built_in(group, kind, name) or (target[:2] == _RUNTIME and name in _RELEASED)
+        known = is_built_in(group, kind, name) or (target[:2] == _RUNTIME and name in released_runtimes())
         if target not in absent or (manifest.id, path) in told or known:
             continue
         own = identity_of(manifest.body)
         others = [(group, kind, namespace, each) for each in names]
-        unused = [each[3] for each in others if each not in used and each != own and each[1::2] not in shared]
+        free = [each for each in others if each not in used and each != own and each[1::2] not in shared]
+        unused = [each[3] for each in free if near(manifest.path, objects.manifest(each).path)]
+        distant = [each[3] for each in free if each[3] not in unused]
         alone = (group, kind) in _PAIRED and len(unused) == 1 and missing[target[:3]] == 1
         loose = like(name, unused, _LOOSELY if alone else _CLOSELY) if len(unused) <= _FEW else ""
         if alone and not loose and (_shortened(name, unused[0]) or ((group, kind) in _BESIDE and len(names) == 1)):
             loose = unused[0]
+        if not loose and len(distant) <= _FEW:
+            loose = like(name, distant, _NEARLY)
         if alike := loose or _slip(name, names):
             told.add((manifest.id, path))
             message = f"there is no `{kind}` `{name}`, and {'nothing refers to' if loose else 'there is'} `{alike}`"

@@ -5,8 +5,8 @@ The derived form is JSON with these keywords. As in OpenAPI: ``type`` (a name, o
 ``default``, ``minimum``, ``maximum``, ``exclusiveMinimum``, ``exclusiveMaximum`` (numbers), ``multipleOf``,
 ``minLength``, ``maxLength``, ``minItems``, ``maxItems``, ``minProperties``, ``maxProperties``, ``format`` (int32 and
 int64 only), ``allOf``, ``anyOf``, ``oneOf``, ``not``. Our own: ``any`` (content is not checked), ``list`` (``map`` or
-``set``) with ``keys``, ``rules`` (CEL texts), ``syntax`` and ``keySyntax`` (a name of ``compiler.verify.syntax``) and
-``$ref`` (an index into the file's ``defs``).
+``set``) with ``keys``, ``later`` (fields that a later release has), ``rules`` (CEL texts), ``syntax`` and
+``keySyntax`` (a name of ``compiler.verify.syntax``) and ``$ref`` (an index into the file's ``defs``).
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ BOUNDS = frozenset(
         "maxProperties",
     }
 )
-_COPIED = BOUNDS | {"required", "enum", "pattern", "default", "nullable", "syntax", "keySyntax", "any", "list", "keys"}
+_COPIED = BOUNDS | {
+    "required", "enum", "pattern", "default", "nullable", "syntax", "keySyntax", "any", "list", "keys",
+    "later",
+}
 _PROSE = frozenset({
     "description", "title", "example", "externalDocs", "x-kubernetes-map-type", "x-kubernetes-patch-strategy",
     "x-kubernetes-patch-merge-key", "x-kubernetes-group-version-kind", "x-kubernetes-unions", "$schema", "$id",

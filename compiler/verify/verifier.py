@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from compiler.catalog.runtimes import released_runtimes
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body, Manifest, ObjectRef, placeholder
 from compiler.source import Route
-from compiler.verify.body import validate_body
+from compiler.verify.body import Lookup, validate_body
 from compiler.verify.claims import claims_of_default_class
 from compiler.verify.fault import NAME, Fault
 from compiler.verify.keys import absent_keys
-from compiler.verify.loose_ends import loose_ends
+from compiler.verify.loose_ends import Near, beside, loose_ends
 from compiler.verify.objects import ObjectSet, at
-from compiler.verify.references import link
+from compiler.verify.pod_security import refused_pods
+from compiler.verify.references import TRAINER, link
 from compiler.verify.schemas import BUILTIN, Schemas
 
 
@@ -26,17 +28,19 @@ def verify(
     schemas: Schemas = BUILTIN,
     cel: bool = False,
     previous: Mapping[ObjectRef, Body] | None = None,
+    near: Near = beside,
 ) -> list[Diagnostic]:
     """Everything that the cluster would refuse or never run, in the order of the manifests.
 
     ``closed``: the set is all there is (our own output), so that a reference into nothing and a kind without a schema
     are errors. A stranger's set may lean on objects that live elsewhere; of it only what is certainly wrong is told.
     ``external`` are objects that exist outside the set; their API version need not be exact, only its group. ``cel``
-    evaluates the rules of the schemas, with ``previous`` (the objects as they were) their update rules too. Routes
-    start with the manifest's id.
+    evaluates the rules of the schemas, with ``previous`` (the objects as they were) their update rules too.
+    ``near`` says of two files of an open set whether what is in them is likely to belong together. Routes start with
+    the manifest's id.
     """
     objects = ObjectSet(manifests)
-    lookup = objects.find
+    lookup = objects.find if closed else _or_released(objects.find)
     found: list[tuple[Manifest, Fault]] = []
     for manifest in manifests:
         old = previous.get(manifest.ref) if previous else None
@@ -46,11 +50,23 @@ def verify(
     found += [*absent_keys(objects), *claims_of_default_class(objects)]
     found += link(objects, closed=closed, external=external)
     if not closed:
-        found += loose_ends(objects)
+        found += [*loose_ends(objects, near), *refused_pods(objects)]
         found = [(manifest, fault) for manifest, fault in found if not _filled_in_later(manifest.body, fault)]
     order = {id(manifest): place for place, manifest in enumerate(manifests)}
     found.sort(key=lambda pair: order[id(pair[0])])
     return [diagnostic(manifest, fault) for manifest, fault in found]
+
+
+def _or_released(find: Lookup) -> Lookup:
+    """A lookup that finds the runtimes of Trainer too, which every cluster with Trainer has."""
+
+    def lookup(group: str, kind: str, namespace: str, name: str) -> Body | None:
+        found = find(group, kind, namespace, name)
+        if found is None and (group, kind) == (TRAINER, "ClusterTrainingRuntime") and name in released_runtimes():
+            return dict(released_runtimes()[name].body)
+        return found
+
+    return lookup
 
 
 def diagnostic(manifest: Manifest, fault: Fault) -> Diagnostic:
@@ -63,14 +79,18 @@ def diagnostic(manifest: Manifest, fault: Fault) -> Diagnostic:
 
 
 def _filled_in_later(body: Body, fault: Fault) -> bool:
-    """Whether the value at a fault is a placeholder; a text with spaces stays one, whatever is put into it."""
+    """Whether the value at a fault is a placeholder; a text with spaces stays one, whatever is put into it, and a key
+    is wrong with whatever value."""
+    if fault.key:
+        return False
     value = at(body, *fault.path)
     return isinstance(value, str) and placeholder(value) and (fault.code != "SCH002" or len(value.split()) == 1)
 
 
 def _duplicate(first: Manifest, later: Manifest) -> Fault:
-    """The same object twice. Both have one id, so the places are told by their files."""
-    places = listed((manifest.path or manifest.at or "?" for manifest in (first, later)), " and ")
+    """The same object twice, in one file or in two."""
+    places = [manifest.path or str(manifest.at) or "?" for manifest in (first, later)]
+    where = f"in `{places[0]}`" if places[0] == places[1] else listed(places, " and ")
     return Fault(
-        NAME, "NAM005", ("metadata", "name"), f"`{later.ref}` is there twice: {places}", "rename or remove one of them"
+        NAME, "NAM005", ("metadata", "name"), f"`{later.ref}` is there twice: {where}", "rename or remove one of them"
     )

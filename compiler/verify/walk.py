@@ -8,6 +8,7 @@ pkg/apiserver/validation.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
@@ -54,12 +55,14 @@ def _walk(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
 
 def _test(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
     for breach in filter(None, [test(value) for test in node.tests]):
-        faults.append(_breach(breach, trail))  # noqa: PERF401  nearly always none
+        faults.append(_breach(node, value, breach, trail))  # noqa: PERF401  nearly always none
 
 
-def _breach(breach: Breach, trail: Trail) -> Fault:
+def _breach(node: Node, value: Any, breach: Breach, trail: Trail) -> Fault:
     code, message, help = breach
-    return Fault(NAME if code.startswith("NAM") else SCHEMA, code, path_of(trail), message, help)
+    near = like(str(value), map(str, node.raw["enum"])) if code == "SCH004" else ""
+    return Fault(NAME if code.startswith("NAM") else SCHEMA, code, path_of(trail), message, help,
+                 instead=(near,) if near else ())
 
 
 def _passes(node: Node, value: Any) -> bool:
@@ -170,10 +173,16 @@ def _branches(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None
 def _unknown(node: Node, key: str, trail: Trail) -> Fault:
     where = trail[1] if trail is not None else ""
     place = f" in `{where}`" if isinstance(where, str) and where else ""
+    later = key in node.raw.get("later", ())
+    help = LATER if later else nearest(key, node.names, "remove it: the API knows no such field here")
     return Fault(
-        UNKNOWN, "SCH001", path_of((trail, key)), f"unknown field `{key}`{place}",
-        nearest(key, node.names, "remove it: the API knows no such field here"), key=True, meant=like(key, node.names),
-    )  # fmt: skip
+        UNKNOWN, "SCH001", path_of((trail, key)), f"unknown field `{key}`{place}", help, key=True,
+        meant="" if later else like(key, node.names),
+    )
+
+
+LATER = "remove it, or take a later release"
+"""The help for a field that the release at hand does not have yet; who knows the release names it."""
 
 
 def _wrong_type(node: Node, value: Any, trail: Trail) -> Fault:
@@ -182,5 +191,22 @@ def _wrong_type(node: Node, value: Any, trail: Trail) -> Fault:
     help = f"write {wanted}"
     if str in node.classes and isinstance(value, bool | int | float):
         help = f'write it in quotes: `"{str(value).lower() if isinstance(value, bool) else value}"`'
-    item = "[]" if list in node.classes and value.__class__ in (dict, str) else ""
-    return Fault(SCHEMA, "SCH002", path_of(trail), f"{got} where {wanted} is expected", help, meant=item)
+    return Fault(SCHEMA, "SCH002", path_of(trail), f"{got} where {wanted} is expected", help,
+                 instead=_converted(node.classes, value))
+
+
+_NUMBER = re.compile(r"-?[0-9]+\Z")
+_FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+def _converted(classes: frozenset[type], value: Any) -> tuple[Any, ...]:
+    """The value of the type that is wanted, where one of another type stands for it."""
+    if list in classes and value.__class__ in (dict, str):
+        return ([value],)  # one item for the list
+    if str in classes and isinstance(value, bool | int | float) and not (int in classes and isinstance(value, float)):
+        return (str(value).lower() if isinstance(value, bool) else str(value),)
+    if int in classes and isinstance(value, str) and _NUMBER.match(value):
+        return (int(value),)
+    if bool in classes and isinstance(value, str) and value.lower() in _FLAGS:
+        return (_FLAGS[value.lower()],)
+    return ()

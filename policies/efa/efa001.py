@@ -9,7 +9,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("EFA001")
+@rule("EFA001", pods=True)
 def efa_missing(work: Work, world: World) -> Iterator[Finding]:
     """A job of several nodes asks for no EFA on nodes that have it.
 
@@ -32,7 +32,7 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
     most = min(world.efa_of(*each) for each in work.offers)
     if most and all(each.accelerators for each in work.types) and not _opted_out(work, world):
         yield Finding(
-            f"job `{work.name}` has {work.nodes} nodes of `{work.types[0].name}` and asks for no EFA",
+            f"{work.title} has {work.nodes} nodes of `{work.types[0].name}` and asks for no EFA",
             work.place(work.accelerator[0]) if work.accelerator else work.where("limits"),
             label="the nodes talk over TCP",
             help=f'ask for `{EFA}: "{most}"`, all that a node has',

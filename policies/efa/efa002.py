@@ -9,7 +9,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("EFA002")
+@rule("EFA002", pods=True)
 def efa_over_type(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more EFA devices than a node has.
 
@@ -32,12 +32,12 @@ def efa_over_type(work: Work, world: World) -> Iterator[Finding]:
     groups = [each for each in work.pools if isinstance(each, GroupPool) and not each.efa]
     if not has and len(groups) == len(work.pools) and work.efa <= max(each.efa_interfaces for each in work.types):
         yield Finding(
-            f"node group `{groups[0].name}` has no EFA, and job `{work.name}` asks for {work.efa} devices a node",
+            f"node group `{groups[0].name}` has no EFA, and {work.title} asks for {work.efa} devices a node",
             groups[0].where("efa"), label="its pods stay Pending", help="write `efaEnabled: true`",
         )
     elif work.efa > has:
         yield Finding(
-            f"job `{work.name}` asks for {work.efa} EFA devices a node, and `{name}` has {has}",
+            f"{work.title} asks for {work.efa} EFA devices a node, and `{name}` has {has}",
             work.place(EFA), label="its pods stay Pending",
             help=f"ask for {has}" if has else "take a type with EFA, or ask for none",
         )

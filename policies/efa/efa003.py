@@ -8,7 +8,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
 
-@rule("EFA003", severity=Severity.WARNING)
+@rule("EFA003", severity=Severity.WARNING, pods=True)
 def efa_on_single_node(work: Work) -> Iterator[Finding]:
     """A job of one node asks for EFA.
 
@@ -24,5 +24,5 @@ def efa_on_single_node(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, nodes: 1}]
     """
     if work.nodes == 1 and work.efa:
-        yield Finding(f"job `{work.name}` has one node and asks for {work.efa} EFA devices", work.place(EFA),
+        yield Finding(f"{work.title} has one node and asks for {work.efa} EFA devices", work.place(EFA),
                       help=f"remove `{EFA}` and `hugepages-2Mi`")

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.plan.nodes import INSTANCE_TYPE
 from compiler.policy.offers import GroupPool, named, not_there
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
@@ -35,6 +36,8 @@ def efa_type_unpinned(work: Work, world: World) -> Iterator[Finding]:
         return  # told by PLC024 or PLC018
     if isinstance(pool, GroupPool) and pool.block:
         return  # told by PLC025
+    if INSTANCE_TYPE in work.selector:
+        return  # the job pins it, though the catalog may not know it
     if len(types) != 1 and (types or pool.instance_types is None):
         what = f"{len(types)} instance types" if types else "any instance type that fits"
         yield Finding(

@@ -12,7 +12,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("EFA008", severity=Severity.WARNING)
+@rule("EFA008", severity=Severity.WARNING, pods=True)
 def huge_pages_missing(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for EFA and for no huge pages.
 
@@ -42,5 +42,5 @@ def huge_pages_missing(work: Work, world: World) -> Iterator[Finding]:
         overlay = ", with a NodeOverlay that tells Karpenter of them" if blind else ""
         usual = Quantity.mib(5120)
         pages = min(usual, huge_pages(work, world) or usual)  # smaller nodes have less than the guide asks for
-        yield Finding(f"job `{work.name}` asks for EFA and for no `{HUGEPAGES}`", work.place(EFA),
+        yield Finding(f"{work.title} asks for EFA and for no `{HUGEPAGES}`", work.place(EFA),
                       help=f"set `FI_EFA_USE_HUGE_PAGE` to `0`, or ask for `{HUGEPAGES}: {pages}`{overlay}")

@@ -11,7 +11,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("EFA009")
+@rule("EFA009", pods=True)
 def huge_pages_over_node(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more huge pages than a node has.
 
@@ -45,7 +45,7 @@ def huge_pages_over_node(work: Work, world: World) -> Iterator[Finding]:
     certain = over_huge_pages(work, world)
     between = f"and the {GUIDE_HUGE_PAGES_MIB}Mi of the EKS user guide are not confirmed for it"
     yield Finding(
-        f"job `{work.name}` asks for {work.asks[HUGEPAGES]} of `{HUGEPAGES}`, and a node of "
+        f"{work.title} asks for {work.asks[HUGEPAGES]} of `{HUGEPAGES}`, and a node of "
         f"`{largest.name}` has {most}",
         work.place(HUGEPAGES), label="its pods stay Pending" if certain else "its pods may stay Pending",
         help=f"ask for at most `{most}`", notes=() if certain else (between,),

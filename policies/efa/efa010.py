@@ -7,7 +7,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
 
-@rule("EFA010")
+@rule("EFA010", pods=True)
 def env_breaks_efa(work: Work) -> Iterator[Finding]:
     """An environment variable keeps NCCL from using EFA.
 
@@ -44,4 +44,4 @@ def env_breaks_efa(work: Work) -> Iterator[Finding]:
 
 
 def _finding(work: Work, name: str, what: str, label: str) -> Finding:
-    return Finding(f"{what} in job `{work.name}`", work.where_env(name), label=label, help="leave it unset")
+    return Finding(f"{what} in {work.title}", work.where_env(name), label=label, help="leave it unset")

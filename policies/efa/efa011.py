@@ -7,7 +7,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
 
-@rule("EFA011", severity=Severity.WARNING)
+@rule("EFA011", severity=Severity.WARNING, pods=True)
 def env_without_effect(work: Work) -> Iterator[Finding]:
     """An environment variable for the network has no effect on EFA, or none any more.
 

@@ -7,7 +7,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
 
-@rule("EFA012", severity=Severity.WARNING)
+@rule("EFA012", severity=Severity.WARNING, pods=True)
 def env_overrides_plugin(work: Work) -> Iterator[Finding]:
     """An environment variable overrides what aws-ofi-nccl chooses for the instance type.
 

@@ -7,7 +7,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
 
-@rule("EFA013", severity=Severity.WARNING)
+@rule("EFA013", severity=Severity.WARNING, pods=True)
 def visible_devices_fixed(work: Work) -> Iterator[Finding]:
     """A job fixes which GPUs its processes see.
 
@@ -26,5 +26,5 @@ def visible_devices_fixed(work: Work) -> Iterator[Finding]:
     for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "NEURON_RT_VISIBLE_CORES"):
         given = work.env.get(name)
         if given is not None and work.accelerator and given.count(",") + 1 < work.accelerator[1]:
-            yield Finding(f"`{name}` is set in job `{work.name}`", work.where_env(name),
+            yield Finding(f"`{name}` is set in {work.title}", work.where_env(name),
                           label="hides devices from every process", help="remove it: the device plugin decides")

@@ -10,7 +10,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("EFA018", severity=Severity.WARNING)
+@rule("EFA018", severity=Severity.WARNING, pods=True)
 def efa_in_part(work: Work, world: World) -> Iterator[Finding]:
     """A job takes whole nodes, and not all of their EFA devices.
 
@@ -34,6 +34,6 @@ def efa_in_part(work: Work, world: World) -> Iterator[Finding]:
     whole = all(each.accelerators == work.accelerator[1] for each in work.types)
     if whole and len(has) == 1 and work.efa < max(has):
         yield Finding(
-            f"job `{work.name}` asks for {work.efa} of the {max(has)} EFA devices of each node", work.place(EFA),
+            f"{work.title} asks for {work.efa} of the {max(has)} EFA devices of each node", work.place(EFA),
             label="the rest stays idle", help=f'ask for `{EFA}: "{max(has)}"`, all that a node has',
         )

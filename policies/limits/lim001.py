@@ -6,7 +6,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
 
-@rule("LIM001")
+@rule("LIM001", pods=True)
 def accelerators_over_type(work: Work) -> Iterator[Finding]:
     """A job asks for more accelerators a node than its instance type has.
 
@@ -27,6 +27,6 @@ def accelerators_over_type(work: Work) -> Iterator[Finding]:
     has, name = max((each.accelerators * (each.accelerator_resource == resource), each.name) for each in work.types)
     if count > has:
         yield Finding(
-            f"job `{work.name}` asks for {count} of `{resource}` a node, and `{name}` has {has}", work.place(resource),
+            f"{work.title} asks for {count} of `{resource}` a node, and `{name}` has {has}", work.place(resource),
             label="its pods stay Pending", help=f"ask for {has}" if has else "take a pool that has the device",
         )

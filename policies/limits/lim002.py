@@ -10,7 +10,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("LIM002")
+@rule("LIM002", pods=True)
 def request_over_allocatable(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more CPU or memory than a node can give to pods.
 
@@ -43,7 +43,7 @@ def request_over_allocatable(work: Work, world: World) -> Iterator[Finding]:
         more = tuple(f"and for {work.asks[each[0]]} of `{each[0]}`, of which there is {each[1]}"
                      for each in over[len(told):])
         yield Finding(
-            f"job `{work.name}` asks for {work.asks[resource]} of `{resource}` a node, and pods can get {text} of "
+            f"{work.title} asks for {work.asks[resource]} of `{resource}` a node, and pods can get {text} of "
             f"`{name}`", work.place(resource), label="its pods stay Pending",
             help=f"ask for at most {text}, less what DaemonSets take", notes=(*more, *steps),
         )

@@ -7,7 +7,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
 
-@rule("LIM005", severity=Severity.WARNING)
+@rule("LIM005", severity=Severity.WARNING, pods=True)
 def cpu_or_memory_missing(work: Work) -> Iterator[Finding]:
     """A job asks for devices, and not for CPU and memory.
 
@@ -30,6 +30,6 @@ def cpu_or_memory_missing(work: Work) -> Iterator[Finding]:
     missing = [each for each in ("cpu", "memory") if each not in work.asks]
     if missing:
         yield Finding(
-            f"job `{work.name}` asks for {' and '.join(f'no `{each}`' for each in missing)}", work.where("limits"),
+            f"{work.title} asks for {' and '.join(f'no `{each}`' for each in missing)}", work.where("limits"),
             label="the first to be evicted", help="ask for what a node has, less the system's part",
         )

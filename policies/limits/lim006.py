@@ -7,7 +7,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
 
-@rule("LIM006", severity=Severity.WARNING)
+@rule("LIM006", severity=Severity.WARNING, pods=True)
 def shared_memory_default(work: Work) -> Iterator[Finding]:
     """A job with several GPUs a node has the default /dev/shm of 64 MiB.
 
@@ -30,7 +30,7 @@ def shared_memory_default(work: Work) -> Iterator[Finding]:
         return
     if "host_ipc" not in work.unread and all(each.path.rstrip("/") != "/dev/shm" for each in work.main.mounts):
         yield Finding(
-            f"job `{work.name}` has {work.accelerator[1]} devices a node and 64Mi of /dev/shm",
+            f"{work.title} has {work.accelerator[1]} devices a node and 64Mi of /dev/shm",
             work.main.where("mounts"),
             help="mount an `emptyDir` of `medium: Memory` at `/dev/shm`",
         )

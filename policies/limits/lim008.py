@@ -7,7 +7,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
 
-@rule("LIM008", severity=Severity.WARNING)
+@rule("LIM008", severity=Severity.WARNING, pods=True)
 def gang_of_part_nodes(work: Work) -> Iterator[Finding]:
     """A job of several nodes takes a part of each node's accelerators.
 
@@ -30,7 +30,7 @@ def gang_of_part_nodes(work: Work) -> Iterator[Finding]:
     has = min(each.accelerators for each in work.types)
     if count < has:
         yield Finding(
-            f"job `{work.name}` takes {count} of {has} accelerators on each of {work.nodes} nodes",
+            f"{work.title} takes {count} of {has} accelerators on each of {work.nodes} nodes",
             work.place(resource),
             help=f"take whole nodes: `{resource}: {has}` and fewer nodes",
         )

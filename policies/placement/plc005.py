@@ -10,7 +10,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("PLC005")
+@rule("PLC005", pods=True)
 def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
     """The pods of a job select nodes that the pool they name cannot have.
 
@@ -47,7 +47,7 @@ def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
             names = listed(each.name for each in pools[:3])
             has = dict.fromkeys(value for each in pools for value in each.values(key) or ())
             yield Finding(
-                f"job `{work.name}` selects `{key}: {wanted}`, which no node of pool {names} has",
+                f"{work.title} selects `{key}: {wanted}`, which no node of pool {names} has",
                 work.where_selected(key), label="its pods stay Pending",
                 help=f"write {listed(has, ' or ')}" if has else "add the label to the pool",
             )

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan.jobs import MISSPELT
@@ -9,7 +9,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("QUE001")
+@rule("QUE001", pods=True)
 def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for a resource that its queue does not cover.
 
@@ -43,12 +43,19 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
     covered = queue.covered | {MISSPELT[each] for each in queue.covered if each in MISSPELT}  # told by EFA004
     asks = {**work.asks, **{name: amount for _, _, beside in work.others for name, amount in beside.items()}}
     lacking = [name for name, asked in asks.items() if asked and name not in covered and name not in MISSPELT
-               and not (prefixes and name.startswith(prefixes))]
+               and not (prefixes and name.startswith(prefixes)) and not (manager is None and _summed(name, covered))]
     if lacking:
         names = listed(lacking, " and ")
         yield Finding(
-            f"job `{work.name}` asks for {names}, which queue `{queue.name}` does not cover",
+            f"{work.title} asks for {names}, which queue `{queue.name}` does not cover",
             queue.groups[0].where("covered") if len(queue.groups) == 1 else queue.where("groups"),
             label="the job is never admitted",
             help=f"add {names} to `coveredResources`, with a quota in each flavor",
         )
+
+
+def _summed(name: str, covered: Iterable[str]) -> bool:
+    """Whether a queue covers what may be made of a resource: Kueue's configuration, which is elsewhere, may turn
+    `nvidia.com/gpucores` into `nvidia.com/total-gpucores` (kueue v0.19.2, `resources.transformations`)."""
+    domain, _, part = name.rpartition("/")
+    return any(each.startswith(f"{domain}/") and each.endswith(f"-{part}") for each in covered)

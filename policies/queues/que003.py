@@ -10,7 +10,7 @@ from compiler.policy.work import Choice, Work
 from compiler.policy.world import World
 
 
-@rule("QUE003")
+@rule("QUE003", pods=True)
 def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     """Neither a job nor its flavor tolerates a taint of the pool that it runs on.
 
@@ -40,12 +40,13 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
             continue
         taints = [keeping_away(each, (*own, *choice.tolerations), work.asks) for each in choice.pools]
         if taints and all(taints):
-            if taints[0].partition("=")[0].partition(":")[0] in MISSPELT:
-                return  # told as the name of no device
+            key = taints[0].partition("=")[0].partition(":")[0]
+            if key in MISSPELT or work.may_ask(key):
+                return  # reported as the name of no device; or EKS tolerates it for the device that is asked for
             name = f"flavor `{choice.flavor.name}`" if choice.flavor else ""
             by = f" ({name})" if name else ""
             yield Finding(
-                f"job `{work.name}` does not tolerate `{taints[0]}` of pool `{choice.pools[0].name}`{by}",
+                f"{work.title} does not tolerate `{taints[0]}` of pool `{choice.pools[0].name}`{by}",
                 work.where_tolerated, label="its pods stay Pending",
                 help="add the toleration to the runtime" + (f", or to {name}" if name else ""),
             )
@@ -63,7 +64,7 @@ def _others(work: Work, world: World) -> Iterator[Finding]:
         flavors = [flavor for group in groups_of(work.queue, asks) for flavor in group.flavors]
         if taints and all(taints) and len(choices) >= len(flavors):
             yield Finding(
-                f"`{each.name}` of job `{work.name}` does not tolerate `{taints[0]}` of pool "
+                f"`{each.name}` of {work.title} does not tolerate `{taints[0]}` of pool "
                 f"`{choices[0].pools[0].name}`", pod.where("tolerations"), label="its pod stays Pending",
                 help="add the toleration to its pods in the runtime, or to the flavor",
             )

@@ -8,7 +8,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("QUE008")
+@rule("QUE008", pods=True)
 def namespace_not_selected(work: Work, world: World) -> Iterator[Finding]:
     """A job is in a namespace that its queue does not select.
 
@@ -31,6 +31,6 @@ def namespace_not_selected(work: Work, world: World) -> Iterator[Finding]:
     if queue is not None and key:
         yield Finding(
             f"queue `{queue.name}` takes no jobs from namespace `{namespace}`", queue.where("namespaces"),
-            label=f"job `{work.name}` is never admitted",
+            label=f"{work.title} is never admitted",
             help=f"add `{namespace}`" if key == NAMESPACE_NAME else f"select by the label `{key}` that it has",
         )

@@ -2,17 +2,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("QUE012", severity=Severity.WARNING)
+@rule("QUE012", pods=True)
 def queue_stopped(work: Work, world: World) -> Iterator[Finding]:
     """A job goes to a queue that is stopped.
 
-    With `stopPolicy` `Hold` nothing is admitted, with `HoldAndDrain` what runs is evicted too (kueue v0.19.2).
+    With `stopPolicy` `Hold` nothing is admitted, with `HoldAndDrain` what runs is evicted too, whether it is the
+    LocalQueue or the ClusterQueue that says so (kueue v0.19.2, pkg/controller/core/localqueue_controller.go and
+    pkg/cache/scheduler/clusterqueue.go): the job waits until somebody takes it away.
 
     ## Fails
 
@@ -31,8 +32,9 @@ def queue_stopped(work: Work, world: World) -> Iterator[Finding]:
         kind: ClusterQueue
         spec: {stopPolicy: None}
     """
-    for queue in (work.queue, world.plan.local_queue(work.job.namespace, work.job.queue)):
+    name = work.job.queue or ("default" if work.queued else None)
+    for queue in (work.queue, world.plan.local_queue(work.job.namespace, name)):
         if queue is not None and queue.stopped:
-            yield Finding(f"queue `{queue.name}`, which job `{work.name}` goes to, is stopped",
-                          queue.where("stopped"), help="remove `stopPolicy`")
+            yield Finding(f"queue `{queue.name}`, which {work.title} goes to, is stopped",
+                          queue.where("stopped"), label="the job is never admitted", help="remove `stopPolicy`")
             return

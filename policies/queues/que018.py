@@ -7,7 +7,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("QUE018")
+@rule("QUE018", pods=True)
 def queue_of_other_namespace(work: Work, world: World) -> Iterator[Finding]:
     """The queue of a job is in another namespace, or is a ClusterQueue.
 
@@ -34,7 +34,7 @@ def queue_of_other_namespace(work: Work, world: World) -> Iterator[Finding]:
     behind = next((each.name for each in here if each.cluster_queue == name), None)
     if behind is not None and not any(each.name == name for each in here):
         yield Finding(
-            f"job `{work.name}` names ClusterQueue `{name}`, and jobs go to a LocalQueue", work.where("queue"),
+            f"{work.title} names ClusterQueue `{name}`, and jobs go to a LocalQueue", work.where("queue"),
             label="the job is never admitted", help=f"write `{behind}`, its LocalQueue in namespace `{namespace}`",
         )
     if here:
@@ -46,7 +46,7 @@ def queue_of_other_namespace(work: Work, world: World) -> Iterator[Finding]:
         queue = elsewhere[0]
         alone = sum(each.queue == name for each in world.plan.jobs) == 1  # of several jobs the queue is the odd one
         yield Finding(
-            f"job `{work.name}` is in namespace `{namespace}`, its queue `{name}` in `{queue.namespace}`",
+            f"{work.title} is in namespace `{namespace}`, its queue `{name}` in `{queue.namespace}`",
             work.where("queue") if alone else queue.where("namespace"), label="the job is never admitted",
             help=f"make a LocalQueue `{name}` in namespace `{namespace}`, or move the job to `{queue.namespace}`",
         )

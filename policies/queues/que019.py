@@ -10,7 +10,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("QUE019")
+@rule("QUE019", pods=True)
 def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
     """The node selector of a job excludes every flavor of its queue.
 
@@ -52,7 +52,7 @@ def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
             key = min(key for key in keys if not all(each.node_labels.get(key) == selector[key] for each in flavors))
             has = ", ".join(f"`{each.name}` has `{each.node_labels.get(key, 'none')}`" for each in flavors)
             yield Finding(
-                f"job `{work.name}` selects `{key}: {selector[key]}`, and none of queue `{queue.name}` does: {has}",
+                f"{work.title} selects `{key}: {selector[key]}`, and none of queue `{queue.name}` does: {has}",
                 work.where_selected(key), label="the job is never admitted",
                 help=f"leave `{key}` to the flavor, or send the job to another queue",
             )

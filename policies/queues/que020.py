@@ -9,7 +9,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("QUE020")
+@rule("QUE020", pods=True)
 def topology_not_offered(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for a topology level that no flavor of its queue has.
 
@@ -44,7 +44,7 @@ def topology_not_offered(work: Work, world: World) -> Iterator[Finding]:
     at = next((each.pod.where("annotations") for each in work.job.patches if level in each.pod.annotations.values()),
               work.pod.where("annotations"))
     yield Finding(
-        f"job `{work.name}` asks for topology `{level}`, and no flavor of queue `{work.queue.name}` has that level",
+        f"{work.title} asks for topology `{level}`, and no flavor of queue `{work.queue.name}` has that level",
         at / next(each for each in _ASKED if each in notes), label="the job is never admitted",
         help=f"write one of {listed(known)}" if known else
         "give the flavor a `topologyName`, or remove the annotation",

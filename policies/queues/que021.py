@@ -9,7 +9,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("QUE021")
+@rule("QUE021", pods=True)
 def flavor_taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     """A job tolerates the `nodeTaints` of no flavor of its queue.
 
@@ -31,8 +31,8 @@ def flavor_taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
           nodeTaints: [{key: team, value: a, effect: NoSchedule}]
           tolerations: [{key: team, operator: Exists}]
     """
-    own = ((f"job `{work.name}`", work.tolerations, work.asks),) if work.tolerations is not None else ()
-    others = ((f"`{each.name}` of job `{work.name}`", pod.tolerations, asks) for each, pod, asks in work.others)
+    own = ((f"{work.title}", work.tolerations, work.asks),) if work.tolerations is not None else ()
+    others = ((f"`{each.name}` of {work.title}", pod.tolerations, asks) for each, pod, asks in work.others)
     for who, reach, asks in (*own, *others):
         for group in groups_of(work.queue, asks):
             found = [world.plan.flavor(each.flavor) for each in giving(work.queue, group, asks)]

@@ -15,7 +15,9 @@ from compiler.policy.world import World
 def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]:
     """A job starts another number of processes a node than it has GPUs.
 
-    With fewer, GPUs stay idle; with more, two processes share one and NCCL refuses ("Duplicate GPU detected").
+    With fewer, GPUs stay idle; with more, two processes share one and NCCL refuses ("Duplicate GPU detected"). What a
+    command does not say, torchrun takes from `PET_NPROC_PER_NODE`, and Trainer sets that to `numProcPerNode` whatever
+    the command is (trainer v2.3.0, pkg/runtime/framework/plugins/torch).
 
     ## Fails
 
@@ -26,7 +28,8 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
         jobs: [{name: llama, processesPerNode: 8}]
     """
     asked = work.accelerator
-    if asked is None or asked[0] != GPU or not launches(work.words) or over_node(work, world):
+    torch = work.runtime is not None and work.runtime.framework == "torch" and work.job.trainer
+    if asked is None or asked[0] != GPU or not (torch or launches(work.words)) or over_node(work, world):
         return
     given = dict(options(work.words)).get("nproc-per-node")
     told = int(given) if given is not None and given.isdigit() else None if given else work.job.processes

@@ -8,7 +8,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
 
-@rule("RUN013", severity=Severity.WARNING)
+@rule("RUN013", severity=Severity.WARNING, pods=True)
 def image_not_pinned(work: Work) -> Iterator[Finding]:
     """A job runs an image that is not pinned.
 
@@ -31,5 +31,5 @@ def image_not_pinned(work: Work) -> Iterator[Finding]:
         tag = image.rpartition("/")[2].partition(":")[2]
         if tag in ("", "latest"):
             said = "has no tag" if not tag else "is `latest`"
-            yield Finding(f"image `{image}` of job `{work.name}` {said}", node.where("image"),
+            yield Finding(f"image `{image}` of {work.title} {said}", node.where("image"),
                           help="pin a version or, better, a digest")

@@ -7,7 +7,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
 
-@rule("RUN020")
+@rule("RUN020", pods=True)
 def checkpoint_in_container(work: Work) -> Iterator[Finding]:
     """A job saves its checkpoints to a path that dies with the pod.
 
@@ -36,7 +36,7 @@ def checkpoint_in_container(work: Work) -> Iterator[Finding]:
               for name, given in options(work.words) if name in _OPTIONS]
     for what, path, place in named:
         if path and path.startswith("/") and not any(f"{path}/".startswith(root) for root in roots):
-            yield Finding(f"job `{work.name}` saves to `{path}` ({what}), where nothing is mounted", place,
+            yield Finding(f"{work.title} saves to `{path}` ({what}), where nothing is mounted", place,
                           label="gone with the first restart", help="mount a storage above this path")
 
 

@@ -6,7 +6,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
 
-@rule("RUN024")
+@rule("RUN024", pods=True)
 def secret_in_env(work: Work) -> Iterator[Finding]:
     """A job has a secret as plain text.
 
@@ -23,7 +23,7 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
     """
     for name, value in work.env.items():
         if value and "$" not in value and f"_{name}".endswith(_CREDENTIALS):
-            yield Finding(f"`{name}` of job `{work.name}` has its value in git", work.where_env(name),
+            yield Finding(f"`{name}` of {work.title} has its value in git", work.where_env(name),
                           help="put it into a Secret, and write `valueFrom: {secretKeyRef: {name: …, key: …}}`")
 
 

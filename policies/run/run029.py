@@ -9,7 +9,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
-@rule("RUN029")
+@rule("RUN029", pods=True)
 def gang_on_a_disk(work: Work, world: World) -> Iterator[Finding]:
     """The nodes of a gang mount a claim that one of them can have.
 
@@ -75,7 +75,7 @@ def gang_on_a_disk(work: Work, world: World) -> Iterator[Finding]:
         disk = world.storage.driver(claim) == EBS and set(claim.access_modes) <= {ONE_NODE, ONE_POD}
         if alone or (disk and _on_several_nodes(work, world)):
             yield Finding(
-                f"job `{work.name}` has {work.nodes} nodes, and one {'pod' if alone else 'node'} can have claim "
+                f"{work.title} has {work.nodes} nodes, and one {'pod' if alone else 'node'} can have claim "
                 f"`{claim.name}`", claim.where("access_modes"), label="the other pods wait for it",
                 help="mount a file system of many nodes, like FSx for Lustre with `ReadWriteMany`",
             )

@@ -48,7 +48,8 @@ def access_that_no_driver_gives(manifest: Manifest, world: World) -> Iterator[Fi
     """
     spec = value(manifest.body, "spec")
     modes = value(spec, "accessModes")
-    if value(spec, "volumeMode") == "Block" or not isinstance(modes, list):
+    local = str(value(spec, "csi", "volumeHandle")).startswith("local-ebs://")  # a disk of each node (EBS CSI 1.64)
+    if local or value(spec, "volumeMode") == "Block" or not isinstance(modes, list):
         return
     if manifest.ref.kind == "PersistentVolume":
         driver, modes = str(value(spec, "csi", "driver")), modes[:1]  # the kubelet mounts by the first

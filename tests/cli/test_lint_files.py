@@ -116,8 +116,8 @@ def test_a_kind_that_may_exist_is_unknown(kind: str, tmp_path: Path) -> None:
 
 def test_training_jobs_of_other_operators_are_said_to_be_unread(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(
-        "apiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: a, namespace: b}\nspec: {}\n"
-        "---\napiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: c, namespace: b}\nspec: {}\n")
+        "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: a, namespace: b}\nspec: {}\n"
+        "---\napiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: c, namespace: b}\nspec: {}\n")
     assert told(tmp_path) == [("NOTE", "LNT003", 2, 7)]
 
 

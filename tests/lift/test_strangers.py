@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -191,7 +192,8 @@ apiVersion: apps/v1
 kind: Deployment
 metadata: {name: c}
 """)
-    assert plan == Plan(closed=False)
+    assert [each.name for each in plan.workloads] == ["b", "c"]
+    assert replace(plan, workloads=()) == Plan(closed=False)
 
 
 def test_a_release_without_its_source_and_a_binding_without_its_role() -> None:

@@ -21,7 +21,7 @@ WORDS = {
     "minimum",
     "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems",
     "minProperties",
-    "maxProperties", "format", "any", "list", "keys", "rules", "syntax", "keySyntax", "$ref",
+    "maxProperties", "format", "any", "list", "keys", "later", "rules", "syntax", "keySyntax", "$ref",
 }  # fmt: skip
 
 

@@ -26,6 +26,20 @@ def check(body: Body, lookup: Lookup) -> list[Fault]:
     return list(module[1](body, lookup))
 
 
+# Fields that a definition requires and the mutating webhook of the kind fills in before that is asked
+# (jobset v0.12.0, pkg/webhooks/jobset_webhook.go, Default).
+_FILLED = {("jobset.x-k8s.io", "JobSet"): (("spec", "failurePolicy", "rules", "*", "name"),)}
+
+
+def fills(body: Body, fault: Fault) -> bool:
+    """Whether a field that is missing is filled in by the webhook of the kind."""
+    if fault.code != "SCH003":
+        return False
+    kind = str(body["apiVersion"]).rpartition("/")[0], str(body["kind"])
+    path = tuple("*" if isinstance(each, int) else each for each in fault.path)
+    return path in _FILLED.get(kind, ())
+
+
 @lru_cache(maxsize=1)
 def modules() -> frozenset[str]:
     """Names of the modules, which are those of the kinds in lowercase."""

@@ -38,7 +38,8 @@ def runtime(body: Body) -> Iterator[Fault]:
         message = (
             f"no replicated job has the label `{ANCESTOR}: trainer`: what a TrainJob says in `trainer` goes nowhere"
         )
-        yield never_works(_JOBS, message, "put it in `template.metadata.labels` of the job that trains", warning=True)
+        # One pod of the runtime's own image runs, without command, nodes or variables of the job (builder.go, Trainer).
+        yield never_works(_JOBS, message, "put it in `template.metadata.labels` of the job that trains")
     if at(body, "spec", "mlPolicy", "torch") is not None and not any(job.get("name") == "node" for job in jobs):
         message = "no replicated job is called `node`, the one that `PET_MASTER_ADDR` names"
         trains = [index for index, job in enumerate(jobs) if _step(job) == "trainer"]

@@ -1,0 +1,128 @@
+"""From paths to objects: which files are read, and what of them is an object."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.diagnostic import error
+from compiler.lint.found import Found, Reading
+from compiler.lint.templates import template
+from compiler.manifest import Manifest
+from compiler.source import Document, MappingNode, Node, Route, SequenceNode
+from compiler.source.manifests import parse_manifests
+from compiler.source.read import read, walk
+from compiler.verify.kinds import meant, strange
+
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")  # kustomize v5, konfig.go
+_SUFFIXES = (".yaml", ".yml", ".json")
+# What else may make objects of a cluster: programs and templates, by the end of the name.
+_OTHERS = (".tf", ".tf.json", ".py", ".jsonnet", ".libsonnet", ".cue", ".tpl", ".gotmpl", ".j2", ".jinja", ".jinja2",
+           ".yaml.in", ".yml.in", ".yaml.tmpl", ".yaml.template")  # fmt: skip
+
+
+def read_all(paths: Iterable[str | os.PathLike[str]]) -> Reading:
+    """The objects of files and folders, and what was passed over."""
+    done = Reading()
+    for path in _files(paths, done):
+        _read_one(path, done)
+    return done
+
+
+def _files(paths: Iterable[str | os.PathLike[str]], done: Reading) -> Iterator[str]:
+    """Each file that is given, or lies in a folder that is."""
+    for path in (os.fspath(each) for each in paths):
+        if not os.path.isdir(path):
+            yield path
+            continue
+        names = [(folder, name) for folder, folders, files in walk(path, done.diagnostics) if _visible(folders)
+                 for name in files if not name.startswith(".")]
+        done.formats.update(end for _, name in names if (end := _other(name)))
+        yield from sorted(os.path.join(folder, name) for folder, name in names
+                          if (name.endswith(_SUFFIXES) and not _other(name)) or name in KUSTOMIZATIONS)
+
+
+def _other(name: str) -> str:
+    """The end of a name that says another format; the longest."""
+    return max((end for end in _OTHERS if name.endswith(end)), key=len, default="")
+
+
+def _visible(folders: list[str]) -> bool:
+    """Leave hidden folders out of a walk."""
+    folders[:] = sorted(name for name in folders if not name.startswith("."))
+    return True
+
+
+def _read_one(path: str, done: Reading) -> None:
+    """The objects of a file. A file without ``apiVersion`` or ``kind`` at the top is somebody else's: templates of
+    CloudFormation, playbooks, workflows are not judged by the rules of Kubernetes files."""
+    file, faults = read(path)
+    done.diagnostics += faults
+    if file is None:
+        return
+    kustomization = os.path.basename(path) in KUSTOMIZATIONS
+    if not (kustomization or _OBJECT.search(file.text)):
+        done.others += 1
+        return
+    documents, faults = parse_manifests(file)
+    if (found := template(file, faults)) is not None:
+        done.templates += 1
+        done.diagnostics.append(found)
+        return
+    done.diagnostics += faults
+    done.files.add(path)
+    if any(each.severity is Severity.ERROR and each.code in _LOST for each in faults):
+        done.broken.append(path)
+    for document in documents:
+        if kustomization:
+            body = document.root.to_python()
+            done.kustomizations[path] = body if isinstance(body, dict) else {}
+        else:
+            _unpack(document.root, done)
+
+
+_LOST = ("YML002", "YML023")  # what ends a document before its end
+
+# At the top of a YAML document, or in one of brackets and braces (JSON).
+_KEY = r"""["']?\b(?:apiVersion|kind)["']?\s*:"""
+_OBJECT = re.compile(rf"^(?:--- *)?(?:{_KEY}|[{{[][\s\S]*{_KEY})", re.MULTILINE)
+
+
+_OURS = "trainyard.dev/"
+
+
+def _unpack(node: Node, done: Reading) -> None:
+    """The object in a node, or each item of a ``List``."""
+    if not isinstance(node, MappingNode):
+        return
+    body = node.to_python()
+    items = node.items.get("items")
+    if isinstance(body.get("kind"), str) and body["kind"].endswith("List") and isinstance(items, SequenceNode):
+        for item in items.items:
+            _unpack(item, done)
+        return
+    if not _is_object(body):
+        done.specs += str(body.get("apiVersion")).startswith(_OURS)
+        return
+    if (right := meant(body.get("apiVersion", ""), body["kind"])) is not None:
+        done.diagnostics.append(_strange(node, body, right))
+        body |= {"apiVersion": right[0], "kind": right[1]}  # judge it as what it is meant to be
+    if "apiVersion" in body:
+        path = node.span.file.name
+        done.objects.append(Found(Manifest(body, path=path, key=f"{path}:{len(done.objects)}"), node))
+
+
+def _strange(node: Node, body: dict[str, Any], right: tuple[str, str]) -> Diagnostic:
+    fault = strange(body.get("apiVersion", ""), body["kind"], right)
+    span = Document(node).span(Route(fault.path))
+    return error(fault.code, fault.message, span=span, help=fault.help)
+
+
+def _is_object(body: dict[str, Any]) -> bool:
+    """Whether a mapping is an object: no spec of ours, which `check` judges, no patch, no values of a chart."""
+    api_version = body.get("apiVersion", "" if isinstance(body.get("metadata"), dict) else None)
+    return (isinstance(body.get("kind"), str) and isinstance(api_version, str) and "$patch" not in body
+            and not api_version.startswith(_OURS))

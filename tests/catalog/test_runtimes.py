@@ -1,0 +1,34 @@
+"""The runtimes of Trainer's releases: each with its source, and as the schema of its kind has it."""
+
+from __future__ import annotations
+
+import pytest
+
+from compiler.catalog import load_catalog
+from compiler.catalog.runtimes import ReleasedRuntime, released_runtimes
+from compiler.policy.runtimes import released
+from compiler.source import Route
+from compiler.verify import validate_body
+
+EVERY = sorted(released_runtimes().values(), key=lambda each: each.name)
+
+
+def test_every_trainer_has_torch() -> None:
+    torch = released_runtimes()["torch-distributed"]
+    assert {"2.0.0", "2.1.0", "2.2.0", "2.3.0"} <= set(torch.releases)
+    assert any(each.name == "training runtimes" and each.version == "2.3.0" for each in load_catalog().sources)
+
+
+@pytest.mark.parametrize("each", EVERY, ids=lambda each: each.name)
+def test_a_released_runtime_is_one(each: ReleasedRuntime) -> None:
+    """Upstream's own manifest has no fault, and is lifted whole."""
+    assert each.file.startswith("manifests/base/runtimes/")
+    assert each.version in each.releases
+    assert [fault.message for fault in validate_body(dict(each.body))] == []
+    runtime = released(each.name, Route(("here",)))
+    assert runtime is not None
+    assert runtime.framework in ("torch", "mpi", "jax", "xgboost")
+    main = runtime.trainer()
+    assert main is not None
+    assert main.pod.container("node") is not None
+    assert {runtime.at, main.at, main.pod.at, main.pod.where("tolerations")} == {Route(("here",))}

@@ -1,0 +1,72 @@
+"""What a run says of itself: what it judged, by what, and what it did not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from running import Command
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: a, namespace: b}
+spec: {restartPolicy: Never, containers: [{name: a, image: "busybox:1.37"}]}
+"""
+QUEUE = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: research, namespace: team-a}
+spec: {clusterQueue: research}
+"""
+CHECK = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: a}\nspec: {controllerName: a}\n"
+SEALED = "apiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\nmetadata: {name: a, namespace: b}\n"
+TEMPLATE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Name }}}\n"
+BROKEN = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: [}}\n---\n{QUEUE}"
+SPEC = "apiVersion: trainyard.dev/v1\nkind: Cluster\nmetadata: {name: a}\n"
+
+
+def said(trainyard: Command, folder: Path, files: dict[str, str]) -> list[str]:
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return trainyard("lint", folder).err.splitlines()
+
+
+@pytest.mark.parametrize(("files", "first", "left"), [
+    ({"a.yaml": QUEUE}, "clean: 1 object in 1 file: 1 by schema and ", []),
+    ({"a.yaml": POD}, "clean: 1 object in 1 file: 1 by schema and ", []),
+    ({"a.yaml": f"{QUEUE}---\n{CHECK}"}, "clean: 2 objects in 1 file: 1 by schema and ",
+     ["1 by schema only (1 AdmissionCheck)"]),
+    ({"a.yaml": QUEUE, "b.yaml": SEALED}, "nothing found in what was judged: 2 objects in 2 files",
+     ["not judged: 1 SealedSecret (no schema, no rule)"]),
+    ({"a.yaml": SEALED}, "nothing found in what was judged: 1 object in 1 file: none judged",
+     ["not judged: 1 SealedSecret"]),
+    ({"a.yaml": QUEUE, "b.yaml": TEMPLATE}, "1 warning", ["not judged: 1 template"]),
+    ({"a.yaml": BROKEN}, "1 error", ["1 object in 1 file", "not judged: what is no YAML in"]),
+    ({"a.yaml": QUEUE, "b.yaml": SPEC}, "nothing found in what was judged: 1 object",
+     ["1 spec of Trainyard (`trainyard check` judges them)"]),
+    ({"a.yaml": QUEUE, "main.tf": "", "values.yaml": "a: 1\n", "train.py": "", "b.json": "{}"}, "clean: 1 object",
+     ["not read: 2 files of YAML or JSON without `apiVersion` and `kind`; 2 files of other formats (1 .py, 1 .tf)"]),
+    ({"a.yaml": QUEUE, "kustomization.yaml": "resources: [a.yaml]\n"}, "clean: 1 object and 1 kustomization in 2 files",
+     []),
+    ({"kustomization.yaml": "resources: [a.yaml]\n"}, "clean: 1 kustomization in 1 file", []),
+    ({"a.yaml": QUEUE, "b.yaml": QUEUE}, "clean: 2 objects in 2 files",
+     ["2 files with objects that other files have too"]),
+])
+def test_the_summary(files: dict[str, str], first: str, left: list[str], trainyard: Command, tmp_path: Path) -> None:
+    lines = said(trainyard, tmp_path, files)
+    assert lines[0].startswith(first)
+    for part in left:
+        assert part in "\n".join(lines)
+    assert ("not judged" in "\n".join(lines)) == any("not judged" in part or "spec of" in part for part in left)
+
+
+def test_pods_are_judged_by_the_rules_on_pods(trainyard: Command, tmp_path: Path) -> None:
+    (line,) = said(trainyard, tmp_path, {"a.yaml": POD})
+    assert line.endswith("rules on pods (1 Pod)")
+    assert int(line.partition("schema and ")[2].partition(" ")[0]) > 20
+
+
+def test_quiet_says_nothing(trainyard: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(SEALED)
+    assert trainyard("lint", "-q", tmp_path).err == ""

@@ -1,0 +1,101 @@
+"""One fault of an object does not hide the others: the body is judged as it was meant."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from compiler.driver import Options
+from compiler.linter import lint
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: a, namespace: b}
+spec:
+  restartPolicy: Never
+  terminationGracePeriodSeconds: 30
+  containers:
+  - name: a
+    image: "busybox:1.37"
+    volumeMounts: [{name: data, mountPath: /data}]
+"""
+QUEUE = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: research}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: one, resources: [{name: cpu, nominalQuota: 1}]}]
+  - coveredResources: [cpu]
+    flavors: [{name: two, resources: [{name: cpu, nominalQuota: 1}]}]
+"""
+OLD = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: a, namespace: b}
+spec:
+  runtimeRef: {name: torch-distributed}
+  trainer: {numNodes: 1, numProcPerNode: auto}
+  podTemplateOverrides:
+  - targetJobs: [{name: node}]
+    spec: {terminationGracePeriodSecond: 60}
+"""
+
+
+def told(folder: Path, text: str) -> list[tuple[str, int]]:
+    (folder / "a.yaml").write_text(text)
+    return sorted((each.code, each.span.line if each.span else 0)
+                  for each in lint([folder], Options(today=date(2026, 11, 21))).diagnostics)
+
+
+MOUNT = ("SCH011", 10)  # there is no volume of the name
+
+
+@pytest.mark.parametrize(("old", "new", "fault"), [
+    ("restartPolicy: Never", "restartPolicy: Never", None),
+    ("restartPolicy: Never", "restartPolcy: Never", ("SCH001", 5)),
+    ("restartPolicy: Never", "somethingElse: Never", ("SCH001", 5)),
+    ("restartPolicy: Never", "restartPolicy: Nevr", ("SCH004", 5)),
+    ("restartPolicy: Never", "restartPolicy: [Never]", ("SCH002", 5)),
+    ("Seconds: 30", 'Seconds: "30"', ("SCH002", 6)),
+    ("Seconds: 30", "Seconds: half a minute", ("SCH002", 6)),
+    ('    image: "busybox:1.37"\n', "    ports: []\n", ("SCH003", 8)),
+    ("  containers:\n", "  nodeSelector: {a: 1}\n  containers:\n", ("SCH002", 7)),
+])
+def test_a_fault_of_the_schema_hides_no_other(
+    old: str, new: str, fault: tuple[str, int] | None, tmp_path: Path
+) -> None:
+    mount = ("SCH011", 11) if new.count("\n") == 2 else MOUNT
+    found = sorted([fault, mount] if fault else [mount])
+    assert told(tmp_path, POD.replace(old, new)) == found
+
+
+def test_what_is_filled_in_later_is_left_alone(tmp_path: Path) -> None:
+    text = POD.replace("Seconds: 30", "Seconds: ${GRACE}").replace("name: data", 'name: "${DATA}"')
+    assert told(tmp_path, text) == []
+
+
+def test_a_key_is_unknown_whatever_fills_its_value(tmp_path: Path) -> None:
+    assert told(tmp_path, POD.replace("restartPolicy: Never", "restartPolice: ${POLICY}")) == sorted(
+        [("SCH001", 5), MOUNT])
+
+
+def test_a_group_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
+    assert told(tmp_path, QUEUE) == [("SCH011", 9)]
+    assert told(tmp_path, QUEUE.replace("namespaceSelector: {}", "namespaceSelector: []")) == [
+        ("SCH002", 5), ("SCH011", 9)]
+
+
+def test_the_version_that_fits_best_is_chosen(tmp_path: Path) -> None:
+    """Trainer 2.1 has this field, and no later one: what is wrong is the word inside."""
+    assert told(tmp_path, OLD) == [("SCH001", 9)]
+
+
+def test_a_document_that_is_no_yaml_hides_no_other(tmp_path: Path) -> None:
+    assert told(tmp_path, f"apiVersion: v1\nkind: Pod\nmetadata: {{name: [}}\n---\n{POD}") == [
+        ("SCH011", 14), ("YML002", 3)]
