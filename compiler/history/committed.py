@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.emit.yaml import encoded
-from compiler.history.runs import Run, read_index, read_runs
+from compiler.history.runs import Run, broken_runs, read_index, read_runs
 from compiler.manifest import Manifest
 from compiler.source import SourceFile
 from compiler.source.parse import parse
@@ -30,6 +30,11 @@ class Committed:
     def runs(self) -> list[Run]:
         """Every run that it remembers."""
         return read_runs(self._folder, self.index)
+
+    @property
+    def broken_runs(self) -> list[str]:
+        """The files of runs that cannot be read."""
+        return broken_runs(self._folder)
 
     @cached_property
     def latest(self) -> dict[str, Run]:

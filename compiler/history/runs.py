@@ -118,9 +118,18 @@ def job_manifests(manifests: Iterable[Manifest]) -> dict[str, Manifest]:
 
 
 def read_runs(folder: Path, index: Mapping[str, Any]) -> list[Run]:
-    """The runs that an earlier compilation left in a folder; one that cannot be read counts as never submitted."""
-    runs = [run for path in sorted(folder.glob(f"{FOLDER}/*/*.json")) if (run := _read(path)) is not None]
+    """The runs that an earlier compilation left in a folder, less what ``broken_runs`` names."""
+    runs = [run for path in _files(folder) if (run := _read(path)) is not None]
     return runs or _of_index(index)
+
+
+def broken_runs(folder: Path) -> list[str]:
+    """The files of runs that cannot be read: edited, merged by hand, or written by a newer Trainyard."""
+    return [str(path) for path in _files(folder) if _read(path) is None]
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(folder.glob(f"{FOLDER}/*/*.json"))
 
 
 def _read(path: Path) -> Run | None:
