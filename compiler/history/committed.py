@@ -8,8 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from compiler.emit import UNREADABLE
 from compiler.emit.yaml import encoded
-from compiler.history.runs import Run, read_index, read_runs
+from compiler.history.runs import Run, broken_runs, read_index, read_runs
 from compiler.manifest import Manifest
 from compiler.source import SourceFile
 from compiler.source.parse import parse
@@ -30,6 +31,11 @@ class Committed:
     def runs(self) -> list[Run]:
         """Every run that it remembers."""
         return read_runs(self._folder, self.index)
+
+    @property
+    def broken_runs(self) -> list[str]:
+        """The files of runs that cannot be read."""
+        return broken_runs(self._folder)
 
     @cached_property
     def latest(self) -> dict[str, Run]:
@@ -55,17 +61,23 @@ class Committed:
         names = objects if isinstance(objects, dict) else {}
         return [ref for ref in names if ref.startswith(f"{kind}/")]
 
-    def manifest(self, ref: str, like: Manifest) -> Manifest | None:
-        """An object as it was written, with the places of ``like``; ``None`` where somebody edited its file."""
+    def manifest(self, ref: str, like: Manifest, *, edited: bool = False) -> Manifest | None:
+        """An object as it was written, with the places of ``like``; ``None`` where it cannot be read.
+
+        ``edited``: as it stands there, even where somebody edited the file since.
+        """
         try:
             path = self.index["objects"][ref]["path"]
             data = (self._folder / path).read_bytes()
-            if self.index["files"][path] != sha256(data).hexdigest():
+            if not edited and self.index["files"][path] != sha256(data).hexdigest():
                 return None
-        except (OSError, KeyError, TypeError):
+            documents, _ = parse(SourceFile(path, data.decode()))
+            body = documents[0].root.to_python()
+        except (*UNREADABLE, IndexError):
             return None
-        (document,), _ = parse(SourceFile(path, data.decode()))
+        if not isinstance(body, dict) or "kind" not in body:
+            return None
         same_kind = like.ref.kind == ref.partition("/")[0]
         origins = like.origins if same_kind else {}
         lists = like.lists if same_kind else ()
-        return Manifest(document.root.to_python(), path, like.at, origins, lists)
+        return Manifest(body, path, like.at, origins, lists)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed
+from compiler.history.landing import landing, lost_landing
 from compiler.history.runs import ENDED, LEFT, Run
 from compiler.plan import Plan
 from compiler.plan.units import Quantity
@@ -53,8 +54,8 @@ def _lost(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str]]:
     elif run.queue and plan.local_queue(run.namespace, run.queue) is None:
         yield "queues", f"queue `{run.queue}` of namespace `{run.namespace}`"
     else:
-        yield from _lost_quota(run, plan)
-    yield from _lost_nodes(run, {pool.name: pool.nodes.max for pool in spec.node_pools})
+        yield from list(_lost_share(run, spec)) or _lost_quota(run, plan)
+    yield from _lost_nodes(run, {pool.name: pool.nodes.max for pool in spec.node_pools}, plan)
     storage = {each.name for each in spec.storage}
     for name in run.storage:
         if name not in storage:
@@ -63,11 +64,29 @@ def _lost(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str]]:
         yield "priorities", f"priority `{run.priority}`"
 
 
-def _lost_nodes(run: Run, pools: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+def _lost_nodes(run: Run, pools: Mapping[str, int], plan: Plan) -> Iterator[tuple[str, str]]:
     if run.pool and run.pool not in pools:
         yield "nodePools", f"pool `{run.pool}`"
     elif run.pool and pools[run.pool] < run.nodes:
         yield "nodePools", f"node {run.nodes} of pool `{run.pool}`"
+    else:
+        for what in lost_landing(run.landing, landing(plan, run.pool)):
+            yield "nodePools", f"{what} of pool `{run.pool}`"
+
+
+def _lost_share(run: Run, spec: ClusterSpec) -> Iterator[tuple[str, str]]:
+    """A queue with too few nodes of the pool, borrowed ones included: Kueue would never admit the run again."""
+    pools = {pool.name: pool.nodes.max for pool in spec.node_pools}
+    for queue in spec.queues:
+        if queue.name != run.queue or run.pool not in pools:
+            continue
+        share = 0
+        for quota in queue.quota:
+            if quota.pool == run.pool:
+                borrowed = pools[run.pool] if quota.borrow is None else quota.borrow
+                share += quota.nodes + (borrowed if queue.cohort else 0)
+        if share < run.nodes:
+            yield "queues", f"quota for {run.nodes} nodes of pool `{run.pool}` in queue `{run.queue}`"
 
 
 def _lost_quota(run: Run, plan: Plan) -> Iterator[tuple[str, str]]:
@@ -110,6 +129,16 @@ def goes_on(earlier: Iterable[Run]) -> list[Diagnostic]:
         "CHG003", Severity.NOTE, message, _SPEC / "jobs", key=True, notes=tuple(notes),
         help=f"once ended, name it under `spec`, and it is forgotten: `endedRuns: [{names}]`",
     )]
+
+
+def unreadable(paths: Iterable[str]) -> list[Diagnostic]:
+    """Files of runs that cannot be read: what they remember could run a second time."""
+    return [error(
+        "CHG008", f"`{path}` cannot be read, and the run that it remembers may still be there", _SPEC / "jobs",
+        key=True, label="its job could be submitted a second time",
+        help="restore it from version control, in a merge from one of the two sides; `--replace` if the run was never "
+        "pushed",
+    ) for path in paths]
 
 
 def _holds(run: Run) -> str:

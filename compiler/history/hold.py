@@ -10,7 +10,7 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
 from compiler.history.claims import with_kept_sizes
 from compiler.history.committed import Committed
-from compiler.history.earlier import earlier_runs, goes_on, lost_needs, not_ended
+from compiler.history.earlier import earlier_runs, goes_on, lost_needs, not_ended, unreadable
 from compiler.history.immutable import refused_edits
 from compiler.history.keep import Kept, kept, kept_as_submitted, with_kept
 from compiler.history.runs import ENDED, LEFT, Run, job_manifests, submitted
@@ -42,6 +42,7 @@ def hold(
         return Held(plan, manifests, submitted(plan, manifests, words))
     committed = Committed(folder)
     held = Held(plan, with_kept_sizes(manifests, committed))
+    held.diagnostics += unreadable(committed.broken_runs)
     held.diagnostics += refused_edits(held.manifests, committed)
     held.diagnostics += pools_that_stay(held.manifests, committed)
     _keep_jobs(held, committed, words, spec)

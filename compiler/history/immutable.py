@@ -14,6 +14,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
 from compiler.history.committed import Committed
 from compiler.manifest import Body, Manifest
+from compiler.source import Route
 
 FieldPath = tuple[str, ...]
 
@@ -101,7 +102,7 @@ def refused_edits(manifests: Iterable[Manifest], committed: Committed) -> list[D
     for manifest in manifests:
         if manifest.body["kind"] not in RULES or committed.holds(manifest):
             continue
-        old = committed.manifest(str(manifest.ref), manifest)
+        old = committed.manifest(str(manifest.ref), manifest, edited=True)
         if old is not None:
             found += _refused(old.body, manifest)
     return found
@@ -114,8 +115,10 @@ def _refused(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
         before, after = _at(old, rule.path), _at(manifest.body, rule.path)
         if before == after or (rule.presence and (before is None) == (after is None)):
             continue
+        inner, before, after = _differs(before, after)
+        path = Route((*rule.path, *inner))
         yield error(
-            "CHG002", f"`{'.'.join(rule.path)}` of {manifest.ref} cannot change: {_said(before)} → {_said(after)}",
+            "CHG002", f"`{path}` of {manifest.ref} cannot change: {_said(before)} → {_said(after)}",
             manifest.origin(rule.path), label="the API server refuses this edit for ever", help=rule.help,
             notes=(f"immutable: {rule.source}", "everything behind it in Flux's order would wait"),
         )
@@ -127,6 +130,18 @@ def _at(body: Any, path: FieldPath) -> Any:
             return None
         body = body[key]
     return body
+
+
+def _differs(before: Any, after: Any) -> tuple[FieldPath, Any, Any]:
+    """Where two values differ, as deep as only one key does, so that the message shows what was edited."""
+    path: FieldPath = ()
+    while isinstance(before, Mapping) and isinstance(after, Mapping):
+        keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+        if len(keys) != 1:
+            break
+        (key,) = keys
+        path, before, after = (*path, key), before.get(key), after.get(key)
+    return path, before, after
 
 
 def _said(value: Any) -> str:

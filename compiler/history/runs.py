@@ -7,13 +7,14 @@ changes. Flux reads no folder of that name.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.emit import MANIFEST, UNREADABLE
+from compiler.history.landing import landing
 from compiler.history.words import Words, digest
 from compiler.manifest import Manifest
 from compiler.plan import Plan
@@ -31,7 +32,8 @@ class Run:
     """One TrainJob as it was submitted, and what it needs as long as it runs.
 
     ``state``: ``submitted`` while the spec asks for it; ``left`` when the spec no longer does and nobody said that it
-    has ended; ``ended`` when the spec says so. ``accelerators`` are those of all nodes, by resource. ``asked`` and
+    has ended; ``ended`` when the spec says so. ``accelerators`` are those of all nodes, by resource, and ``landing``
+    what the nodes of its pool are (``compiler.history.landing``). ``asked`` and
     ``work`` are digests of the words of the spec, with and without the job's name; ``made`` is one of the TrainJob's
     ``spec``. A digest is empty where it was not noted.
     """
@@ -48,6 +50,7 @@ class Run:
     pool: str = ""
     nodes: int = 0
     accelerators: Mapping[str, int] = field(default_factory=dict)
+    landing: Mapping[str, Sequence[str]] = field(default_factory=dict)
     storage: tuple[str, ...] = ()
     priority: str = ""
 
@@ -96,6 +99,7 @@ def submitted(plan: Plan, manifests: Iterable[Manifest], words: Words) -> list[R
             job=job.source_name, namespace=job.namespace, object=job.name, rerun=job.rerun,
             asked=words.asked(job), work=words.work(job), made=digest(made[job.name].body["spec"]),
             queue=job.queue or "", pool=job.pool, nodes=job.nodes or 1, accelerators=_accelerators(job),
+            landing=landing(plan, job.pool),
             storage=_claims(job), priority=job.priority or "",
         )
         for job in plan.jobs
@@ -118,9 +122,18 @@ def job_manifests(manifests: Iterable[Manifest]) -> dict[str, Manifest]:
 
 
 def read_runs(folder: Path, index: Mapping[str, Any]) -> list[Run]:
-    """The runs that an earlier compilation left in a folder; one that cannot be read counts as never submitted."""
-    runs = [run for path in sorted(folder.glob(f"{FOLDER}/*/*.json")) if (run := _read(path)) is not None]
+    """The runs that an earlier compilation left in a folder, less what ``broken_runs`` names."""
+    runs = [run for path in _files(folder) if (run := _read(path)) is not None]
     return runs or _of_index(index)
+
+
+def broken_runs(folder: Path) -> list[str]:
+    """The files of runs that cannot be read: edited, merged by hand, or written by a newer Trainyard."""
+    return [str(path) for path in _files(folder) if _read(path) is None]
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(folder.glob(f"{FOLDER}/*/*.json"))
 
 
 def _read(path: Path) -> Run | None:
@@ -139,6 +152,7 @@ def _is_sound(run: Run) -> bool:
         and type(run.rerun) is type(run.nodes) is int
         and run.state in _STATES
         and all(type(count) is int for count in run.accelerators.values())
+        and all(isinstance(text, str) for values in run.landing.values() for text in values)
     )
 
 

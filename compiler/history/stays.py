@@ -30,5 +30,5 @@ def _stays(pool: str) -> Diagnostic:
     return Diagnostic(
         "CHG007", Severity.NOTE, f"NodePool `{pool}` leaves the output and stays in the cluster with its nodes",
         Route(("spec", "nodePools")), key=True, label="Flux deletes no pool of reserved capacity",
-        help=f"`kubectl delete nodepool {pool}` when no run needs its nodes any more",
+        help=f"`kubectl delete nodepool,ec2nodeclass {pool}` when no run needs its nodes any more",
     )

@@ -50,6 +50,7 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
         metadata_hops=spec.follow("metadataOptions", "httpPutResponseHopLimit").integer(),
         tags=(spec / "tags").strings(), annotations=annotations_of(body),
         own_kubelet=bool(spec / "kubelet") or bool(spec / "userData"), user_data=bool(spec / "userData"),
+        prune=pruned(body),
     )
 
 

@@ -100,6 +100,7 @@ class BlockDevice:
 class NodeClass(PlanNode):
     """karpenter.k8s.aws/v1 EC2NodeClass. ``own_kubelet``: it configures the kubelet, or the system by user data
     (``user_data``). ``ami_names`` and ``ami_parameters`` are the images that its terms select by name or SSM parameter.
+    ``prune`` off keeps it when it leaves git.
     """
 
     name: str
@@ -120,6 +121,7 @@ class NodeClass(PlanNode):
     annotations: Mapping[str, str] = field(default_factory=dict)
     own_kubelet: bool = False
     user_data: bool = False
+    prune: bool = True
 
     @property
     def efa(self) -> int:

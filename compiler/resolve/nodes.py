@@ -63,6 +63,9 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
         metadata_hops=1,
         tags=dict(context.spec.tags),
         annotations=annotations,
+        # It stays with its NodePool, which is not Ready and replaces no node while its class is being deleted
+        # (kubernetes-sigs/karpenter, pkg/controllers/nodepool/readiness).
+        prune=not spec.capacity.ids,
     )
 
 

@@ -54,8 +54,8 @@ class Pool:
 
     @property
     def split(self) -> bool:
-        """Whether its nodes are in several reservations: each is a NodePool of its own."""
-        return len(self.spec.capacity.ids) > 1
+        """Whether its reservations are a list: each is a NodePool of its own, and stays when another comes or ends."""
+        return bool(self.spec.capacity.reservations)
 
     @property
     def selector(self) -> dict[str, str]:

@@ -43,8 +43,9 @@ def lower(plan: Plan) -> Iterator[Manifest]:
 
 def node_class(node: NodeClass) -> Body:
     """karpenter.k8s.aws/v1 EC2NodeClass."""
+    annotations = dict(node.annotations) if node.prune else {**node.annotations, **NO_PRUNE}
     return {
-        **head("karpenter.k8s.aws/v1", "EC2NodeClass", node.name, annotations=node.annotations),
+        **head("karpenter.k8s.aws/v1", "EC2NodeClass", node.name, annotations=annotations),
         "spec": given(
             role=node.role,
             amiSelectorTerms=[{"alias": node.ami_alias}] if node.ami_alias else None,

@@ -69,8 +69,20 @@ LEAVES = {
     "fewer nodes": ({"nodePools": [{**BOTH_POOLS[0], "nodes": {"max": 3}}, SECOND_POOL], "queues": [
         {**QUEUES[0], "quota": [{"pool": "gpu", "nodes": 3}]}, QUEUES[1],
     ]}, "node 4 of pool `gpu`"),
-    "quota": ({"queues": [{**QUEUES[0], "quota": [{"pool": "gpu", "nodes": 3}]}, QUEUES[1]]},
-              "quota for 32 nvidia.com/gpu in namespace `team-a`"),
+    "quota of the queue": ({"queues": [{**QUEUES[0], "quota": [{"pool": "gpu", "nodes": 3}]}, QUEUES[1]]},
+                           "quota for 4 nodes of pool `gpu` in queue `research`"),
+    "pool of the queue": ({"queues": [{**QUEUES[0], "quota": [{"pool": "cpu", "nodes": 0}]}, QUEUES[1]]},
+                          "quota for 4 nodes of pool `gpu` in queue `research`"),
+    "quota of the namespace": ({"namespaces": [{"name": "team-a", "quota": {"gpus": 24}}, {"name": "team-b"}]},
+                               "quota for 32 nvidia.com/gpu in namespace `team-a`"),
+    "type": ({"nodePools": [{**BOTH_POOLS[0], "instanceType": "p5.48xlarge"}, SECOND_POOL]},
+             "instance type `p4d.24xlarge` of pool `gpu`"),
+    "zone": ({"nodePools": [{**BOTH_POOLS[0], "zone": "us-west-2a"}, SECOND_POOL]}, "zone `us-west-2b` of pool `gpu`"),
+    "taint": ({"nodePools": [{**BOTH_POOLS[0], "taints": [{"key": "team", "value": "a"}]}, SECOND_POOL]},
+              "freedom from taint `team=a:NoSchedule` of pool `gpu`"),
+    "EFA": ({"nodePools": [{**BOTH_POOLS[0], "efa": False}, SECOND_POOL]}, "EFA of pool `gpu`"),
+    "spot": ({"nodePools": [{**BOTH_POOLS[0], "capacity": {"type": "spot"}}, SECOND_POOL]},
+             "capacity `on-demand` of pool `gpu`"),
     "storage": ({"storage": []}, "storage `data`"),
     "priority": ({"priorities": []}, "priority `high`"),
 }  # fmt: skip
@@ -91,6 +103,17 @@ def test_what_a_run_needs_cannot_leave(what: str, folder: Path, trainyard: Comma
     assert "error[CHG001]" in compiled(folder, trainyard, whole(**{"jobs": [], **parts})).out
     ended = compiled(folder, trainyard, whole(**{"jobs": [], **parts}, endedRuns=[name]))
     assert (ended.code, ended.out) == (0, "")
+
+
+def test_nodes_that_a_queue_borrows_are_enough(folder: Path, trainyard: Command) -> None:
+    """Kueue can admit a run again as long as its queue may borrow what it needs."""
+    share = {"pool": "gpu", "nodes": 1, "borrow": 3}
+    queues = [{**QUEUES[0], "cohort": "all", "quota": [share]}, QUEUES[1]]
+    cohort = {"cohorts": [{"name": "all"}], "queues": queues}
+    done = compiled(folder, trainyard, whole(jobs=[], **cohort))
+    assert (done.code, "CHG001" in done.out) == (0, False)
+    share["borrow"] = 2
+    assert "error[CHG001]" in compiled(folder, trainyard, whole(jobs=[], **cohort)).out
 
 
 def test_a_rerun_leaves_the_run_before(folder: Path, trainyard: Command) -> None:
@@ -180,11 +203,17 @@ def test_what_was_never_pushed_is_replaced(folder: Path, trainyard: Command) -> 
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"storage": null}', "<<<<<<< ours"])
-def test_a_run_file_that_cannot_be_read_counts_as_no_run(text: str, folder: Path, trainyard: Command) -> None:
+def test_a_run_file_that_cannot_be_read(text: str, folder: Path, trainyard: Command) -> None:
+    """It would let the job of that run be submitted a second time."""
     (path,) = (folder / "generated" / "lab" / "runs").rglob("*.json")
     path.write_text(text)
-    done = trainyard("compile", "spec.yaml", cwd=folder)
-    assert (done.code, "INT000" in done.out) == (0, False)
+    before = snapshot(folder / "generated")
+    for job in (JOB, {**JOB, "image": "registry.test/train:2.0"}):
+        done = compiled(folder, trainyard, whole(job=job))
+        assert (done.code, "INT000" in done.out) == (1, False)
+        assert f"error[CHG008]: `{path.relative_to(folder)}` cannot be read" in done.out
+        assert snapshot(folder / "generated") == before
+    assert trainyard("compile", "--replace", "spec.yaml", cwd=folder).code == 0
 
 
 FIELDS = ("job", "namespace", "object", "rerun", "state", "asked", "work", "queue", "pool", "nodes", "accelerators",

@@ -13,7 +13,7 @@ from running import Command, contents, snapshot
 from compiler.history.committed import Committed
 from compiler.history.immutable import RULES, refused_edits
 from compiler.manifest import Manifest
-from history.folder import compiled
+from history.folder import compiled, write
 
 BLOCK = {"type": "block", "id": "cr-0a1b2c3d4e5f60713", "starts": "2026-12-01T11:30:00Z",
          "ends": "2026-12-15T11:30:00Z"}  # fmt: skip
@@ -42,10 +42,12 @@ EDITS = {
         "`spec.tolerations` of ResourceFlavor/gpu", None,
     ),
     "another file system under the same name": (
-        mounted(), mounted(id="fs-0a1b2c3d4e5f60799"), "`spec.csi` of PersistentVolume/training-data", None,
+        mounted(), mounted(id="fs-0a1b2c3d4e5f60799"),
+        "`spec.csi.volumeHandle` of PersistentVolume/training-data", None,
     ),
     "a file system that shrinks": (
-        mounted(size="2400Gi"), mounted(), "`spec.resources` of PersistentVolumeClaim/training/data", None,
+        mounted(size="2400Gi"), mounted(),
+        "`spec.resources.requests.storage` of PersistentVolumeClaim/training/data", None,
     ),
 }  # fmt: skip
 
@@ -62,6 +64,14 @@ def test_an_edit_that_the_api_refuses(what: str, trainyard: Command, tmp_path: P
     assert "nothing was written" in done.err
     assert snapshot(tmp_path / "generated") == written
     assert trainyard("compile", "--replace", "spec.yaml", cwd=tmp_path).code == 0
+
+
+def test_the_message_shows_what_was_edited(trainyard: Command, tmp_path: Path) -> None:
+    """Not the mapping around it, whose first characters are the same before and after."""
+    assert compiled(tmp_path, trainyard, mounted()).code == 0
+    done = compiled(tmp_path, trainyard, mounted(address="10.80.1.12"))
+    assert "`spec.csi.volumeAttributes.dnsname` of PersistentVolume/training-data cannot change: " in done.out
+    assert "`10.80.1.11` → `10.80.1.12`" in done.out
 
 
 def test_edits_that_the_api_takes(trainyard: Command, tmp_path: Path) -> None:
@@ -109,9 +119,20 @@ def test_a_reserved_pool_that_leaves_stays_in_the_cluster(trainyard: Command, tm
     done = compiled(tmp_path, trainyard, spec(jobs=[]))
     assert done.code == 0
     assert re.findall(r"\[CHG007\]: NodePool `(\w+)` leaves", done.out) == ["block"]
-    assert "`kubectl delete nodepool block`" in done.out
+    assert "`kubectl delete nodepool,ec2nodeclass block`" in done.out
     done = trainyard("compile", "--check", "spec.yaml", cwd=tmp_path)
     assert (done.code, done.out) == (0, "")
+
+
+def test_a_reserved_pool_keeps_its_node_class(trainyard: Command, tmp_path: Path) -> None:
+    """Flux prunes neither: without its class a NodePool is not Ready, and replaces no node."""
+    block = {"nodes": {"min": 4, "max": 4}, "capacity": BLOCK}
+    for pool, kept in ((block, True), ({}, False)):
+        write(tmp_path, spec(jobs=[], pool=pool))
+        assert trainyard("compile", "--replace", "spec.yaml", cwd=tmp_path).code == 0
+        for path in ("nodepool-gpu.yaml", "ec2nodeclass-gpu.yaml"):
+            written = (tmp_path / "generated" / "lab" / "platform" / path).read_text()
+            assert ("prune: disabled" in written) is kept
 
 
 def test_every_rule_has_a_source() -> None:

@@ -67,13 +67,15 @@ def test_a_pool_that_starts_from_nothing_has_no_topology() -> None:
     assert HUGEPAGES in overlay.capacity
 
 
-def test_a_single_reservation_reads_as_its_id() -> None:
-    one = {"type": "block", "reservations": [{"id": "cr-0a1", "nodes": 4}]}
-    listed, plain = plan_of(spec(pool=pool(capacity=one))), plan_of(spec(pool=pool(capacity={"type": "block",
-                                                                                             "id": "cr-0a1"})))
-    assert listed.node_pools == plain.node_pools
-    assert listed.node_classes == plain.node_classes
-    assert listed.topologies == plain.topologies == ()
+def test_a_list_of_one_has_the_names_that_it_has_with_more() -> None:
+    """So that a block that ends leaves the NodePools, the flavor and the topology of the others as they are."""
+    both = plan_of(spec(pool=pool()))
+    one = {"type": "block", "reservations": [{"id": "cr-0a1", "nodes": 3}]}
+    left = plan_of(spec(pool=pool(capacity=one, nodes={"min": 3, "max": 3}), job={"nodes": 2}))
+    assert [each.name for each in left.node_pools] == ["gpu-cr-0a1"]
+    assert left.node_pools[0].labels == both.node_pools[0].labels
+    assert left.flavors == both.flavors
+    assert left.topologies == both.topologies
 
 
 def test_names_stay_labels() -> None:
