@@ -15,7 +15,7 @@ from yaml.events import CollectionEndEvent, MappingStartEvent, ScalarEvent, Sequ
 
 from compiler.source.compose import MAX_DEPTH, MAX_NODES, events
 from compiler.source.scalars import Refusal, Value, resolve
-from compiler.source.syntax import FORBIDDEN
+from compiler.source.syntax import has_forbidden
 
 
 class _Odd(Exception):  # noqa: N818 - a signal, not an error
@@ -25,7 +25,7 @@ class _Odd(Exception):  # noqa: N818 - a signal, not an error
 def plain_values(text: str) -> list[Any] | None:
     """The value of every document that is not empty, as ``Document.root.to_python`` gives it; ``None`` for a text that
     has none, or anything odd."""
-    if FORBIDDEN.search(text):
+    if has_forbidden(text):
         return None
     try:
         return list(_Reader(events(text)).documents()) or None
