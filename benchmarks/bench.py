@@ -1,6 +1,6 @@
 """Time and memory of whole processes against their peers, in one run: every ratio is taken pair by pair.
 
-Usage: bench.py [--runs N] [--jobs 10,100,1000,10000] [--skip-scale]
+Usage: bench.py [--runs N] [--jobs 10,100,1000,10000] [--skip-scale] [--clusters 100] [--kubeconform PATH]
 """
 
 from __future__ import annotations
@@ -18,9 +18,13 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 S5 = ROOT / "specs" / "llama3-8b.yaml"
+STARTER = ROOT / "specs" / "starter.yaml"
+CRD = ROOT.parent / "shared/crds/kubeflow-trainer/v2.3.0/trainer.kubeflow.org_trainjobs.yaml"
+LINTED = 3000
 BARE = ROOT / "benchmarks" / "bare_cdk8s.py"
 PYTHON = sys.executable
 Command = Callable[[], Sequence[str]]
@@ -36,6 +40,14 @@ def run(command: Sequence[str]) -> tuple[float, float]:
     if status:
         sys.exit(f"{' '.join(map(str, command))} failed:\n{child.stderr.read().decode() if child.stderr else ''}")
     return took, usage.ru_maxrss / 1024
+
+
+def cpu(command: Sequence[str]) -> float:
+    """Seconds of CPU that a command and its children take, in user mode and in the kernel."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(command)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
 def pair(runs: int, ours: Command, theirs: Command) -> tuple[float, float, float]:
@@ -127,11 +139,90 @@ def scale(counts: Sequence[int], scratch: Path) -> None:
               f"| {ratio:.2f} | {memory:.2f} |", flush=True)
 
 
+def fleet(count: int, runs: int, scratch: Path) -> None:
+    """Prints wall and CPU seconds for so many clusters that differ in their name."""
+    specs, out = scratch / "fleet", scratch / "fleet-out"
+    specs.mkdir()
+    text = STARTER.read_text(encoding="utf-8")
+    for index in range(count):
+        name = f"cluster-{index:03}"
+        (specs / f"{name}.yaml").write_text(text.replace("name: starter", f"name: {name}", 1), encoding="utf-8")
+    compiled = trainyard("compile", specs, "-o", out)
+    rows: list[tuple[str, Command, int, str]] = [
+        ("cold `compile`", lambda: trainyard("compile", specs, "-o", fresh(out)), min(runs, 3), ""),
+        ("unchanged `compile`", lambda: compiled, runs, "≤ 1.0 s, wall"),
+        ("`check`", lambda: trainyard("check", specs), runs, ""),
+    ]
+    for name, command, times, aim in rows:
+        found = [(run(command())[0], cpu(command())) for _ in range(times)]
+        wall, used = (statistics.median(each[which] for each in found) for which in (0, 1))
+        print(f"| {name} of {count} clusters | {wall:.2f} | {used:.2f} | {aim} |", flush=True)
+
+
+def strict(schema: Any) -> Any:
+    """A schema of a CRD as kubeconform's ``openapi2jsonschema`` makes it for ``-strict``: no field beside those that
+    are declared, and a whole number or a text where Kubernetes takes both."""
+    if isinstance(schema, list):
+        return [strict(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    done = {key: strict(value) for key, value in schema.items()}
+    if "properties" in done and not done.get("x-kubernetes-preserve-unknown-fields"):
+        done.setdefault("additionalProperties", False)
+    if done.pop("x-kubernetes-int-or-string", False):
+        done.pop("anyOf", None)
+        done["oneOf"] = [{"type": "string"}, {"type": "integer"}]
+    return done
+
+
+def schema_folder(crd: Path, folder: Path) -> str:
+    """The schema of TrainJob as a file for kubeconform; the pattern that it finds it by."""
+    import yaml
+
+    versions = yaml.safe_load(crd.read_text(encoding="utf-8"))["spec"]["versions"]
+    schema = strict(versions[0]["schema"]["openAPIV3Schema"])
+    folder.mkdir()
+    (folder / f"trainjob_{versions[0]['name']}.json").write_text(json.dumps(schema), encoding="utf-8")
+    return str(folder / "{{ .ResourceKind }}_{{ .ResourceAPIVersion }}.json")
+
+
+def absent(kubeconform: str, crd: Path) -> str:
+    """What is not there of what it takes to measure `lint`."""
+    if shutil.which(kubeconform) is None:
+        return f"there is no program `{kubeconform}` (`--kubeconform PATH` names it)"
+    return "" if crd.is_file() else f"there is no file {crd} (`--crd PATH` names the CRD of TrainJob)"
+
+
+def linting(kubeconform: str, crd: Path, runs: int, scratch: Path) -> None:
+    """Prints the CPU seconds of `lint` and of kubeconform over the same TrainJobs: many files, then one."""
+    schemas = schema_folder(crd, scratch / "schemas")
+    spec, out, alone = scratch / "lint.yaml", scratch / "lint-out", scratch / "trainjobs"
+    spec.write_text(many_jobs(LINTED), encoding="utf-8")
+    run(trainyard("compile", spec, "-o", out))
+    files = sorted(out.glob("bench/jobs/*/*.yaml"))
+    alone.mkdir()
+    for file in files:
+        shutil.copy(file, alone)
+    together = scratch / "trainjobs.yaml"
+    together.write_text("---\n".join(file.read_text(encoding="utf-8") for file in files), encoding="utf-8")
+    for name, path in ((f"{len(files):,} files", alone), ("one file", together)):
+        theirs = [kubeconform, "-strict", "-schema-location", schemas, str(path)]
+        run(trainyard("lint", path)), run(theirs)
+        pairs = [(cpu(trainyard("lint", path)), cpu(theirs)) for _ in range(runs)]
+        ours, peer = (statistics.median(each[which] for each in pairs) for which in (0, 1))
+        ratio = statistics.median(a / b for a, b in pairs)
+        print(f"| `lint` / `kubeconform -strict`: {len(files):,} TrainJobs in {name} | {ours:.2f} | {peer:.2f} "
+              f"| {ratio:.2f} | < 1 |", flush=True)
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--runs", type=int, default=7)
     arguments.add_argument("--jobs", default="10,100,1000,10000")
     arguments.add_argument("--skip-scale", action="store_true")
+    arguments.add_argument("--clusters", type=int, default=100)
+    arguments.add_argument("--kubeconform", default="kubeconform", help="its program: a name or a path")
+    arguments.add_argument("--crd", type=Path, default=CRD, help="the CRD of TrainJob as Trainer releases it")
     options = arguments.parse_args()
     print(f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
     with tempfile.TemporaryDirectory() as folder:
@@ -142,6 +233,13 @@ def main() -> None:
             print("\n| jobs | objects | ours, s | ours, MiB | bare, s | bare, MiB | time ratio | memory ratio |\n"
                   "| --- | --- | --- | --- | --- | --- | --- | --- |")
             scale([int(each) for each in options.jobs.split(",")], Path(folder))
+        print("\n| what | wall, s | CPU, s | aim |\n| --- | --- | --- | --- |")
+        fleet(options.clusters, options.runs, Path(folder))
+        if (missing := absent(options.kubeconform, options.crd)):
+            print(f"\n`lint` was not measured against kubeconform: {missing}.")
+        else:
+            print("\n| what | ours, CPU s | peer, CPU s | ratio | aim |\n| --- | --- | --- | --- | --- |")
+            linting(options.kubeconform, options.crd, options.runs, Path(folder))
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(f"\nlargest process of this run: {peak:.0f} MiB; {json.dumps({'runs': options.runs})}")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from compiler.lift.reader import Reader, unread
 from compiler.plan.jobs import Container, EnvVar, Mount, Pod, Volume
 from compiler.plan.nodes import Taint, Toleration
@@ -79,14 +81,20 @@ def container(body: Reader) -> Container:
 
 def env(values: Reader) -> tuple[EnvVar, ...]:
     """core/v1 EnvVars."""
-    return tuple(_variable(each) for each in values.items())
+    return tuple(_variable(each) for each in values.mappings())
 
 
-def _variable(body: Reader) -> EnvVar:
-    secret = body.follow("valueFrom", "secretKeyRef")
-    if secret:
-        return EnvVar((body / "name").word(), None, (secret / "name").text(), (secret / "key").text())
-    return EnvVar((body / "name").word(), (body / "value").text())
+def _variable(body: dict[str, Any]) -> EnvVar:
+    name, source = _text(body.get("name")) or "", body.get("valueFrom")
+    secret = source.get("secretKeyRef") if isinstance(source, dict) else None
+    if secret is None:
+        return EnvVar(name, _text(body.get("value")))
+    secret = secret if isinstance(secret, dict) else {}
+    return EnvVar(name, None, _text(secret.get("name")), _text(secret.get("key")))
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _volume(body: Reader) -> Volume:

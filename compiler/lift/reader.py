@@ -64,6 +64,10 @@ class Reader:
             return []
         return [Reader(item, self.at / index) for index, item in enumerate(self.value)]
 
+    def mappings(self) -> list[dict[str, Any]]:
+        """The items of a list, where their places do not matter; what is no mapping is an empty one."""
+        return [each if isinstance(each, dict) else {} for each in self.value] if isinstance(self.value, list) else []
+
     def texts(self) -> tuple[str, ...]:
         """The strings of a list."""
         return tuple(item for item in self.value if isinstance(item, str)) if isinstance(self.value, list) else ()
@@ -87,22 +91,18 @@ class Reader:
 
     def quantity(self) -> Quantity | None:
         """The quantity, if it is one."""
-        if isinstance(self.value, bool) or not isinstance(self.value, str | int):
-            return None
-        try:
-            return Quantity.parse(self.value)
-        except ValueError:
-            return None
+        return _quantity(self.value)
 
     def quantities(self) -> dict[str, Quantity]:
         """The quantities of a mapping."""
-        found = {key: entry.quantity() for key, entry in self.entries()}
+        found = {key: _quantity(value) for key, value in self.mapping().items() if isinstance(key, str)}
         return {key: amount for key, amount in found.items() if amount is not None}
 
     def opaque(self) -> bool:
         """Whether a number, or one of a mapping's quantities, is there and is none, like ``${NODES}``."""
         if isinstance(self.value, dict):
-            return any(entry.value is not None and entry.quantity() is None for _, entry in self.entries())
+            return any(value is not None and _quantity(value) is None
+                       for key, value in self.value.items() if isinstance(key, str))
         return self.value is not None and self.quantity() is None
 
     def duration(self) -> Duration | None:
@@ -111,6 +111,15 @@ class Reader:
             return Duration.parse(self.word()) if self.word() else None
         except ValueError:
             return None
+
+
+def _quantity(value: Any) -> Quantity | None:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    try:
+        return Quantity.parse(value)
+    except ValueError:
+        return None
 
 
 def embedded(text: str) -> Any:

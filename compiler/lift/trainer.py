@@ -54,29 +54,28 @@ def train_job(body: Reader) -> Iterator[PlanNode]:
     trainer, ref = spec / "trainer", spec / "runtimeRef"
     resources, labels = trainer / "resourcesPerNode", labels_of(body)
     place = body.follow("metadata", "labels")
-    processes = trainer / "numProcPerNode"
+    processes, nodes, image, command, args = (
+        trainer / each for each in ("numProcPerNode", "numNodes", "image", "command", "args"))
+    requests, limits, variables = resources / "requests", resources / "limits", trainer / "env"
+    suspend, managed_by, deadline = spec / "suspend", spec / "managedBy", spec / "activeDeadlineSeconds"
     yield TrainJob(
         at=body.at, name=name_of(body), namespace=namespace_of(body), runtime=(ref / "name").word(),
-        unread=unread(nodes=trainer / "numNodes", requests=resources / "requests", limits=resources / "limits",
-                      claims=resources / "claims"),
+        unread=unread(nodes=nodes, requests=requests, limits=limits, claims=resources / "claims"),
         origins={
-            "nodes": (trainer / "numNodes").at, "image": (trainer / "image").at, "command": (trainer / "command").at,
-            "args": (trainer / "args").at, "env": (trainer / "env").at, "requests": (resources / "requests").at,
-            "limits": (resources / "limits").at, "queue": (place / QUEUE).at, "priority": (place / PRIORITY).at,
-            "runtime": (ref / "name").at, "suspend": (spec / "suspend").at, "managed_by": (spec / "managedBy").at,
-            "patches": (spec / "runtimePatches").at, "processes": processes.at,
-            "deadline": (spec / "activeDeadlineSeconds").at, "name": body.follow("metadata", "name").at,
+            "nodes": nodes.at, "image": image.at, "command": command.at, "args": args.at, "env": variables.at,
+            "requests": requests.at, "limits": limits.at, "queue": (place / QUEUE).at,
+            "priority": (place / PRIORITY).at, "runtime": (ref / "name").at, "suspend": suspend.at,
+            "managed_by": managed_by.at, "patches": (spec / "runtimePatches").at, "processes": processes.at,
+            "deadline": deadline.at, "name": body.follow("metadata", "name").at,
             "trainer": trainer.at, "namespace": body.follow("metadata", "namespace").at,
         },
         runtime_kind=(ref / "kind").text() or "ClusterTrainingRuntime",
         queue=labels.pop(QUEUE, None), priority=labels.pop(PRIORITY, None), trainer=bool(trainer),
-        nodes=(trainer / "numNodes").integer(),
-        processes=processes.integer() if processes.integer() is not None else processes.text(),
-        image=(trainer / "image").text(), command=(trainer / "command").texts(), args=(trainer / "args").texts(),
-        env=env(trainer / "env"), requests=(resources / "requests").quantities(),
-        limits=(resources / "limits").quantities(), patches=(*_patches(spec), *_overrides(spec)),
-        suspend=(spec / "suspend").flag(), managed_by=(spec / "managedBy").text(),
-        deadline=(spec / "activeDeadlineSeconds").integer(), prune=pruned(body), labels=labels,
+        nodes=nodes.integer(), processes=processes.integer() if processes.integer() is not None else processes.text(),
+        image=image.text(), command=command.texts(), args=args.texts(), env=env(variables),
+        requests=requests.quantities(), limits=limits.quantities(), patches=(*_patches(spec), *_overrides(spec)),
+        suspend=suspend.flag(), managed_by=managed_by.text(), deadline=deadline.integer(),
+        prune=pruned(body), labels=labels,
     )
 
 

@@ -7,15 +7,38 @@ from dataclasses import dataclass, field
 
 from compiler.diagnostics import Diagnostic
 from compiler.manifest import Manifest
-from compiler.source import Node
+from compiler.source import Document, Node, Route, SourceFile
+from compiler.source.manifests import parse_manifests
+
+
+@dataclass(slots=True)
+class Text:
+    """A file that objects were read from. Its documents are made when a place in it is asked for: of a file in which
+    nothing is found, nobody wants to know the lines."""
+
+    file: SourceFile
+    documents: list[Document] = field(default_factory=list)
+
+    def node(self, where: Route) -> Node:
+        """The node of a route, which begins with the number of the document."""
+        if not self.documents:
+            self.documents = parse_manifests(self.file)[0]
+        node, _ = self.documents[int(where[0])].node(Route(where[1:]))
+        return node
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The manifest, and the node that it was read from."""
+    """The manifest, and where it was read: the text, and the route in it."""
 
     manifest: Manifest
-    node: Node
+    text: Text
+    where: Route
+
+    @property
+    def node(self) -> Node:
+        """The node that the manifest was read from."""
+        return self.text.node(self.where)
 
     @property
     def path(self) -> str:

@@ -54,7 +54,8 @@ class Kustomizations:
         spec = {**body["spec"], "selector": {"matchLabels": labels[0]}}
         if isinstance(spec.get("template"), dict):
             spec["template"] = _labelled(spec["template"], labels[0])
-        return Found(Manifest({**body, "spec": spec}, path=manifest.path, key=manifest.key), found.node)
+        return Found(Manifest({**body, "spec": spec}, path=manifest.path, key=manifest.key), found.text,
+                     found.where)
 
     def _files(self, path: str, seen: set[str]) -> Iterator[str]:
         """The files that a kustomization applies."""

@@ -9,11 +9,12 @@ from typing import Any
 
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
-from compiler.lint.found import Found, Reading
+from compiler.lint.found import Found, Reading, Text
 from compiler.lint.templates import template
 from compiler.manifest import Manifest
-from compiler.source import Document, MappingNode, Node, Route, SequenceNode
+from compiler.source import Document, Node, Route
 from compiler.source.manifests import parse_manifests
+from compiler.source.plain import plain_values
 from compiler.source.read import read, walk
 from compiler.verify.kinds import meant, strange
 
@@ -67,21 +68,24 @@ def _read_one(path: str, done: Reading) -> None:
     if not (kustomization or _OBJECT.search(file.text)):
         done.others += 1
         return
-    documents, faults = parse_manifests(file)
-    if (found := template(file, faults)) is not None:
-        done.templates += 1
-        done.diagnostics.append(found)
-        return
-    done.diagnostics += faults
+    text = Text(file)
+    bodies = plain_values(file.text)
+    if bodies is None:
+        text.documents, faults = parse_manifests(file)
+        bodies = [document.root.to_python() for document in text.documents]
+        if (found := template(file, faults)) is not None:
+            done.templates += 1
+            done.diagnostics.append(found)
+            return
+        done.diagnostics += faults
+        if any(each.severity is Severity.ERROR and each.code in _LOST for each in faults):
+            done.broken.append(path)
     done.files.add(path)
-    if any(each.severity is Severity.ERROR and each.code in _LOST for each in faults):
-        done.broken.append(path)
-    for document in documents:
+    for number, body in enumerate(bodies):
         if kustomization:
-            body = document.root.to_python()
             done.kustomizations[path] = body if isinstance(body, dict) else {}
         else:
-            _unpack(document.root, done)
+            _unpack(body, text, Route((number,)), done)
 
 
 _LOST = ("YML002", "YML023")  # what ends a document before its end
@@ -94,25 +98,24 @@ _OBJECT = re.compile(rf"^(?:--- *)?(?:{_KEY}|[{{[][\s\S]*{_KEY})", re.MULTILINE)
 _OURS = "trainyard.dev/"
 
 
-def _unpack(node: Node, done: Reading) -> None:
-    """The object in a node, or each item of a ``List``."""
-    if not isinstance(node, MappingNode):
+def _unpack(body: Any, text: Text, where: Route, done: Reading) -> None:
+    """The object in a value, or each item of a ``List``."""
+    if not isinstance(body, dict):
         return
-    body = node.to_python()
-    items = node.items.get("items")
-    if isinstance(body.get("kind"), str) and body["kind"].endswith("List") and isinstance(items, SequenceNode):
-        for item in items.items:
-            _unpack(item, done)
+    items = body.get("items")
+    if isinstance(body.get("kind"), str) and body["kind"].endswith("List") and isinstance(items, list):
+        for number, item in enumerate(items):
+            _unpack(item, text, where / ("items", number), done)
         return
     if not _is_object(body):
         done.specs += str(body.get("apiVersion")).startswith(_OURS)
         return
     if (right := meant(body.get("apiVersion", ""), body["kind"])) is not None:
-        done.diagnostics.append(_strange(node, body, right))
+        done.diagnostics.append(_strange(text.node(where), body, right))
         body |= {"apiVersion": right[0], "kind": right[1]}  # judge it as what it is meant to be
     if "apiVersion" in body:
-        path = node.span.file.name
-        done.objects.append(Found(Manifest(body, path=path, key=f"{path}:{len(done.objects)}"), node))
+        path = text.file.name
+        done.objects.append(Found(Manifest(body, path=path, key=f"{path}:{len(done.objects)}"), text, where))
 
 
 def _strange(node: Node, body: dict[str, Any], right: tuple[str, str]) -> Diagnostic:

@@ -82,6 +82,16 @@ class Work:
     words: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
     kind: str = "TrainJob"
+    efa: int = field(init=False)
+    accelerator: tuple[str, int] | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """``efa`` devices that a node asks for, and the ``accelerator`` resource with how many of it: rules ask for
+        both twenty times a job."""
+        devices = self.asks.get(EFA)
+        found = [(resource, asked.value) for resource in ACCELERATORS if (asked := self.asks.get(resource))]
+        self.efa = devices.value if devices else 0
+        self.accelerator = found[0] if found else None
 
     @property
     def title(self) -> str:
@@ -189,20 +199,6 @@ class Work:
         shm = self.shared_memory
         limited = not self.complete or self.main is None or "memory" in self.main.limits
         return shm is not None and shm.medium == "Memory" and shm.size is None and not limited
-
-    @property
-    def efa(self) -> int:
-        """EFA devices asked for a node."""
-        asked = self.asks.get(EFA)
-        return asked.value if asked else 0
-
-    @property
-    def accelerator(self) -> tuple[str, int] | None:
-        """The accelerator resource asked for and how many a node."""
-        for resource in ACCELERATORS:
-            if asked := self.asks.get(resource):
-                return resource, asked.value
-        return None
 
     def where(self, name: str) -> Route:
         """The place of a field of the TrainJob, or of the runtime that gives the number of nodes."""

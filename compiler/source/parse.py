@@ -25,11 +25,11 @@ def parse(file: SourceFile, *, pure: bool = False) -> tuple[list[Document], list
     A syntax error ends its document; parsing goes on at the next ``---``. A text without any document
     is an error too. ``pure`` uses PyYAML's own parser even where libyaml is there.
     """
-    from compiler.source.syntax import FORBIDDEN, forbidden_characters
+    from compiler.source.syntax import FORBIDDEN, forbidden_characters, has_forbidden
 
     found: list[Diagnostic] = []
     text = file.text
-    if FORBIDDEN.search(text):
+    if has_forbidden(text):
         found.extend(forbidden_characters(file))
         text = FORBIDDEN.sub(" ", text)  # same length: places stay true
     documents = _without_gc(lambda: _documents(file, text, found, pure))

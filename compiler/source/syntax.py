@@ -130,11 +130,18 @@ def _place(file: SourceFile, mark: Mark | None) -> Span:
 FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]|^\ufeff", re.MULTILINE
 )  # fmt: skip
+_SUSPECT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _BREAKS = "\u0085\u2028\u2029"
 
 
 MAX_LINES = 100
 """Most lines of a text whose forbidden characters are told: beyond, it is no text."""
+
+
+def has_forbidden(text: str) -> bool:
+    """Whether a text has characters that are forbidden. One class of characters is sought six times as fast as what may
+    begin a line, so that is looked at only where it can be."""
+    return _SUSPECT.search(text) is not None and FORBIDDEN.search(text) is not None
 
 
 def forbidden_characters(file: SourceFile) -> Iterable[Diagnostic]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from compiler.manifest import Body
@@ -45,9 +47,7 @@ def validate_body(
     found = schemas.find(api_version, kind)
     if not found:
         return [_unknown_kind(schemas, api_version, kind)] if closed else []
-    schema, faults = _best(found, body)
-    faults = [_later(schema, each) if each.help == LATER else each for each in faults if not webhooks.fills(body, each)]
-    faults += _named(schema, body)
+    schema, faults = _alone(schemas, found, body)
     shape = [fault for fault in faults if fault.layer in (SCHEMA, UNKNOWN)]
     meant, known = intended(body, shape)
     if not shape or shaped(walk(schema.root, meant)):  # the checks below rely on it
@@ -59,6 +59,33 @@ def validate_body(
 
         faults += evaluate(schema.root, body, old)
     return faults
+
+
+def _alone(schemas: Schemas, found: tuple[Schema, ...], body: Body) -> tuple[Schema, list[Fault]]:
+    """The schema to judge a body by, and its faults by schema and names. Nothing but the body decides them, and most
+    objects of a cluster are the same in all clusters of a fleet; a job is there once."""
+    if body["kind"] != "TrainJob":
+        try:
+            text = marshal.dumps(body, 2)  # of version 2: equal bodies give equal bytes
+        except ValueError:  # a value of a class of its own
+            return _judged(found, body)
+        if (schema := _faultless(schemas, text)) is not None:
+            return schema, []
+    return _judged(found, body)
+
+
+@lru_cache(maxsize=4096)
+def _faultless(schemas: Schemas, text: bytes) -> Schema | None:
+    """The schema of a body that has no fault by it; remembered, for every body that is equal."""
+    body: Body = marshal.loads(text)  # noqa: S302 - written a moment ago, by the only caller
+    schema, faults = _judged(schemas.find(body["apiVersion"], body["kind"]), body)
+    return None if faults else schema
+
+
+def _judged(found: tuple[Schema, ...], body: Body) -> tuple[Schema, list[Fault]]:
+    schema, faults = _best(found, body)
+    faults = [_later(schema, each) if each.help == LATER else each for each in faults if not webhooks.fills(body, each)]
+    return schema, [*faults, *_named(schema, body)]
 
 
 def corrected(body: Body, schemas: Schemas = BUILTIN) -> tuple[Body, set[Path]]:

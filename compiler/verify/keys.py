@@ -53,7 +53,9 @@ def _wanted(body: dict[str, Any]) -> Iterator[Wanted]:
 
 
 def _variables(value: Any, where: tuple[str, ...], start: Path) -> Iterator[Wanted]:
+    sources = list(follow(value, where))
     for field, target in _VARIABLES:
-        for path, ref in follow(value, (*where, field)):
-            if not at(ref, "optional"):
-                yield (*start, *path, "key"), target, str(at(ref, "name")), at(ref, "key")
+        for path, source in sources:
+            ref = at(source, field)
+            if ref is not None and not at(ref, "optional"):
+                yield (*start, *path, field, "key"), target, str(at(ref, "name")), at(ref, "key")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from compiler.manifest import Body, Manifest, ref_of
+from compiler.manifest import Body, Manifest
 
 Identity = tuple[str, str, str, str]  # API group, kind, namespace, name
 
@@ -50,8 +50,10 @@ class ObjectSet:
 
 def identity_of(body: Body) -> Identity:
     """The identity of a body; what is missing is empty."""
-    ref = ref_of(body)
-    return ref.group, ref.kind, ref.namespace, ref.name
+    metadata = body.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    group = str(body.get("apiVersion") or "").rpartition("/")[0]
+    return group, str(body.get("kind") or ""), str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
 
 
 def at(body: Any, *keys: str | int) -> Any:

@@ -184,7 +184,10 @@ def follow(value: Any, path: tuple[str, ...], start: Path = ()) -> Iterator[tupl
     for index, key in enumerate(path):
         if key == "*":
             if isinstance(value, list):
+                following = path[index + 1 : index + 2]
                 for place, item in enumerate(value):
+                    if following and isinstance(item, dict) and following[0] not in item:
+                        continue  # as most variables have no `valueFrom`
                     yield from follow(item, path[index + 1 :], (*start, place))
             return
         if not isinstance(value, dict) or (value := value.get(key)) is None:

@@ -54,8 +54,9 @@ def _walk(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
 
 
 def _test(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
-    for breach in filter(None, [test(value) for test in node.tests]):
-        faults.append(_breach(node, value, breach, trail))  # noqa: PERF401  nearly always none
+    for test in node.tests:
+        if (breach := test(value)) is not None:
+            faults.append(_breach(node, value, breach, trail))  # noqa: PERF401  nearly always none
 
 
 def _breach(node: Node, value: Any, breach: Breach, trail: Trail) -> Fault:

@@ -37,11 +37,11 @@ def queue_of_other_namespace(work: Work, world: World) -> Iterator[Finding]:
             f"{work.title} names ClusterQueue `{name}`, and jobs go to a LocalQueue", work.where("queue"),
             label="the job is never admitted", help=f"write `{behind}`, its LocalQueue in namespace `{namespace}`",
         )
-    if here:
-        return
+    named = [each for each in world.plan.local_queues if each.name == name]
+    if here or not named:
+        return  # before all jobs are looked at, for each of them
     used = {(each.namespace, each.queue) for each in world.plan.jobs}
-    elsewhere = [each for each in world.plan.local_queues
-                 if each.name == name and (each.namespace, name) not in used]
+    elsewhere = [each for each in named if (each.namespace, name) not in used]
     if elsewhere:
         queue = elsewhere[0]
         alone = sum(each.queue == name for each in world.plan.jobs) == 1  # of several jobs the queue is the odd one
