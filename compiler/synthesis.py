@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ class Synthesis:
         self._process: subprocess.Popen[str] | None = None
         self._asked: list[Sequence[Manifest]] = []
         self._files = 0
+        self._taken: set[bytes] = set()
 
     def __enter__(self) -> Synthesis:
         return self
@@ -78,16 +80,24 @@ class Synthesis:
         return os.path.join(self.folder, "stderr")
 
     def take(self, manifests: Sequence[Manifest]) -> None:
-        """Have objects made, without waiting for it."""
+        """Have objects made, without waiting for it. One that was taken before is not made again: clusters of a fleet
+        share most of theirs."""
         process = self.start()
         assert process.stdin is not None
-        for chunk, text in _chunks(manifests):
+        for chunk, text in _chunks([manifest for manifest in manifests if self._is_new(manifest)]):
             path = os.path.join(self.folder, f"{self._files}.yaml")
             self._files += 1
             _write(path, text)
             with suppress(BrokenPipeError):  # it has ended, which is told when its answer is missed
                 print(path, file=process.stdin, flush=True)
             self._asked.append(chunk)
+
+    def _is_new(self, manifest: Manifest) -> bool:
+        key = blake2b(json.dumps(manifest.body).encode(), digest_size=16).digest()
+        if key in self._taken:
+            return False
+        self._taken.add(key)
+        return True
 
     def differing(self) -> list[Manifest]:
         """Of all that was taken, what cdk8s made otherwise. Waits for it."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from builders import SPECS, example
+from builders import SPECS, example, manifests_of, spec
 from running import ROOT, Command, environment, needs_examples
 from running import SPECS as FOLDER
 
@@ -171,3 +171,15 @@ def test_runs_without_a_change_start_nothing(trainyard: Command, monkeypatch: py
     assert trainyard("compile", spec, "-o", output).code == 0
     assert trainyard("compile", "--check", spec, "-o", output).code == 0
     assert trainyard("compile", "--check", spec, "-o", tmp_path / "other").code == 3
+
+
+def test_equal_objects_are_made_once() -> None:
+    """Clusters of a fleet share most of theirs."""
+    manifests = manifests_of(spec())
+    with Synthesis() as cdk8s:
+        cdk8s.take(manifests)
+        taken = len(cdk8s._taken)
+        cdk8s.take([*manifests, *manifests])
+        assert len(cdk8s._taken) == taken == len(manifests)
+        assert cdk8s.differing() == []
+        assert not cdk8s.busy
