@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -84,7 +84,7 @@ class Synthesis:
         share most of theirs."""
         process = self.start()
         assert process.stdin is not None
-        for chunk, text in _chunks([manifest for manifest in manifests if self._is_new(manifest)]):
+        for chunk, text in _chunks(self._new(manifests)):
             path = os.path.join(self.folder, f"{self._files}.yaml")
             self._files += 1
             _write(path, text)
@@ -92,12 +92,14 @@ class Synthesis:
                 print(path, file=process.stdin, flush=True)
             self._asked.append(chunk)
 
-    def _is_new(self, manifest: Manifest) -> bool:
-        key = blake2b(json.dumps(manifest.body).encode(), digest_size=16).digest()
-        if key in self._taken:
-            return False
-        self._taken.add(key)
-        return True
+    def _new(self, manifests: Iterable[Manifest]) -> Iterator[tuple[Manifest, str]]:
+        """Each object that was not taken before, with its JSON."""
+        for manifest in manifests:
+            text = json.dumps(manifest.body)
+            key = blake2b(text.encode(), digest_size=16).digest()
+            if key not in self._taken:
+                self._taken.add(key)
+                yield manifest, text
 
     def differing(self) -> list[Manifest]:
         """Of all that was taken, what cdk8s made otherwise. Waits for it."""
@@ -125,16 +127,18 @@ def _write(path: str, text: str) -> None:
         raise OSError(fault.errno, fault.strerror, path) from None
 
 
-def _chunks(manifests: Sequence[Manifest]) -> Iterator[tuple[Sequence[Manifest], str]]:
+def _chunks(objects: Iterable[tuple[Manifest, str]]) -> Iterator[tuple[list[Manifest], str]]:
     """Objects in files of bearable size: JSON documents, which every YAML reader takes as they are."""
+    chunk: list[Manifest] = []
     parts: list[str] = []
-    first = size = 0
-    for number, manifest in enumerate(manifests):
-        text = f"---\n{json.dumps(manifest.body)}\n"
+    size = 0
+    for manifest, body in objects:
+        text = f"---\n{body}\n"
         if parts and size + len(text) > _CHUNK:
-            yield manifests[first:number], "".join(parts)
-            parts, first, size = [], number, 0
+            yield chunk, "".join(parts)
+            chunk, parts, size = [], [], 0
+        chunk.append(manifest)
         parts.append(text)
         size += len(text)
     if parts:
-        yield manifests[first:], "".join(parts)
+        yield chunk, "".join(parts)

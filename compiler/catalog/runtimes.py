@@ -26,15 +26,20 @@ class ReleasedRuntime:
 
 
 @cache
+def _data() -> dict[str, Any]:
+    data: dict[str, Any] = json.loads((DATA / "runtimes.json").read_bytes())
+    return data
+
+
+@cache
 def released_runtimes() -> Mapping[str, ReleasedRuntime]:
     """By name; of one that several releases have, the newest."""
-    data = json.loads((DATA / "runtimes.json").read_bytes())
     return {name: ReleasedRuntime(name, each["version"], each["file"], tuple(each["releases"]), each["body"])
-            for name, each in data["runtimes"].items()}
+            for name, each in _data()["runtimes"].items()}
 
 
 def runtimes_source() -> tuple[str, str, str, str]:
     """Where they come from: what, from where, version, date."""
-    data = json.loads((DATA / "runtimes.json").read_bytes())
+    data = _data()
     newest = max((each["version"] for each in data["runtimes"].values()), default="")
     return "training runtimes", data["source"], newest, data["date"]

@@ -49,13 +49,14 @@ def lost_needs(earlier: Iterable[Run], spec: ClusterSpec, plan: Plan) -> list[Di
 
 def _lost(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str]]:
     """Section of the spec and words for each thing that a run needs and would lose."""
+    pools = {pool.name: pool.nodes.max for pool in spec.node_pools}
     if run.namespace not in {namespace.name for namespace in plan.namespaces}:
         yield "namespaces", f"namespace `{run.namespace}`"
     elif run.queue and plan.local_queue(run.namespace, run.queue) is None:
         yield "queues", f"queue `{run.queue}` of namespace `{run.namespace}`"
     else:
-        yield from list(_lost_share(run, spec)) or _lost_quota(run, plan)
-    yield from _lost_nodes(run, {pool.name: pool.nodes.max for pool in spec.node_pools}, plan)
+        yield from list(_lost_share(run, pools, spec)) or _lost_quota(run, plan)
+    yield from _lost_nodes(run, pools, plan)
     storage = {each.name for each in spec.storage}
     for name in run.storage:
         if name not in storage:
@@ -74,9 +75,8 @@ def _lost_nodes(run: Run, pools: Mapping[str, int], plan: Plan) -> Iterator[tupl
             yield "nodePools", f"{what} of pool `{run.pool}`"
 
 
-def _lost_share(run: Run, spec: ClusterSpec) -> Iterator[tuple[str, str]]:
+def _lost_share(run: Run, pools: Mapping[str, int], spec: ClusterSpec) -> Iterator[tuple[str, str]]:
     """A queue with too few nodes of the pool, borrowed ones included: Kueue would never admit the run again."""
-    pools = {pool.name: pool.nodes.max for pool in spec.node_pools}
     for queue in spec.queues:
         if queue.name != run.queue or run.pool not in pools:
             continue

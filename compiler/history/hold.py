@@ -34,21 +34,17 @@ class Held:
 
 
 def hold(
-    spec: TrainingCluster, plan: Plan, manifests: list[Manifest], document: Document, folder: Path | None
+    spec: TrainingCluster, plan: Plan, manifests: list[Manifest], document: Document, folder: Path
 ) -> Held:
-    """Compare a plan with the committed ``folder`` of its cluster; ``None``: nothing was ever pushed."""
+    """Compare a plan with the committed ``folder`` of its cluster."""
     words = Words(document)
-    if folder is None:
-        return Held(plan, manifests, submitted(plan, manifests, words))
     committed = Committed(folder)
     held = Held(plan, with_kept_sizes(manifests, committed))
     held.diagnostics += unreadable(committed.broken_runs)
     held.diagnostics += refused_edits(held.manifests, committed)
     held.diagnostics += pools_that_stay(held.manifests, committed)
-    _keep_jobs(held, committed, words, spec)
+    in_doubt = _keep_jobs(held, committed, words, spec)
     held.runs = submitted(held.plan, held.manifests, words)
-    refused = {fault.at for fault in held.diagnostics if fault.severity is Severity.ERROR}
-    in_doubt = {job.source_name for job in held.plan.jobs if job.at in refused or job.at / "name" in refused}
     remembered = [run for run in committed.runs if run.job not in in_doubt]
     earlier = earlier_runs(remembered, held.runs, spec.spec)
     held.diagnostics += lost_needs(earlier, spec.spec, held.plan) or goes_on(earlier)
@@ -57,28 +53,33 @@ def hold(
     return held
 
 
-def _keep_jobs(held: Held, committed: Committed, words: Words, spec: TrainingCluster) -> None:
-    """Put every job that stays into its place, and report every job that would run a second time."""
+def _keep_jobs(held: Held, committed: Committed, words: Words, spec: TrainingCluster) -> set[str]:
+    """Put every job that stays into its place, and report every job that would run a second time: their names."""
     made = job_manifests(held.manifests)
     stay: dict[str, Kept] = {}
+    second: dict[str, Diagnostic] = {}
     gone = _gone(committed.runs, spec)
     for job in held.plan.jobs:
         run = committed.latest.get(job.source_name)
         if run is None:
-            held.diagnostics += _renamed(job, words.work(job), gone)
+            renamed = _renamed(job, words.work(job), gone)
+            if renamed is not None:
+                second[job.source_name] = renamed
         elif job.rerun > run.rerun:
             continue
         elif run.state == ENDED:
-            held.diagnostics.append(_after_the_end(job, run))
+            second[job.source_name] = _after_the_end(job, run)
         elif run.is_same(job, made[job.name]):
             held.diagnostics += _added_again(job, run)
         elif run.asked != words.asked(job) or (old := kept(committed, run, job, made[job.name])) is None:
-            held.diagnostics.append(_second_run(job, run))
+            second[job.source_name] = _second_run(job, run)
         else:
             stay[job.name] = old
+    held.diagnostics += second.values()
     if stay:
         held.plan, held.manifests = with_kept(held.plan, held.manifests, stay)
         held.diagnostics.append(kept_as_submitted(list(stay.values())))
+    return set(second)
 
 
 def _second_run(job: TrainJob, run: Run) -> Diagnostic:
@@ -117,14 +118,14 @@ def _gone(runs: Sequence[Run], spec: TrainingCluster) -> list[Run]:
     ]
 
 
-def _renamed(job: TrainJob, work: str, gone: Sequence[Run]) -> list[Diagnostic]:
+def _renamed(job: TrainJob, work: str, gone: Sequence[Run]) -> Diagnostic | None:
     """A job under a new name that does what a job did which the spec no longer has."""
     for run in gone:
         if run.work == work and job.rerun <= run.rerun:
-            return [error(
+            return error(
                 "CHG004", f"job `{job.source_name}` is job `{run.job}` under another name and would run a second time",
                 job.at / "name", label=f"`{run.object}` does the same, and may still run",
                 help=f"name it `{run.job}`, or add `rerun: {run.rerun + 1}` for a second run; if `{run.object}` has "
                 f"ended, write `endedRuns: [{run.object}]` under `spec`",
-            )]
-    return []
+            )
+    return None

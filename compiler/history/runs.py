@@ -94,12 +94,13 @@ class Run:
 def submitted(plan: Plan, manifests: Iterable[Manifest], words: Words) -> list[Run]:
     """The run of each job of a plan."""
     made = job_manifests(manifests)
+    landings = {pool: landing(plan, pool) for pool in {job.pool for job in plan.jobs}}
     return [
         Run(
             job=job.source_name, namespace=job.namespace, object=job.name, rerun=job.rerun,
             asked=words.asked(job), work=words.work(job), made=digest(made[job.name].body["spec"]),
             queue=job.queue or "", pool=job.pool, nodes=job.nodes or 1, accelerators=_accelerators(job),
-            landing=landing(plan, job.pool),
+            landing=landings[job.pool],
             storage=_claims(job), priority=job.priority or "",
         )
         for job in plan.jobs
