@@ -1,7 +1,7 @@
 """Console blocks of Markdown files, run anew: each ``$ command`` is followed by what it really prints.
 
-Blocks are fenced as ``console``. The commands of a file run in order, in a fresh folder with a copy of ``specs/``, by
-bash, with ``trainyard`` on the path; output and errors stand as a terminal shows them.
+Blocks are fenced as ``console``. The commands of a file run in order, in a fresh folder with a copy of
+the example specs, by bash, with ``trainyard`` on the path; output and errors stand as a terminal shows them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+EXAMPLE = ROOT / "tests" / "example"
 FILES = ("README.md", "docs/policies.md")
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def refreshed(text: str, folder: Path) -> str:
     """A Markdown text with every console block as it would come out now; commands run in ``folder``, an empty one."""
-    shutil.copytree(ROOT / "specs", folder / "specs")
+    shutil.copytree(EXAMPLE / "specs", folder / "specs")
     (folder / "bin").mkdir()
     command = folder / "bin" / "trainyard"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m compiler "$@"\n', encoding="utf-8")

@@ -13,6 +13,7 @@ import re
 import types
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copytree, rmtree
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -25,7 +26,7 @@ from compiler.policy.rule import Rule
 from compiler.spec import types as spec_types
 from compiler.spec.cluster import TrainingCluster
 from compiler.spec.schema import KINDS, schema_text
-from docs.console import FILES, refreshed
+from docs.console import EXAMPLE, FILES, refreshed
 
 DOCS = Path(__file__).resolve().parent
 BEGIN, END = "<!-- generated: make docs -->\n", "<!-- end -->\n"
@@ -219,6 +220,7 @@ def _bounds(metadata: list[Any], description: str | None) -> str:
 
 def main() -> None:
     """Write every file, and remove generated ones that are no longer made."""
+    copy_examples()
     files = generated()
     for name, text in files.items():
         (DOCS / name).parent.mkdir(exist_ok=True)
@@ -229,6 +231,13 @@ def main() -> None:
         path = DOCS.parent / name
         with TemporaryDirectory() as folder:
             path.write_text(refreshed(path.read_text(encoding="utf-8"), Path(folder)), encoding="utf-8", newline="\n")
+
+
+def copy_examples() -> None:
+    """The specs that come with Trainyard, for the tests and the documentation."""
+    copies = EXAMPLE / "specs"
+    rmtree(copies)
+    copytree(DOCS.parent / "specs", copies)
 
 
 def unknown(files: dict[str, str]) -> list[Path]:

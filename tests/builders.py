@@ -10,7 +10,6 @@ import copy
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from compiler.catalog import load_catalog
@@ -99,11 +98,9 @@ def told(found: list[Diagnostic]) -> list[tuple[str, str, str]]:
 
 
 def example(name: str) -> tuple[Document, Plan]:
-    """Document and plan of one of the specs that came with Trainyard."""
-    path = ROOT / "specs" / name
+    """Document and plan of one of the specs that come with Trainyard."""
+    path = ROOT / "tests" / "example" / "specs" / name
     path = path if path.is_dir() else path.with_suffix(".yaml")
-    if not path.exists():
-        pytest.skip(f"needs specs/{path.name}, one of the examples that came with Trainyard")
     (source,), faults = assemble([path])
     assert faults == []
     model, faults = load(source.document)

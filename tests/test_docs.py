@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from running import ROOT, Command, needs_examples
+from running import ROOT, SPECS, Command
 
 from compiler.policy.load import load_rules
 from compiler.source import SourceFile
@@ -31,7 +31,6 @@ def test_generated_pages_are_current() -> None:
     assert unknown(files) == []
 
 
-@needs_examples
 @pytest.mark.parametrize("name", FILES)
 def test_console_blocks_are_what_is_printed(name: str, tmp_path: Path) -> None:
     """Every command of every block, run anew: `make docs` would change nothing."""
@@ -40,7 +39,6 @@ def test_console_blocks_are_what_is_printed(name: str, tmp_path: Path) -> None:
     assert refreshed(text, tmp_path).splitlines() == text.splitlines()
 
 
-@needs_examples
 def test_the_readme_shows_input_output_and_a_mistake_on_its_first_screen() -> None:
     screen = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:72])
     assert "kind: TrainingCluster" in screen
@@ -74,7 +72,6 @@ def test_examples_of_the_spec_language_compile(trainyard: Command, tmp_path: Pat
     assert sorted(done.err.removeprefix("clean: ").strip().split(", ")) == ["part", "pools", "research", "small"]
 
 
-@needs_examples
 def test_settings_in_the_policy_page_are_read(trainyard: Command, tmp_path: Path) -> None:
     """policy.yaml, exceptions.yaml and the Python rule, put where their first line says."""
     for language in ("yaml", "python"):
@@ -85,12 +82,12 @@ def test_settings_in_the_policy_page_are_read(trainyard: Command, tmp_path: Path
     rules, faults = load_rules(tmp_path / "policies")
     assert not faults
     assert "ORG002" in {each.code for each in rules}
-    done = trainyard("check", ROOT / "specs" / "jakarta", "--policies", tmp_path / "policies", "--format", "github")
+    done = trainyard("check", SPECS / "jakarta", "--policies", tmp_path / "policies", "--format", "github")
     assert "title=POL001::no finding of `PLC006` needs this exception" in done.out
     assert done.out.count("::") == 2
     rule = tmp_path / "policies" / "org" / "org002.py"
     rule.write_text(rule.read_text().replace("> 64", "> 13 "))  # of another size, so that its bytecode is made anew
-    done = trainyard("check", ROOT / "specs" / "jakarta", "--policies", tmp_path / "policies", "--format", "github")
+    done = trainyard("check", SPECS / "jakarta", "--policies", tmp_path / "policies", "--format", "github")
     assert "timor.yaml" in done.out
     assert "title=ORG002::job `timor`" in done.out
 
@@ -100,7 +97,6 @@ def test_every_area_has_a_title() -> None:
     assert pages <= set(AREAS)
 
 
-@needs_examples
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(path: Path) -> None:
     """Files that a page names exist, and the headings that it points at."""

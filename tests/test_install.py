@@ -12,9 +12,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from running import ROOT, SPECS, Run, needs_examples
+from running import ROOT, SPECS, Run
 
-pytestmark = needs_examples
 SCHEMA_RULE = """\
 code: ORG001
 slug: job-without-cost-center

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from running import needs_examples
+from running import SPECS
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
@@ -16,7 +16,6 @@ from compiler.policy.rule import Rule
 from compiler.source.assemble import assemble
 from tests.policy.harness import SET, WHOLE, builtin_rules, findings_for, from_document, lifted
 
-ROOT = Path(__file__).parent.parent
 RULES = builtin_rules()
 FAILS = [(each, index) for each in RULES for index in range(len(each.fails))]
 PASSES = [(each, index) for each in RULES for index in range(len(each.passes))]
@@ -48,8 +47,7 @@ def test_without_fault(text: str) -> None:
     assert findings_for(text) == []
 
 
-@needs_examples
-@pytest.mark.parametrize("path", sorted((ROOT / "specs").iterdir()), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(SPECS.iterdir()), ids=lambda path: path.stem)
 def test_specs_are_clean(path: Path) -> None:
     sources, faults = assemble([path])
     assert not faults, faults

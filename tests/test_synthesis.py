@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from builders import SPECS, example, manifests_of, spec
-from running import ROOT, Command, environment, needs_examples
+from running import ROOT, Command, environment
 from running import SPECS as FOLDER
 
 from compiler import synthesis
@@ -136,7 +136,6 @@ def test_a_full_disk_of_temporary_files_is_named(monkeypatch: pytest.MonkeyPatch
     assert not Path(running.folder).exists()
 
 
-@needs_examples
 def test_a_cdk8s_that_cannot_start(trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Told in two lines with the reason, and nothing is written."""
     broken = tmp_path / "chart.py"
@@ -148,7 +147,6 @@ def test_a_cdk8s_that_cannot_start(trainyard: Command, monkeypatch: pytest.Monke
     assert not (tmp_path / "generated").exists()
 
 
-@needs_examples
 def test_a_node_that_cannot_start(trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The program itself leaves what it has to say to whoever started it."""
     monkeypatch.setenv("JSII_RUNTIME", "/nowhere/node")
@@ -157,7 +155,6 @@ def test_a_node_that_cannot_start(trainyard: Command, monkeypatch: pytest.Monkey
     assert done.err.startswith("error[INT000]: RuntimeError: cdk8s has failed: ")
 
 
-@needs_examples
 def test_runs_without_a_change_start_nothing(trainyard: Command, monkeypatch: pytest.MonkeyPatch,
                                              tmp_path: Path) -> None:  # fmt: skip
     spec, output = FOLDER / "starter.yaml", tmp_path / "generated"

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import SPECS, Command, Run, contents, needs_examples, snapshot
+from running import SPECS, Command, Run, contents, snapshot
 
-pytestmark = needs_examples
 RERUN = "command: [torchrun, train.py, --lr=0.1], rerun: 1"
 
 

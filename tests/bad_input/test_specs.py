@@ -8,11 +8,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from running import SPECS, Command, marks, needs_examples, snapshot
+from running import SPECS, Command, marks, snapshot
 
 from bad_input.told import CASES, told, words
-
-pytestmark = needs_examples
 
 
 @pytest.fixture(scope="module")

@@ -9,13 +9,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from running import ROOT, SPECS, Command, Run, needs_examples, snapshot, spawn
+from running import EXAMPLE, SPECS, Command, Run, snapshot, spawn
 
 from compiler import __version__
 from compiler.cli.arguments import FORMATS
 from compiler.diagnostics.render import FORMATS as RENDERERS
 
-pytestmark = needs_examples
 STARTER = SPECS / "starter.yaml"
 BAD = Path(__file__).parent.parent / "bad_input" / "cases"
 
@@ -72,7 +71,7 @@ def test_a_working_directory_that_is_gone(trainyard: Command, tmp_path: Path) ->
     try:
         done = trainyard("check", "spec.yaml")
     finally:
-        os.chdir(ROOT)
+        os.chdir(EXAMPLE)
     assert done == Run(2, "", "trainyard: the working directory does not exist any more: change to one that does\n")
 
 
@@ -208,12 +207,12 @@ def test_explain_an_object(trainyard: Command) -> None:
 
 def test_every_derived_value_is_told_with_its_source(trainyard: Command) -> None:
     """In brackets after the reason: an upstream document, a place in the spec, or that it is a default of ours."""
-    jobs = [json.loads(path.read_text())["job"] for path in (ROOT / "generated/jakarta/runs").rglob("*.json")]
+    jobs = [path.stem for path in (SPECS / "jakarta" / "jobs").glob("*.yaml")]
     assert len(jobs) == 7
     objects = [*(f"job/{name}" for name in sorted(jobs)), "pool/h200", "queue/atlas", "cluster", "kueue",
                "health", "namespace/models"]
     for each in objects:
-        done = trainyard("explain", each, "--in", "specs/jakarta", cwd=ROOT)
+        done = trainyard("explain", each, "--in", "specs/jakarta", cwd=EXAMPLE)
         reasons = done.out.splitlines()[2::2]
         assert done.code == 0
         assert reasons

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from running import ROOT, SPECS, Command, needs_examples
+from running import ROOT, SPECS, Command
 
 from compiler.source import SourceFile
 from compiler.source.parse import parse
@@ -56,7 +56,6 @@ def test_every_spec_is_valid(path: Path, trainyard: Command) -> None:
         assert problems(checker, broken) == ["Additional properties are not allowed ('nodeCuont' was unexpected)"]
 
 
-@needs_examples
 @pytest.mark.parametrize(("change", "fault"), [
     ({"region": 5}, "5 is not of type 'string'"),
     ({"platform": "gke"}, "'eks' was expected"),
