@@ -20,12 +20,12 @@ DEV   := $(VENV)/requirements-dev.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup dev compile check test lint type explain docs catalog schemas lock bench clean
+.PHONY: help setup dev compile check test test-specs hook lint type explain docs catalog schemas lock bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: $(TOOL) ## Make .venv with what the compiler needs
+setup: $(TOOL) ## Make .venv with what the compiler needs, and .venv/bin/trainyard
 
 dev: $(DEV) ## Make .venv with what the tests need too
 
@@ -41,6 +41,12 @@ test: $(DEV) ## Lint, check types, run every test; all of it, whatever fails
 	$(BIN)/mypy || failed=1; \
 	$(BIN)/python -m pytest $(ARGS) || failed=1; \
 	exit $$failed
+
+test-specs: $(DEV) ## Test what a team owns: specs/, policies/ and generated/
+	$(BIN)/python -m pytest $(ARGS) tests/own
+
+hook: $(TOOL) ## Have git compile and stage generated/ before each commit
+	git config core.hooksPath .githooks
 
 lint: $(DEV) ## Lint the Python code (ruff)
 	$(BIN)/ruff check
@@ -80,7 +86,16 @@ $(ENV):
 
 $(TOOL): requirements.txt | $(ENV)
 	$(LOCKED) -r requirements.txt
+	@printf '%s\n' "$$COMMAND" > $(BIN)/trainyard
+	@chmod +x $(BIN)/trainyard
 	@touch $@
+
+# `trainyard` without a build: the compiler of this folder, by the Python of .venv.
+define COMMAND
+#!/bin/sh
+exec "$(CURDIR)/$(BIN)/python" -P -c 'import sys; sys.path.insert(0, "$(CURDIR)"); from compiler.cli.entry import entry; entry()' "$$@"
+endef
+export COMMAND
 
 # The project itself is linked into .venv, so that `trainyard` and its tests find it from every folder.
 $(DEV): requirements-dev.txt requirements.txt pyproject.toml | $(ENV)

@@ -162,10 +162,11 @@ def _passes(done: Compilation, policies: Policies, options: Options, lowered: Lo
     if plan is None:
         return faults
     manifests = lower(plan)
-    if options.hold:
-        from compiler.history import hold  # a check holds nothing, and starts sooner without it
+    committed = options.output / done.name
+    if options.hold and committed.is_dir():
+        from compiler.history import hold  # a first compilation starts sooner without it
 
-        held = hold(spec, plan, manifests, done.document, options.output / done.name)
+        held = hold(spec, plan, manifests, done.document, committed)
         plan, manifests, done.runs = held.plan, held.manifests, held.runs
         faults += held.diagnostics
     done.plan, done.manifests = plan, manifests

@@ -69,6 +69,13 @@ def _judging(command: argparse.ArgumentParser) -> None:
     command.add_argument("--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`")
 
 
+def _committed(command: argparse.ArgumentParser) -> None:
+    command.add_argument("-o", "--output", type=Path, default=Path("generated"), metavar="DIR",
+                         help="folder with one folder a cluster (default: generated/)")
+    command.add_argument("--replace", action="store_true",
+                         help="change jobs without `rerun:`, for jobs that were never pushed")
+
+
 def _specs(command: argparse.ArgumentParser) -> None:
     command.add_argument("paths", nargs="*", default=[SPECS], metavar="SPEC",
                          help=f"spec files or folders (default: {SPECS}/)")
@@ -78,17 +85,15 @@ def _compile(commands: Commands) -> None:
     command = _command(commands, "compile", "check the specs and write what they compile to")
     _specs(command)
     _judging(command)
-    command.add_argument("-o", "--output", type=Path, default=Path("generated"), metavar="DIR",
-                         help="folder with one folder a cluster (default: generated/)")
+    _committed(command)
     command.add_argument("--check", action="store_true", help="write nothing; exit 3 if the output is not current")
-    command.add_argument("--replace", action="store_true",
-                         help="change jobs without `rerun:`, for jobs that were never pushed")
 
 
 def _check(commands: Commands) -> None:
-    command = _command(commands, "check", "check the specs and write nothing")
+    command = _command(commands, "check", "check the specs, and what an edit means for what is committed")
     _specs(command)
     _judging(command)
+    _committed(command)
 
 
 def _lint(commands: Commands) -> None:

@@ -73,7 +73,7 @@ def find_policies(paths: Iterable[str]) -> Path | None:
 
 @_usage
 def run_check(options: argparse.Namespace) -> int:
-    """``check``: every pass but writing."""
+    """``check``: every pass but writing, and what was committed if it is there."""
     from compiler.driver import check
 
     formats(options)
@@ -152,6 +152,8 @@ def _written(options: argparse.Namespace, done: Outcome, settings: Options, cdk8
     for line in ["nothing was written"] if refused else _lines(options, written):
         say(options, line)
     stale = any(changes.stale for _, changes in written)
+    if options.check and stale and not refused:
+        say(options, f"run `trainyard compile`, and commit `{settings.output}`")
     code = exit_code(options, done.all())
     return code or (STALE if options.check and stale else CLEAN)
 

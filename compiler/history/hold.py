@@ -8,6 +8,7 @@ from pathlib import Path
 
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
+from compiler.history.changes import Change, changed_fields, said
 from compiler.history.claims import with_kept_sizes
 from compiler.history.committed import Committed
 from compiler.history.earlier import earlier_runs, goes_on, lost_needs, not_ended, unreadable
@@ -21,6 +22,8 @@ from compiler.plan import Plan
 from compiler.plan.jobs import TrainJob
 from compiler.source import Document
 from compiler.spec import TrainingCluster
+
+_SHOWN = 3  # fields that a message names
 
 
 @dataclass
@@ -56,6 +59,7 @@ def hold(
 def _keep_jobs(held: Held, committed: Committed, words: Words, spec: TrainingCluster) -> set[str]:
     """Put every job that stays into its place, and report every job that would run a second time: their names."""
     made = job_manifests(held.manifests)
+    by_ref = {str(manifest.ref): manifest for manifest in held.manifests}
     stay: dict[str, Kept] = {}
     second: dict[str, Diagnostic] = {}
     gone = _gone(committed.runs, spec)
@@ -72,7 +76,7 @@ def _keep_jobs(held: Held, committed: Committed, words: Words, spec: TrainingClu
         elif run.is_same(job, made[job.name]):
             held.diagnostics += _added_again(job, run)
         elif run.asked != words.asked(job) or (old := kept(committed, run, job, made[job.name])) is None:
-            second[job.source_name] = _second_run(job, run)
+            second[job.source_name] = _second_run(job, run, changed_fields(committed, run, job, by_ref))
         else:
             stay[job.name] = old
     held.diagnostics += second.values()
@@ -82,10 +86,17 @@ def _keep_jobs(held: Held, committed: Committed, words: Words, spec: TrainingClu
     return set(second)
 
 
-def _second_run(job: TrainJob, run: Run) -> Diagnostic:
+def _second_run(job: TrainJob, run: Run, changes: Sequence[Change]) -> Diagnostic:
+    at, label = job.at, "what has changed cannot be changed in a TrainJob that exists"
+    if changes:
+        at = changes[0].at
+        label = f"{said(changes[0].before)} was submitted, and cannot be changed in a TrainJob that exists"
+    notes = [str(change) for change in changes[:_SHOWN]]
+    if len(changes) > _SHOWN:
+        notes.append(f"and {len(changes) - _SHOWN} more fields")
     return error(
-        "RES030", f"job `{job.source_name}` was submitted as `{run.object}` and would run a second time", job.at,
-        label="what has changed cannot be changed in a TrainJob that exists", key=True,
+        "RES030", f"job `{job.source_name}` was submitted as `{run.object}` and would run a second time", at,
+        label=label, key=at == job.at, notes=tuple(notes),
         help=f"add `rerun: {run.rerun + 1}` to run it anew, or undo the change; `--replace` if it was never pushed",
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
+from compiler.history.changes import said
 from compiler.history.committed import Committed
 from compiler.manifest import Body, Manifest
 from compiler.source import Route
@@ -118,7 +119,7 @@ def _refused(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
         inner, before, after = _differs(before, after)
         path = Route((*rule.path, *inner))
         yield error(
-            "CHG002", f"`{path}` of {manifest.ref} cannot change: {_said(before)} → {_said(after)}",
+            "CHG002", f"`{path}` of {manifest.ref} cannot change: {said(before)} → {said(after)}",
             manifest.origin(rule.path), label="the API server refuses this edit for ever", help=rule.help,
             notes=(f"immutable: {rule.source}", "everything behind it in Flux's order would wait"),
         )
@@ -142,10 +143,3 @@ def _differs(before: Any, after: Any) -> tuple[FieldPath, Any, Any]:
         (key,) = keys
         path, before, after = (*path, key), before.get(key), after.get(key)
     return path, before, after
-
-
-def _said(value: Any) -> str:
-    if value is None:
-        return "absent"
-    text = str(value)
-    return f"`{text}`" if len(text) <= 60 else f"`{text[:57]}…`"

@@ -11,6 +11,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.source.extends import Extender
 from compiler.source.headers import CLUSTER, PARTS, Header, did_you_mean, first_character, read_header
 from compiler.source.merge import is_null
+from compiler.source.nearby import ancestors, cluster_folder
 from compiler.source.parse import parse
 from compiler.source.read import read, walk
 from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile
@@ -35,7 +36,8 @@ class SpecSource:
 def assemble(paths: Iterable[str | os.PathLike[str]]) -> tuple[list[SpecSource], list[Diagnostic]]:
     """The specs of files and folders (every ``*.yaml`` and ``*.yml`` below), and all faults found on the way.
 
-    The order of ``paths`` and of directory entries does not matter. Names are shown as given.
+    The order of ``paths`` and of directory entries does not matter. Names are shown as given. Paths that hold jobs,
+    queues or pools and no cluster stand for the clusters that these belong to.
     """
     paths, library = list(paths), _Library()
     found: list[Diagnostic] = []
@@ -45,7 +47,13 @@ def assemble(paths: Iterable[str | os.PathLike[str]]) -> tuple[list[SpecSource],
         headers += more
         found += faults
     clusters = [header for header in headers if header.kind == CLUSTER]
+    asked_for = [] if clusters else [header for header in headers if header.kind in PARTS]
+    if asked_for:
+        headers += _around(asked_for, library, found)
+        clusters = [header for header in headers if header.kind == CLUSTER]
     parts = _assign([header for header in headers if header.kind in PARTS], clusters, found)
+    if asked_for:
+        clusters = [cluster for cluster in clusters if _holds(parts.get(id(cluster), []), asked_for)]
     _check_names(clusters, found)
     if not clusters and not found:
         found.append(error("YML040", f"no `{CLUSTER}` in {_listed(paths)}", help="name a file or folder with a spec"))
@@ -73,6 +81,25 @@ class _Library:
             if header is not None:
                 headers.append(header)
         return headers, found
+
+
+def _around(parts: Sequence[Header], library: _Library, found: list[Diagnostic]) -> list[Header]:
+    """What else stands in the folder of the nearest cluster at or above each part."""
+    given = {os.path.realpath(part.file.name) for part in parts}
+    homes = {cluster_folder(folder) for folder in {_folder(part) for part in parts}}
+    paths = [path for home in homes if home is not None for path in _walk(os.path.relpath(home), found)]
+    headers: list[Header] = []
+    for real, path in sorted({os.path.realpath(path): path for path in paths}.items()):
+        if real not in given:
+            more, faults = library.load(path)
+            headers += more
+            found += faults
+    return headers
+
+
+def _holds(parts: Sequence[Header], asked_for: Sequence[Header]) -> bool:
+    """Whether any of a cluster's parts is one of those asked for."""
+    return any(part is wanted for part in parts for wanted in asked_for)
 
 
 def _find(paths: Iterable[str | os.PathLike[str]], found: list[Diagnostic]) -> list[str]:
@@ -131,7 +158,7 @@ def _assign(parts: Sequence[Header], clusters: Sequence[Header], found: list[Dia
 def _owner(part: Header, folders: dict[str, list[Header]]) -> Header | Diagnostic:
     """The cluster of a part: of its own file, its folder, or the nearest folder above."""
     near: list[Header] = []
-    for folder in _ancestors(_folder(part)):
+    for folder in ancestors(_folder(part)):
         near += folders.get(folder, [])
         if near and part.cluster is None:
             break
@@ -161,13 +188,6 @@ def _named(part: Header, wanted: ScalarNode, near: Sequence[Header]) -> Header |
 
 def _folder(header: Header) -> str:
     return os.path.dirname(os.path.abspath(header.file.name))
-
-
-def _ancestors(folder: str) -> Iterator[str]:
-    yield folder
-    while (parent := os.path.dirname(folder)) != folder:
-        folder = parent
-        yield folder
 
 
 def _title(part: Header) -> str:

@@ -165,7 +165,8 @@ def test_a_changed_job_that_was_submitted(folder: Path, trainyard: Command) -> N
     before = snapshot(folder)
     done = trainyard("compile", "spec.yaml", cwd=folder)
     assert re.search(r"error\[RES030\]: job `hello` was submitted as `hello-\w{5}` and would run a second time\n"
-                     r" +--> spec.yaml:12:7\n", done.out)
+                     r" +--> spec.yaml:12:150\n", done.out)
+    assert "= note: `spec.trainer.command`: `['torchrun'" in done.out
     assert "= help: add `rerun: 1` to run it anew" in done.out
     assert done.code == 1
     assert snapshot(folder) == before

@@ -113,7 +113,9 @@ def test_compile_check_and_compile_again(trainyard: Command, tmp_path: Path) -> 
     done = trainyard("compile", "--check", "starter.yaml", cwd=tmp_path)
     assert done.code == 3
     assert re.match(r"generated/starter: not current: \d+ added\n  \+ .manifest.json\n", done.err)
-    assert re.search(r"^  and \d+ more: `--verbose` lists them\n\Z", done.err, re.MULTILINE)
+    *_, more, advice = done.err.splitlines()
+    assert re.fullmatch(r"  and \d+ more: `--verbose` lists them", more)
+    assert advice == "run `trainyard compile`, and commit `generated`"
     assert not (tmp_path / "generated").exists()
     assert trainyard("compile", "starter.yaml", cwd=tmp_path).code == 0
     before = snapshot(tmp_path)
@@ -122,7 +124,7 @@ def test_compile_check_and_compile_again(trainyard: Command, tmp_path: Path) -> 
     assert snapshot(tmp_path) == before
     (tmp_path / "generated/starter/report.md").write_text("by hand\n")
     done = trainyard("compile", "--check", "starter.yaml")
-    assert (done.code, done.err.splitlines()[-1]) == (3, "  ~ report.md")
+    assert (done.code, done.err.splitlines()[-2]) == (3, "  ~ report.md")
     assert "note[OUT007]: `generated/starter/report.md` was edited since Trainyard wrote it" in done.out
     done = trainyard("compile", "-v", "starter.yaml")
     assert (done.code, done.err.splitlines()[-2:]) == (0, ["generated/starter: 1 changed", "  ~ report.md"])

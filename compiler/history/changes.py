@@ -1,0 +1,118 @@
+"""What differs between an object as it was submitted and as it would be made now, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.history.committed import Committed
+from compiler.history.runs import Run
+from compiler.manifest import Manifest
+from compiler.plan.jobs import TrainJob
+from compiler.source import Key, Route
+
+_WIDTH = 60
+_NAMES_ITS_CONTENT = ("spec", "runtimeRef", "name")
+_Path = tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One field that differs: its path in the object, its value before and after, and the place in the spec.
+
+    A value is ``None`` where the field is absent.
+    """
+
+    path: str
+    before: Any
+    after: Any
+    at: Route
+
+    def __str__(self) -> str:
+        return f"`{self.path}`: {said(self.before)} → {said(self.after)}"
+
+
+def changed_fields(
+    committed: Committed, run: Run, job: TrainJob, manifests: Mapping[str, Manifest]
+) -> list[Change]:
+    """The fields of a run's TrainJob and runtime that differ from what was submitted; the spec's own come first.
+
+    ``manifests``: the objects as they would be made now, by reference (``Kind/[namespace/]name``).
+    """
+    changes: list[Change] = []
+    new = manifests[f"TrainJob/{job.namespace}/{job.name}"]
+    old = committed.manifest(f"TrainJob/{run.namespace}/{run.object}", new, edited=True)
+    if old is not None:
+        names = {run.object: job.name}
+        changes += _differences(old.body["spec"], new, names)
+        changes += _of_runtime(committed, old, job, manifests, names)
+    return sorted(changes, key=lambda change: _distance(change.at, job))
+
+
+def _of_runtime(
+    committed: Committed, old: Manifest, job: TrainJob, manifests: Mapping[str, Manifest], names: Mapping[str, str]
+) -> Iterator[Change]:
+    new = manifests.get(f"ClusterTrainingRuntime/{job.runtime}")
+    if new is None:
+        return
+    name = old.body["spec"]["runtimeRef"]["name"]
+    runtime = committed.manifest(f"ClusterTrainingRuntime/{name}", new, edited=True)
+    if runtime is not None:
+        yield from _differences(runtime.body["spec"], new, names)
+
+
+def _differences(old: Any, new: Manifest, names: Mapping[str, str]) -> Iterator[Change]:
+    for path, shown, before, after in _walk(old, new.body["spec"], ("spec",), ("spec",), names):
+        if path != _NAMES_ITS_CONTENT:
+            yield Change(str(Route(shown)), before, after, new.origin(path))
+
+
+def _walk(
+    old: Any, new: Any, path: _Path, shown: _Path, names: Mapping[str, str]
+) -> Iterator[tuple[_Path, _Path, Any, Any]]:
+    """Path, path to show, value before and after of each difference. Items of lists are told apart by ``name``."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in sorted({*old, *new}):
+            yield from _walk(old.get(key), new.get(key), (*path, key), (*shown, key), names)
+    elif _named(old) and _named(new):
+        before = {item["name"]: item for item in old}
+        after = {item["name"]: (index, item) for index, item in enumerate(new)}
+        for name in sorted({*before, *after}):
+            index, item = after.get(name, (0, None))
+            here = (*path, index) if item is not None else path
+            yield from _walk(before.get(name), item, here, (*shown, name), names)
+    elif _renamed(old, names) != new:
+        yield path, shown, old, new
+
+
+def _named(value: Any) -> bool:
+    """Whether a value is a list whose items have names."""
+    return isinstance(value, Sequence) and not isinstance(value, str) and all(
+        isinstance(item, Mapping) and "name" in item for item in value
+    )
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    """A value with the object's name as it would be now: the name carries a hash of everything else."""
+    if isinstance(value, str):
+        for before, after in names.items():
+            value = value.replace(before, after)
+    return value
+
+
+def _distance(at: Route, job: TrainJob) -> int:
+    """The job's own fields stand before those of its pool, and those before what is derived for the whole job."""
+    if at == job.at:
+        return 2
+    return 0 if at[: len(job.at)] == job.at else 1
+
+
+def said(value: Any) -> str:
+    """A value as a message shows it: short, and what is not there by its absence."""
+    if value is None:
+        return "absent"
+    if isinstance(value, Mapping) and value.keys() == {"name", "value"}:
+        value = value["value"]
+    text = str(value)
+    return f"`{text}`" if len(text) <= _WIDTH else f"`{text[: _WIDTH - 3]}…`"

@@ -1,0 +1,45 @@
+"""Where the cluster of a job, a queue or a pool stands: in its own folder or the nearest one above."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from compiler.source.headers import CLUSTER
+
+_CLUSTER = re.compile(rf"^kind:\s*[\"']?{CLUSTER}[\"']?\s*(?:#|$)".encode(), re.MULTILINE)
+
+
+def ancestors(folder: str) -> Iterator[str]:
+    """A folder, and each one above it."""
+    yield folder
+    while (parent := os.path.dirname(folder)) != folder:
+        folder = parent
+        yield folder
+
+
+def cluster_folder(folder: str) -> str | None:
+    """The nearest folder, from ``folder`` up to the root of its repository, with a file that holds a cluster."""
+    for above in ancestors(folder):
+        if any(_holds_cluster(path) for path in _files(above)):
+            return above
+        if os.path.exists(os.path.join(above, ".git")):
+            return None
+    return None
+
+
+def _files(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.path for entry in entries if entry.is_file() and entry.name.endswith((".yaml", ".yml"))]
+    except OSError:
+        return []
+
+
+def _holds_cluster(path: str) -> bool:
+    try:
+        with open(path, "rb") as handle:
+            return _CLUSTER.search(handle.read()) is not None
+    except OSError:
+        return False

@@ -1,0 +1,152 @@
+"""A day with the repository: the recipes of the README, the hook of git, and what CI answers."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from running import EXAMPLE, ROOT, Command, environment
+
+ACTION = re.compile(r"^[\w.-]+/[\w./-]+@[0-9a-f]{40}$")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A git repository with the example specs, what they compile to, and `trainyard` in .venv/bin."""
+    folder = tmp_path / "repository"
+    shutil.copytree(EXAMPLE, folder)
+    shutil.copytree(ROOT / ".githooks", folder / ".githooks")
+    command = folder / ".venv" / "bin" / "trainyard"
+    command.parent.mkdir(parents=True)
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m compiler "$@"\n')
+    command.chmod(0o755)
+    (folder / ".gitignore").write_text(".venv/\n")
+    shell(folder, "git init --quiet --initial-branch=main; trainyard compile; git add --all; git commit -qm start")
+    return folder
+
+
+def shell(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
+    """Run a script as a person would who has the command on the path."""
+    keys = [f"GIT_{role}_{part}" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")]
+    identity = dict.fromkeys(keys, "a@example.test")
+    path = f"{folder}/.venv/bin:{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-ec", script], cwd=folder, capture_output=True, text=True, check=False, timeout=120,
+        env=environment(PATH=path, GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1", **identity),
+    )
+
+
+def recipe(title: str) -> str:
+    """The shell block that follows a heading in bold in the README."""
+    found = re.search(rf"^\*\*{title}\*\*.*?^```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    assert found is not None, title
+    return found[1]
+
+
+def test_the_recipe_to_add_a_job(repository: Path) -> None:
+    """One file, one command, one commit: green."""
+    done = shell(repository, recipe("Add a job"))
+    assert done.returncode == 0, done.stderr
+    changed = shell(repository, "git show --name-status --format= HEAD").stdout
+    assert "A\tspecs/jakarta/jobs/flores.yaml" in changed
+    assert re.search(r"^A\tgenerated/jakarta/jobs/models/trainjob-flores-\w{5}\.yaml$", changed, re.MULTILINE)
+    assert shell(repository, "trainyard compile --check").returncode == 0
+    assert shell(repository, "git status --porcelain").stdout == ""
+
+
+def test_the_hook_compiles_before_a_commit(repository: Path) -> None:
+    shell(repository, "git config core.hooksPath .githooks")
+    job = recipe("Add a job").partition("trainyard compile")[0]
+    done = shell(repository, f"{job}\ngit add specs && git commit -qm job")
+    assert done.returncode == 0, done.stderr
+    assert "generated/jakarta/jobs" in shell(repository, "git show --name-only --format= HEAD").stdout
+    assert shell(repository, "trainyard compile --check").returncode == 0
+
+
+def test_the_hook_refuses_what_is_not_staged(repository: Path) -> None:
+    shell(repository, "git config core.hooksPath .githooks")
+    edits = "echo '# a' >> specs/t5-large.yaml; git add specs; echo '# b' >> specs/starter.yaml"
+    done = shell(repository, f"{edits}; git commit -m a")
+    assert done.returncode == 1
+    assert "hold changes that are not staged" in done.stderr
+
+
+def test_the_hook_leaves_other_commits_alone(repository: Path) -> None:
+    shell(repository, "git config core.hooksPath .githooks")
+    done = shell(repository, "rm .venv/bin/trainyard; echo a > notes.txt; git add notes.txt; git commit -qm a")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_bad_spec_cannot_be_committed(repository: Path) -> None:
+    shell(repository, "git config core.hooksPath .githooks")
+    done = shell(repository, "sed -i 's/g6e.48xlarge/g6e.49xlarge/' specs/starter.yaml; git commit -qam a")
+    assert done.returncode == 1
+    assert "error[RES005]" in done.stdout + done.stderr
+
+
+def test_check_says_what_compile_would(repository: Path, trainyard: Command) -> None:
+    """Of a job that was submitted, with the field and its values; and how to go on."""
+    job = repository / "specs" / "jakarta" / "jobs" / "timor.yaml"
+    job.write_text(job.read_text().replace("nodes: 14", "nodes: 13"))
+    checked = trainyard("check", "specs", cwd=repository)
+    compiled = trainyard("compile", "specs", cwd=repository)
+    assert (checked.code, checked.out) == (compiled.code, compiled.out)
+    assert "--> specs/jakarta/jobs/timor.yaml:6:10" in checked.out
+    assert "= note: `spec.trainer.numNodes`: `14` → `13`" in checked.out
+    assert trainyard("check", "--replace", "specs", cwd=repository).code == 0
+    assert trainyard("check", "specs", "-o", "elsewhere", cwd=repository).code == 0
+
+
+@pytest.mark.parametrize("path", ["specs/jakarta/jobs/atlas.yaml", "specs/jakarta/jobs"])
+def test_a_job_is_checked_within_its_cluster(path: str, repository: Path, trainyard: Command) -> None:
+    done = trainyard("check", path, cwd=repository)
+    assert (done.code, done.err) == (0, "clean: jakarta\n")
+
+
+def test_a_job_without_a_cluster(trainyard: Command, tmp_path: Path) -> None:
+    shutil.copy(EXAMPLE / "specs" / "jakarta" / "jobs" / "atlas.yaml", tmp_path)
+    (tmp_path / ".git").mkdir()
+    done = trainyard("check", "atlas.yaml", cwd=tmp_path)
+    assert done.code == 1
+    assert "error[YML041]" in done.out
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflows_pin_their_actions_and_rights(path: Path) -> None:
+    """By digest, with the version beside it; and no right by default but to read."""
+    text = path.read_text(encoding="utf-8")
+    workflow = yaml.safe_load(text)
+    assert workflow["permissions"] in ({}, {"contents": "read"})
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    actions = [step["uses"] for step in steps if "uses" in step]
+    assert actions
+    for action in actions:
+        assert ACTION.match(action), action
+        assert re.search(rf"{re.escape(action)} # v\d", text), action
+    for step in steps:
+        assert "${{" not in step.get("run", "").replace("${{ matrix", ""), "an expression in a script is code"
+
+
+@pytest.mark.parametrize(("edit", "code"), [
+    ("true", 0), ("echo >> generated/starter/flux/kustomization-trainyard-jobs.yaml", 3),
+    ("sed -i 's/g6e.48xlarge/g6e.49xlarge/' specs/starter.yaml", 1), ("rm -r specs", 2),
+])
+def test_ci_keeps_the_exit_code(edit: str, code: int, repository: Path) -> None:
+    """`.ci/run` with a `make` that does nothing: what is left is the compiler's word."""
+    shutil.copytree(ROOT / ".ci", repository / ".ci")
+    make = repository / ".venv" / "bin" / "make"
+    make.write_text("#!/bin/sh\n")
+    make.chmod(0o755)
+    done = shell(repository, f"{edit}; set +e; .ci/run")
+    assert done.returncode == code, done.stdout + done.stderr
+    if code == 3:
+        assert "generated/starter: not current: 1 changed" in done.stderr
+        assert "run `trainyard compile`, and commit `generated`" in done.stderr
