@@ -15,7 +15,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 KUBECONFIG = os.environ.get("TRAINYARD_KUBECONFIG")
-CLUSTERS = sorted(each.name for each in (ROOT / "generated").iterdir() if each.is_dir())
+CLUSTERS = sorted(each.parent.name for each in (ROOT / "generated").glob("*/.manifest.json"))
 
 pytestmark = [
     pytest.mark.controlplane,
