@@ -26,6 +26,7 @@ from compiler.verify import verify
 
 if TYPE_CHECKING:
     from compiler.history import Run
+    from compiler.spec.cluster import ClusterSpec
 
 _MANY = 16  # specs from which on every core takes a share
 
@@ -57,6 +58,7 @@ class Compilation:
 
     name: str
     document: Document
+    spec: ClusterSpec | None = None
     plan: Plan | None = None
     manifests: list[Manifest] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -169,7 +171,7 @@ def _passes(done: Compilation, policies: Policies, options: Options, lowered: Lo
         held = hold(spec, plan, manifests, done.document, committed)
         plan, manifests, done.runs = held.plan, held.manifests, held.runs
         faults += held.diagnostics
-    done.plan, done.manifests = plan, manifests
+    done.spec, done.plan, done.manifests = spec.spec, plan, manifests
     lowered(manifests)
     external = frozenset(ObjectRef(*each) for each in plan.external)
     told = verify(manifests, closed=True, external=external)

@@ -87,6 +87,11 @@ def current(done: Compilation, options: Options) -> tuple[str, ...] | None:
     return changes.unchanged
 
 
+def compare(done: Compilation, options: Options) -> tree.TreeDiff:
+    """What writing a compilation would change of its folder."""
+    return tree.diff(options.output / done.name, render(done, _base(options)))
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A compilation's folder before it is written: all of its files, and what writing them would change."""

@@ -13,8 +13,8 @@ from builders import ROOT
 ORDER = (
     "dataclass", "source.base", "diagnostics", "source", "catalog", "plan", "spec", "resolve", "manifest", "targets",
     "lift", "verify",
-    "policy", "emit", "synthesis", "history", "fleet", "driver", "writer", "clusters", "lint", "linter",
-    "cli",
+    "policy", "emit", "synthesis", "history", "report", "fleet", "examples", "driver", "writer", "clusters", "lint",
+    "linter", "cli",
 )  # fmt: skip
 BASE = {"source", "source.route", "source.tree"}  # the package itself gives out just these two modules
 APART = {("lift", "targets"), ("verify", "targets"), ("policy", "targets"), ("resolve", "manifest")}
@@ -29,6 +29,7 @@ FILE_CALLS = {
 MAY_TOUCH_FILES = {
     "source": "reads specs", "catalog": "reads facts, writes an overlay", "emit": "writes the output",
     "cli": "is the edge",
+    "examples": "quotes the rules that it judges", "examples.rehearse": "reads its bases",
     "diagnostics.pages": "reads the explanation pages of the package", "verify.schemas": "reads the package's schemas",
     "verify.webhooks": "finds its own modules",
     "verify.derive": "makes the package's schemas", "policy.load": "reads rules and exceptions",

@@ -80,7 +80,7 @@ def test_many_clusters_are_summed_up(fleet: Path, trainyard: Command) -> None:
     done = trainyard("compile", "--check", "specs", cwd=fleet)
     assert done.code == 3
     assert "generated/c07: not current: " in done.err
-    assert done.err.endswith("20 clusters: 1 would change, 19 current\n")
+    assert "\n20 clusters: 1 would change, 19 current\n" in done.err
     assert len(trainyard("compile", "--verbose", "specs", cwd=fleet).err.splitlines()) > CLUSTERS
 
 

@@ -33,7 +33,9 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _compile(commands)
     _check(commands)
+    _report(commands)
     _lint(commands)
+    _test(commands)
     _explain(commands)
     _schema(commands)
     _catalog(commands)
@@ -96,10 +98,26 @@ def _check(commands: Commands) -> None:
     _committed(command)
 
 
+def _report(commands: Commands) -> None:
+    command = _command(commands, "report", "print what a reviewer wants to know of each cluster, in Markdown")
+    _specs(command)
+    _committed(command)
+    command.add_argument("--policies", type=Path, metavar="DIR", help="the adopter's policies")
+    command.add_argument("--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`")
+
+
 def _lint(commands: Commands) -> None:
     command = _command(commands, "lint", "judge Kubernetes and eksctl YAML that others wrote")
     command.add_argument("paths", nargs="+", metavar="PATH", help="files or folders")
     _judging(command)
+
+
+def _test(commands: Commands) -> None:
+    command = _command(commands, "test", "run the examples of your own policies")
+    command.add_argument("policies", nargs="?", type=Path, default=Path("policies"), metavar="DIR",
+                         help="folder with policies (default: policies/)")
+    command.add_argument("--format", action="append", metavar="FORMAT[=FILE]", dest="formats",
+                         help=f"{', '.join(FORMATS)}; into FILE if given (default: text)")
 
 
 def _explain(commands: Commands) -> None:

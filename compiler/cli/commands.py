@@ -94,6 +94,19 @@ def _told(options: argparse.Namespace, done: Outcome) -> int:
 
 
 @_usage
+def run_report(options: argparse.Namespace) -> int:
+    """``report``: what a reviewer wants to know of each cluster; 1 where a spec is in error."""
+    from compiler.cli.report import text
+    from compiler.driver import check
+
+    settings = _options(options)
+    done = check(options.paths, settings)
+    out(text(done, settings))
+    options.fail_on = "error"
+    return exit_code(options, done.all())
+
+
+@_usage
 def run_lint(options: argparse.Namespace) -> int:
     """``lint``: manifests that others wrote."""
     from compiler.linter import lint
@@ -185,6 +198,28 @@ def _changes(options: argparse.Namespace, folder: Path, changes: Any) -> list[st
         shown = paths if options.verbose else paths[:_SHOWN]
         lines += shown + [f"  and {len(paths) - len(shown)} more: `--verbose` lists them"] * (len(paths) > len(shown))
     return lines
+
+
+@_usage
+def run_test(options: argparse.Namespace) -> int:
+    """``test``: the examples of the adopter's own rules."""
+    from compiler.examples import judged
+    from compiler.policy.config import Config
+    from compiler.policy.load import load_rules
+
+    formats(options)
+    if not options.policies.is_dir():
+        raise UsageError(f"`{options.policies}` is not a folder with policies")
+    builtin = {rule.code for rule in load_rules(None)[0]}
+    rules, faults = load_rules(options.policies)
+    own = [rule for rule in rules if rule.code not in builtin]
+    found = [*faults, *judged(own, Config(today=date.today()))]
+    tell(options, found)
+    examples = sum(len(rule.fails) + len(rule.passes) for rule in own)
+    rules_run = "1 rule" if len(own) == 1 else f"{len(own)} rules"
+    say(options, f"{rules_run} of your own, {examples} examples")
+    options.fail_on = "error"
+    return exit_code(options, found)
 
 
 @_usage

@@ -12,7 +12,7 @@ from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic
 from compiler.policy.engine import run
 from compiler.policy.judge import load_policies
-from compiler.policy.load import builtin_folder, load_rules
+from compiler.policy.load import BUILTIN, builtin_folder, load_rules
 from compiler.policy.rule import Rule
 from compiler.source import Route
 from tests.policy.harness import SET, builtin_rules, lifted
@@ -145,8 +145,14 @@ def test_a_code_is_given_once(tmp_path: Path) -> None:
     assert [each.code for each in faults] == ["POL012"]
 
 
+def builtin_copy(folder: Path) -> None:
+    """The built-in rules in a folder of an adopter."""
+    for area in BUILTIN:
+        shutil.copytree(builtin_folder() / area, folder / area)
+
+
 def test_copies_of_builtin_rules_count_once(tmp_path: Path) -> None:
-    shutil.copytree(builtin_folder(), tmp_path / "policies")
+    builtin_copy(tmp_path / "policies")
     assert loaded(tmp_path / "policies", {}) == ([], [])
     changed = tmp_path / "policies" / "efa" / "efa001.py"
     changed.write_text(changed.read_text() + "\nEDITED = True\n")
@@ -158,7 +164,7 @@ def test_copies_of_builtin_rules_count_once(tmp_path: Path) -> None:
 def test_own_rules_beside_the_builtin_ones(tmp_path: Path) -> None:
     """The repository is a template: the adopter's folder is the built-in one."""
     folder = tmp_path / "policies"
-    shutil.copytree(builtin_folder(), folder)
+    builtin_copy(folder)
     (folder / "org").mkdir()
     (folder / "org" / "org001.py").write_text(PYTHON.format(code="ORG001"))
     (folder / "efa" / "efa001.py").write_text("def broken(:\n")

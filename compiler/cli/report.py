@@ -1,0 +1,25 @@
+"""``report``: the Markdown of each cluster, one after the other."""
+
+from __future__ import annotations
+
+from compiler.catalog import load_catalog
+from compiler.driver import Compilation, Options, Outcome
+from compiler.report import Subject, report, unfinished
+from compiler.writer import compare
+
+
+def text(done: Outcome, options: Options) -> str:
+    """What belongs to no cluster, then the report of each."""
+    parts = [unfinished("Specs", done.diagnostics)] if done.diagnostics else []
+    parts += [_of(each, options) for each in done.compilations]
+    return "\n".join(parts)
+
+
+def _of(done: Compilation, options: Options) -> str:
+    if done.plan is None or done.spec is None:
+        return unfinished(done.name, done.diagnostics)
+    changes = compare(done, options)
+    return report(Subject(
+        done.name, done.spec, done.plan, load_catalog(options.catalog), done.diagnostics, done.runs or (),
+        changes.added, changes.changed, changes.removed,
+    ))

@@ -1,0 +1,52 @@
+"""The examples of rules, run: does a rule find what its page shows, and pass what its page lets pass?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.diagnostic import error
+from compiler.examples.rehearse import UnusableExampleError, findings
+from compiler.policy.config import Config
+from compiler.policy.rule import Rule
+from compiler.source import SourceFile, Span
+
+
+def judged(rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
+    """Every example of the rules that does not hold, at the line where its rule begins."""
+    return [fault for rule in rules for fault in _of(rule, config)]
+
+
+def _of(rule: Rule, config: Config) -> Iterator[Diagnostic]:
+    for number, text in enumerate(rule.fails, 1):
+        yield from _example(rule, f"example {number} under `Fails`", text, config, finds=True)
+    for number, text in enumerate(rule.passes, 1):
+        yield from _example(rule, f"example {number} under `Passes`", text, config, finds=False)
+
+
+def _example(rule: Rule, which: str, text: str, config: Config, *, finds: bool) -> Iterator[Diagnostic]:
+    try:
+        found = findings(text, (rule,), config)
+    except UnusableExampleError as fault:
+        yield _fault(rule, f"{which} of rule `{rule.code}` cannot be judged: {fault}",
+                     "write keys of a `spec`, or whole manifests; the base has a job `llama` and a pool `gpu`")
+        return
+    others = [each for each in found if each.code != rule.code]
+    if others:
+        yield _fault(rule, f"{which} of rule `{rule.code}` gives {others[0].code}: {others[0].message}",
+                     "correct the rule")
+    elif finds and not found:
+        yield _fault(rule, f"rule `{rule.code}` finds nothing in {which}", "correct the rule, or the example")
+    elif found and not finds:
+        yield _fault(rule, f"rule `{rule.code}` finds something in {which}: {found[0].message}",
+                     "correct the rule, or the example")
+
+
+def _fault(rule: Rule, message: str, help: str) -> Diagnostic:
+    line = rule.check.__code__.co_firstlineno
+    file = SourceFile(rule.file, Path(rule.file).read_text(encoding="utf-8", errors="replace"))
+    return error("POL020", message, span=Span(file, line, 1, line, len(file.line(line)) + 1), help=help)
+
+
+__all__ = ["judged"]

@@ -1,0 +1,113 @@
+"""From an example of a rule's page to what the rule finds in it.
+
+An example is a part of a spec (the keys under ``spec:``), or manifests, as YAML. A part is laid over a spec, manifests
+over a set of objects, that are without fault (``data/``). Manifests are a third party's, an open set, unless their
+first line says ``# a whole cluster``: then they change what the base spec compiles to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from compiler.catalog import load_catalog
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.examples.overlay import merged, overlaid
+from compiler.lift import lift
+from compiler.manifest import Body, Manifest
+from compiler.plan import Plan
+from compiler.policy.config import Config
+from compiler.policy.engine import run
+from compiler.policy.rule import Rule
+from compiler.resolve import resolve
+from compiler.source import Document, SourceFile
+from compiler.source.parse import parse
+from compiler.spec import load
+from compiler.targets import lower
+
+WHOLE = "# a whole cluster"
+_DATA = Path(__file__).with_name("data")
+
+
+class UnusableExampleError(Exception):
+    """An example that cannot be judged: no YAML, or with its base no spec. ``str`` says why."""
+
+
+@cache
+def base_spec() -> dict[str, Any]:
+    """The spec that a part is laid over."""
+    spec: dict[str, Any] = yaml.safe_load((_DATA / "spec.yaml").read_text(encoding="utf-8"))
+    return spec
+
+
+@cache
+def base_set() -> tuple[Body, ...]:
+    """The objects that manifests are laid over."""
+    return tuple(yaml.safe_load_all((_DATA / "set.yaml").read_text(encoding="utf-8")))
+
+
+def findings(text: str, rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
+    """What rules find in an example. Raises ``UnusableExampleError``."""
+    plan, manifests = lifted(text)
+    return run(plan, load_catalog(), tuple(rules), config, manifests)
+
+
+def lifted(text: str) -> tuple[Plan, list[Manifest]]:
+    """The plan that policies judge of an example, and the manifests that it was lifted from.
+
+    Raises ``UnusableExampleError``.
+    """
+    try:
+        documents = [document for document in yaml.safe_load_all(text) if document]
+    except yaml.YAMLError as fault:
+        raise UnusableExampleError(f"it is no YAML: {' '.join(str(fault).split())}") from None
+    if not all(isinstance(document, dict) for document in documents):
+        raise UnusableExampleError("it is neither keys of a spec nor manifests")
+    if documents and "kind" not in documents[0]:
+        return from_spec(yaml.safe_dump(merged(base_spec(), {"spec": documents[0]})))
+    if text.startswith(WHOLE):
+        plan, manifests = from_spec(yaml.safe_dump(base_spec()))
+        bodies = overlaid([manifest.body for manifest in manifests], documents)
+        return again(plan, [Manifest(body) for body in bodies], closed=True)
+    return again(None, [Manifest(body) for body in overlaid(base_set(), documents)], closed=False)
+
+
+def from_spec(text: str) -> tuple[Plan, list[Manifest]]:
+    """A spec through ``resolve``, ``lower`` and ``lift``. Raises ``UnusableExampleError``."""
+    documents, faults = parse(SourceFile("spec.yaml", text))
+    _refuse(faults)
+    return from_document(documents[0])
+
+
+def from_document(document: Document) -> tuple[Plan, list[Manifest]]:
+    """A parsed spec through ``resolve``, ``lower`` and ``lift``. Raises ``UnusableExampleError``."""
+    spec, faults = load(document)
+    if spec is None:
+        _refuse(faults)
+    assert spec is not None
+    plan, faults = resolve(spec, load_catalog())
+    if plan is None:
+        _refuse(faults)
+    assert plan is not None
+    return again(plan, lower(plan), closed=True)
+
+
+def _refuse(faults: Sequence[Diagnostic]) -> None:
+    errors = [fault for fault in faults if fault.severity is Severity.ERROR]
+    if errors:
+        first = errors[0]
+        raise UnusableExampleError(f"with the base it is no spec: {first.code} {first.message} at `{first.at}`")
+
+
+def again(plan: Plan | None, manifests: list[Manifest], *, closed: bool) -> tuple[Plan, list[Manifest]]:
+    """Manifests lifted, with what no manifest carries."""
+    found = lift(manifests, closed=closed)
+    if plan is not None:
+        found = replace(found, external=plan.external, versions=plan.versions, release=plan.release,
+                        bootstrap=plan.bootstrap)
+    return found, manifests

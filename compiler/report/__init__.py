@@ -1,0 +1,31 @@
+"""The report of a cluster: what a reviewer of a pull request wants to know, in Markdown.
+
+A section is a module with one function ``section``, from a ``Subject`` to lines; it is empty where it has nothing to
+say. ``SECTIONS`` has their order.
+"""
+
+from collections.abc import Sequence
+
+from compiler.diagnostics import Diagnostic
+from compiler.report import changes, cost, decisions, findings, jobs, outside, queues, runs, storage
+from compiler.report.subject import Subject
+
+SECTIONS = (findings, changes, runs, cost, queues, jobs, storage, outside, decisions)
+"""What a reviewer must act on stands first; what explains itself, last."""
+
+
+def report(subject: Subject) -> str:
+    """Every section that has something to say, under the cluster's name."""
+    spec = subject.spec
+    lines = [f"# {subject.name}", "", f"{spec.region}, account {spec.account}, release {subject.plan.release}.", ""]
+    for module in SECTIONS:
+        lines += module.section(subject)
+    return "\n".join(lines)
+
+
+def unfinished(name: str, found: Sequence[Diagnostic]) -> str:
+    """The report of a spec that has no plan: what is wrong with it."""
+    return "\n".join([f"# {name}", "", *findings.of(found)])
+
+
+__all__ = ["Subject", "report", "unfinished"]

@@ -1,0 +1,35 @@
+"""What the edit changes of what is committed, and what it means for a cluster that runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from compiler.report.findings import place
+from compiler.report.markdown import code, folded
+from compiler.report.subject import Subject
+
+
+def section(subject: Subject) -> Iterator[str]:
+    """How many files differ, by kind of change; and what was said of the edit."""
+    kinds = (("added", subject.added), ("changed", subject.changed), ("removed", subject.removed))
+    counts = [f"{len(paths)} {kind}" for kind, paths in kinds if paths]
+    said = [finding for finding in subject.findings if finding.code.startswith("CHG")]
+    if not counts and not said:
+        return
+    yield from ("## Changes", "")
+    for finding in said:
+        yield f"- **{finding.code}** {finding.message} ({place(finding)})"
+        for note in finding.notes:
+            yield f"  - {note}"
+    if said:
+        yield ""
+    if counts:
+        yield from folded(f"{', '.join(counts)} against what is committed", _paths(kinds))
+
+
+def _paths(kinds: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
+    marks = {"added": "+", "changed": "~", "removed": "-"}
+    for kind, paths in kinds:
+        for path in paths:
+            yield f"- {marks[kind]} {code(path)}"
+    yield ""

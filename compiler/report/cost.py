@@ -1,0 +1,106 @@
+"""What the nodes cost, by the on-demand prices of the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.dataclass import dataclass
+from compiler.report.markdown import table
+from compiler.report.subject import Subject
+from compiler.spec.nodes import NodePool
+
+_REFERENCE = "us-east-1"
+_PAID_BEFORE = "block"
+_WORDS = {
+    "on-demand": "on demand", "spot": "spot, at most", "reserved": "reserved: paid whether used or not",
+    "block": "Capacity Block: paid when it is bought",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Nodes of one kind: how many are always paid, how many at most, and the price of one in USD an hour.
+
+    ``price`` is ``None`` where none is known; ``exact`` is false where it is that of another Region. ``paid``: once
+    for all, before the nodes start, so that they cost nothing by the hour.
+    """
+
+    name: str
+    instance_type: str
+    least: int
+    most: int
+    price: float | None
+    exact: bool
+    how: str
+    paid: bool = False
+
+
+def lines(subject: Subject) -> Iterator[Line]:
+    """The system nodes, and each pool."""
+    system = subject.spec.system
+    price, exact = _price(subject, system.instance_type)
+    # One more while the group is updated: an EKS managed node group surges by one.
+    yield Line("system", system.instance_type, system.nodes, system.nodes + 1, price, exact, _WORDS["on-demand"])
+    for pool in subject.spec.node_pools:
+        price, exact = _price(subject, pool.instance_type)
+        how = pool.capacity.type
+        yield Line(pool.name, pool.instance_type, _always(pool), pool.nodes.max, price, exact, _WORDS[how],
+                   paid=how == _PAID_BEFORE)
+
+
+def _always(pool: NodePool) -> int:
+    """Nodes that are paid whatever runs: those that are always on, and all of a reservation."""
+    return pool.nodes.max if pool.capacity.type == "reserved" else pool.nodes.min
+
+
+def _price(subject: Subject, name: str) -> tuple[float | None, bool]:
+    """USD an hour of an instance on demand; that of us-east-1 where the Region's own is not known."""
+    instance = subject.catalog.instance_types.get(name)
+    prices = instance.price_usd_hour if instance is not None else {}
+    own = prices.get(subject.spec.region)
+    if own is not None:
+        return own, True
+    return prices.get(_REFERENCE), False
+
+
+def section(subject: Subject) -> Iterator[str]:
+    """Cost an hour by pool, and in all."""
+    every = list(lines(subject))
+    hourly = [line for line in every if not line.paid]
+    known = [line for line in hourly if line.price is not None]
+    about = "" if all(line.exact for line in known) else "≈ "
+    least = sum(line.least * (line.price or 0) for line in known)
+    most = sum(line.most * (line.price or 0) for line in known)
+    yield from ("## Cost", "")
+    yield f"{about}{_usd(least)} an hour with no job, {about}{_usd(most)} at most; nodes only."
+    yield _source(subject, hourly)
+    yield ""
+    header = ("pool", "type", "nodes:", "USD an hour a node:", "with no job:", "at most:", "capacity")
+    yield from table(header, map(_row, every))
+
+
+def _row(line: Line) -> tuple[str, ...]:
+    nodes = str(line.most) if line.least == line.most else f"{line.least} to {line.most}"
+    if line.paid:
+        return line.name, line.instance_type, nodes, "–", "–", "–", line.how
+    if line.price is None:
+        return line.name, line.instance_type, nodes, "?", "?", "?", line.how
+    about = "" if line.exact else "≈ "
+    amounts = (line.price, line.least * line.price, line.most * line.price)
+    each, least, most = (f"{about}{amount:,.2f}" for amount in amounts)
+    return line.name, line.instance_type, nodes, each, least, most, line.how
+
+
+def _usd(amount: float) -> str:
+    return f"${amount:,.2f}"
+
+
+def _source(subject: Subject, every: list[Line]) -> str:
+    source = next((source for source in subject.catalog.sources if "price" in source.name), None)
+    text = f"On-demand list prices of {source.date}." if source is not None else ""
+    if not all(line.exact for line in every):
+        text += f" ≈: the price of {_REFERENCE}, since the catalog has none of {subject.spec.region}."
+    missing = [line.instance_type for line in every if line.price is None]
+    if missing:
+        text += f" Not counted, since no price is known: {', '.join(missing)}."
+    return text

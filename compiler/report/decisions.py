@@ -1,0 +1,59 @@
+"""What the compiler decided, and, apart, what the spec sets instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from compiler.plan import Derived
+from compiler.report.markdown import folded, table
+from compiler.report.subject import Subject
+
+_BY_THE_SPEC = "set by the spec"
+_NAME, _RUN = "‹name›", "‹run›"
+_NAMED = 3  # objects that a line names
+
+
+def section(subject: Subject) -> Iterator[str]:
+    """Both folded away and sorted; versions of upstream components by themselves.
+
+    ``‹name›`` stands for the name of the object, and ``‹run›`` for that of a job's TrainJob.
+    """
+    versions = [value for value in subject.plan.derived if value.field.startswith("versions.")]
+    values = [value for value in subject.plan.derived if not value.field.startswith("versions.")]
+    taken = [value for value in values if value.reason != _BY_THE_SPEC]
+    given = [value for value in values if value.reason == _BY_THE_SPEC]
+    runs = {f"job/{job.source_name}": job.name for job in subject.plan.jobs}
+    yield from _part("Decisions of the compiler", taken, ("of", "field", "value", "reason"), runs)
+    yield from _part("Set by the spec", given, ("of", "field", "value"), runs)
+    yield from _part("Versions", versions, ("of", "field", "value"), runs)
+
+
+def _part(
+    title: str, values: Iterable[Derived], header: tuple[str, ...], runs: Mapping[str, str]
+) -> Iterator[str]:
+    """A line for each value; objects for which it is the same, but for their own names, share one."""
+    objects: dict[tuple[str, ...], list[str]] = {}
+    for value in values:
+        kind, _, name = value.object.partition("/")
+        texts = (_without(text, name, runs.get(value.object, "")) for text in (value.field, value.value, value.reason))
+        line = (kind, *texts)[: len(header)]
+        objects.setdefault(line, []).append(value.object)
+    if not objects:
+        return
+    rows = [(_named(names), *line[1:]) for line, names in sorted(objects.items())]
+    yield from folded(f"{title} ({len(rows)})", table(header, rows))
+
+
+def _without(text: str, name: str, run: str) -> str:
+    """A text that is the same for all objects that differ in their names alone."""
+    if run:
+        text = text.replace(run, _RUN)
+    return re.sub(rf"\b{re.escape(name)}\b", _NAME, text) if name else text
+
+
+def _named(objects: list[str]) -> str:
+    if len(objects) <= _NAMED:
+        return ", ".join(sorted(objects))
+    kind = objects[0].partition("/")[0]
+    return f"{len(objects)} {kind}s"

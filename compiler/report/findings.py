@@ -1,0 +1,35 @@
+"""What was found, each with its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from compiler.diagnostics import Diagnostic
+from compiler.report.markdown import code, table
+from compiler.report.subject import Subject
+
+
+def section(subject: Subject) -> Iterator[str]:
+    """The findings, the worst first."""
+    return of([finding for finding in subject.findings if not finding.code.startswith("CHG")])
+
+
+def of(findings: Sequence[Diagnostic]) -> Iterator[str]:
+    """The table of some findings."""
+    if not findings:
+        yield from ("No findings.", "")
+        return
+    worst_first = sorted(findings, key=lambda finding: -finding.severity)
+    yield from ("## Findings", "")
+    yield from table(("severity", "code", "place", "finding", "help"), map(_row, worst_first))
+
+
+def _row(finding: Diagnostic) -> tuple[str, ...]:
+    return str(finding.severity), finding.code, place(finding), finding.message, finding.help
+
+
+def place(finding: Diagnostic) -> str:
+    """File and line of a finding; empty where it has none."""
+    if finding.span is None:
+        return ""
+    return code(f"{finding.span.file.name}:{finding.span.line}")

@@ -1,0 +1,53 @@
+"""Where each gang lands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.jobs import TrainJob
+from compiler.plan.nodes import INSTANCE_TYPE, ZONE, NodePool
+from compiler.report.markdown import table
+from compiler.report.subject import Subject
+
+
+def section(subject: Subject) -> Iterator[str]:
+    """A line for each job: its queue, its nodes, and what these are."""
+    if not subject.plan.jobs:
+        return
+    yield from ("## Jobs", "")
+    header = ("job", "object", "queue", "nodes:", "lands on", "a node asks for")
+    yield from table(header, (_row(subject, job) for job in subject.plan.jobs))
+
+
+def _row(subject: Subject, job: TrainJob) -> tuple[str, ...]:
+    asked = ", ".join(f"{amount} {resource}" for resource, amount in job.requests.items())
+    return (job.source_name, f"{job.namespace}/{job.name}", job.queue or "", str(job.nodes or 1),
+            _landing(subject, job), asked)
+
+
+def _landing(subject: Subject, job: TrainJob) -> str:
+    """Type, zone, capacity and placement of the nodes, in words."""
+    node_pools = list(subject.node_pools(job.pool))
+    pool = subject.pool(job.pool)
+    if not node_pools or pool is None:
+        return job.pool
+    parts = [f"{_values(node_pools, INSTANCE_TYPE)} in {_values(node_pools, ZONE)}", f"pool {job.pool}"]
+    parts.append(", ".join(pool.capacity.ids) or pool.capacity.type)
+    if subject.plan.node_class(node_pools[0].node_class) is not None:
+        parts += _placement(subject, node_pools, job.pool)
+    return "; ".join(parts)
+
+
+def _placement(subject: Subject, node_pools: list[NodePool], pool: str) -> Iterator[str]:
+    groups = {node_class.placement_group for node_pool in node_pools
+              if (node_class := subject.plan.node_class(node_pool.node_class)) and node_class.placement_group}
+    yield from (f"placement group {group}" for group in sorted(groups))
+    flavor = subject.plan.flavor(pool)
+    if flavor is not None and flavor.topology is not None:
+        yield f"topology {flavor.topology}"
+
+
+def _values(node_pools: list[NodePool], key: str) -> str:
+    values = {value for node_pool in node_pools for requirement in node_pool.requirements
+              if requirement.key == key for value in requirement.values}
+    return ", ".join(sorted(values)) or "any"

@@ -1,0 +1,56 @@
+"""What each queue has, in whole nodes, against what its jobs ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.jobs import TrainJob
+from compiler.report.markdown import table
+from compiler.report.subject import Subject
+from compiler.spec.queues import PoolQuota, Queue
+
+
+def section(subject: Subject) -> Iterator[str]:
+    """A line for each pool of each queue."""
+    rows = list(_rows(subject))
+    if not rows:
+        return
+    yield from ("## Queues", "", "In nodes. Jobs that ask for more than the quota wait for each other.", "")
+    yield from table(("queue", "pool", "quota:", "may borrow:", "jobs ask:", "largest job:", ""), rows)
+
+
+def _rows(subject: Subject) -> Iterator[tuple[str, ...]]:
+    for queue in subject.spec.queues:
+        jobs = subject.jobs_of(queue.name)
+        for quota in queue.quota:
+            yield _row(subject, queue, quota, [job for job in jobs if job.pool == quota.pool])
+    if subject.spec.queues:
+        return
+    for pool in subject.spec.node_pools:
+        jobs = [job for job in subject.plan.jobs if job.pool == pool.name]
+        yield pool.name, pool.name, str(pool.nodes.max), "0", *_asked(jobs, pool.nodes.max)
+
+
+def _row(subject: Subject, queue: Queue, quota: PoolQuota, jobs: list[TrainJob]) -> tuple[str, ...]:
+    lendable = sum(_lends(other, quota.pool) for other in subject.spec.queues if other is not queue
+                   and other.cohort is not None and other.cohort == queue.cohort)
+    borrows = lendable if quota.borrow is None else min(quota.borrow, lendable)
+    borrows = borrows if queue.cohort is not None else 0
+    return queue.name, quota.pool, str(quota.nodes), str(borrows), *_asked(jobs, quota.nodes + borrows)
+
+
+def _lends(queue: Queue, pool: str) -> int:
+    """Nodes of a pool that a queue lends at most."""
+    return sum(quota.nodes if quota.lend is None else quota.lend for quota in queue.quota if quota.pool == pool)
+
+
+def _asked(jobs: list[TrainJob], most: int) -> tuple[str, str, str]:
+    """Nodes that the jobs ask in all and at most, and a word on whether they fit at once."""
+    nodes = [job.nodes or 1 for job in jobs]
+    total, largest = sum(nodes), max(nodes, default=0)
+    word = ""
+    if largest > most:
+        word = "the largest job never starts"
+    elif total > most:
+        word = f"{total - most} wait"
+    return str(total), str(largest), word

@@ -1,0 +1,47 @@
+"""What a report is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from compiler.catalog import Catalog
+from compiler.dataclass import dataclass
+from compiler.diagnostics import Diagnostic
+from compiler.history import Run
+from compiler.plan import Plan
+from compiler.plan.jobs import TrainJob
+from compiler.plan.nodes import POOL_LABEL, NodePool
+from compiler.spec.cluster import ClusterSpec
+from compiler.spec.nodes import NodePool as Pool
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A cluster: its spec, its plan, what was found, its runs, and how its files differ from the committed ones.
+
+    ``added``, ``changed`` and ``removed`` are paths in the cluster's folder.
+    """
+
+    name: str
+    spec: ClusterSpec
+    plan: Plan
+    catalog: Catalog
+    findings: Sequence[Diagnostic] = ()
+    runs: Sequence[Run] = ()
+    added: Sequence[str] = ()
+    changed: Sequence[str] = ()
+    removed: Sequence[str] = ()
+
+    def pool(self, name: str) -> Pool | None:
+        """The pool of a name, as the spec has it."""
+        return next((pool for pool in self.spec.node_pools if pool.name == name), None)
+
+    def node_pools(self, name: str) -> Iterator[NodePool]:
+        """The NodePools that a pool of the spec is made of: one, or one for each reservation."""
+        for node_pool in self.plan.node_pools:
+            if name in (node_pool.name, node_pool.labels.get(POOL_LABEL)):
+                yield node_pool
+
+    def jobs_of(self, queue: str) -> list[TrainJob]:
+        """The jobs that a ClusterQueue admits."""
+        return [job for job in self.plan.jobs if (found := self.plan.queue_of(job)) and found.name == queue]

@@ -1,0 +1,74 @@
+"""`trainyard test`: examples of one's own rules, run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from running import Command
+
+RULE = '''\
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+
+
+@rule("ORG001")
+def too_many_nodes(work: Work) -> Iterator[Finding]:
+    """A job takes more than two nodes.
+
+    ## Fails
+
+        {fails}
+
+    ## Passes
+
+        {passes}
+    """
+    if work.nodes and work.nodes > 2:
+        yield Finding(f"job `{{work.name}}` takes {{work.nodes}} nodes", work.where("nodes"), help="take two")
+'''
+SMALL, LARGE = "jobs: [{name: llama, nodes: 1}]", "jobs: [{name: llama, nodes: 3}]"
+
+
+def rehearsed(trainyard: Command, folder: Path, fails: str, passes: str) -> tuple[int, str, str]:
+    (folder / "policies").mkdir()
+    (folder / "policies" / "org001.py").write_text(RULE.format(fails=fails, passes=passes))
+    done = trainyard("test", cwd=folder)
+    return done.code, done.out, done.err
+
+
+def test_examples_that_hold(trainyard: Command, tmp_path: Path) -> None:
+    assert rehearsed(trainyard, tmp_path, LARGE, SMALL) == (0, "", "1 rule of your own, 2 examples\n")
+
+
+@pytest.mark.parametrize(("fails", "passes", "message"), [
+    (SMALL, SMALL, "rule `ORG001` finds nothing in example 1 under `Fails`"),
+    (LARGE, LARGE, "rule `ORG001` finds something in example 1 under `Passes`: job `llama` takes 3 nodes"),
+    ("jobs: [", SMALL, "example 1 under `Fails` of rule `ORG001` cannot be judged: it is no YAML: "),
+    ("- a", SMALL, "example 1 under `Fails` of rule `ORG001` cannot be judged: it is neither keys of a spec"),
+    ("jobs: [{name: other}]", SMALL, "of rule `ORG001` cannot be judged: with the base it is no spec: SPC001 `image`"),
+    ("region: nowhere", SMALL, "of rule `ORG001` cannot be judged: with the base it is no spec: "),
+])
+def test_examples_that_do_not_hold(
+    fails: str, passes: str, message: str, trainyard: Command, tmp_path: Path
+) -> None:
+    code, out, _ = rehearsed(trainyard, tmp_path, fails, passes)
+    assert code == 1
+    assert "error[POL020]: " in out
+    assert message in out
+    assert "org001.py:7:1" in out
+    assert "Traceback" not in out
+
+
+def test_a_rule_that_cannot_be_loaded(trainyard: Command, tmp_path: Path) -> None:
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies" / "org001.py").write_text("def broken(:\n")
+    done = trainyard("test", cwd=tmp_path)
+    assert done.code == 1
+    assert "error[POL010]" in done.out
+
+
+def test_no_folder(trainyard: Command, tmp_path: Path) -> None:
+    assert trainyard("test", cwd=tmp_path).code == 2
