@@ -21,6 +21,7 @@ from pydantic import BaseModel
 
 from compiler.cli.arguments import EXIT_CODES, parser
 from compiler.diagnostics.pages import Page, load_pages
+from compiler.policy.interface import describe, names
 from compiler.policy.load import load_rules
 from compiler.policy.rule import Rule
 from compiler.spec import types as spec_types
@@ -44,6 +45,7 @@ def generated() -> dict[str, str]:
     files = {f"schema/{kind.lower()}.json": schema_text(kind) for kind in KINDS}
     files |= rule_pages()
     files["cli.md"] = cli()
+    files["policy-interface.md"] = "\n".join(interface())
     files["spec.md"] = with_reference((DOCS / "spec.md").read_text(encoding="utf-8"))
     return files
 
@@ -94,6 +96,23 @@ def _params(rule: Rule) -> str:
     listed = ", ".join(f"`{name}: {str(value).lower() if isinstance(value, bool) else value}`"
                        for name, value in rule.params.items())
     return f". Parameters: {listed}" if listed else ""
+
+
+# -- policy-interface.md
+
+def interface() -> Iterator[str]:
+    """Every class that a rule meets, as `trainyard explain` prints it."""
+    yield "# The interface of policies\n"
+    yield "What a rule is given, and what it yields; `trainyard explain Work` prints one of them."
+    yield "How to write, set and test a rule: [policies.md](policies.md).\n"
+    yield " · ".join(f"[{name}](#{name.lower()})" for name in names()) + "\n"
+    for name in names():
+        title, _, page = str(describe(name)).partition("\n")
+        words, _, members = page.strip("\n").partition("\n\n  ")
+        yield f"## {title}\n"
+        yield f"{words}\n"
+        if members:
+            yield f"```text\n{inspect.cleandoc('  ' + members)}\n```\n"
 
 
 # -- cli.md

@@ -124,7 +124,7 @@ def _explain(commands: Commands) -> None:
     command = _command(commands, "explain", "explain a code, or the derived values of an object")
     command.add_argument("subject", nargs="?", metavar="CODE|OBJECT",
                          help="a code (EFA003), or job/NAME, pool/NAME, queue/NAME, cluster, Kind/[namespace/]name; "
-                              "without it all codes are listed")
+                              "or what a rule meets (rule, Finding, Work, …); without it all codes are listed")
     command.add_argument("field", nargs="?", default="", metavar="FIELD", help="only this field and what is below it")
     command.add_argument("--in", dest="paths", action="append", metavar="SPEC", help=f"specs (default: {SPECS}/)")
     command.add_argument("--policies", type=Path, metavar="DIR", help="the adopter's policies")

@@ -11,6 +11,7 @@ from compiler.cli.streams import UsageError
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.pages import load_pages
 from compiler.driver import Compilation, Options, check
+from compiler.policy.interface import describe
 from compiler.policy.load import load_rules
 from compiler.resolve.context import near_help
 from compiler.source import Route
@@ -28,7 +29,10 @@ def all_codes(options: Options) -> list[tuple[str, str, str]]:
 
 
 def explain_code(subject: str, options: Options) -> str | None:
-    """The page of a code (in letters of any case), every page of a slug; ``None`` if it is neither."""
+    """The page of a code (in letters of any case), of a slug, or of a class that rules meet; else ``None``."""
+    interface = describe(subject)
+    if interface is not None:
+        return interface
     rules, _ = load_rules(options.policies)
     pages = [(page.code, page.slug, "", page.text) for page in load_pages().values()]
     pages += [(rule.code, rule.slug, f" ({rule.severity})", inspect.cleandoc(rule.doc)) for rule in rules]

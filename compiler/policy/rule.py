@@ -79,10 +79,15 @@ def rule(
     code: str, *, severity: Severity = Severity.ERROR, params: Mapping[str, Any] = NO_PARAMS,
     kinds: tuple[str, ...] = (), pods: bool = False,
 ) -> Callable[[F], F]:
-    """Make a generator function a rule; its name is the slug, its docstring the page. ``pods``: it is run on jobs of
-    other kinds too, of which nothing but the pods is known.
+    """Make a generator function a rule; its name is the slug, its docstring the page.
 
-    The annotation of the first parameter says what it is run on; a second parameter gets the ``World``.
+    The annotation of the first parameter says what it is run on: a class of the plan (once for each node of it),
+    ``Plan``, ``Work`` or ``Manifest``. A second parameter gets the ``World``.
+
+    ``code`` is an area of one's own and three digits, like ``ORG001``. ``severity`` is the level unless the user sets
+    one. ``params`` are parameters with their defaults; ``params:`` of ``policy.yaml`` sets others, and
+    ``world.param(name)`` reads them. ``kinds``, of a rule on ``Manifest``: those that it is run on, as ``group/Kind``.
+    ``pods``, of a rule on ``Work``: it is run on jobs of other kinds too, of which nothing but the pods is known.
     """
 
     def mark(function: F) -> F:

@@ -1,0 +1,110 @@
+"""The interface of policies, described from its own classes: what a rule is given, and what it yields.
+
+``trainyard explain Work`` prints a class, and docs/policy-interface.md has them all.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cached_property
+from typing import get_args, get_type_hints
+
+from compiler.catalog import Catalog, InstanceType
+from compiler.manifest import Manifest, ObjectRef
+from compiler.plan import Plan
+from compiler.plan.base import PlanNode
+from compiler.plan.jobs import Container, EnvVar, Mount, Pod, Volume
+from compiler.plan.nodes import NodeGroup, Requirement, Taint, Toleration
+from compiler.plan.queues import Quota
+from compiler.plan.units import Quantity
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Choice, Work
+from compiler.policy.world import World
+from compiler.source import Route
+
+
+def _nodes() -> list[type]:
+    """The classes of the plan's nodes, in its order."""
+    hints = get_type_hints(Plan).values()
+    return [kind for hint in hints for kind in get_args(hint) if isinstance(kind, type) and issubclass(kind, PlanNode)]
+
+
+_PARTS = (
+    Pod, Container, EnvVar, Mount, Volume, NodeGroup, Requirement, Taint, Toleration, Quota, Choice, Catalog, InstanceType,
+    Manifest, ObjectRef, Quantity, Route,
+)
+CLASSES = tuple(dict.fromkeys((Finding, Work, World, Plan, PlanNode, *_nodes(), *_PARTS)))
+"""Everything that a rule meets, the nearest first."""
+
+
+def describe(name: str) -> str | None:
+    """The page of a class, or of ``rule``; ``None`` where there is none of that name."""
+    if name == "rule":
+        return "\n".join(_rule())
+    for kind in CLASSES:
+        if kind.__name__ == name:
+            return "\n".join(_page(kind))
+    return None
+
+
+def names() -> list[str]:
+    """What can be described."""
+    return ["rule", *(kind.__name__ for kind in CLASSES)]
+
+
+def _rule() -> Iterator[str]:
+    yield "rule"
+    yield ""
+    yield "@rule(code, *, severity=Severity.ERROR, params={}, kinds=(), pods=False)"
+    yield ""
+    yield inspect.cleandoc(rule.__doc__ or "").replace("``", "`")
+    yield ""
+
+
+def _page(kind: type) -> Iterator[str]:
+    yield kind.__name__
+    yield ""
+    yield inspect.cleandoc(kind.__doc__ or "").replace("``", "`")
+    yield ""
+    for line in (*_fields(kind), *_members(kind)):
+        yield f"  {line}"
+    yield ""
+
+
+def _fields(kind: type) -> Iterator[str]:
+    if is_dataclass(kind):
+        yield from (_field(each) for each in fields(kind) if not each.name.startswith("_"))
+
+
+def _field(each: Field[object]) -> str:
+    default = "" if each.default is MISSING or not each.init else f" = {each.default!r}"
+    return f"{each.name}: {each.type}{default}"
+
+
+def _members(kind: type) -> Iterator[str]:
+    """Public properties and methods with the first sentence of their docstrings."""
+    for name, member in _own(kind):
+        if isinstance(member, property | cached_property):
+            function = member.fget if isinstance(member, property) else member.func
+            returns = inspect.signature(function).return_annotation  # type: ignore[arg-type]
+            yield _member(f"{name}: {returns}", function)
+        elif inspect.isfunction(member):
+            signature = str(inspect.signature(member)).replace("(self, ", "(").replace("(self)", "()").replace("'", "")
+            yield _member(f"{name}{signature}", member)
+
+
+def _own(kind: type) -> Iterator[tuple[str, object]]:
+    seen: dict[str, object] = {}
+    for base in kind.__mro__[:-1]:
+        if base.__module__.startswith("compiler."):
+            for name, member in vars(base).items():
+                seen.setdefault(name, member)
+    yield from ((name, member) for name, member in seen.items() if not name.startswith("_"))
+
+
+def _member(head: str, documented: object) -> str:
+    first = inspect.cleandoc(getattr(documented, "__doc__", None) or "").replace("``", "`").partition("\n\n")[0]
+    sentence = " ".join(first.split())
+    return f"{head}    {sentence}" if sentence else head

@@ -1,0 +1,41 @@
+"""The interface of policies as it is described: complete, and true of what built-in rules use."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from running import Command
+
+from compiler.policy.interface import CLASSES, describe, names
+from compiler.policy.work import Work
+from tests.policy.harness import builtin_rules
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_class_has_a_page(name: str, trainyard: Command) -> None:
+    done = trainyard("explain", name)
+    assert done.code == 0
+    assert done.out.startswith(f"{name}\n\n")
+    assert len(done.out.split()) > 10
+
+
+def test_what_rules_are_run_on_is_described() -> None:
+    described = set(CLASSES)
+    subjects = {rule.subject for rule in builtin_rules()}
+    missing = {subject.__name__ for subject in subjects - described}
+    assert missing == set()
+
+
+def test_what_rules_ask_of_a_job_is_described() -> None:
+    """Every attribute of a parameter that is a `Work`."""
+    page = str(describe("Work"))
+    used = {
+        node.attr
+        for rule in builtin_rules() if rule.subject is Work
+        for node in ast.walk(ast.parse(Path(rule.file).read_text()))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "work"
+    }
+    assert used
+    assert [name for name in sorted(used) if f"\n  {name}" not in page] == []
