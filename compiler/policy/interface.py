@@ -32,8 +32,8 @@ def _nodes() -> list[type]:
 
 
 _PARTS = (
-    Pod, Container, EnvVar, Mount, Volume, NodeGroup, Requirement, Taint, Toleration, Quota, Choice, Catalog, InstanceType,
-    Manifest, ObjectRef, Quantity, Route,
+    Pod, Container, EnvVar, Mount, Volume, NodeGroup, Requirement, Taint, Toleration, Quota, Choice, Catalog,
+    InstanceType, Manifest, ObjectRef, Quantity, Route,
 )
 CLASSES = tuple(dict.fromkeys((Finding, Work, World, Plan, PlanNode, *_nodes(), *_PARTS)))
 """Everything that a rule meets, the nearest first."""
