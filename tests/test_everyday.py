@@ -15,6 +15,8 @@ from running import EXAMPLE, ROOT, Command, environment
 
 ACTION = re.compile(r"^[\w.-]+/[\w./-]+@[0-9a-f]{40}$")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+DAY_TWO = (ROOT / "docs" / "day-two.md").read_text(encoding="utf-8")
+RECIPES = dict(re.findall(r"^## ([^\n]+)\n(?:(?!^## ).)*?^```sh\n(.*?)^```$", DAY_TWO, re.MULTILINE | re.DOTALL))
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
 
 
@@ -60,6 +62,23 @@ def test_the_recipe_to_add_a_job(repository: Path) -> None:
     assert re.search(r"^A\tgenerated/jakarta/jobs/models/trainjob-flores-\w{5}\.yaml$", changed, re.MULTILINE)
     assert shell(repository, "trainyard compile --check").returncode == 0
     assert shell(repository, "git status --porcelain").stdout == ""
+
+
+@pytest.mark.parametrize("title", RECIPES)
+def test_the_recipes_of_day_two(title: str, repository: Path) -> None:
+    """Each from a fresh repository, by the book: it ends green, with nothing left to commit."""
+    kubectl = repository / ".venv" / "bin" / "kubectl"
+    kubectl.write_text("#!/bin/sh\nexit 0\n")
+    kubectl.chmod(0o755)
+    done = shell(repository, RECIPES[title])
+    assert done.returncode == 0, done.stdout + done.stderr
+    checked = shell(repository, "trainyard compile --check")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert shell(repository, "git status --porcelain -- specs generated").stdout == ""
+
+
+def test_day_two_has_its_recipes() -> None:
+    assert len(RECIPES) >= 9
 
 
 def test_the_hook_compiles_before_a_commit(repository: Path) -> None:
