@@ -39,13 +39,24 @@ def _nobody(manifests: Sequence[Manifest]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a run is told beside its paths. ``hold``: jobs that were submitted stay so, as ``output`` shows them."""
+    """What a run is told beside its paths.
+
+    ``hold``: jobs that were submitted stay so, as the folder ``against`` shows them: the output unless another is
+    given. ``folder``: the output's path in the repository, which Flux reads.
+    """
 
     policies: Path | None = None
     catalog: Path | None = None
     today: date = date.min
     output: Path = Path("generated")
     hold: bool = False
+    against: Path | None = None
+    folder: str = "generated"
+
+    @property
+    def committed(self) -> Path:
+        """The folder with what was committed."""
+        return self.against or self.output
 
 
 @dataclass
@@ -159,12 +170,12 @@ def _passes(done: Compilation, policies: Policies, options: Options, lowered: Lo
     if spec is None:
         return faults
     catalog = load_catalog(options.catalog)
-    plan, more = resolve(spec, catalog)
+    plan, more = resolve(spec, catalog, options.folder)
     faults += more
     if plan is None:
         return faults
     manifests = lower(plan)
-    committed = options.output / done.name
+    committed = options.committed / done.name
     if options.hold and committed.is_dir():
         from compiler.history import hold  # a first compilation starts sooner without it
 

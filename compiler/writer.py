@@ -88,8 +88,8 @@ def current(done: Compilation, options: Options) -> tuple[str, ...] | None:
 
 
 def compare(done: Compilation, options: Options) -> tree.TreeDiff:
-    """What writing a compilation would change of its folder."""
-    return tree.diff(options.output / done.name, render(done, _base(options)))
+    """How a compilation's folder would differ from the committed one."""
+    return tree.diff(options.committed / done.name, render(done, _base(options)))
 
 
 @dataclass(frozen=True, slots=True)

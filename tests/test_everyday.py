@@ -121,7 +121,7 @@ def test_check_says_what_compile_would(repository: Path, trainyard: Command) -> 
     assert "--> specs/jakarta/jobs/timor.yaml:6:10" in checked.out
     assert "= note: `spec.trainer.numNodes`: `14` → `13`" in checked.out
     assert trainyard("check", "--replace", "specs", cwd=repository).code == 0
-    assert trainyard("check", "specs", "-o", "elsewhere", cwd=repository).code == 0
+    assert trainyard("check", "specs", "--against", "elsewhere", cwd=repository).code == 0
 
 
 @pytest.mark.parametrize("path", ["specs/jakarta/jobs/atlas.yaml", "specs/jakarta/jobs"])
@@ -169,3 +169,34 @@ def test_ci_keeps_the_exit_code(edit: str, code: int, repository: Path) -> None:
     if code == 3:
         assert "generated/starter: not current: 1 changed" in done.stderr
         assert "run `trainyard compile`, and commit `generated`" in done.stderr
+
+
+@pytest.mark.parametrize(("output", "folder"), [
+    ("deploy/clusters", "deploy/clusters"), ("./out/", "out"), ("../elsewhere", "generated"),
+    ("generated", "generated"),
+])
+def test_the_output_folder_reaches_every_path(
+    output: str, folder: str, trainyard: Command, tmp_path: Path
+) -> None:
+    """What Flux reads, and what the bootstrap's commands name."""
+    (tmp_path / "here").mkdir()
+    shutil.copy(EXAMPLE / "specs" / "starter.yaml", tmp_path / "here")
+    assert trainyard("compile", "starter.yaml", "-o", output, cwd=tmp_path / "here").code == 0
+    written = tmp_path / "here" / output / "starter"
+    stages = [yaml.safe_load(path.read_text()) for path in (written / "flux").glob("kustomization-*.yaml")]
+    assert stages
+    assert all(stage["spec"]["path"].startswith(f"./{folder}/starter/") for stage in stages)
+    named = re.findall(r"\S*/starter/bootstrap\S*", (written / "bootstrap" / "README.md").read_text())
+    assert named
+    assert all(path.startswith(f"{folder}/starter/") for path in named)
+    assert trainyard("compile", "--check", "starter.yaml", "-o", output, cwd=tmp_path / "here").code == 0
+
+
+def test_against_another_branch(repository: Path, trainyard: Command) -> None:
+    """What was compiled and committed here is still an edit of what is on main."""
+    shutil.copytree(repository / "generated", repository / ".base" / "generated")
+    (repository / "specs" / "jakarta" / "jobs" / "timor.yaml").unlink()
+    assert trainyard("compile", "specs", cwd=repository).code == 0
+    assert "CHG003" in trainyard("check", "specs", "--against", ".base/generated", cwd=repository).out
+    report = trainyard("report", "specs/jakarta", "--against", ".base/generated", cwd=repository).out
+    assert "1 changed, 1 removed against what is committed" in re.sub(r"\d+ changed", "1 changed", report)

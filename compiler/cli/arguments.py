@@ -78,6 +78,11 @@ def _committed(command: argparse.ArgumentParser) -> None:
                          help="change jobs without `rerun:`, for jobs that were never pushed")
 
 
+def _against(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--against", type=Path, metavar="DIR",
+                         help="committed output to compare with, like that of another branch (default: the output)")
+
+
 def _specs(command: argparse.ArgumentParser) -> None:
     command.add_argument("paths", nargs="*", default=[SPECS], metavar="SPEC",
                          help=f"spec files or folders (default: {SPECS}/)")
@@ -96,12 +101,14 @@ def _check(commands: Commands) -> None:
     _specs(command)
     _judging(command)
     _committed(command)
+    _against(command)
 
 
 def _report(commands: Commands) -> None:
     command = _command(commands, "report", "print what a reviewer wants to know of each cluster, in Markdown")
     _specs(command)
     _committed(command)
+    _against(command)
     command.add_argument("--policies", type=Path, metavar="DIR", help="the adopter's policies")
     command.add_argument("--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`")
 

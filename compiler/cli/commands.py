@@ -54,11 +54,19 @@ def _options(options: argparse.Namespace) -> Options:
     if options.policies is not None and not options.policies.is_dir():
         raise UsageError(f"`{options.policies}` is not a folder with policies")
     options.policies = options.policies or find_policies(options.paths)
+    output = getattr(options, "output", Path("generated"))
     return Options(
         policies=options.policies, catalog=options.catalog,
-        today=date.today(), output=getattr(options, "output", Path("generated")),
-        hold=not getattr(options, "replace", True),
+        today=date.today(), output=output, folder=_in_repository(output),
+        hold=not getattr(options, "replace", True), against=getattr(options, "against", None),
     )
+
+
+def _in_repository(output: Path) -> str:
+    """The output's path in the repository, whose root is the working directory; the default for one outside of it."""
+    path = os.path.relpath(output)
+    outside = path == "." or path.startswith("..")
+    return "generated" if outside else Path(path).as_posix()
 
 
 def find_policies(paths: Iterable[str]) -> Path | None:

@@ -31,12 +31,17 @@ from compiler.spec import TrainingCluster
 __all__ = ["resolve"]
 
 
-def resolve(spec: TrainingCluster, catalog: Catalog) -> tuple[Plan | None, list[Diagnostic]]:
-    """The plan of a spec, or every reason why there is none."""
+def resolve(
+    spec: TrainingCluster, catalog: Catalog, output: str = "generated"
+) -> tuple[Plan | None, list[Diagnostic]]:
+    """The plan of a spec, or every reason why there is none.
+
+    ``output``: the folder of all clusters, by its path in the repository.
+    """
     release, faults = choose_release(spec.spec, catalog)
     if release is None:
         return None, faults
-    context = Context(spec.metadata.name, spec.spec, catalog, release, list(faults))
+    context = Context(spec.metadata.name, spec.spec, catalog, release, output, list(faults))
     if spec.spec.region not in catalog.regions:
         context.fault("RES003", f"region `{spec.spec.region}` is unknown", SPEC / "region",
                       near_help(spec.spec.region, catalog.regions, "region"))

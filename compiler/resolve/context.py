@@ -27,6 +27,7 @@ class Context:
     spec: ClusterSpec
     catalog: Catalog
     release: Release
+    output: str
     diagnostics: list[Diagnostic] = field(default_factory=list)
     derived: list[Derived] = field(default_factory=list)
 

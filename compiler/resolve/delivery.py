@@ -239,7 +239,7 @@ _QUEUE_HEALTH = tuple(
 
 def folder(context: Context) -> str:
     """The cluster's folder in the repository."""
-    return context.spec.flux.path or f"generated/{context.name}"
+    return context.spec.flux.path or f"{context.output}/{context.name}"
 
 
 def stages(context: Context, *, jobs: bool, watched: bool) -> tuple[Stage, ...]:
