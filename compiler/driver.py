@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.lift import lift
 from compiler.manifest import Manifest, ObjectRef
-from compiler.plan import Plan
+from compiler.outcome import Compilation, Options, Outcome
 from compiler.policy import Policies, load_policies
 from compiler.policy.config import Config
 from compiler.policy.engine import run
 from compiler.resolve import resolve
-from compiler.source import Document, Route
+from compiler.source import Route
 from compiler.source.assemble import SpecSource, assemble
 from compiler.spec import load
 from compiler.targets import lower
 from compiler.verify import verify
-
-if TYPE_CHECKING:
-    from compiler.history import Run
-    from compiler.spec.cluster import ClusterSpec
 
 _MANY = 16  # specs from which on every core takes a share
 
@@ -35,69 +28,6 @@ Lowered = Callable[[Sequence[Manifest]], None]
 
 def _nobody(manifests: Sequence[Manifest]) -> None:
     """Nobody waits for the objects."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a run is told beside its paths.
-
-    ``hold``: jobs that were submitted stay so, as the folder ``against`` shows them: the output unless another is
-    given. ``folder``: the output's path in the repository, which Flux reads.
-    """
-
-    policies: Path | None = None
-    catalog: Path | None = None
-    today: date = date.min
-    output: Path = Path("generated")
-    hold: bool = False
-    against: Path | None = None
-    folder: str = "generated"
-
-    @property
-    def committed(self) -> Path:
-        """The folder with what was committed."""
-        return self.against or self.output
-
-
-@dataclass
-class Compilation:
-    """One spec after the passes: as far as they got, and everything there is to say about it.
-
-    ``runs``: every run to remember; ``None`` where no committed folder was looked at. ``current``: the files of its
-    folder, where all of them are there as they should be, and there is nothing to say; then the rest may be empty.
-    """
-
-    name: str
-    document: Document
-    spec: ClusterSpec | None = None
-    plan: Plan | None = None
-    manifests: list[Manifest] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    runs: list[Run] | None = None
-    current: tuple[str, ...] | None = None
-
-    @property
-    def failed(self) -> bool:
-        """Whether an error stands in the way of writing."""
-        return any(each.severity is Severity.ERROR for each in self.diagnostics)
-
-
-@dataclass
-class Outcome:
-    """A run over some paths: its compilations, what belongs to none of them, and how many findings are excused."""
-
-    compilations: list[Compilation] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    excused: int = 0
-
-    def all(self) -> list[Diagnostic]:
-        """Everything there is to say."""
-        return [*self.diagnostics, *(each for done in self.compilations for each in done.diagnostics)]
-
-    @property
-    def failed(self) -> bool:
-        """Whether anything stands in the way of writing."""
-        return any(each.severity is Severity.ERROR for each in self.all())
 
 
 def _clean(done: Compilation) -> tuple[str, ...] | None:

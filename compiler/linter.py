@@ -11,7 +11,6 @@ from compiler.catalog import Catalog, load_catalog
 from compiler.clusters import by_cluster
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
-from compiler.driver import Options, Outcome
 from compiler.lift import kinds, lift
 from compiler.lint import templates
 from compiler.lint.coverage import Coverage, covered
@@ -19,6 +18,7 @@ from compiler.lint.found import Found, Reading
 from compiler.lint.kustomize import Kustomizations
 from compiler.lint.reading import read_all
 from compiler.lint.scenes import Scene, applied_together, scenes
+from compiler.outcome import Options, Outcome
 from compiler.policy import Policies, load_policies
 from compiler.policy.engine import run
 from compiler.source import Document, Route

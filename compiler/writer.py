@@ -15,12 +15,12 @@ from compiler.catalog import load_catalog
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, warning
-from compiler.driver import Compilation, Options, Outcome
 from compiler.emit import MANIFEST, UNREADABLE, tree
 from compiler.emit.report import object_index, report
 from compiler.emit.yaml import encoded
 from compiler.history import Run, submitted
 from compiler.history.words import Words
+from compiler.outcome import Compilation, Options, Outcome
 from compiler.plan import Plan
 from compiler.synthesis import Synthesis
 from compiler.targets import files as target_files

@@ -13,8 +13,8 @@ from builders import ROOT
 ORDER = (
     "dataclass", "source.base", "diagnostics", "source", "catalog", "plan", "spec", "resolve", "manifest", "targets",
     "lift", "verify",
-    "policy", "emit", "synthesis", "history", "report", "fleet", "examples", "driver", "writer", "clusters", "lint",
-    "linter", "cli",
+    "policy", "emit", "synthesis", "history", "outcome", "report", "fleet", "examples", "driver", "writer", "clusters",
+    "lint", "linter", "cli",
 )  # fmt: skip
 BASE = {"source", "source.route", "source.tree"}  # the package itself gives out just these two modules
 APART = {("lift", "targets"), ("verify", "targets"), ("policy", "targets"), ("resolve", "manifest")}

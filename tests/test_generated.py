@@ -21,6 +21,7 @@ from ruamel.yaml import YAML
 from running import EXAMPLE, SPECS, Command, contents, spawn
 
 from compiler import driver
+from compiler.outcome import Compilation, Options
 
 CLUSTERS = ("jakarta", "seoul-llm", "starter", "t5-large", "two-teams")
 DATE = date(2026, 11, 21)
@@ -42,8 +43,8 @@ def fresh(generated: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def compilations() -> dict[str, driver.Compilation]:
-    done = driver.check([SPECS], driver.Options(today=DATE))
+def compilations() -> dict[str, Compilation]:
+    done = driver.check([SPECS], Options(today=DATE))
     assert not done.failed
     return {each.name: each for each in done.compilations}
 
@@ -105,7 +106,7 @@ def test_the_order_of_files_does_not_matter(
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_every_reader_reads_the_same_object(
-    cluster: str, compilations: dict[str, driver.Compilation], generated: Path
+    cluster: str, compilations: dict[str, Compilation], generated: Path
 ) -> None:
     """YAML 1.1 (PyYAML), YAML 1.2 (ruamel) and the object itself."""
     for manifest in compilations[cluster].manifests:

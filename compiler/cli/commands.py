@@ -17,8 +17,8 @@ from compiler.cli.streams import UsageError, err, out, visible
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from compiler.driver import Options, Outcome
     from compiler.emit.tree import TreeDiff
+    from compiler.outcome import Options, Outcome
     from compiler.synthesis import Synthesis
 
 
@@ -49,7 +49,7 @@ def _at_home() -> None:
 
 
 def _options(options: argparse.Namespace) -> Options:
-    from compiler.driver import Options
+    from compiler.outcome import Options
 
     if options.policies is not None and not options.policies.is_dir():
         raise UsageError(f"`{options.policies}` is not a folder with policies")

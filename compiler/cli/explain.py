@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from compiler.cli.streams import UsageError
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.pages import load_pages
-from compiler.driver import Compilation, Options, check
+from compiler.driver import check
+from compiler.outcome import Compilation, Options
 from compiler.policy.interface import describe
 from compiler.policy.load import load_rules
 from compiler.resolve.context import near_help

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compiler.catalog import load_catalog
-from compiler.driver import Compilation, Options, Outcome
+from compiler.outcome import Compilation, Options, Outcome
 from compiler.report import Subject, report, unfinished
 from compiler.writer import compare
 

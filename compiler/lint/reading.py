@@ -14,7 +14,7 @@ from compiler.lint.templates import template
 from compiler.manifest import Manifest
 from compiler.source import Document, Node, Route
 from compiler.source.manifests import parse_manifests
-from compiler.source.plain import plain_values
+from compiler.source.plain import PlainReader
 from compiler.source.read import read, walk
 from compiler.verify.kinds import meant, strange
 
@@ -27,9 +27,9 @@ _OTHERS = (".tf", ".tf.json", ".py", ".jsonnet", ".libsonnet", ".cue", ".tpl", "
 
 def read_all(paths: Iterable[str | os.PathLike[str]]) -> Reading:
     """The objects of files and folders, and what was passed over."""
-    done = Reading()
+    done, reader = Reading(), PlainReader()
     for path in _files(paths, done):
-        _read_one(path, done)
+        _read_one(path, reader, done)
     return done
 
 
@@ -57,7 +57,7 @@ def _visible(folders: list[str]) -> bool:
     return True
 
 
-def _read_one(path: str, done: Reading) -> None:
+def _read_one(path: str, reader: PlainReader, done: Reading) -> None:
     """The objects of a file. A file without ``apiVersion`` or ``kind`` at the top is somebody else's: templates of
     CloudFormation, playbooks, workflows are not judged by the rules of Kubernetes files."""
     file, faults = read(path)
@@ -69,7 +69,7 @@ def _read_one(path: str, done: Reading) -> None:
         done.others += 1
         return
     text = Text(file)
-    bodies = plain_values(file.text)
+    bodies = reader.values(file.text)
     if bodies is None:
         text.documents, faults = parse_manifests(file)
         bodies = [document.root.to_python() for document in text.documents]

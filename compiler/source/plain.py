@@ -15,11 +15,35 @@ from yaml.events import CollectionEndEvent, MappingStartEvent, ScalarEvent, Sequ
 
 from compiler.source.compose import MAX_DEPTH, MAX_NODES, events
 from compiler.source.scalars import Refusal, Value, resolve
+from compiler.source.shapes import Shapes
 from compiler.source.syntax import has_forbidden
 
 
 class _Odd(Exception):  # noqa: N818 - a signal, not an error
     """Something that the composer has to look at."""
+
+
+class PlainReader:
+    """Reads texts, and remembers the shapes of their documents."""
+
+    def __init__(self) -> None:
+        self._shapes = Shapes(plain_values, _scalar)
+
+    def values(self, text: str) -> list[Any] | None:
+        """As ``plain_values``. Parts of values that are equal may be one object: nobody changes them."""
+        if has_forbidden(text):
+            return None
+        found: list[Any] = []
+        for document in text.removeprefix("---\n").split("\n---\n"):
+            try:
+                value = self._shapes.value(document)
+            except _Odd:
+                return None
+            values = plain_values(document) if value is None else [value]
+            if values is None:
+                return plain_values(text)  # an empty document among others, or something odd
+            found += values
+        return found
 
 
 def plain_values(text: str) -> list[Any] | None:

@@ -13,7 +13,7 @@ from compiler.verify import webhooks
 from compiler.verify.fault import NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
 from compiler.verify.intent import around, intended, misfit, shaped
 from compiler.verify.schemas import BUILTIN, Schema, Schemas
-from compiler.verify.walk import LATER, walk
+from compiler.verify.walk import LATER, Sound, walk
 
 Lookup = Callable[[str, str, str, str], Body | None]  # group, kind, namespace, name
 
@@ -31,13 +31,15 @@ def validate_body(
     cel: bool = False,
     lookup: Lookup = nothing,
     closed: bool = True,
+    sound: Sound | None = None,
 ) -> list[Fault]:
     """Faults of one object by schema, names, its kind's webhook and, if asked for, CEL rules (with ``old``, update
     rules too).
 
     The body is not changed. ``lookup`` finds another object of the set, for the checks that need one (a TrainJob's
     runtime). Where several releases of a kind are known and none is pinned, the object is judged by the one that it
-    fits best. A kind without a schema is a fault if the set is ``closed``.
+    fits best. A kind without a schema is a fault if the set is ``closed``. ``sound``: parts of other bodies of the set
+    that are without fault, if any of them is the same object as one of this.
     """
     api_version, kind = body.get("apiVersion"), body.get("kind")
     if not isinstance(api_version, str) or not isinstance(kind, str) or not api_version or not kind:
@@ -47,7 +49,7 @@ def validate_body(
     found = schemas.find(api_version, kind)
     if not found:
         return [_unknown_kind(schemas, api_version, kind)] if closed else []
-    schema, faults = _alone(schemas, found, body)
+    schema, faults = _alone(schemas, found, body, sound)
     shape = [fault for fault in faults if fault.layer in (SCHEMA, UNKNOWN)]
     meant, known = intended(body, shape)
     if not shape or shaped(walk(schema.root, meant)):  # the checks below rely on it
@@ -61,7 +63,9 @@ def validate_body(
     return faults
 
 
-def _alone(schemas: Schemas, found: tuple[Schema, ...], body: Body) -> tuple[Schema, list[Fault]]:
+def _alone(
+    schemas: Schemas, found: tuple[Schema, ...], body: Body, sound: Sound | None
+) -> tuple[Schema, list[Fault]]:
     """The schema to judge a body by, and its faults by schema and names. Nothing but the body decides them, and most
     objects of a cluster are the same in all clusters of a fleet; a job is there once."""
     if body["kind"] != "TrainJob":
@@ -71,7 +75,7 @@ def _alone(schemas: Schemas, found: tuple[Schema, ...], body: Body) -> tuple[Sch
             return _judged(found, body)
         if (schema := _faultless(schemas, text)) is not None:
             return schema, []
-    return _judged(found, body)
+    return _judged(found, body, sound)
 
 
 @lru_cache(maxsize=4096)
@@ -82,8 +86,10 @@ def _faultless(schemas: Schemas, text: bytes) -> Schema | None:
     return None if faults else schema
 
 
-def _judged(found: tuple[Schema, ...], body: Body) -> tuple[Schema, list[Fault]]:
-    schema, faults = _best(found, body)
+def _judged(
+    found: tuple[Schema, ...], body: Body, sound: Sound | None = None
+) -> tuple[Schema, list[Fault]]:
+    schema, faults = _best(found, body, sound)
     faults = [_later(schema, each) if each.help == LATER else each for each in faults if not webhooks.fills(body, each)]
     return schema, [*faults, *_named(schema, body)]
 
@@ -99,11 +105,13 @@ def _later(schema: Schema, fault: Fault) -> Fault:
                                "not have it yet")
 
 
-def _best(found: tuple[Schema, ...], body: Body) -> tuple[Schema, list[Fault]]:
+def _best(
+    found: tuple[Schema, ...], body: Body, sound: Sound | None = None
+) -> tuple[Schema, list[Fault]]:
     """The schema that understands most of a body, and what it does not."""
-    schema, faults = found[0], walk(found[0].root, body)
+    schema, faults = found[0], walk(found[0].root, body, sound)
     for other in found[1:] if faults else ():
-        others = walk(other.root, body)
+        others = walk(other.root, body, sound)
         if misfit(body, others) < misfit(body, faults):
             schema, faults = other, others
     return schema, faults

@@ -72,7 +72,9 @@ def _misnamed(
     told: set[tuple[str, Path]] = set()
     for manifest, path, target in named:
         group, kind, namespace, name = target
-        names = there.get((group, kind, namespace, ""), [])
+        names = there.get((group, kind, namespace, ""))
+        if names is None:
+            continue  # nothing that it could be a slip for
         known = is_built_in(group, kind, name) or (target[:2] == _RUNTIME and name in released_runtimes())
         if target not in absent or (manifest.id, path) in told or known:
             continue

@@ -18,6 +18,7 @@ from compiler.verify.objects import ObjectSet, at
 from compiler.verify.pod_security import refused_pods
 from compiler.verify.references import TRAINER, link
 from compiler.verify.schemas import BUILTIN, Schemas
+from compiler.verify.walk import Sound
 
 
 def verify(
@@ -42,9 +43,12 @@ def verify(
     objects = ObjectSet(manifests)
     lookup = objects.find if closed else _or_released(objects.find)
     found: list[tuple[Manifest, Fault]] = []
+    sound: Sound = set()
     for manifest in manifests:
         old = previous.get(manifest.ref) if previous else None
-        faults = validate_body(manifest.body, schemas=schemas, old=old, cel=cel, lookup=lookup, closed=closed)
+        faults = validate_body(
+            manifest.body, schemas=schemas, old=old, cel=cel, lookup=lookup, closed=closed, sound=sound
+        )
         found.extend((manifest, fault) for fault in faults)
     found += [(later, _duplicate(first, later)) for first, later in objects.duplicates]
     found += [*absent_keys(objects), *claims_of_default_class(objects)]

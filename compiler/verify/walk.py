@@ -18,14 +18,17 @@ from compiler.verify.fault import LIST, NAME, SCHEMA, UNKNOWN, Fault, Path, like
 from compiler.verify.node import Breach, Node
 
 Trail = tuple[Any, Key] | None  # (trail of the parent, key): cheap to extend, made a path only for a fault
+Sound = set[tuple[int, int]]
+"""Ids of schema nodes, and of values without fault by them. What is one object in many places is walked once; whoever
+makes the set keeps the values alive and unchanged as long as it is used."""
 
 _NAMES = {dict: "a mapping", list: "a list", str: "a string", bool: "a boolean", int: "an integer", float: "a number"}
 
 
-def walk(root: Node, body: Any) -> list[Fault]:
-    """All structural faults of a body."""
+def walk(root: Node, body: Any, sound: Sound | None = None) -> list[Fault]:
+    """All structural faults of a body. ``sound``: what is known of its parts already, and learnt."""
     faults: list[Fault] = []
-    _walk(root, body, None, faults)
+    _walk(root, body, None, faults, set() if sound is None else sound)
     return faults
 
 
@@ -37,8 +40,12 @@ def path_of(trail: Trail) -> Path:
     return tuple(reversed(keys))
 
 
-def _walk(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
+def _walk(node: Node, value: Any, trail: Trail, faults: list[Fault], sound: Sound) -> None:
     cls = value.__class__
+    inside = cls is dict or cls is list
+    if inside and (id(node), id(value)) in sound:
+        return
+    before = len(faults)
     classes = node.classes
     if classes and cls not in classes and not _passes(node, value):
         faults.append(_wrong_type(node, value, trail))
@@ -46,11 +53,13 @@ def _walk(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
     if node.tests:  # keys are counted as the API server does: after nulls went and defaults came
         _test(node, defaulted(node, value) if cls is dict else value, trail, faults)
     if cls is dict:
-        _object(node, value, trail, faults)
+        _object(node, value, trail, faults, sound)
     elif cls is list:
-        _list(node, value, trail, faults)
+        _list(node, value, trail, faults, sound)
     if node.branches:
-        _branches(node, value, trail, faults)
+        _branches(node, value, trail, faults, sound)
+    if inside and len(faults) == before:
+        sound.add((id(node), id(value)))
 
 
 def _test(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
@@ -73,7 +82,7 @@ def _passes(node: Node, value: Any) -> bool:
     return value.__class__ is float and int in node.classes and value.is_integer()
 
 
-def _object(node: Node, value: dict[str, Any], trail: Trail, faults: list[Fault]) -> None:
+def _object(node: Node, value: dict[str, Any], trail: Trail, faults: list[Fault], sound: Sound) -> None:
     props, extra, key_syntax = node.props, node.extra, node.key_syntax
     for key, item in value.items():
         child = props.get(key) or node.prop(key) or extra
@@ -84,7 +93,7 @@ def _object(node: Node, value: dict[str, Any], trail: Trail, faults: list[Fault]
             if node.strict and not node.open and item is not None:
                 faults.append(_unknown(node, key, trail))
         elif item.__class__ not in child.plain and (item is not None or child.nullable):
-            _walk(child, item, (trail, key), faults)
+            _walk(child, item, (trail, key), faults, sound)
     for key in node.required:
         if value.get(key) is None and key not in node.defaulted and not _null_is_a_value(node, key, value):
             faults.append(_missing(node, key, trail))  # noqa: PERF401  nearly always none
@@ -105,13 +114,13 @@ def _choices(node: Node, key: str) -> str:
     return f"one of {listed(values)}" if values else ""
 
 
-def _list(node: Node, value: list[Any], trail: Trail, faults: list[Fault]) -> None:
+def _list(node: Node, value: list[Any], trail: Trail, faults: list[Fault], sound: Sound) -> None:
     child = node.items
     if child is not None:
         plain = child.plain
         for index, item in enumerate(value):
             if item.__class__ not in plain:
-                _walk(child, item, (trail, index), faults)
+                _walk(child, item, (trail, index), faults, sound)
     if node.unique and len(value) > 1:
         _duplicates(node, child, value, trail, faults)
 
@@ -153,12 +162,12 @@ def _shown(node: Node, item: Any) -> str:
     return ", ".join(f"`{name}: {item[name]}`" for name in node.list_keys if item.get(name) is not None) or "an item"
 
 
-def _branches(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
+def _branches(node: Node, value: Any, trail: Trail, faults: list[Fault], sound: Sound) -> None:
     for keyword, branches in node.branches:
         tried: list[list[Fault]] = []
         for branch in branches:
             tried.append([])
-            _walk(branch, value, trail, tried[-1])
+            _walk(branch, value, trail, tried[-1], sound)
         held = sum(not found for found in tried)
         if keyword == "allOf":
             faults += [fault for found in tried for fault in found]

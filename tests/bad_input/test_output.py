@@ -197,9 +197,10 @@ def _kill_at(number: int) -> None:
 def _compile_and_die(folder: Path, number: int) -> bool:
     """Compile in a child that is killed; whether it was (else it came to its end)."""
     from compiler import driver, writer
+    from compiler.outcome import Options
     from compiler.synthesis import Synthesis
 
-    options = driver.Options(output=folder / "generated", today=date(2026, 11, 21))
+    options = Options(output=folder / "generated", today=date(2026, 11, 21))
     child = os.fork()
     if child == 0:
         try:

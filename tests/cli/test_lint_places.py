@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.driver import Options
 from compiler.linter import lint
+from compiler.outcome import Options
 
 JOB = """\
 apiVersion: batch/v1

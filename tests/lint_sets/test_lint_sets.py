@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.driver import Options
 from compiler.linter import lint
+from compiler.outcome import Options
 
 HERE = Path(__file__).parent
 SETS = sorted(each for each in HERE.iterdir() if (each / "faults.txt").exists())

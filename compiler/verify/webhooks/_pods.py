@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from typing import Any
 
 from compiler.plan.jobs import MISSPELT
 from compiler.verify.amounts import amount as exact
 from compiler.verify.fault import Fault, Path, nearest, refused
 from compiler.verify.objects import at, items
+
+Amounts = tuple[tuple[str, Any], ...]
 
 _OPERATORS = ("Equal", "Exists", "Lt", "Gt")  # the last two behind a gate (Kubernetes 1.35)
 _NATIVE = frozenset({"cpu", "memory", "ephemeral-storage"})
@@ -88,6 +91,17 @@ def _mounts(path: Path, container: dict[str, Any], volumes: set[Any]) -> Iterato
 def resources(path: Path, found: Any) -> Iterator[Fault]:
     """Faults of a container's requests and limits."""
     limits, requests = (at(found, field) or {} for field in ("limits", "requests"))
+    if not _faultless(tuple(limits.items()), tuple(requests.items())):
+        yield from _resources(path, limits, requests)
+
+
+@lru_cache(maxsize=1024)
+def _faultless(limits: Amounts, requests: Amounts) -> bool:
+    """Whether amounts have no fault: most jobs of a set ask for the same."""
+    return not any(True for _ in _resources((), dict(limits), dict(requests)))
+
+
+def _resources(path: Path, limits: Mapping[str, Any], requests: Mapping[str, Any]) -> Iterator[Fault]:
     for name in sorted({*limits, *requests}):
         limit, request = limits.get(name), requests.get(name)
         if not _is_resource(name):

@@ -1,0 +1,147 @@
+"""Documents of one shape: texts that differ in plain scalars at the ends of lines alone are parsed once.
+
+Thousands of jobs of one repository are the same but for names and numbers. The first of a shape is only remembered, the
+second is parsed and becomes a template, and from then on scalars are put into that. They are of one line and have no
+character that means anything to YAML, so that the structure around them cannot change. Parts of documents whose
+scalars are equal are the very same object: whoever judges one has judged all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from compiler.source.parse import parse
+from compiler.source.route import Route
+from compiler.source.tree import ScalarNode, SourceFile
+
+_PLAIN = r"[A-Za-z0-9][\w./@=+-]*(?::[\w./@=+-]+)*"
+_QUOTED = r'"[^"\\\n]*"' + r"|'[^'\n]*'"  # without escapes: what stands between the quotes is the text
+_SCALAR = re.compile(rf"(?m)([:-] )({_PLAIN}|{_QUOTED})$", re.ASCII)
+_QUOTES = "\"'"
+_HEAD = re.compile(r"(?: *#.*\n)+")  # comments before the first value
+_MOST = 512  # shapes, and different values of one part, that are remembered
+
+
+class Shapes:
+    """The shapes that were met, and a template for each that was met twice.
+
+    ``values`` reads a text, and ``scalar`` one plain scalar: just as every other document is read.
+    """
+
+    def __init__(self, values: Callable[[str], list[Any] | None], scalar: Callable[[str], Any]) -> None:
+        self._values = values
+        self._scalar = scalar
+        self._templates: dict[str, Part | None] = {}
+        self._once: set[str] = set()
+
+    def value(self, text: str) -> Any:
+        """The value of the one document of a text, by the template of its shape; ``None`` where there is none."""
+        head = _HEAD.match(text)
+        if head is not None:
+            text = text[head.end() :]
+        parts = _SCALAR.split(text)
+        scalars = parts[2::3]
+        shape = "\0".join(parts[::3]) + "".join(parts[1::3])
+        if shape not in self._templates:
+            if not self._met(shape):
+                return None
+            self._templates[shape] = self._template(text, scalars)
+        template = self._templates[shape]
+        if template is None:
+            return None
+        values = [self._read(scalar) for scalar in scalars]
+        return template.made(values, tuple(map(_typed, values)))
+
+    def _read(self, scalar: str) -> Any:
+        return scalar[1:-1] if scalar[0] in _QUOTES else self._scalar(scalar)
+
+    def _met(self, shape: str) -> bool:
+        """Whether a shape was met before; now it was."""
+        if shape in self._once:
+            return True
+        if len(self._once) < _MOST:
+            self._once.add(shape)
+        return False
+
+    def _template(self, text: str, scalars: Sequence[str]) -> Part | None:
+        """The template of a text; ``None`` where a scalar is less than a whole value, or there is not one document."""
+        values = self._values(text)
+        documents, _ = parse(SourceFile("", text))
+        if values is None or len(values) != 1 or len(documents) != 1 or not isinstance(values[0], dict | list):
+            return None
+        nodes = {(node.span.line, node.span.column): (route, node) for route, node in documents[0].routes()}
+        numbers: dict[Route, int] = {}
+        for number, (place, scalar) in enumerate(zip(_places(text), scalars, strict=True)):
+            if place not in nodes:
+                return None
+            route, node = nodes[place]
+            quoted = scalar[0] in _QUOTES
+            written = scalar[1:-1] if quoted else scalar
+            if not isinstance(node, ScalarNode) or node.quoted != quoted or node.text != written:
+                return None
+            numbers[route] = number
+        return Part(values[0], Route(), numbers)
+
+
+def _places(text: str) -> list[tuple[int, int]]:
+    """Line and column of each scalar, from 1."""
+    places = []
+    for match in _SCALAR.finditer(text):
+        start = match.start(2)
+        line_start = text.rfind("\n", 0, start) + 1
+        places.append((text.count("\n", 0, start) + 1, start - line_start + 1))
+    return places
+
+
+class Part:
+    """A mapping or list of a template, with the numbers of the scalars that are in it: ``first`` to before ``last``.
+
+    ``numbers``: the number of each scalar by its route. An entry is a ``Part``, the number of a scalar, or a value that
+    is always the same, in a tuple of its own.
+    """
+
+    __slots__ = ("_entries", "_keys", "_made", "first", "last")
+
+    def __init__(self, value: Any, route: Route, numbers: Mapping[Route, int]) -> None:
+        inside = [number for other, number in numbers.items() if other[: len(route)] == route]
+        self.first, self.last = (min(inside), max(inside) + 1) if inside else (0, 0)
+        self._keys = tuple(value) if isinstance(value, dict) else None
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        self._entries = [_entry(item, route / key, numbers) for key, item in items]
+        self._made: dict[tuple[Any, ...], Any] = {}
+
+    def made(self, scalars: Sequence[Any], keys: tuple[Any, ...]) -> Any:
+        """The value with other scalars, of which ``keys`` tell each from all others; the same object for equal ones."""
+        mine = keys[self.first : self.last]
+        made = self._made.get(mine)
+        if made is None:
+            made = self._new(scalars, keys)
+            if len(self._made) < _MOST:
+                self._made[mine] = made
+        return made
+
+    def _new(self, scalars: Sequence[Any], keys: tuple[Any, ...]) -> Any:
+        items = []
+        for entry in self._entries:
+            if entry.__class__ is Part:
+                items.append(entry.made(scalars, keys))
+            elif entry.__class__ is int:
+                items.append(scalars[entry])
+            else:
+                items.append(entry[0])
+        return items if self._keys is None else dict(zip(self._keys, items, strict=True))
+
+
+def _entry(value: Any, route: Route, numbers: Mapping[Route, int]) -> Any:
+    if route in numbers:
+        return numbers[route]
+    if isinstance(value, dict | list) and value:
+        return Part(value, route, numbers)
+    return (value,)
+
+
+def _typed(scalar: Any) -> Any:
+    """A scalar as a key: `1`, `1.0` and `true` are equal to Python, and a text is no number."""
+    return scalar if scalar.__class__ is str else (scalar.__class__, scalar)
