@@ -57,18 +57,23 @@ def hold(
 
 
 def _keep_jobs(held: Held, committed: Committed, words: Words, spec: TrainingCluster) -> set[str]:
-    """Put every job that stays into its place, and report every job that would run a second time: their names."""
+    """Put every job that stays into its place, and report every job that would run a second time.
+
+    The names of jobs of which it is in doubt which run is theirs.
+    """
     made = job_manifests(held.manifests)
     by_ref = {str(manifest.ref): manifest for manifest in held.manifests}
     stay: dict[str, Kept] = {}
     second: dict[str, Diagnostic] = {}
+    in_doubt: set[str] = set()
     gone = _gone(committed.runs, spec)
     for job in held.plan.jobs:
         run = committed.latest.get(job.source_name)
         if run is None:
-            renamed = _renamed(job, words.work(job), gone)
-            if renamed is not None:
-                second[job.source_name] = renamed
+            before = _same_work(job, words.work(job), gone)
+            if before is not None:
+                second[job.source_name] = _renamed(job, before)
+                in_doubt.add(before.job)
         elif job.rerun > run.rerun:
             continue
         elif run.state == ENDED:
@@ -83,7 +88,7 @@ def _keep_jobs(held: Held, committed: Committed, words: Words, spec: TrainingClu
     if stay:
         held.plan, held.manifests = with_kept(held.plan, held.manifests, stay)
         held.diagnostics.append(kept_as_submitted(list(stay.values())))
-    return set(second)
+    return in_doubt | set(second)
 
 
 def _second_run(job: TrainJob, run: Run, changes: Sequence[Change]) -> Diagnostic:
@@ -129,14 +134,18 @@ def _gone(runs: Sequence[Run], spec: TrainingCluster) -> list[Run]:
     ]
 
 
-def _renamed(job: TrainJob, work: str, gone: Sequence[Run]) -> Diagnostic | None:
-    """A job under a new name that does what a job did which the spec no longer has."""
+def _same_work(job: TrainJob, work: str, gone: Sequence[Run]) -> Run | None:
+    """The run of a job that the spec no longer has, and that did what a job of another name would do."""
     for run in gone:
         if run.work == work and job.rerun <= run.rerun:
-            return error(
-                "CHG004", f"job `{job.source_name}` is job `{run.job}` under another name and would run a second time",
-                job.at / "name", label=f"`{run.object}` does the same, and may still run",
-                help=f"name it `{run.job}`, or add `rerun: {run.rerun + 1}` for a second run; if `{run.object}` has "
-                f"ended, write `endedRuns: [{run.object}]` under `spec`",
-            )
+            return run
     return None
+
+
+def _renamed(job: TrainJob, run: Run) -> Diagnostic:
+    return error(
+        "CHG004", f"job `{job.source_name}` is job `{run.job}` under another name and would run a second time",
+        job.at / "name", label=f"`{run.object}` does the same, and may still run",
+        help=f"name it `{run.job}`, or add `rerun: {run.rerun + 1}` for a second run; if `{run.object}` has "
+        f"ended, write `endedRuns: [{run.object}]` under `spec`",
+    )

@@ -152,6 +152,7 @@ def test_a_renamed_job_does_not_run_twice(folder: Path, trainyard: Command) -> N
     done = compiled(folder, trainyard, whole(job={**JOB, "name": "train2"}))
     assert done.code == 1
     assert "error[CHG004]: job `train2` is job `train` under another name" in done.out
+    assert "CHG003" not in done.out  # what is in doubt is not said to go on
     assert snapshot(folder / "generated") == before
     assert compiled(folder, trainyard, whole(job={**JOB, "name": "train2"}, endedRuns=[name])).code == 0
 
