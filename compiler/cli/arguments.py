@@ -33,6 +33,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _compile(commands)
     _check(commands)
+    _report(commands)
     _lint(commands)
     _explain(commands)
     _schema(commands)
@@ -88,6 +89,14 @@ def _compile(commands: Commands) -> None:
 def _check(commands: Commands) -> None:
     command = _command(commands, "check", "check the specs and write nothing")
     _specs(command)
+    _judging(command)
+
+
+def _report(commands: Commands) -> None:
+    command = _command(commands, "report", "print what the specs will make, in Markdown, and write nothing")
+    _specs(command)
+    command.add_argument("-o", "--output", type=Path, default=Path("generated"), metavar="DIR",
+                         help="where the committed clusters are, for runs that go on (default: generated)")
     _judging(command)
 
 

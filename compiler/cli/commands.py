@@ -81,6 +81,27 @@ def run_check(options: argparse.Namespace) -> int:
     return _told(options, done)
 
 
+@_usage
+def run_report(options: argparse.Namespace) -> int:
+    """``report``: what the specs will make and why, on standard output; findings are part of it."""
+    from compiler.driver import check
+    from compiler.emit.report import report
+    from compiler.writer import known_runs
+
+    formats(options)
+    options.replace = False  # what was submitted stays as it is
+    done = check(options.paths, _options(options), current=lambda _: None)
+    code = exit_code(options, done.all())
+    reported = [each for each in done.compilations if each.plan is not None]
+    if len(reported) < len(done.compilations) or not reported:
+        tell(options, done.all(), excused=done.excused)
+    for each in reported:
+        left = [run.row() for run in known_runs(each) if run.left]
+        assert each.plan is not None
+        out(visible(report(each.plan, each.manifests, each.diagnostics, left).decode()))
+    return code
+
+
 def _told(options: argparse.Namespace, done: Outcome) -> int:
     found = done.all()
     tell(options, found, excused=done.excused)

@@ -1,40 +1,13 @@
-"""The report for people and the source map for tools."""
+"""The report for people."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from pathlib import Path
-from typing import Any
 
 from compiler.diagnostics import Diagnostic
 from compiler.manifest import Manifest
 from compiler.plan import Plan
-from compiler.source import Document, Route
-
-
-def object_index(manifests: Sequence[Manifest], document: Document, base: Path) -> dict[str, dict[str, Any]]:
-    """By object: its file, the line of the spec behind it, and those of its fields that have lines of their own.
-
-    Files of the spec are named relative to ``base``, a real path, so that the map is the same on every machine and by
-    whatever links the folder of a spec was reached.
-    """
-    shown: dict[str, str] = {}
-
-    def place(route: Route) -> str:
-        span = document.span(route)
-        name = span.file.name
-        if name not in shown:
-            folder, file = os.path.split(os.path.abspath(name))
-            shown[name] = Path(os.path.relpath(os.path.join(os.path.realpath(folder), file), base)).as_posix()
-        return f"{shown[name]}:{span.line}"
-
-    index = {}
-    for manifest in sorted(manifests, key=lambda each: each.path):
-        fields = {str(Route(path)): place(route) for path, route in manifest.places().items()}
-        index[str(manifest.ref)] = {"path": manifest.path, "spec": place(manifest.at), "fields": fields}
-    return index
 
 
 def report(
