@@ -35,7 +35,10 @@ def is_marked(path: str, data: bytes) -> bool:
     wanted = _line(path)
     if data.startswith(wanted):
         return data[len(wanted) : len(wanted) + 1] in (b"\n", b"\r", b"")
-    return any(line.strip() == wanted for line in data[:_FIRST].split(b"\n", _LINES)[:_LINES])
+    lines = data[:_FIRST].split(b"\n", _LINES)[:_LINES]
+    if path.endswith(".json"):
+        return any(wanted.removesuffix(b",") in line for line in lines)
+    return any(line.strip() == wanted for line in lines)
 
 
 def _line(path: str) -> bytes:

@@ -72,16 +72,16 @@ def with_choices(text: str, choices: Mapping[str, Sequence[str]]) -> str:
     found: list[str] = []
     places: list[str] = []
     for line in text.splitlines():
-        if line.startswith("  - ") and places:
-            upto = places.index(line[4:]) + 1 if line[4:] in places else 0
-            found += [f"  # {each}" for each in places[:upto]]
+        if line.startswith("- ") and places:
+            upto = places.index(line[2:]) + 1 if line[2:] in places else 0
+            found += [f"# {each}" for each in places[:upto]]
             places = places[upto:]
         elif places:
-            found += [f"  # {each}" for each in places]
+            found += [f"# {each}" for each in places]
             places = []
         found.append(line)
         places = places or list(choices.get(line.removesuffix(":"), ()))
-    found += [f"  # {each}" for each in places]
+    found += [f"# {each}" for each in places]
     return "\n".join(found) + "\n"
 
 

@@ -52,7 +52,7 @@ def hold(
     held.diagnostics += lost_needs(earlier, spec.spec, held.plan) or goes_on(earlier)
     held.diagnostics += not_ended(earlier, held.runs, spec.spec)
     held.runs += earlier
-    held.plan, held.manifests = with_needs(held.plan, held.manifests, [*earlier, *held.runs], committed)
+    held.plan, held.manifests = with_needs(held.plan, held.manifests, earlier, committed)
     return held
 
 

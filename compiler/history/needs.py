@@ -1,4 +1,4 @@
-"""What runs need that the spec no longer asks for: as it was written, for as long as they are remembered.
+"""What runs need that the spec no longer asks for: as it was written, for as long as they go on.
 
 Without it a runtime, or the claim of a storage, would leave the output with the last of the jobs that share it, and two
 branches that take one job each would leave it behind.
@@ -27,11 +27,11 @@ _NODES = ("NodePool", "EC2NodeClass")
 def with_needs(
     plan: Plan, manifests: Sequence[Manifest], runs: Iterable[Run], committed: Committed
 ) -> tuple[Plan, list[Manifest]]:
-    """The plan and its objects with what remembered runs need beside them."""
+    """The plan and its objects with what runs that go on need beside them."""
     known = {str(manifest.ref): manifest for manifest in manifests}
     like = next(iter(manifests))
     needed: dict[str, Manifest] = {}
-    for run in runs:
+    for run in (each for each in runs if each.left):
         for found in _needs(run, known, committed, like):
             needed.setdefault(str(found.ref), found)
     if not needed:

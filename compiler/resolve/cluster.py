@@ -20,12 +20,12 @@ from compiler.plan.nodes import NodeGroup
 from compiler.resolve.context import SPEC, Context
 from compiler.resolve.delivery import flux_folder, folder, git_secret, interruption_queue
 from compiler.resolve.nodes import node_role, placement_group
+from compiler.resolve.people import access_entries
 from compiler.resolve.pools import Pool
 
 SYSTEM = "system"
 _CONTROLLER_ROLE = "KarpenterController-{}"
 _BUCKET_ROLE = "MountpointS3-{}"
-ADMIN_POLICY = "arn:{}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 _ADDONS = ("vpc-cni", "coredns", "kube-proxy", "eks-pod-identity-agent", "metrics-server")
 
 
@@ -136,29 +136,6 @@ def _nodes_entry(context: Context) -> AccessEntry:
     return AccessEntry(role, "EC2_LINUX")
 
 
-def _access(context: Context) -> tuple[AccessEntry, ...]:
-    """Who may enter: one entry a principal, since EKS takes no second (EKS user guide, creating access entries)."""
-    admin = ADMIN_POLICY.format(context.partition)
-    groups = _groups(context)
-    people = sorted({*context.spec.admins, *groups})
-    policies = dict.fromkeys(context.spec.admins, admin)
-    return tuple(
-        AccessEntry(arn, policy=policies.get(arn), groups=tuple(sorted(groups.get(arn, ())))) for arn in people
-    )
-
-
-def _groups(context: Context) -> dict[str, list[str]]:
-    """The Kubernetes groups of each team's principals."""
-    found: dict[str, list[str]] = {}
-    for namespace in context.spec.namespaces:
-        for arn in namespace.principals:
-            groups = found.setdefault(arn, [])
-            group = namespace.group or namespace.name
-            if group not in groups:
-                groups.append(group)
-    return found
-
-
 def _system(context: Context) -> NodeGroup:
     at, system = SPEC / "system", context.spec.system
     instance = context.instance(system.instance_type, at / "instanceType")
@@ -202,7 +179,7 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
         ),
         node_policies=tuple(iam.node_role_policies(context.partition)),
         interruption_rules=iam.interruption_rules(),
-        bucket_role=_BUCKET_ROLE.format(context.name), access=_access(context), drivers=_drivers(context),
+        bucket_role=_BUCKET_ROLE.format(context.name), access=access_entries(context), drivers=_drivers(context),
         zones=tuple(sorted(context.catalog.regions.get(spec.region, ()))),
         placement_groups=groups, eksctl_version=context.release.versions["eksctl"],
         flux_version=context.release.versions["flux"], flux_source=flux.source, flux_secret=git_secret(context),

@@ -18,6 +18,7 @@ from compiler.plan.platform import (
 from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context, unique
 from compiler.resolve.jobs import POD_PRIORITY, SERVICE_ACCOUNT
+from compiler.resolve.people import groups_of
 from compiler.resolve.queues import TRAINING, Queue
 from compiler.source import Route
 from compiler.spec import cluster as spec_cluster
@@ -78,7 +79,8 @@ def service_accounts(routes: dict[str, Route]) -> tuple[ServiceAccount, ...]:
 
 
 def access(context: Context) -> tuple[Access, ...]:
-    """Read access to a team's own jobs and logs, for the group that its namespace names."""
+    """Read access to a team's own jobs and logs, for the groups of its namespace. Nobody may make pods: jobs come by
+    git, and Kueue counts them."""
     rules = (
         PolicyRule(("trainer.kubeflow.org",), ("trainjobs",), ("get", "list", "watch", "delete")),
         PolicyRule(("jobset.x-k8s.io",), ("jobsets",), ("get", "list", "watch")),
@@ -88,8 +90,8 @@ def access(context: Context) -> tuple[Access, ...]:
     )
     return tuple(
         Access(at=SPEC / "namespaces" / index / "group", name="training-users", namespace=each.name, rules=rules,
-               subjects=(Subject("Group", each.group or each.name),))
-        for index, each in enumerate(context.spec.namespaces) if each.group is not None or each.principals
+               subjects=tuple(Subject("Group", group) for group in groups_of(each)))
+        for index, each in enumerate(context.spec.namespaces) if groups_of(each)
     )
 
 

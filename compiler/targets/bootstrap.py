@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import cache
-from hashlib import sha256
 from typing import Any
 
 from compiler.manifest import Body
 from compiler.plan import Plan
 from compiler.plan.cluster import AccessEntry, Bootstrap, PlacementGroup, PodIdentity
 from compiler.plan.nodes import POOL_LABEL
+from compiler.resolve.people import short_name
 from compiler.targets.body import given
 
 FOLDER = "bootstrap"
@@ -100,18 +99,13 @@ def stacks(boot: Bootstrap) -> dict[str, dict[str, Any]]:
     for driver in boot.drivers:
         made[driver.service_account] = _stack("The rights of a driver", _driver(boot, driver))
     for entry in boot.access:
-        made[_principal(entry.principal)] = _stack("Who may enter the cluster", {"Entry": _entry(boot, entry)})
+        name = f"principal-{short_name(entry.principal)}"
+        made[name] = _stack("Who may enter the cluster", {"Entry": _entry(boot, entry)})
     return made
 
 
 def _logical(name: str) -> str:
     return "".join(part.capitalize() if part.islower() else part for part in name.replace("_", "-").split("-"))
-
-
-def _principal(arn: str) -> str:
-    """The name of the stack of a principal: letters, digits and dashes, and a digest, since two may read the same."""
-    words = re.sub(r"[^A-Za-z0-9]+", "-", arn.rpartition("/")[2])[:40].strip("-")
-    return f"principal-{words}-{sha256(arn.encode()).hexdigest()[:6]}"
 
 
 def _trust(service: str) -> dict[str, Any]:

@@ -65,8 +65,8 @@ def cohort_body(cohort: Cohort) -> Body:
 
 
 def cluster_queue_body(queue: ClusterQueue) -> Body:
-    """ClusterQueue. Resources stand in the order of coveredResources, as Kueue's webhook wants them. Between fields that
-    different words of the spec set stands a line that none of them changes."""
+    """ClusterQueue. Resources stand in the order of coveredResources, as Kueue's webhook wants them. Between fields
+    that different words of the spec set stands a line that none of them changes."""
     spec: Body = {"queueingStrategy": queue.strategy, "preemption": _preemption(queue.preemption)}
     if queue.cohort:
         spec["cohortName"] = queue.cohort
