@@ -225,7 +225,7 @@ EDITS = [
 
 @dataclass
 class Merge:
-    """How a pair of edits ended. ``code`` is what ``compile --check`` would exit with, ``None`` where specs conflict."""
+    """How a pair of edits ended. ``code``: what ``compile --check`` would exit with, ``None`` where specs conflict."""
 
     edits: tuple[str, str]
     conflicts: list[str]

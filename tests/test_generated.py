@@ -1,6 +1,6 @@
 """`generated/` is product and golden at once: exactly what specs/ compile to, on any machine.
 
-`make compile` is its only updater. What a reader makes of it, and what its source map says, is held against it here;
+`make compile` is its only updater. What a reader makes of it, and where its fields come from, is held against it here;
 tests/verify holds it against the schemas.
 """
 
@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 from datetime import date
-from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,8 @@ from ruamel.yaml import YAML
 from running import ROOT, SPECS, Command, contents, needs_examples, spawn
 
 from compiler import driver
+from compiler.emit.marker import is_marked
+from compiler.source import Route
 
 GENERATED = ROOT / "generated"
 CLUSTERS = sorted(path.name for path in GENERATED.iterdir() if path.is_dir())
@@ -78,7 +79,7 @@ def test_the_same_bytes_on_any_machine(
 
 
 def test_links_and_absolute_paths_do_not_matter(trainyard: Command, tmp_path: Path, fresh: dict[str, bytes]) -> None:
-    """Reached by a link, from elsewhere, or by its absolute path: the source map names the same files."""
+    """Reached by a link, from elsewhere, or by its absolute path: the same spec is named."""
     shutil.copytree(SPECS, tmp_path / "real" / "specs")
     (tmp_path / "link").symlink_to("real")
     (tmp_path / "elsewhere").mkdir()
@@ -131,49 +132,37 @@ def test_files_are_plain_text_with_one_object_each() -> None:
         assert not data.endswith(b"\n\n")
         assert b"\n---" not in data
         assert not re.search(rb"[ \t]$", data, re.MULTILINE), path
+        if path.parent.name in ("bootstrap", "stacks"):
+            continue
         kind = re.search(rb"^kind: (\S+)", data, re.MULTILINE)
         name = re.search(rb"^  name: (\S+)", data, re.MULTILINE)
         assert kind is not None
         assert name is not None
-        if path.parent.name != "bootstrap":
-            assert path.name == f"{kind[1].decode().lower()}-{name[1].decode()}.yaml"
-
-
-def manifest_of(cluster: str) -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads((GENERATED / cluster / ".manifest.json").read_text(encoding="utf-8"))
-    return loaded
+        ending = f"{kind[1].decode().lower()}-{name[1].decode()}.yaml"
+        assert re.fullmatch(rf"([a-z0-9-]+\.)?{re.escape(ending)}", path.name)
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
-def test_the_manifest_lists_every_file(cluster: str) -> None:
-    """Each with its digest, and itself not."""
-    files = manifest_of(cluster)["files"]
-    written = contents(GENERATED / cluster)
-    del written[".manifest.json"]
-    assert files == {path: sha256(data).hexdigest() for path, data in sorted(written.items())}
+def test_every_file_says_whose_it_is(cluster: str) -> None:
+    """By a line with its own path; and nothing there knows a line of the spec or a digest of a file."""
+    for path, data in contents(GENERATED / cluster).items():
+        assert is_marked(path, data), path
+    head = json.loads((GENERATED / cluster / ".manifest.json").read_text(encoding="utf-8"))
+    assert list(head) == ["trainyard.dev/file", "spec", "cluster", "release", "trainyard", "facts"]
+    assert (ROOT / head["spec"]).is_file()
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
-def test_the_source_map_covers_every_object(cluster: str) -> None:
-    """Every object has its file and a line of the spec; every field path in it exists in the object."""
-    objects = manifest_of(cluster)["objects"]
-    assert sorted(each["path"] for each in objects.values()) == sorted(
-        path.relative_to(GENERATED / cluster).as_posix() for path in FILES if path.is_relative_to(GENERATED / cluster))
-    for name, each in objects.items():
-        body = yaml.load((GENERATED / cluster / each["path"]).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-        assert name.startswith(f"{body['kind']}/")
-        for place in (each["spec"], *each["fields"].values()):
-            file, _, line = place.rpartition(":")
-            assert 1 <= int(line) <= len((ROOT / file).read_text(encoding="utf-8").splitlines()), place
-        for path in each["fields"]:
-            _lookup(body, path)
-
-
-def _lookup(body: Any, path: str) -> Any:
-    """The value at a route such as `spec.limits["nvidia.com/gpu"]`; fails if there is none."""
-    for key, index, quoted in re.findall(r'([^.\[\]]+)(?=[.\[]|$)|\[(\d+)\]|\["([^"]+)"\]', path):
-        body = body[int(index)] if index else body[quoted or key]
-    return body
+def test_every_field_with_a_place_is_there(cluster: str, compilations: dict[str, driver.Compilation]) -> None:
+    """Every object is written, and has a line of the spec; so has every field of it that one is known of."""
+    done = compilations[cluster]
+    assert sorted(each.path for each in done.manifests) == sorted(
+        path.relative_to(GENERATED / cluster).as_posix() for path in FILES
+        if path.is_relative_to(GENERATED / cluster) and path.name != "stack.yaml" and path.parent.name != "stacks")
+    for manifest in done.manifests:
+        for route in (manifest.at, *manifest.places().values()):
+            span = done.document.span(route)
+            assert 1 <= span.line <= len(Path(span.file.name).read_text(encoding="utf-8").splitlines())
 
 
 @needs_examples
@@ -189,13 +178,16 @@ def _lookup(body: Any, path: str) -> Any:
     ("jakarta", "NodePool/h200-cr-0a1b2c3d4e5f60713", "spec.replicas", "nodes: 64"),
     ("two-teams", "ClusterQueue/team-b", "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota", "borrow: 8"),
 ])
-def test_fields_point_at_their_line(cluster: str, name: str, field: str, line: str) -> None:
+def test_fields_point_at_their_line(
+    cluster: str, name: str, field: str, line: str, compilations: dict[str, driver.Compilation]
+) -> None:
     """The field, or the nearest one above that has a line of its own, leads to the line that says it."""
-    (each,) = [value for key, value in manifest_of(cluster)["objects"].items()
-               if re.fullmatch(name.replace("*", r"\w{5}"), key)]
-    place = each["spec"]
+    done = compilations[cluster]
+    (manifest,) = [each for each in done.manifests if re.fullmatch(name.replace("*", r"\w{5}"), str(each.ref))]
+    fields = {str(Route(path)): route for path, route in manifest.places().items()}
+    found = manifest.at
     parts = re.split(r"(?=[.\[])", field)
     for end in range(1, len(parts) + 1):
-        place = each["fields"].get("".join(parts[:end]), place)
-    file, _, number = place.rpartition(":")
-    assert line in (ROOT / file).read_text(encoding="utf-8").splitlines()[int(number) - 1]
+        found = fields.get("".join(parts[:end]), found)
+    span = done.document.span(found)
+    assert line in Path(span.file.name).read_text(encoding="utf-8").splitlines()[span.line - 1]

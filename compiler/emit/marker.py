@@ -25,11 +25,6 @@ def marked(path: str, data: bytes) -> bytes:
     return line + b"\n" + data
 
 
-def unmarked(path: str, data: bytes) -> bytes:
-    """The content without the line."""
-    return data.removeprefix(_line(path) + b"\n")
-
-
 def is_marked(path: str, data: bytes) -> bool:
     """Whether content that stands at a path says that it is ours, at this very path."""
     wanted = _line(path)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from compiler.emit import MANIFEST, swap
-from compiler.emit.marker import is_marked, marked, unmarked
+from compiler.emit.marker import is_marked, marked
 from compiler.emit.tree import TreeDiff, diff, write
 
 
@@ -150,7 +150,8 @@ def test_files_of_ours_with_marks_of_a_merge_are_known(root: Path, path: str, te
 
 
 @pytest.mark.parametrize("data", [
-    b"", b"1", marked("b", b"1")[:-3], b"\n" * 9 + marked("b", b"2"), marked("a", b"1"), b" " * 5000 + marked("b", b"2"),
+    b"", b"1", marked("b", b"1")[:-3], b"\n" * 9 + marked("b", b"2"), marked("a", b"1"),
+    b" " * 5000 + marked("b", b"2"),
 ])  # fmt: skip
 def test_a_file_that_does_not_say_so_is_not_ours(root: Path, data: bytes) -> None:
     """Neither is a copy of one of ours under another name."""
@@ -196,7 +197,7 @@ def test_the_mark_is_a_comment_or_a_key(path: str, data: bytes) -> None:
     if path.endswith(".json"):
         assert json.loads(found) == {"trainyard.dev/file": path, "a": 1}
     else:
-        assert unmarked(path, found) == data
+        assert found.endswith(b"\n" + data)
 
 
 def test_a_manifest_cannot_claim_what_lies_outside(root: Path) -> None:
@@ -304,7 +305,7 @@ def test_no_links_means_copies(root: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(os, "link", refuse)
     write(root, NEW)
-    assert tree(root) == NEW | {"link": b"1"}
+    assert tree(root) == NEW | {"link": NEW["a"]}
     assert (root / "link").is_symlink()
 
 
