@@ -57,7 +57,8 @@ class Manifest:
     ``path`` is relative to the cluster's folder. ``at`` is the spec route of the plan node behind it and
     ``origins`` maps field paths (tuples of keys into ``body``) to spec routes; a field takes the
     origin of its nearest ancestor. ``lists`` are those that stand in the spec item for item. ``key`` tells
-    objects of others apart, of which several may have one name, or none.
+    objects of others apart, of which several may have one name, or none. ``choices``: by key at the top of the body,
+    all that may ever stand in its list (``compiler.emit.yaml.with_choices``).
     """
 
     body: Body
@@ -66,6 +67,7 @@ class Manifest:
     origins: dict[tuple[Key, ...], Route] = field(default_factory=dict)
     lists: tuple[tuple[Key, ...], ...] = ()
     key: str = ""
+    choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _ref: ObjectRef | None = field(default=None, init=False, repr=False, compare=False)
 
     @property

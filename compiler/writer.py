@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from compiler import __version__
 from compiler.catalog import load_catalog
@@ -16,64 +14,56 @@ from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, warning
 from compiler.emit import MANIFEST, UNREADABLE, tree
-from compiler.emit.report import object_index, report
-from compiler.emit.yaml import encoded
+from compiler.emit.marker import marked
+from compiler.emit.yaml import dump, encoded
 from compiler.history import Run, submitted
 from compiler.history.words import Words
+from compiler.manifest import Body
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.plan import Plan
+from compiler.source import Route
 from compiler.synthesis import Synthesis
 from compiler.targets import files as target_files
 
+_NAME = Route(("metadata", "name"))
+
 
 def render(done: Compilation, base: Path) -> dict[str, bytes]:
-    """All files of a compilation's folder, by path. ``base``: what file names in the source map are relative to."""
+    """All files of a compilation's folder, by path. ``base``: what the path of the spec is relative to."""
     assert done.plan is not None
-    files = {each.path: encoded(each.body) for each in done.manifests}
-    files.update({path: text.encode() for path, text in target_files(done.plan).items()})
-    runs = _runs(done, done.plan)
-    files.update((run.path, run.to_bytes()) for run in runs)
-    # What an edit means is said once, when it is made; the report says what is.
-    lasting = [finding for finding in done.diagnostics if not finding.code.startswith("CHG")]
-    files["report.md"] = report(done.plan, done.manifests, lasting, [run.row() for run in runs if run.left])
-    digests = {path: hashlib.sha256(data).hexdigest() for path, data in sorted(files.items())}
-    index = object_index(done.manifests, done.document, base)
-    head = {
-        "trainyard": __version__, "cluster": done.name, "release": done.plan.release,
-        "facts": {each.name: each.date for each in load_catalog().sources[:4]},
-        "files": digests, "objects": index,
-    }
-    files[MANIFEST] = _json(head)
-    return files
+    files = {each.path: encoded(each.body, each.choices) for each in done.manifests}
+    files.update({path: _text(content) for path, content in target_files(done.plan).items()})
+    files.update((run.path, run.to_bytes()) for run in known_runs(done))
+    files[MANIFEST] = _head(done, done.plan, base)
+    return {path: marked(path, data) for path, data in files.items()}
 
 
-def _runs(done: Compilation, plan: Plan) -> list[Run]:
+def _text(content: str | Body) -> bytes:
+    return (content if isinstance(content, str) else dump(content)).encode()
+
+
+def known_runs(done: Compilation) -> list[Run]:
     """Every run to remember; without a look at the committed folder, those of this plan."""
     if done.runs is not None:
         return done.runs
-    return submitted(plan, done.manifests, Words(done.document))
+    assert done.plan is not None
+    return submitted(done.plan, done.manifests, Words(done.document))
 
 
-def _json(head: dict[str, Any]) -> bytes:
-    """JSON with a line for each file and each object: as one text it would be held three times, and Python's encoder
-    makes indented text piece by piece."""
-    text = bytearray(b"{\n")
-    for number, (key, value) in enumerate(head.items()):
-        text += b",\n " if number else b" "
-        text += _compact(key) + b": "
-        text += _by_line(value) if isinstance(value, dict) else _compact(value)
-    text += b"\n}\n"
-    return bytes(text)
-
-
-def _by_line(entries: dict[str, Any]) -> bytes:
-    lines = (b"  " + _compact(key) + b": " + _compact(value) for key, value in entries.items())
-    return b"{\n" + b",\n".join(lines) + b"\n }" if entries else b"{}"
-
-
-def _compact(value: object) -> bytes:
+def _head(done: Compilation, plan: Plan, base: Path) -> bytes:
+    """What the folder was written from. Whatever an edit of the spec may change has a line between that it cannot."""
+    head = {
+        "spec": _spec_file(done, base), "cluster": done.name, "release": plan.release, "trainyard": __version__,
+        "facts": {each.name: each.date for each in load_catalog().sources[:4]},
+    }
     # Names of files that are not UTF-8 hold lone surrogates, which JSON can only escape.
-    return json.dumps(value, ensure_ascii=False).encode(errors="backslashreplace")
+    return json.dumps(head, indent=1, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
+
+
+def _spec_file(done: Compilation, base: Path) -> str:
+    """The file of the cluster's document: the same on every machine, and by whatever links its folder was reached."""
+    folder, file = os.path.split(os.path.abspath(done.document.span(_NAME).file.name))
+    return Path(os.path.relpath(os.path.join(os.path.realpath(folder), file), base)).as_posix()
 
 
 def current(done: Compilation, options: Options) -> tuple[str, ...] | None:
@@ -149,10 +139,9 @@ def orphans(done: Outcome, options: Options, paths: Sequence[str | os.PathLike[s
 
 
 def _spec_elsewhere(manifest: Path, base: Path, read: Sequence[Path]) -> bool:
-    """Whether a spec that a folder was written from still stands where this run does not look."""
+    """Whether the spec that a folder was written from still stands where this run does not look."""
     try:
-        objects = json.loads(manifest.read_bytes())["objects"].values()
-        files = {base / str(each["spec"]).rpartition(":")[0] for each in objects}
+        file = base / str(json.loads(manifest.read_bytes())["spec"])
     except UNREADABLE:
         return False
-    return any(file.is_file() and not any(file.resolve().is_relative_to(path) for path in read) for file in files)
+    return file.is_file() and not any(file.resolve().is_relative_to(path) for path in read)

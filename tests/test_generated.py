@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 from datetime import date
-from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,9 @@ from ruamel.yaml import YAML
 from running import EXAMPLE, SPECS, Command, contents, spawn
 
 from compiler import driver
+from compiler.emit.marker import is_marked
 from compiler.outcome import Compilation, Options
+from compiler.source import Route
 
 CLUSTERS = ("jakarta", "seoul-llm", "starter", "t5-large", "two-teams")
 DATE = date(2026, 11, 21)
@@ -69,7 +70,7 @@ def test_the_same_bytes_on_any_machine(
 
 
 def test_links_and_absolute_paths_do_not_matter(trainyard: Command, tmp_path: Path, fresh: dict[str, bytes]) -> None:
-    """Reached by a link, from elsewhere, or by its absolute path: the source map names the same files."""
+    """Reached by a link, from elsewhere, or by its absolute path: the same spec is named."""
     shutil.copytree(SPECS, tmp_path / "real" / "specs")
     (tmp_path / "link").symlink_to("real")
     (tmp_path / "elsewhere").mkdir()
@@ -126,49 +127,39 @@ def test_files_are_plain_text_with_one_object_each(generated: Path) -> None:
         assert not data.endswith(b"\n\n")
         assert b"\n---" not in data
         assert not re.search(rb"[ \t]$", data, re.MULTILINE), path
+        if path.parent.name in ("bootstrap", "stacks"):
+            continue
         kind = re.search(rb"^kind: (\S+)", data, re.MULTILINE)
         name = re.search(rb"^  name: (\S+)", data, re.MULTILINE)
         assert kind is not None
         assert name is not None
-        if path.parent.name != "bootstrap":
-            assert path.name == f"{kind[1].decode().lower()}-{name[1].decode()}.yaml"
-
-
-def manifest_of(generated: Path, cluster: str) -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads((generated / cluster / ".manifest.json").read_text(encoding="utf-8"))
-    return loaded
+        ending = f"{kind[1].decode().lower()}-{name[1].decode()}.yaml"
+        assert re.fullmatch(rf"([a-z0-9-]+\.)?{re.escape(ending)}", path.name)
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
-def test_the_manifest_lists_every_file(cluster: str, generated: Path) -> None:
-    """Each with its digest, and itself not."""
-    files = manifest_of(generated, cluster)["files"]
-    written = contents(generated / cluster)
-    del written[".manifest.json"]
-    assert files == {path: sha256(data).hexdigest() for path, data in sorted(written.items())}
+def test_every_file_says_whose_it_is(cluster: str, generated: Path) -> None:
+    """By a line with its own path; and nothing there knows a line of the spec or a digest of a file."""
+    for path, data in contents(generated / cluster).items():
+        assert is_marked(path, data), path
+    head = json.loads((generated / cluster / ".manifest.json").read_text(encoding="utf-8"))
+    assert list(head) == ["trainyard.dev/file", "spec", "cluster", "release", "trainyard", "facts"]
+    assert (EXAMPLE / head["spec"]).is_file()
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
-def test_the_source_map_covers_every_object(cluster: str, generated: Path) -> None:
-    """Every object has its file and a line of the spec; every field path in it exists in the object."""
-    objects = manifest_of(generated, cluster)["objects"]
-    assert sorted(each["path"] for each in objects.values()) == sorted(
-        path.relative_to(generated / cluster).as_posix() for path in (generated / cluster).rglob("*.yaml"))
-    for name, each in objects.items():
-        body = yaml.load((generated / cluster / each["path"]).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-        assert name.startswith(f"{body['kind']}/")
-        for place in (each["spec"], *each["fields"].values()):
-            file, _, line = place.rpartition(":")
-            assert 1 <= int(line) <= len((EXAMPLE / file).read_text(encoding="utf-8").splitlines()), place
-        for path in each["fields"]:
-            _lookup(body, path)
-
-
-def _lookup(body: Any, path: str) -> Any:
-    """The value at a route such as `spec.limits["nvidia.com/gpu"]`; fails if there is none."""
-    for key, index, quoted in re.findall(r'([^.\[\]]+)(?=[.\[]|$)|\[(\d+)\]|\["([^"]+)"\]', path):
-        body = body[int(index)] if index else body[quoted or key]
-    return body
+def test_every_field_with_a_place_is_there(
+    cluster: str, compilations: dict[str, Compilation], generated: Path
+) -> None:
+    """Every object is written, and has a line of the spec; so has every field of it that one is known of."""
+    done = compilations[cluster]
+    assert sorted(each.path for each in done.manifests) == sorted(
+        path.relative_to(generated / cluster).as_posix() for path in (generated / cluster).rglob("*.yaml")
+        if path.name != "stack.yaml" and path.parent.name != "stacks")
+    for manifest in done.manifests:
+        for route in (manifest.at, *manifest.places().values()):
+            span = done.document.span(route)
+            assert 1 <= span.line <= len(Path(span.file.name).read_text(encoding="utf-8").splitlines())
 
 
 @pytest.mark.parametrize(("cluster", "name", "field", "line"), [
@@ -183,13 +174,16 @@ def _lookup(body: Any, path: str) -> Any:
     ("jakarta", "NodePool/h200-cr-0a1b2c3d4e5f60713", "spec.replicas", "nodes: 64"),
     ("two-teams", "ClusterQueue/team-b", "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota", "borrow: 8"),
 ])
-def test_fields_point_at_their_line(cluster: str, name: str, field: str, line: str, generated: Path) -> None:
+def test_fields_point_at_their_line(
+    cluster: str, name: str, field: str, line: str, compilations: dict[str, Compilation]
+) -> None:
     """The field, or the nearest one above that has a line of its own, leads to the line that says it."""
-    (each,) = [value for key, value in manifest_of(generated, cluster)["objects"].items()
-               if re.fullmatch(name.replace("*", r"\w{5}"), key)]
-    place = each["spec"]
+    done = compilations[cluster]
+    (manifest,) = [each for each in done.manifests if re.fullmatch(name.replace("*", r"\w{5}"), str(each.ref))]
+    fields = {str(Route(path)): route for path, route in manifest.places().items()}
+    found = manifest.at
     parts = re.split(r"(?=[.\[])", field)
     for end in range(1, len(parts) + 1):
-        place = each["fields"].get("".join(parts[:end]), place)
-    file, _, number = place.rpartition(":")
-    assert line in (EXAMPLE / file).read_text(encoding="utf-8").splitlines()[int(number) - 1]
+        found = fields.get("".join(parts[:end]), found)
+    span = done.document.span(found)
+    assert line in Path(span.file.name).read_text(encoding="utf-8").splitlines()[span.line - 1]

@@ -108,7 +108,7 @@ def run_report(options: argparse.Namespace) -> int:
     from compiler.driver import check
 
     settings = _options(options)
-    done = check(options.paths, settings)
+    done = check(options.paths, settings, current=lambda _: None)
     out(text(done, settings))
     options.fail_on = "error"
     return exit_code(options, done.all())

@@ -7,12 +7,14 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from compiler.diagnostics.diagnostic import Diagnostic, Severity, error, warning
-from compiler.emit import MANIFEST, swap
+from compiler.emit import MANIFEST, UNREADABLE, swap
+from compiler.emit.marker import is_marked
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,8 @@ def diff(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
 def write(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
     """Make the folder hold the files, whole or not at all, and tell what was done.
 
-    With an error among the diagnostics nothing was written. ``files`` should hold ``.manifest.json``
-    with the sha256 of each of the others, for the next run to know what it owns. Unchanged files
-    keep their inode and times; a tree without any change is not touched.
+    With an error among the diagnostics nothing was written. Each of ``files`` should be ``marked``, for the next run
+    to know it as ours. Unchanged files keep their inode and times; a tree without any change is not touched.
     """
     _check_paths(files)
     try:
@@ -106,52 +107,58 @@ def _obstacle(path: Path) -> Path:
     return next((each for each in parts if os.path.lexists(each) and not each.is_dir()), path)
 
 
-@dataclass(slots=True)
+@dataclass
 class _Comparison:
     """Work in progress of ``_compare``."""
 
     root: Path
     entries: dict[str, os.stat_result]
-    owned: dict[str, str]
-    found: list[Diagnostic]
-    edited: list[str] = field(default_factory=list)
 
     def is_ours(self, path: str) -> bool:
-        """Whether we wrote what stands at a path: a plain file of the last manifest."""
-        return path in self.owned and stat.S_ISREG(self.entries[path].st_mode)
+        """Whether we wrote what stands at a path: a plain file that says so."""
+        if not stat.S_ISREG(self.entries[path].st_mode):
+            return False
+        if path == MANIFEST:
+            return True  # nobody else has files of this name, and a merge may leave anything of it
+        data = self.read(path)
+        return is_marked(path, data) or self._listed.get(path) == sha256(data).hexdigest()
 
-    def note_edit(self, path: str, data: bytes) -> None:
-        """Remember a file of ours that someone changed since."""
-        if self.owned[path] and sha256(data).hexdigest() != self.owned[path]:
-            self.edited.append(path)
+    def read(self, path: str) -> bytes:
+        """The content of a file."""
+        with open(f"{self.root}/{path}", "rb", buffering=0) as handle:  # ten thousand times: no Path, no buffer
+            return handle.readall()
+
+    @cached_property
+    def _listed(self) -> Mapping[str, str]:
+        """Digests by path, as Trainyard kept them before its files said whose they are."""
+        try:
+            files = json.loads(self.read(MANIFEST))["files"]
+        except UNREADABLE:
+            return {}
+        return files if isinstance(files, dict) else {}
 
 
 def _compare(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
     if root.is_symlink():
         return TreeDiff(diagnostics=(error("OUT003", f"`{root}` is a symbolic link, not a directory",
                                            help="write to the folder that it names"),))  # fmt: skip
-    entries = dict(_scan(root, "")) if _stands(root) else {}
-    found: list[Diagnostic] = []
-    state = _Comparison(root, entries, _owned(root, entries, found), found)
+    state = _Comparison(root, dict(_scan(root, "")) if _stands(root) else {})
+    entries = state.entries
     added, changed, unchanged = [], [], []
     for path in sorted(files):
         if path not in entries:
             added.append(path)
-        elif (data := _content(state, path, files[path])) is None:
+        elif _holds(state, path, files[path]):
             unchanged.append(path)
         elif state.is_ours(path):
-            state.note_edit(path, data)
             changed.append(path)
     rest = [path for path in sorted(entries) if path not in files]
     removed = [path for path in rest if state.is_ours(path)]
-    foreign = [path for path in rest if not state.is_ours(path)]
-    for path in removed:
-        state.note_edit(path, (root / path).read_bytes())
+    ours = set(removed)
+    foreign = [path for path in rest if path not in ours]
     in_the_way = _in_the_way(files, {*added, *changed, *unchanged}, foreign)
-    if in_the_way.intersection(files) and MANIFEST not in entries and MANIFEST in files:
-        found.append(_nothing_known(root, "is missing"))
-    _tell(state, in_the_way, [path for path in foreign if path not in in_the_way])
-    return TreeDiff(tuple(added), tuple(changed), tuple(removed), tuple(unchanged), tuple(foreign), tuple(found))
+    found = _told(root, in_the_way, [path for path in foreign if path not in in_the_way])
+    return TreeDiff(tuple(added), tuple(changed), tuple(removed), tuple(unchanged), tuple(foreign), found)
 
 
 def _stands(root: Path) -> bool:
@@ -176,41 +183,12 @@ def _scan(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
                 yield path, entry.stat(follow_symlinks=False)
 
 
-def _owned(root: Path, entries: Mapping[str, os.stat_result], found: list[Diagnostic]) -> dict[str, str]:
-    """Paths and digests of the last manifest; the manifest itself has none."""
-    if MANIFEST not in entries:
-        return {}
-    owned = {MANIFEST: ""}
-    try:
-        if not stat.S_ISREG(entries[MANIFEST].st_mode):
-            raise ValueError("not a plain file")
-        files = json.loads((root / MANIFEST).read_bytes())["files"]
-        if not all(isinstance(digest, str) for digest in files.values()):
-            raise TypeError("not digests")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        found.append(_nothing_known(root, "cannot be read"))
-        return owned
-    return {path: files[path] for path in files if path in entries} | owned
-
-
-def _nothing_known(root: Path, why: str) -> Diagnostic:
-    return warning(
-        "OUT008", f"`{root / MANIFEST}` {why}, so no file in `{root}` counts as written by Trainyard, and no job as "
-        "submitted", help="restore it from version control; only where nothing in the folder was ever pushed, remove "
-        "the folder and compile again",
-    )  # fmt: skip
-
-
-def _content(state: _Comparison, path: str, wanted: bytes) -> bytes | None:
-    """What stands at a path, or ``None`` if it is what is wanted."""
+def _holds(state: _Comparison, path: str, wanted: bytes) -> bool:
+    """Whether what stands at a path is what is wanted."""
     entry = state.entries[path]
-    if not stat.S_ISREG(entry.st_mode):
-        return b""
-    if entry.st_size != len(wanted) and not state.is_ours(path):
-        return b""
-    with open(f"{state.root}/{path}", "rb", buffering=0) as handle:  # ten thousand times: no Path, no buffer
-        data = handle.readall()
-    return None if data == wanted else data
+    if not stat.S_ISREG(entry.st_mode) or entry.st_size != len(wanted):
+        return False
+    return state.read(path) == wanted
 
 
 def _in_the_way(files: Mapping[str, bytes], possible: set[str], foreign: list[str]) -> set[str]:
@@ -224,20 +202,13 @@ def _in_the_way(files: Mapping[str, bytes], possible: set[str], foreign: list[st
     return conflicts
 
 
-def _tell(state: _Comparison, in_the_way: set[str], foreign: list[str]) -> None:
-    for path in sorted(in_the_way):
-        state.found.append(error(
-            "OUT005", f"`{state.root / path}` stands in the way and was not written by Trainyard",
-            help="move it out of the output folder, or remove it",
-        ))  # fmt: skip
-    for path in foreign:
-        state.found.append(warning(
-            "OUT006", f"`{state.root / path}` was not written by Trainyard and is left alone",
-            help="move it out of the output folder",
-        ))  # fmt: skip
-    for path in state.edited:
-        state.found.append(Diagnostic(
-            "OUT007", Severity.NOTE,
-            f"`{state.root / path}` was edited since Trainyard wrote it; `compile` does not keep the edit",
-            help="change the spec instead",
-        ))  # fmt: skip
+def _told(root: Path, in_the_way: set[str], foreign: list[str]) -> tuple[Diagnostic, ...]:
+    found = [error(
+        "OUT005", f"`{root / path}` stands in the way and was not written by Trainyard",
+        help="move it out of the output folder, or remove it; a file of Trainyard's says so in its first line",
+    ) for path in sorted(in_the_way)]  # fmt: skip
+    found += [warning(
+        "OUT006", f"`{root / path}` was not written by Trainyard and is left alone",
+        help="move it out of the output folder",
+    ) for path in foreign]  # fmt: skip
+    return tuple(found)

@@ -11,7 +11,7 @@ import json
 import marshal
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -51,11 +51,38 @@ def dump(body: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def encoded(body: Mapping[str, Any]) -> bytes:
-    """The file of an object. Clusters share most of theirs, and one object is asked for more than once."""
+def encoded(body: Mapping[str, Any], choices: Mapping[str, Sequence[str]] | None = None) -> bytes:
+    """The file of an object. Clusters share most of theirs, and one object is asked for more than once.
+
+    ``choices``: by key at the top, all that may ever stand in its list, see ``with_choices``.
+    """
+    if choices:
+        return with_choices(dump(body), choices).encode()
     if body["kind"] == "TrainJob":  # each is another
         return dump(body).encode()
     return _encoded(marshal.dumps(dict(body), 2))
+
+
+def with_choices(text: str, choices: Mapping[str, Sequence[str]]) -> str:
+    """A text with a comment before the place of each possible item of some lists at the top.
+
+    The comments never change, so two edits that put two items into a list never touch: git merges changes that have an
+    unchanged line between them.
+    """
+    found: list[str] = []
+    places: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("- ") and places:
+            upto = places.index(line[2:]) + 1 if line[2:] in places else 0
+            found += [f"# {each}" for each in places[:upto]]
+            places = places[upto:]
+        elif places:
+            found += [f"# {each}" for each in places]
+            places = []
+        found.append(line)
+        places = places or list(choices.get(line.removesuffix(":"), ()))
+    found += [f"# {each}" for each in places]
+    return "\n".join(found) + "\n"
 
 
 @lru_cache(512)

@@ -6,11 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from compiler.history.committed import Committed
+from compiler.history.committed import TRAIN_JOB, Committed
+from compiler.history.keep import kept_runtime
 from compiler.history.runs import Run
 from compiler.manifest import Manifest
 from compiler.plan.jobs import TrainJob
 from compiler.source import Key, Route
+from compiler.targets.body import object_path
+from compiler.targets.trainer import JOBS
 
 _WIDTH = 60
 _NAMES_ITS_CONTENT = ("spec", "runtimeRef", "name")
@@ -41,8 +44,9 @@ def changed_fields(
     ``manifests``: the objects as they would be made now, by reference (``Kind/[namespace/]name``).
     """
     changes: list[Change] = []
-    new = manifests[f"TrainJob/{job.namespace}/{job.name}"]
-    old = committed.manifest(f"TrainJob/{run.namespace}/{run.object}", new, edited=True)
+    new = manifests[f"{TRAIN_JOB}/{job.namespace}/{job.name}"]
+    path = object_path(JOBS, TRAIN_JOB, run.object, run.namespace)
+    old = committed.manifest(f"{TRAIN_JOB}/{run.namespace}/{run.object}", path, new)
     if old is not None:
         names = {run.object: job.name}
         changes += _differences(old.body["spec"], new, names)
@@ -56,8 +60,7 @@ def _of_runtime(
     new = manifests.get(f"ClusterTrainingRuntime/{job.runtime}")
     if new is None:
         return
-    name = old.body["spec"]["runtimeRef"]["name"]
-    runtime = committed.manifest(f"ClusterTrainingRuntime/{name}", new, edited=True)
+    runtime = kept_runtime(committed, old.body["spec"]["runtimeRef"]["name"], new)
     if runtime is not None:
         yield from _differences(runtime.body["spec"], new, names)
 

@@ -26,7 +26,7 @@ def with_kept_sizes(manifests: Iterable[Manifest], committed: Committed) -> list
 def _kept(new: Manifest, committed: Committed) -> Manifest:
     if committed.holds(new):
         return new
-    old = committed.manifest(str(new.ref), new)
+    old = committed.manifest(str(new.ref), new.path, new)
     if old is None:
         return new
     before, now = _size(old.body), _size(new.body)

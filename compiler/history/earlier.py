@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed
-from compiler.history.landing import landing, lost_landing
+from compiler.history.landing import Landing, landing, lost_landing
 from compiler.history.runs import ENDED, LEFT, Run
 from compiler.plan import Plan
 from compiler.plan.units import Quantity
@@ -18,10 +18,13 @@ _SPEC = Route(("spec",))
 _SHOWN = 5  # runs that one message names
 
 
-def earlier_runs(remembered: Iterable[Run], current: Iterable[Run], spec: ClusterSpec) -> list[Run]:
+def earlier_runs(
+    remembered: Iterable[Run], current: Iterable[Run], spec: ClusterSpec, landed: Callable[[str], Landing]
+) -> list[Run]:
     """What is still remembered of runs that the spec does not ask for.
 
-    One that has ended is remembered as long as the spec says so, so that nothing runs it again.
+    One that has ended is remembered as long as the spec says so, so that nothing runs it again. ``landed``: what the
+    nodes of a pool were until now.
     """
     asked_for = {run.key for run in current}
     done = {job.name for job in spec.jobs if job.done}
@@ -33,7 +36,8 @@ def earlier_runs(remembered: Iterable[Run], current: Iterable[Run], spec: Cluste
         if run.job in done or run.object in ended:
             earlier.append(replace(run, state=ENDED))
         elif run.state != ENDED:
-            earlier.append(replace(run, state=LEFT))
+            left = run if run.landing or not run.pool else replace(run, landing=landed(run.pool))
+            earlier.append(replace(left, state=LEFT))
     return earlier
 
 
@@ -123,7 +127,7 @@ def goes_on(earlier: Iterable[Run]) -> list[Diagnostic]:
         message = "an earlier run goes on until it ends or is deleted: the spec no longer asks for it"
     notes = [f"{_holds(run)}; `{run.ends_with()}` ends it" for run in runs[:_SHOWN]]
     if len(runs) > _SHOWN:
-        notes.append(f"and {len(runs) - _SHOWN} more: `report.md` lists them")
+        notes.append(f"and {len(runs) - _SHOWN} more: `trainyard report` lists them")
     names = ", ".join(run.object for run in runs)
     return [Diagnostic(
         "CHG003", Severity.NOTE, message, _SPEC / "jobs", key=True, notes=tuple(notes),
@@ -138,6 +142,15 @@ def unreadable(paths: Iterable[str]) -> list[Diagnostic]:
         key=True, label="its job could be submitted a second time",
         help="restore it from version control, in a merge from one of the two sides; `--replace` if the run was never "
         "pushed",
+    ) for path in paths]
+
+
+def forgotten(paths: Iterable[str]) -> list[Diagnostic]:
+    """TrainJobs whose run nobody remembers any more."""
+    return [error(
+        "CHG008", f"`{path}` was submitted, and its file under `runs/` is gone", _SPEC / "jobs",
+        key=True, label="its job could be submitted a second time",
+        help="restore that file from version control; `--replace` if the run was never pushed",
     ) for path in paths]
 
 

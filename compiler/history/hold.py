@@ -11,9 +11,10 @@ from compiler.diagnostics.diagnostic import error
 from compiler.history.changes import Change, changed_fields, said
 from compiler.history.claims import with_kept_sizes
 from compiler.history.committed import Committed
-from compiler.history.earlier import earlier_runs, goes_on, lost_needs, not_ended, unreadable
+from compiler.history.earlier import earlier_runs, forgotten, goes_on, lost_needs, not_ended, unreadable
 from compiler.history.immutable import refused_edits
 from compiler.history.keep import Kept, kept, kept_as_submitted, with_kept
+from compiler.history.needs import landed, with_needs
 from compiler.history.runs import ENDED, LEFT, Run, job_manifests, submitted
 from compiler.history.stays import pools_that_stay
 from compiler.history.words import Words
@@ -44,15 +45,17 @@ def hold(
     committed = Committed(folder)
     held = Held(plan, with_kept_sizes(manifests, committed))
     held.diagnostics += unreadable(committed.broken_runs)
+    held.diagnostics += forgotten(committed.forgotten())
     held.diagnostics += refused_edits(held.manifests, committed)
     held.diagnostics += pools_that_stay(held.manifests, committed)
     in_doubt = _keep_jobs(held, committed, words, spec)
     held.runs = submitted(held.plan, held.manifests, words)
     remembered = [run for run in committed.runs if run.job not in in_doubt]
-    earlier = earlier_runs(remembered, held.runs, spec.spec)
+    earlier = earlier_runs(remembered, held.runs, spec.spec, lambda pool: landed(committed, pool, held.manifests))
     held.diagnostics += lost_needs(earlier, spec.spec, held.plan) or goes_on(earlier)
     held.diagnostics += not_ended(earlier, held.runs, spec.spec)
     held.runs += earlier
+    held.plan, held.manifests = with_needs(held.plan, held.manifests, earlier, committed)
     return held
 
 
@@ -68,15 +71,18 @@ def _keep_jobs(held: Held, committed: Committed, words: Words, spec: TrainingClu
     in_doubt: set[str] = set()
     gone = _gone(committed.runs, spec)
     for job in held.plan.jobs:
-        run = committed.latest.get(job.source_name)
-        if run is None:
+        runs = committed.latest.get(job.source_name)
+        if runs is None:
             before = _same_work(job, words.work(job), gone)
             if before is not None:
                 second[job.source_name] = _renamed(job, before)
                 in_doubt.add(before.job)
-        elif job.rerun > run.rerun:
             continue
-        elif run.state == ENDED:
+        # Two branches may have made one each: the merged spec asks for one of them, and the other goes on.
+        run = next((each for each in runs if each.is_same(job, made[job.name])), runs[-1])
+        if job.rerun > run.rerun:
+            continue
+        if run.state == ENDED:
             second[job.source_name] = _after_the_end(job, run)
         elif run.is_same(job, made[job.name]):
             held.diagnostics += _added_again(job, run)

@@ -103,7 +103,7 @@ def refused_edits(manifests: Iterable[Manifest], committed: Committed) -> list[D
     for manifest in manifests:
         if manifest.body["kind"] not in RULES or committed.holds(manifest):
             continue
-        old = committed.manifest(str(manifest.ref), manifest, edited=True)
+        old = committed.manifest(str(manifest.ref), manifest.path, manifest)
         if old is not None:
             found += _refused(old.body, manifest)
     return found

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.emit import MANIFEST
 from compiler.history.committed import Committed
-from compiler.history.runs import Run
+from compiler.history.runs import FOLDER, Run
+from compiler.history.words import digest
 from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.plan import Derived, Plan
 from compiler.plan.jobs import Runtime, TrainJob
+from compiler.targets.body import object_path
+from compiler.targets.trainer import JOBS, RUNTIMES
 
 _KIND = "TrainJob"
 _RUNTIME = "ClusterTrainingRuntime"
@@ -30,11 +32,14 @@ class Kept:
 
 def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept | None:
     """The job as it was submitted; ``None`` where its files are not as they were written."""
-    old = committed.manifest(f"{_KIND}/{run.namespace}/{run.object}", new)
-    if old is None or run.namespace != job.namespace:
+    if run.namespace != job.namespace:
         return None
-    runtime = committed.manifest(f"{_RUNTIME}/{old.body['spec']['runtimeRef']['name']}", new)
-    if runtime is None:
+    path = object_path(JOBS, _KIND, run.object, run.namespace)
+    old = committed.manifest(f"{_KIND}/{run.namespace}/{run.object}", path, new)
+    if old is None or run.made not in ("", digest(old.body["spec"])):
+        return None
+    runtime = kept_runtime(committed, old.body["spec"]["runtimeRef"]["name"], new)
+    if runtime is None or run.ran not in ("", digest(runtime.body["spec"])):
         return None
     lifted = lift([old, runtime], closed=False)
     (node,), (ran,) = lifted.jobs, lifted.runtimes
@@ -42,6 +47,11 @@ def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept |
         node, at=job.at, origins=job.origins, source_name=job.source_name, pool=job.pool, rerun=job.rerun,
     )
     return Kept(node, ran, (old, runtime))
+
+
+def kept_runtime(committed: Committed, name: str, like: Manifest) -> Manifest | None:
+    """A runtime as it was written."""
+    return committed.manifest(f"{_RUNTIME}/{name}", object_path(RUNTIMES, _RUNTIME, name), like)
 
 
 def with_kept(
@@ -75,7 +85,7 @@ def _derived(plan: Plan, stay: Iterable[Kept]) -> tuple[Derived, ...]:
     names = {f"job/{each.job.source_name}": each.job.name for each in stay}
     derived = [value for value in plan.derived if value.object not in names]
     for job, name in names.items():
-        derived.append(Derived(job, "name", name, "submitted before, and no other run is asked for", MANIFEST))
+        derived.append(Derived(job, "name", name, "submitted before, and no other run is asked for", FOLDER))
     return tuple(derived)
 
 

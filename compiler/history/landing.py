@@ -7,14 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from compiler.plan import Plan
 from compiler.plan.nodes import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, ZONE, NodePool
 
+Landing = dict[str, list[str]]
 _OFFERED = {"instanceTypes": INSTANCE_TYPE, "zones": ZONE, "capacity": CAPACITY_TYPE}
 _WORDS = {"instanceTypes": "instance type", "zones": "zone", "capacity": "capacity", "efa": "EFA"}
 
 
-def landing(plan: Plan, pool: str) -> dict[str, list[str]]:
+def landing(plan: Plan, pool: str) -> Landing:
     """Instance types, zones, capacity types, taints and EFA of a pool of the spec."""
     nodes = [node_pool for node_pool in plan.node_pools if pool in (node_pool.name, node_pool.labels.get(POOL_LABEL))]
-    found: dict[str, list[str]] = {}
+    found: Landing = {}
     for word, key in _OFFERED.items():
         found[word] = sorted({value for node_pool in nodes for value in _values(node_pool, key)})
     found["taints"] = sorted({str(taint) for node_pool in nodes for taint in node_pool.taints})

@@ -1,7 +1,7 @@
 """Runs: what is remembered of each TrainJob that was ever submitted and may still be there.
 
-A run is remembered in ``runs/<namespace>/<object>.json`` of the cluster's folder, beside nothing that another run
-changes. Flux reads no folder of that name.
+A run is remembered in ``runs/<namespace>.<object>.json`` of the cluster's folder, by what its job says of itself: no
+edit of another job, a pool or a queue changes it. Flux reads no folder of that name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.emit import MANIFEST, UNREADABLE
-from compiler.history.landing import landing
+from compiler.emit.marker import KEY
 from compiler.history.words import Words, digest
 from compiler.manifest import Manifest
 from compiler.plan import Plan
@@ -24,6 +24,7 @@ FOLDER = "runs"
 SUBMITTED = "submitted"
 LEFT = "left"
 ENDED = "ended"
+_RUNTIME = "ClusterTrainingRuntime"
 _STATES = (ENDED, LEFT, SUBMITTED)  # what counts for a job of which several runs have the same number
 
 
@@ -32,10 +33,10 @@ class Run:
     """One TrainJob as it was submitted, and what it needs as long as it runs.
 
     ``state``: ``submitted`` while the spec asks for it; ``left`` when the spec no longer does and nobody said that it
-    has ended; ``ended`` when the spec says so. ``accelerators`` are those of all nodes, by resource, and ``landing``
-    what the nodes of its pool are (``compiler.history.landing``). ``asked`` and
-    ``work`` are digests of the words of the spec, with and without the job's name; ``made`` is one of the TrainJob's
-    ``spec``. A digest is empty where it was not noted.
+    has ended; ``ended`` when the spec says so. ``accelerators`` are those of all nodes, by resource. ``landing`` is
+    what the nodes of its pool were when it left (``compiler.history.landing``). ``asked`` and ``work`` are digests of
+    the words of the spec, with and without the job's name; ``made`` is one of the TrainJob's ``spec``, and ``ran`` of
+    its runtime's. A digest is empty where it was not noted.
     """
 
     job: str
@@ -46,6 +47,8 @@ class Run:
     asked: str = ""
     work: str = ""
     made: str = ""
+    runtime: str = ""
+    ran: str = ""
     queue: str = ""
     pool: str = ""
     nodes: int = 0
@@ -57,7 +60,7 @@ class Run:
     @property
     def path(self) -> str:
         """The file that remembers it, relative to the cluster's folder."""
-        return f"{FOLDER}/{self.namespace}/{self.object}.json"
+        return f"{FOLDER}/{self.namespace}.{self.object}.json"
 
     @property
     def key(self) -> tuple[str, str]:
@@ -91,16 +94,16 @@ class Run:
         return f"kubectl delete trainjob {self.object} -n {self.namespace}"
 
 
-def submitted(plan: Plan, manifests: Iterable[Manifest], words: Words) -> list[Run]:
+def submitted(plan: Plan, manifests: Sequence[Manifest], words: Words) -> list[Run]:
     """The run of each job of a plan."""
     made = job_manifests(manifests)
-    landings = {pool: landing(plan, pool) for pool in {job.pool for job in plan.jobs}}
+    ran = {each.ref.name: digest(each.body["spec"]) for each in manifests if each.body["kind"] == _RUNTIME}
     return [
         Run(
             job=job.source_name, namespace=job.namespace, object=job.name, rerun=job.rerun,
             asked=words.asked(job), work=words.work(job), made=digest(made[job.name].body["spec"]),
+            runtime=job.runtime, ran=ran.get(job.runtime, ""),
             queue=job.queue or "", pool=job.pool, nodes=job.nodes or 1, accelerators=_accelerators(job),
-            landing=landings[job.pool],
             storage=_claims(job), priority=job.priority or "",
         )
         for job in plan.jobs
@@ -134,12 +137,14 @@ def broken_runs(folder: Path) -> list[str]:
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(folder.glob(f"{FOLDER}/*/*.json"))
+    return sorted((folder / FOLDER).rglob("*.json"))
 
 
 def _read(path: Path) -> Run | None:
     try:
-        run = Run(**json.loads(path.read_bytes()))
+        words = json.loads(path.read_bytes())
+        words.pop(KEY, None)
+        run = Run(**words)
         return replace(run, storage=tuple(run.storage)) if _is_sound(run) else None
     except UNREADABLE:
         return None
@@ -147,7 +152,8 @@ def _read(path: Path) -> Run | None:
 
 def _is_sound(run: Run) -> bool:
     """Whether every value has its type: the file may have been edited, or merged by hand."""
-    texts = (run.job, run.namespace, run.object, run.asked, run.work, run.made, run.queue, run.pool, run.priority)
+    texts = (run.job, run.namespace, run.object, run.asked, run.work, run.made, run.runtime, run.ran, run.queue,
+             run.pool, run.priority)
     return (
         all(isinstance(text, str) for text in (*texts, *run.storage))
         and type(run.rerun) is type(run.nodes) is int

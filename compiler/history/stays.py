@@ -8,6 +8,8 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.history.committed import Committed
 from compiler.manifest import Manifest
 from compiler.source import Route
+from compiler.targets.body import object_path
+from compiler.targets.karpenter import FOLDER
 
 _KIND = "NodePool"
 _PRUNE = "kustomize.toolkit.fluxcd.io/prune"
@@ -15,14 +17,15 @@ _PRUNE = "kustomize.toolkit.fluxcd.io/prune"
 
 def pools_that_stay(manifests: Iterable[Manifest], committed: Committed) -> list[Diagnostic]:
     """The note on each NodePool that goes on buying nodes although nothing of it is left in git."""
-    pools = {str(manifest.ref): manifest for manifest in manifests if manifest.body["kind"] == _KIND}
+    pools = {manifest.ref.name: manifest for manifest in manifests if manifest.body["kind"] == _KIND}
     like = next(iter(pools.values()), None)
     found: list[Diagnostic] = []
-    for ref in committed.refs(_KIND):
-        old = committed.manifest(ref, like) if like is not None and ref not in pools else None
+    for name in committed.names(FOLDER, _KIND):
+        path = object_path(FOLDER, _KIND, name)
+        old = committed.manifest(f"{_KIND}/{name}", path, like) if like is not None and name not in pools else None
         annotations = old.body["metadata"].get("annotations", {}) if old is not None else {}
         if annotations.get(_PRUNE) == "disabled":
-            found.append(_stays(ref.partition("/")[2]))
+            found.append(_stays(name))
     return found
 
 

@@ -1,4 +1,4 @@
-"""What the spec says of a job: its own words and those of its pool, bases included."""
+"""What the spec says of a job: its own words and those of its pool that reach it, bases included."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from compiler.source import Document, Route
 
 _POOLS = Route(("spec", "nodePools"))
 _NOT_WORK = ("name", "rerun", "done")
+# What a job is made of: by type and EFA its share of a node, by taints what it tolerates, by topology how it is placed.
+# How many nodes there are, where, and what else they carry, asks for no other run.
+_REACHES_JOBS = ("instanceType", "efa", "taints", "topology")
 
 
 class Words:
@@ -37,7 +40,15 @@ class Words:
     @cached_property
     def _pools(self) -> dict[str, str]:
         pools = self._document.node(_POOLS)[0].to_python()
-        return {pool["name"]: digest([pool]) for pool in pools}
+        return {pool["name"]: digest(_reaching(pool)) for pool in pools}
+
+
+def _reaching(pool: Mapping[str, Any]) -> list[Any]:
+    capacity, nodes = pool.get("capacity") or {}, pool.get("nodes") or {}
+    split = "reservations" in capacity
+    placed = split or "topology" in pool
+    always_on = placed and nodes.get("min") == nodes.get("max")
+    return [*(pool.get(key) for key in _REACHES_JOBS), capacity.get("type") == "block", split, always_on]
 
 
 def digest(value: Any) -> str:

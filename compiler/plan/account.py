@@ -7,7 +7,7 @@ from compiler.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ServiceQuota:
-    """A quota of the account, and how much of it this cluster takes."""
+    """A quota of the account, and how much a part of this cluster takes of it."""
 
     service: str
     code: str
@@ -37,32 +37,34 @@ class Purchase:
 
 
 @dataclass(frozen=True, slots=True)
-class EcrImage:
-    """An image in a private ECR registry; ``pin`` is ``imageDigest=…`` or ``imageTag=…``."""
+class PoolNeeds:
+    """What one pool takes of the account: ``quotas`` for each node; and what a node shows when it is in order."""
 
-    account: str
-    region: str
-    repository: str
-    pin: str
+    pool: str
+    instance_type: str
+    zones: tuple[str, ...]
+    nodes: int
+    static: bool
+    block: bool
+    quotas: tuple[ServiceQuota, ...]
+    devices: tuple[tuple[str, str], ...]
+    purchase: Purchase | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class PoolDevices:
-    """What each node of a pool shows when it is in order: resources and their amounts."""
+class StorageNeeds:
+    """A storage that exists: a file system or a bucket."""
 
-    pool: str
-    nodes: int
-    static: bool
-    each: tuple[tuple[str, str], ...]
+    name: str
+    file_system: str | None = None
+    bucket: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Everything that takes time or money before the first command."""
+    """Everything that takes time or money before the first command. ``quotas`` are those of the cluster itself."""
 
     opt_in: bool = False
     quotas: tuple[ServiceQuota, ...] = ()
-    purchases: tuple[Purchase, ...] = ()
-    images: tuple[EcrImage, ...] = ()
-    file_systems: tuple[str, ...] = ()
-    devices: tuple[PoolDevices, ...] = ()
+    pools: tuple[PoolNeeds, ...] = ()
+    storage: tuple[StorageNeeds, ...] = ()

@@ -98,7 +98,9 @@ class PlacementGroup(PlanNode):
 class Bootstrap(PlanNode):
     """What must exist before Flux can work, made by people or CI: IAM, queue, placement groups, cluster, Flux.
 
-    ``queue``: properties of the interruption queue, and its ``policy``.
+    ``queue``: properties of the interruption queue, and its ``policy``. ``access``: who may enter the cluster, beside
+    its nodes; each by a stack of its own. ``drivers``: pod identities of add-ons that only some clusters have.
+    ``zones``: all that the Region has.
     """
 
     cluster: str
@@ -114,7 +116,9 @@ class Bootstrap(PlanNode):
     node_policies: tuple[str, ...] = ()
     interruption_rules: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     bucket_role: str = ""
-    buckets: tuple[str, ...] = ()
+    access: tuple[AccessEntry, ...] = ()
+    drivers: tuple[PodIdentity, ...] = ()
+    zones: tuple[str, ...] = ()
     placement_groups: tuple[PlacementGroup, ...] = ()
     eksctl_version: str = ""
     flux_version: str = ""

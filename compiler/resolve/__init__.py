@@ -71,14 +71,14 @@ def _plan(context: Context) -> Plan:
         topologies=topology.topologies(pools.values()),
         flavors=tuple(queues.flavor(each) for each in pools.values()),
         cohorts=queues.cohorts(context, bound),
-        cluster_queues=tuple(queues.cluster_queue(context, each, _asked(each.name, made)) for each in bound.values()),
+        cluster_queues=tuple(queues.cluster_queue(context, each) for each in bound.values()),
         local_queues=queues.local_queues(bound),
         priorities=queues.priorities(context),
         queue_manager=manager,
         runtimes=_distinct(ran for _, ran in made),
         jobs=tuple(job for job, _ in made),
         namespaces=platform.namespaces(routes),
-        resource_quotas=platform.resource_quotas(context, routes, bound),
+        resource_quotas=platform.resource_quotas(context),
         service_accounts=platform.service_accounts(routes),
         access=platform.access(context),
         network_policies=platform.network_policies(routes),
@@ -111,10 +111,6 @@ def _versions(context: Context) -> tuple[tuple[str, str], ...]:
         context.settle("cluster", f"versions.{name}", own.get(name), version, reason, source,
                        at=SPEC / "versions" / name)
     return tuple(sorted(chosen.items()))
-
-
-def _asked(queue: str, made: list[tuple[TrainJob, Runtime]]) -> frozenset[str]:
-    return frozenset(resource for job, _ in made if job.queue == queue for resource in job.requests)
 
 
 def _distinct(runtimes: Iterable[Runtime]) -> tuple[Runtime, ...]:

@@ -61,8 +61,9 @@ def resolve_jobs(
 
 def _explain(context: Context, job: Job) -> None:
     queue = job.queue
+    why_queue = "the queue of its pool" if queue.implicit else "the only queue that could take it"
     for key, given, bound, why, follows in (
-        ("queue", job.spec.queue, queue.name, "the only queue that could take it", queue.at),
+        ("queue", job.spec.queue, queue.name, why_queue, queue.at),
         ("pool", job.spec.pool, job.pool.name, f"the only pool of queue {queue.name}", queue.at / "quota"),
         ("namespace", job.spec.namespace, job.namespace, f"the only namespace of queue {queue.name}",
          queue.at / "namespaces"),
@@ -116,6 +117,9 @@ def _under(path: str, folder: str) -> bool:
 def _queue(context: Context, job: spec_jobs.Job, queues: dict[str, Queue], at: Route) -> Queue | None:
     if job.queue is not None:
         return context.find("RES016", "queue", job.queue, queues, at / "queue")
+    if not context.spec.queues:  # each pool has its own: what a job lacks is the pool
+        only = next(iter(queues)) if len(queues) == 1 else ""
+        return queues.get(job.pool or only)
     fitting = {
         name: each for name, each in queues.items()
         if job.pool is None or not each.quota or any(pool.name == job.pool for pool, _, _ in each.quota)

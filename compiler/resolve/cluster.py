@@ -20,12 +20,12 @@ from compiler.plan.nodes import NodeGroup
 from compiler.resolve.context import SPEC, Context
 from compiler.resolve.delivery import flux_folder, folder, git_secret, interruption_queue
 from compiler.resolve.nodes import node_role, placement_group
+from compiler.resolve.people import access_entries
 from compiler.resolve.pools import Pool
 
 SYSTEM = "system"
 _CONTROLLER_ROLE = "KarpenterController-{}"
 _BUCKET_ROLE = "MountpointS3-{}"
-ADMIN_POLICY = "arn:{}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 _ADDONS = ("vpc-cni", "coredns", "kube-proxy", "eks-pod-identity-agent", "metrics-server")
 
 
@@ -37,7 +37,7 @@ def cluster(context: Context, pools: dict[str, Pool]) -> Cluster:
         at=SPEC, name=context.name, region=spec.region, kubernetes=context.version("kubernetes"), network=network,
         origins={"region": SPEC / "region", "network": SPEC / "network", "name": SPEC, "access": SPEC / "admins"},
         tags={**spec.tags, "karpenter.sh/discovery": context.name},
-        addons=_addons(context), pod_identities=_identities(context), access=_access(context),
+        addons=_addons(context), pod_identities=_identities(context), access=(_nodes_entry(context),),
         node_groups=(_system(context),), auto_mode=False,
         log_types=("api", "audit", "authenticator"),
     )
@@ -89,19 +89,19 @@ def _fits(context: Context, cidr: str, zones: tuple[str, ...], pools: dict[str, 
 
 
 def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
-    """The pools' zones, filled up to the two that EKS asks of a control plane (EKS user guide, network-reqs)."""
-    found = dict.fromkeys(zone for pool in pools.values() for zone in pool.zones)
+    """The pools' zones, and the first two of the Region that take system nodes, since EKS asks for two (EKS user guide,
+    network-reqs). A pool that comes adds its zone and takes none away."""
+    region = context.spec.region
     system = context.catalog.instance(context.spec.system.instance_type)
-    offered = system.zones.get(context.spec.region, ()) if system else ()
-    for zone in offered or context.catalog.regions.get(context.spec.region, ()):
-        if len(found) >= 2:
-            break
-        found.setdefault(zone)
-    region, first = context.spec.region, next(iter(found), "")
+    offered = system.zones.get(region, ()) if system else ()
+    first_two = (offered or context.catalog.regions.get(region, ()))[:2]
+    found = {*first_two, *(zone for pool in pools.values() for zone in pool.zones)}
+    first = next(iter(sorted(found)), "")
     if len(found) == 1 and region in context.catalog.regions:
         context.fault("RES038", f"EKS wants two zones, and those of `{region}` are not known beside `{first}`",
                       SPEC / "region", f"write `network: {{zones: [{first}, …]}}`")
-    context.derive("cluster", "network.zones", ", ".join(sorted(found)), "the pools' zones, and at least two for EKS")
+    context.derive("cluster", "network.zones", ", ".join(sorted(found)),
+                   "the pools' zones, and the first two of the Region for EKS")
     return tuple(sorted(found))
 
 
@@ -117,38 +117,23 @@ def _addons(context: Context) -> tuple[Addon, ...]:
 
 
 def _identities(context: Context) -> tuple[PodIdentity, ...]:
+    """Those that every cluster has. The role of buckets may do nothing until a bucket's own stack lets it."""
     role = f"arn:{context.partition}:iam::{context.spec.account}:role/"
-    found = [PodIdentity("kube-system", "karpenter", role_arn=role + _CONTROLLER_ROLE.format(context.name))]
+    return (PodIdentity("kube-system", "karpenter", role_arn=role + _CONTROLLER_ROLE.format(context.name)),
+            PodIdentity("kube-system", "s3-csi-driver-sa", role_arn=role + _BUCKET_ROLE.format(context.name)))
+
+
+def _drivers(context: Context) -> tuple[PodIdentity, ...]:
+    """Those of drivers that only some clusters have."""
     lustre = iam.addon_role("aws-fsx-csi-driver", context.partition)
-    if lustre is not None and any(each.fsx_lustre for each in context.spec.storage):
-        found.append(PodIdentity(lustre.namespace, lustre.service_account, lustre.managed))
-    if any(each.s3 for each in context.spec.storage):
-        found.append(PodIdentity("kube-system", "s3-csi-driver-sa", role_arn=role + _BUCKET_ROLE.format(context.name)))
-    return tuple(found)
+    if lustre is None or not any(each.fsx_lustre for each in context.spec.storage):
+        return ()
+    return (PodIdentity(lustre.namespace, lustre.service_account, lustre.managed),)
 
 
-def _access(context: Context) -> tuple[AccessEntry, ...]:
+def _nodes_entry(context: Context) -> AccessEntry:
     role = f"arn:{context.partition}:iam::{context.spec.account}:role/{node_role(context.name)}"
-    admin = ADMIN_POLICY.format(context.partition)
-    groups = _groups(context)
-    # One entry a principal: EKS takes no second (EKS user guide, creating access entries).
-    people = dict.fromkeys([*context.spec.admins, *groups])
-    return (AccessEntry(role, "EC2_LINUX"), *(
-        AccessEntry(arn, policy=admin if arn in context.spec.admins else None, groups=tuple(groups.get(arn, ())))
-        for arn in people
-    ))
-
-
-def _groups(context: Context) -> dict[str, list[str]]:
-    """The Kubernetes groups of each team's principals."""
-    found: dict[str, list[str]] = {}
-    for namespace in context.spec.namespaces:
-        for arn in namespace.principals:
-            groups = found.setdefault(arn, [])
-            group = namespace.group or namespace.name
-            if group not in groups:
-                groups.append(group)
-    return found
+    return AccessEntry(role, "EC2_LINUX")
 
 
 def _system(context: Context) -> NodeGroup:
@@ -182,7 +167,6 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
         PlacementGroup(at=pool.at / "placement", name=name, strategy=pool.placement)
         for pool in pools.values() if pool.placement and (name := placement_group(context.name, pool))
     )
-    buckets = tuple(dict.fromkeys(each.s3.bucket for each in spec.storage if each.s3))
     return Bootstrap(
         at=SPEC, cluster=context.name, region=spec.region, partition=context.partition, account=spec.account,
         node_role=node_role(context.name), interruption_queue=interruption_queue(context.name),
@@ -195,7 +179,8 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
         ),
         node_policies=tuple(iam.node_role_policies(context.partition)),
         interruption_rules=iam.interruption_rules(),
-        bucket_role=_BUCKET_ROLE.format(context.name) if buckets else "", buckets=buckets,
+        bucket_role=_BUCKET_ROLE.format(context.name), access=access_entries(context), drivers=_drivers(context),
+        zones=tuple(sorted(context.catalog.regions.get(spec.region, ()))),
         placement_groups=groups, eksctl_version=context.release.versions["eksctl"],
         flux_version=context.release.versions["flux"], flux_source=flux.source, flux_secret=git_secret(context),
         flux_folder=flux_folder(context), repository=flux.url, branch=flux.branch, path=folder(context),

@@ -1,13 +1,13 @@
-"""What the DaemonSets of this compilation take of every node.
+"""What DaemonSets take of every node: all that could ever come to it, whether this spec asks for them or not.
 
-Requests that we set ourselves (Helm values, our own DaemonSets) and those of the EKS add-ons.
+So a storage that is added later, or an agent that is switched on, changes no quota, and no job that runs becomes too
+large for its node. Requests that we set ourselves (Helm values, our own DaemonSets) and those of the EKS add-ons.
 """
 
 from __future__ import annotations
 
 from compiler.catalog import InstanceType, Step
 from compiler.dataclass import dataclass
-from compiler.spec.cluster import ClusterSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Daemon:
     where: str = "all"
 
 
-OURS = "set by this compilation"
+OURS = "set by Trainyard"
 AGENT_REQUESTS = {"cpu": "100m", "memory": "256Mi"}
 DCGM_REQUESTS = {"cpu": "100m", "memory": "512Mi"}
 PLUGIN_REQUESTS = {"cpu": "50m", "memory": "128Mi"}
@@ -32,29 +32,28 @@ _ALWAYS = (
     Daemon("aws-node", 50, 0, "amazon-vpc-cni-k8s v1.23.0 chart values"),
     Daemon("kube-proxy", 100, 0, "EKS add-on kube-proxy: request 100m"),
     Daemon("eks-pod-identity-agent", 0, 0, "EKS add-on eks-pod-identity-agent: no request"),
+    Daemon("eks-node-monitoring-agent", 100, 256, OURS),
+    # One container of 10m, 40Mi (node) and two of 10m, 32Mi (sidecars).
+    Daemon("fsx-csi-node", 30, 104, "aws-fsx-csi-driver 1.17.0 chart values"),
+    # Three containers of 10m, 40Mi; Mountpoint's own pods ask for nothing (pkg/podmounter/mppod, v2.7.0).
+    Daemon("s3-csi-node", 30, 120, "aws-mountpoint-s3-csi-driver 2.7.0 chart values"),
+)
+_OF_GPUS = (
+    Daemon("nvidia-device-plugin", 50, 128, OURS),
+    Daemon("node-problem-detector", 50, 128, OURS),
 )
 
 
-def daemons(spec: ClusterSpec, instance: InstanceType, *, efa: bool) -> list[Daemon]:
-    """The DaemonSets that land on a node of a pool."""
+def daemons(instance: InstanceType) -> list[Daemon]:
+    """The DaemonSets that may land on a node of a type."""
     found = list(_ALWAYS)
     if instance.gpus:
-        found.append(Daemon("nvidia-device-plugin", 50, 128, OURS))
-        if spec.health.problem_detector:
-            found.append(Daemon("node-problem-detector", 50, 128, OURS))
-    if efa:
-        found.append(Daemon("aws-efa-k8s-device-plugin", 50, 128, OURS))
-    if spec.health.monitoring_agent:
-        found.append(Daemon("eks-node-monitoring-agent", 100, 256, OURS))
+        found += _OF_GPUS
         # eks-node-monitoring-agent 1.7.0 chart values: no DCGM on arm64.
-        if instance.gpus and instance.arch == "amd64":
+        if instance.arch == "amd64":
             found.append(Daemon("dcgm-server", 100, 512, OURS))
-    if any(each.fsx_lustre for each in spec.storage):
-        # One container of 10m, 40Mi (node) and two of 10m, 32Mi (sidecars).
-        found.append(Daemon("fsx-csi-node", 30, 104, "aws-fsx-csi-driver 1.17.0 chart values"))
-    if any(each.s3 for each in spec.storage):
-        # Three containers of 10m, 40Mi; Mountpoint's own pods ask for nothing (pkg/podmounter/mppod, v2.7.0).
-        found.append(Daemon("s3-csi-node", 30, 120, "aws-mountpoint-s3-csi-driver 2.7.0 chart values"))
+    if instance.efa_interfaces:
+        found.append(Daemon("aws-efa-k8s-device-plugin", 50, 128, OURS))
     return found
 
 

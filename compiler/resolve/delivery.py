@@ -9,7 +9,6 @@ from typing import Any
 
 from compiler.plan.delivery import GitSource, HealthExpression, HelmRelease, HelmSource, Stage
 from compiler.plan.jobs import NEURON
-from compiler.plan.nodes import Toleration
 from compiler.plan.queues import QueueManager
 from compiler.plan.units import Duration
 from compiler.resolve import availability
@@ -22,16 +21,8 @@ FLUX = "flux-system"
 PREFIX = "trainyard"
 
 
-def tolerations(pools: Mapping[str, Pool]) -> list[dict[str, str]]:
-    """What an agent needs to run on every pool of this compilation."""
-    found: dict[Toleration, None] = {}
-    for pool in pools.values():
-        found.update(dict.fromkeys(pool.tolerations))
-    return [
-        {"key": each.key, "operator": "Equal", "value": each.value, "effect": each.effect} if each.value
-        else {"key": each.key, "operator": "Exists", "effect": each.effect}
-        for each in found
-    ]
+# An agent runs on every pool, whatever its taints: a list of them would be another one with each pool that comes.
+_REACH = [{"operator": "Exists"}]
 
 
 def helm(
@@ -40,21 +31,20 @@ def helm(
     """Every chart that this compilation needs: its source and its release. ``config`` is Kueue's configuration."""
     wanted = [
         ("karpenter-crd", SPEC / "nodePools", {}, ()),
-        ("karpenter", SPEC / "nodePools", karpenter_values(context, pools), ()),
+        ("karpenter", SPEC / "nodePools", karpenter_values(context), ()),
         ("jobset", SPEC / "jobs", jobset_values(), ()),
         ("trainer", SPEC / "jobs", trainer_values(), ("jobset",)),
         # After the kinds that it is to watch: an integration whose CRD is missing at the start may stay off.
         ("kueue", manager.at, kueue_values(config), ("jobset", "trainer")),
     ]
-    reach = tolerations(pools)
     if any(pool.instance.gpus for pool in pools.values()):
-        wanted.append(("nvidia-device-plugin", SPEC / "nodePools", nvidia_values(reach), ()))
+        wanted.append(("nvidia-device-plugin", SPEC / "nodePools", nvidia_values(), ()))
     if any(pool.share.resource == NEURON for pool in pools.values()):
-        wanted.append(("neuron-helm-chart", SPEC / "nodePools", neuron_values(reach), ()))
+        wanted.append(("neuron-helm-chart", SPEC / "nodePools", neuron_values(), ()))
     if any(pool.efa for pool in pools.values()):
-        wanted.append(("aws-efa-k8s-device-plugin", SPEC / "nodePools", efa_values(reach), ()))
+        wanted.append(("aws-efa-k8s-device-plugin", SPEC / "nodePools", efa_values(), ()))
     if context.spec.health.monitoring_agent:
-        wanted.append(("eks-node-monitoring-agent", SPEC / "health", agent_values(reach, pools), ()))
+        wanted.append(("eks-node-monitoring-agent", SPEC / "health", agent_values(), ()))
     if any(each.fsx_lustre for each in context.spec.storage):
         wanted.append(("aws-fsx-csi-driver", SPEC / "storage", csi_values(), ()))
     if any(each.s3 for each in context.spec.storage):
@@ -99,16 +89,15 @@ def interruption_queue(cluster: str) -> str:
     return f"Karpenter-{cluster}"
 
 
-def karpenter_values(context: Context, pools: Mapping[str, Pool]) -> dict[str, Any]:
-    """karpenter 1.14.1 chart values."""
-    static = any(pool.static for pool in pools.values())
+def karpenter_values(context: Context) -> dict[str, Any]:
+    """karpenter 1.14.1 chart values, with the gates of all that a pool may be."""
     return {
         "settings": {
             "clusterName": context.name,
             "interruptionQueue": interruption_queue(context.name),
             "featureGates": {
-                "nodeRepair": context.spec.health.repair, "reservedCapacity": True, "staticCapacity": static,
-                "nodeOverlay": any(pool.overlaid for pool in pools.values()),
+                "nodeRepair": context.spec.health.repair, "reservedCapacity": True, "staticCapacity": True,
+                "nodeOverlay": True,
             },
         },
         "serviceAccount": {"create": True, "name": "karpenter"},
@@ -145,6 +134,8 @@ def kueue_configuration(manager: QueueManager) -> dict[str, Any]:
         "clientConnection": {"qps": 300, "burst": 500},
         "waitForPodsReady": ready,
         "integrations": {"frameworks": list(manager.frameworks)},
+        **({"resources": {"excludeResourcePrefixes": list(manager.excluded_prefixes)}} if manager.excluded_prefixes
+           else {}),
     }
 
 
@@ -176,10 +167,10 @@ def trainer_values() -> dict[str, Any]:
             "manager": availability.trainer()}
 
 
-def nvidia_values(reach: list[dict[str, str]]) -> dict[str, Any]:
+def nvidia_values() -> dict[str, Any]:
     """nvidia-device-plugin 0.20.0 chart values. MOFED mounts would fight the EFA plugin for /dev/infiniband."""
     return {
-        "gfd": {"enabled": False}, "mofedEnabled": False, "tolerations": reach,
+        "gfd": {"enabled": False}, "mofedEnabled": False, "tolerations": _REACH,
         "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
             {"matchExpressions": [{"key": GPU_PRESENT, "operator": "In", "values": ["true"]}]},
         ]}}},
@@ -187,38 +178,38 @@ def nvidia_values(reach: list[dict[str, str]]) -> dict[str, Any]:
     }
 
 
-def neuron_values(reach: list[dict[str, str]]) -> dict[str, Any]:
+def neuron_values() -> dict[str, Any]:
     """neuron-helm-chart values: the device plugin alone. Node health has its own detectors here."""
-    return {"devicePlugin": {"enabled": True, "tolerations": reach}, "npd": {"enabled": False},
+    return {"devicePlugin": {"enabled": True, "tolerations": _REACH}, "npd": {"enabled": False},
             "scheduler": {"enabled": False}}
 
 
-def efa_values(reach: list[dict[str, str]]) -> dict[str, Any]:
+def efa_values() -> dict[str, Any]:
     """aws-efa-k8s-device-plugin v0.5.30 chart values; its default tolerations are none."""
-    return {"tolerations": reach, "resources": {
+    return {"tolerations": _REACH, "resources": {
         "requests": PLUGIN_REQUESTS, "limits": {"memory": PLUGIN_REQUESTS["memory"]},
     }}
 
 
-def agent_values(reach: list[dict[str, str]], pools: Mapping[str, Pool]) -> dict[str, Any]:
+def agent_values() -> dict[str, Any]:
     """eks-node-monitoring-agent 1.7.0 chart values.
 
     Without tolerations there is no DCGM server on tainted nodes, the agent reports DCGMError, and Karpenter
     deletes healthy nodes after ten minutes (aws/containers-roadmap #2567).
     """
-    values: dict[str, Any] = {
-        "nodeAgent": {"resources": {"requests": AGENT_REQUESTS, "limits": {"memory": AGENT_REQUESTS["memory"]}}},
+    return {
+        "nodeAgent": {
+            "resources": {"requests": AGENT_REQUESTS, "limits": {"memory": AGENT_REQUESTS["memory"]}},
+            # IPoIB interfaces of P6 look down to 1.7.0 (eks-node-monitoring-agent 51af549); other types have none.
+            "monitors": {"networking": {"excludedInterfaceNameRegexps": ["^ibp.*"]}},
+        },
         "dcgmAgent": {
-            "tolerations": reach,
+            "tolerations": _REACH,
             # No limit, as in the chart: with eight GPUs 512 MiB are at times too few (pytorch/ci-infra#1011), and a
             # host engine that is killed for it is a DCGMError as well.
             "resources": {"requests": DCGM_REQUESTS},
         },
     }
-    if any(pool.instance.family.startswith("p6") for pool in pools.values()):
-        # IPoIB interfaces of P6 look down to 1.7.0 (eks-node-monitoring-agent 51af549).
-        values["nodeAgent"]["monitors"] = {"networking": {"excludedInterfaceNameRegexps": ["^ibp.*"]}}
-    return values
 
 
 def csi_values() -> dict[str, Any]:

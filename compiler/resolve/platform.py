@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.plan.jobs import GPU
+from compiler.plan.jobs import GPU, NEURON
 from compiler.plan.platform import (
     Access,
     Namespace,
@@ -18,8 +18,8 @@ from compiler.plan.platform import (
 from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context, unique
 from compiler.resolve.jobs import POD_PRIORITY, SERVICE_ACCOUNT
-from compiler.resolve.pools import Pool
-from compiler.resolve.queues import Queue
+from compiler.resolve.people import groups_of
+from compiler.resolve.queues import TRAINING, Queue
 from compiler.source import Route
 from compiler.spec import cluster as spec_cluster
 
@@ -46,58 +46,31 @@ def namespace_routes(context: Context, queues: dict[str, Queue]) -> dict[str, Ro
 def namespaces(routes: dict[str, Route]) -> tuple[Namespace, ...]:
     """The namespaces. Flux never prunes them: that would delete every job and claim in them."""
     # Training pods need nothing that the `baseline` Pod Security Standard forbids.
-    labels = {"pod-security.kubernetes.io/enforce": "baseline"}
+    labels = {TRAINING: "true", "pod-security.kubernetes.io/enforce": "baseline"}
     return tuple(Namespace(at=at, name=name, labels=labels, prune=False) for name, at in routes.items())
 
 
-def resource_quotas(
-    context: Context, routes: dict[str, Route], queues: dict[str, Queue]
-) -> tuple[ResourceQuota, ...]:
-    """The ceiling of each namespace: the spec's, or the accelerators that its queues could ever give it."""
-    own = {each.name: each.quota for each in context.spec.namespaces}
-    found = []
-    for name, at in routes.items():
-        quota, reached = own.get(name), _reachable(name, queues)
-        hard = _hard(quota, tuple(reached) or (GPU,)) if quota is not None else _ceiling(context, name, reached)
-        if hard:
-            found.append(ResourceQuota(at=at / "quota", name="training", namespace=name, hard=hard))
-    return tuple(found)
+def resource_quotas(context: Context) -> tuple[ResourceQuota, ...]:
+    """The ceilings that the spec sets. None is derived: a NodePool's limits bound what all pods get, and teams may make
+    no pods but by jobs, which Kueue counts (see ``access``)."""
+    at = SPEC / "namespaces"
+    quotas = [(each.name, at / index / "quota", each.quota) for index, each in enumerate(context.spec.namespaces)]
+    hard = [(name, here, _hard(quota)) for name, here, quota in quotas if quota is not None]
+    return tuple(ResourceQuota(at=here, name="training", namespace=name, hard=given) for name, here, given in hard
+                 if given)
 
 
-def _hard(quota: spec_cluster.NamespaceQuota, accelerators: tuple[str, ...]) -> dict[str, Quantity]:
+def _hard(quota: spec_cluster.NamespaceQuota) -> dict[str, Quantity]:
     hard: dict[str, Quantity] = {}
     if quota.cpu is not None:
         hard["requests.cpu"] = quota.cpu
     if quota.memory is not None:
         hard["requests.memory"] = quota.memory
     if quota.gpus is not None:
-        hard.update((f"requests.{each}", Quantity.of(quota.gpus)) for each in accelerators)
+        hard.update((f"requests.{each}", Quantity.of(quota.gpus)) for each in (GPU, NEURON))
     if quota.pods is not None:
         hard["pods"] = Quantity.of(quota.pods)
     return hard
-
-
-def _reachable(namespace: str, queues: dict[str, Queue]) -> dict[str, int]:
-    """By resource, the accelerators that the queues of a namespace could ever admit at once."""
-    pools: dict[str, tuple[Pool, int]] = {}
-    for queue in (each for each in queues.values() if namespace in each.namespaces):
-        for pool, quota, _ in queue.quota:
-            borrowed = (pool.nodes if quota.borrow is None else quota.borrow) if queue.spec.cohort else 0
-            before = pools[pool.name][1] if pool.name in pools else 0
-            pools[pool.name] = pool, min(before + quota.nodes + borrowed, pool.nodes)
-    found: dict[str, int] = {}
-    for pool, nodes in pools.values():
-        if pool.share.resource is not None and nodes:
-            found[pool.share.resource] = found.get(pool.share.resource, 0) + nodes * pool.share.accelerators
-    return found
-
-
-def _ceiling(context: Context, namespace: str, reached: dict[str, int]) -> dict[str, Quantity]:
-    if reached:
-        total = ", ".join(f"{count} {resource}" for resource, count in reached.items())
-        context.derive(f"namespace/{namespace}", "quota", total,
-                       "what its queues could ever admit: pods that go round the queue stop there too")
-    return {f"requests.{resource}": Quantity.of(count) for resource, count in reached.items()}
 
 
 def service_accounts(routes: dict[str, Route]) -> tuple[ServiceAccount, ...]:
@@ -106,7 +79,8 @@ def service_accounts(routes: dict[str, Route]) -> tuple[ServiceAccount, ...]:
 
 
 def access(context: Context) -> tuple[Access, ...]:
-    """Read access to a team's own jobs and logs, for the group that its namespace names."""
+    """Read access to a team's own jobs and logs, for the groups of its namespace. Nobody may make pods: jobs come by
+    git, and Kueue counts them."""
     rules = (
         PolicyRule(("trainer.kubeflow.org",), ("trainjobs",), ("get", "list", "watch", "delete")),
         PolicyRule(("jobset.x-k8s.io",), ("jobsets",), ("get", "list", "watch")),
@@ -116,8 +90,8 @@ def access(context: Context) -> tuple[Access, ...]:
     )
     return tuple(
         Access(at=SPEC / "namespaces" / index / "group", name="training-users", namespace=each.name, rules=rules,
-               subjects=(Subject("Group", each.group or each.name),))
-        for index, each in enumerate(context.spec.namespaces) if each.group is not None or each.principals
+               subjects=tuple(Subject("Group", group) for group in groups_of(each)))
+        for index, each in enumerate(context.spec.namespaces) if groups_of(each)
     )
 
 

@@ -101,7 +101,7 @@ def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None
         local_storage=disks,
         placement=_placement(context, pool, instance, at, efa=efa),
         taints=_taints(context, pool, instance, at),
-        share=share_of(context, pool, instance, efa=efa, disks=disks),
+        share=share_of(context, pool, instance, efa=efa),
     )
     if found.share.cpu < 1 or found.share.memory < Quantity.gib(1):
         context.fault("RES033", f"`{instance.name}` leaves no whole CPU, or no GiB of memory, to jobs",

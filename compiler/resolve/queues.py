@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from compiler.dataclass import dataclass
+from compiler.plan.jobs import EPHEMERAL
 from compiler.plan.queues import (
     ClusterQueue,
     Cohort,
@@ -22,8 +23,9 @@ from compiler.resolve.topology import topology_name
 from compiler.source import Route
 from compiler.spec import queues as spec_queues
 
-DEFAULT_QUEUE = "default"
 DEFAULT_NAMESPACE = "training"
+TRAINING = "trainyard.dev/training"
+"""The label of every namespace of a team. A queue that takes all of them names none, and a new one changes it not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +37,14 @@ class Queue:
     namespaces: tuple[str, ...]
     quota: tuple[tuple[Pool, spec_queues.PoolQuota, Route], ...]
     spec: spec_queues.Queue
+    implicit: bool = False
 
 
 def resolve_queues(context: Context, pools: dict[str, Pool]) -> dict[str, Queue]:
-    """Every queue, by name. Without any in the spec: one queue over all pools."""
+    """Every queue, by name. Without any in the spec: one queue a pool."""
     cohorts = _cohorts(context)
     if not context.spec.queues:
-        return _implicit(context, pools)
+        return {pool.name: _implicit(context, pool) for pool in pools.values()}
     at = SPEC / "queues"
     unique(context, "queue", (each.name for each in context.spec.queues), at)
     declared = {each.name: each for each in context.spec.namespaces}
@@ -62,18 +65,17 @@ def resolve_queues(context: Context, pools: dict[str, Pool]) -> dict[str, Queue]
     return found
 
 
-def _implicit(context: Context, pools: dict[str, Pool]) -> dict[str, Queue]:
-    namespaces = [each.name for each in context.spec.namespaces] or [DEFAULT_NAMESPACE]
+def _implicit(context: Context, pool: Pool) -> Queue:
+    """The queue of a pool. One queue over all pools would be another one with each pool that comes."""
+    namespaces = tuple(each.name for each in context.spec.namespaces) or (DEFAULT_NAMESPACE,)
     spec = spec_queues.Queue.model_construct(
-        name=DEFAULT_QUEUE, namespaces=namespaces, cohort=None, strategy="BestEffortFIFO", quota=[],
+        name=pool.name, namespaces=list(namespaces), cohort=None, strategy="BestEffortFIFO", quota=[],
         preemption=spec_queues.Preemption(),
     )
-    quota = tuple(
-        (pool, spec_queues.PoolQuota.model_construct(pool=pool.name, nodes=pool.nodes, borrow=None, lend=None), pool.at)
-        for pool in pools.values()
-    )
-    context.derive(f"queue/{DEFAULT_QUEUE}", "quota", "all nodes of all pools", "the spec declares no queues")
-    return {DEFAULT_QUEUE: Queue(DEFAULT_QUEUE, SPEC / "queues", tuple(namespaces), quota, spec)}
+    quota = spec_queues.PoolQuota.model_construct(pool=pool.name, nodes=pool.nodes, borrow=None, lend=None)
+    context.derive(f"queue/{pool.name}", "quota", "all nodes of its pool",
+                   "the spec declares no queues: each pool has one of its name", follows=pool.at)
+    return Queue(pool.name, pool.at, namespaces, ((pool, quota, pool.at),), spec, implicit=True)
 
 
 def _cohorts(context: Context) -> dict[str, spec_queues.Cohort]:
@@ -107,12 +109,11 @@ def flavor(pool: Pool) -> Flavor:
     )
 
 
-def cluster_queue(context: Context, queue: Queue, asked: frozenset[str]) -> ClusterQueue:
-    """The ClusterQueue of a queue. ``asked`` are resources that jobs ask beyond those of their pools."""
+def cluster_queue(context: Context, queue: Queue) -> ClusterQueue:
+    """The ClusterQueue of a queue. It covers all that its pools offer, whatever the jobs of today ask."""
     covered: dict[str, None] = {}
     for pool, _, _ in queue.quota:
         covered.update(dict.fromkeys(pool.share.resources()))
-    covered.update(dict.fromkeys(sorted(asked)))
     resources = tuple(covered)
     flavors = tuple(_flavor_quotas(pool, quota, at, resources, queue) for pool, quota, at in queue.quota)
     spec = queue.spec
@@ -125,13 +126,19 @@ def cluster_queue(context: Context, queue: Queue, asked: frozenset[str]) -> Clus
         at=queue.at, name=queue.name, cohort=spec.cohort,
         origins={"cohort": queue.at / "cohort", "groups": queue.at / "quota", "namespaces": queue.at / "namespaces"},
         groups=(ResourceGroup(at=queue.at / "quota", covered=resources, flavors=flavors),) if flavors else (),
-        namespace_selector={"kubernetes.io/metadata.name": queue.namespaces},
+        namespace_selector=_selector(queue),
         strategy=spec.strategy,
         preemption=Preemption(
             at=queue.at / "preemption", within=spec.preemption.within_queue,
             reclaim=spec.preemption.reclaim_from_cohort if spec.cohort else "Never",
         ),
     )
+
+
+def _selector(queue: Queue) -> dict[str, tuple[str, ...]]:
+    if queue.implicit:
+        return {TRAINING: ("true",)}
+    return {"kubernetes.io/metadata.name": queue.namespaces}
 
 
 def _flavor_quotas(
@@ -213,6 +220,8 @@ def queue_manager(context: Context) -> QueueManager:
     return QueueManager(
         at=at, pods_ready=ready, recovery=recovery, requeue_backoff=Duration(60), requeue_limit=_REQUEUES,
         frameworks=("batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob"),
+        # What a node has of it depends on its disks, not on its type: LIM004 holds each job against its node.
+        excluded_prefixes=(EPHEMERAL,),
     )
 
 

@@ -42,7 +42,7 @@ def _check_agents(context: Context, job: Job) -> None:
                                                 strict=True):
         if left < wanted <= left + agents:
             context.fault("RES037", f"job `{job.spec.name}` asks for {wanted}{unit} of `{name}` a node, and the "
-                          f"DaemonSets of this cluster leave {left}{unit} of `{instance}`",
+                          f"DaemonSets that may come leave {left}{unit} of `{instance}`",
                           job.at / "resources" / name, f"ask for at most {left}{unit}, or leave it out")
 
 

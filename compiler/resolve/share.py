@@ -5,7 +5,7 @@ from __future__ import annotations
 from compiler.catalog import InstanceType, allocatable
 from compiler.catalog.capacity import huge_pages_mib
 from compiler.dataclass import dataclass
-from compiler.plan.jobs import EFA, EPHEMERAL, HUGEPAGES
+from compiler.plan.jobs import EFA, HUGEPAGES
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
 from compiler.resolve.daemons import daemons, taken
@@ -16,9 +16,9 @@ ROOT_GIB = {"raid0": 100, "none": 300}
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What jobs can get of one node. ``huge_pages`` and ``ephemeral`` count in quotas only where jobs ask them.
+    """What jobs can get of one node.
 
-    ``left`` is the same to the last milli-core and MiB, ``agents`` what the DaemonSets of this compilation take of it.
+    ``left`` is the same to the last milli-core and MiB, ``agents`` what DaemonSets may take of it.
     """
 
     cpu: int
@@ -27,16 +27,11 @@ class Share:
     resource: str | None
     efa: int
     huge_pages: Quantity
-    ephemeral: Quantity
     left: tuple[int, int]
     agents: tuple[int, int]
 
     def of(self, resource: str) -> Quantity:
         """So much of a resource."""
-        if resource == EPHEMERAL:
-            return self.ephemeral
-        if resource == HUGEPAGES:
-            return self.huge_pages
         return self.resources().get(resource, Quantity(0))
 
     def resources(self) -> dict[str, Quantity]:
@@ -46,15 +41,16 @@ class Share:
             found[self.resource] = Quantity.of(self.accelerators)
         if self.efa:
             found[EFA] = Quantity.of(self.efa)
+        if self.huge_pages > Quantity(0):
             found[HUGEPAGES] = self.huge_pages
         return found
 
 
-def share_of(context: Context, pool: NodePool, instance: InstanceType, *, efa: bool, disks: str) -> Share:
+def share_of(context: Context, pool: NodePool, instance: InstanceType, *, efa: bool) -> Share:
     """What is left of a node; each subtraction is told to ``explain``."""
     loaded = efa or (instance.efa_interfaces > 0 and bool(instance.accelerators))
-    left = allocatable(instance, huge_pages=loaded, storage_gib=_storage_gib(pool, instance, disks))
-    running = taken(daemons(context.spec, instance, efa=efa))
+    left = allocatable(instance, huge_pages=loaded)
+    running = taken(daemons(instance))
     target = f"pool/{pool.name}"
     for step in (*left.steps, running):
         context.derive(target, "share", ", ".join(f"-{each}" for each in step.amounts), step.what, step.source)
@@ -66,14 +62,6 @@ def share_of(context: Context, pool: NodePool, instance: InstanceType, *, efa: b
         resource=instance.accelerator_resource,
         efa=instance.efa_interfaces if efa else 0,
         huge_pages=Quantity.mib(huge_pages_mib(instance) if loaded else 0),
-        ephemeral=Quantity.gib(left.ephemeral_gib),
         left=(cpu, memory),
         agents=(running.cpu_milli, running.memory_mib),
     )
-
-
-def _storage_gib(pool: NodePool, instance: InstanceType, disks: str) -> int:
-    """The file system that holds images, logs and emptyDirs: all NVMe disks, or the root volume."""
-    if disks == "raid0":
-        return instance.nvme_gb * 10**9 // 1024**3
-    return pool.root_volume.size.value // 1024**3 if pool.root_volume else ROOT_GIB[disks]

@@ -40,7 +40,7 @@ def resolve_storage(context: Context) -> dict[str, Storage]:
 def volumes(context: Context, storage: Storage, namespace: str) -> tuple[PersistentVolume, VolumeClaim]:
     """The PersistentVolume and the claim through which a namespace's pods mount a storage."""
     fsx, s3 = storage.spec.fsx_lustre, storage.spec.s3
-    name = f"{namespace}-{storage.spec.name}"
+    name = volume_name(namespace, storage.spec.name)
     if fsx is not None:
         size, volume = fsx.size, _fsx(context, fsx, name)
     elif s3 is not None:
@@ -53,6 +53,11 @@ def volumes(context: Context, storage: Storage, namespace: str) -> tuple[Persist
         origins={"size": storage.at / "fsxLustre" / "size", "zone": storage.at / "fsxLustre" / "zone",
                  "lustre": storage.at / "fsxLustre" / "version"},
     ), claim
+
+
+def volume_name(namespace: str, storage: str) -> str:
+    """The name of a namespace's PersistentVolume for a storage."""
+    return f"{namespace}-{storage}"
 
 
 _Source = tuple[str, str, dict[str, str], tuple[str, ...]]

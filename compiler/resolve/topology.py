@@ -32,11 +32,12 @@ def preferred_level(pool: Pool) -> str | None:
 
 def topologies(pools: Iterable[Pool]) -> tuple[Topology, ...]:
     """Each topology that some pool has, its levels widest first, down to the host."""
-    named = {name: pool for pool in pools if (name := topology_name(pool)) is not None}
-    return tuple(Topology(at=SPEC / "nodePools", name=name, levels=_levels(pool)) for name, pool in named.items())
+    named = {name for pool in pools if (name := topology_name(pool)) is not None}
+    return tuple(Topology(at=SPEC / "nodePools", name=name, levels=_levels(name)) for name in sorted(named))
 
 
-def _levels(pool: Pool) -> tuple[str, ...]:
-    reservation = (RESERVATION_LABEL,) if pool.split else ()
-    network = NETWORK_LAYERS if pool.spec.topology == "network" else ()
+def _levels(topology: str) -> tuple[str, ...]:
+    """The levels of a topology follow from its name alone."""
+    reservation = (RESERVATION_LABEL,) if topology.startswith(_RESERVATIONS) else ()
+    network = NETWORK_LAYERS if topology.endswith(_NETWORK) else ()
     return (*reservation, *network, HOSTNAME)

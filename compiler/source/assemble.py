@@ -17,6 +17,7 @@ from compiler.source.read import read, walk
 from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile
 
 _OUTPUT = ".manifest.json"  # what `emit` puts into each folder that it writes
+_MARK = b'"trainyard.dev/file": ".manifest.json"'  # and what says there that it is ours, a merge's marks or not
 _POLICIES = "policies"  # where `cli` looks for the adopter's policies, for a folder that holds specs too
 
 
@@ -131,9 +132,10 @@ def _is_output(manifest: str) -> bool:
     """Whether Trainyard wrote the folder of a manifest. Where the output lies among the specs, it is no spec."""
     try:
         with open(manifest, "rb") as handle:
-            return handle.read(64).lstrip(b"{ \n").startswith(b'"trainyard"')
+            head = handle.read(512)
     except OSError:
         return False
+    return _MARK in head or head.lstrip(b"{ \n").startswith(b'"trainyard"')
 
 
 def _listed(paths: Iterable[str | os.PathLike[str]]) -> str:

@@ -105,10 +105,10 @@ class Namespace(SpecModel):
     name: Name
     quota: NamespaceQuota | None = None
     group: GroupName | None = Field(
-        None, description="Kubernetes group that may see and debug its jobs; with `principals` the namespace's name"
+        None, description="Kubernetes group that may see and debug its jobs; the principals join it"
     )
     principals: Annotated[list[Arn], Distinct] = Field(
-        [], description="IAM roles and users that log in as this group, by ARN; each gets an access entry"
+        [], description="IAM roles and users that may see and debug its jobs, by ARN; each gets an access entry"
     )
 
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from compiler.manifest import Manifest
+from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
 
 __all__ = ["files", "lower", "targets"]
@@ -31,9 +31,9 @@ def lower(plan: Plan) -> list[Manifest]:
     return [manifest for module in targets().values() if hasattr(module, "lower") for manifest in module.lower(plan)]
 
 
-def files(plan: Plan) -> dict[str, str]:
-    """What is no object: path and text of the files for people."""
-    found: dict[str, str] = {}
+def files(plan: Plan) -> dict[str, str | Body]:
+    """What is no object: path and text of the files for people, and bodies of those for other tools than kubectl."""
+    found: dict[str, str | Body] = {}
     for module in targets().values():
         if hasattr(module, "files"):
             found.update(module.files(plan))

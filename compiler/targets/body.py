@@ -53,7 +53,16 @@ def tolerations(values: Iterable[Toleration]) -> list[Body]:
 
 
 def path(folder: str, body: Body, *, flat: bool = False) -> str:
-    """Where an object is written: ``folder/[namespace/]kind-name.yaml``; ``flat`` where all are of one namespace."""
+    """Where an object is written: ``folder/[namespace.]kind-name.yaml``; ``flat`` where all are of one namespace.
+
+    No folder is a namespace's own: what moves to another namespace would empty it, and git takes that for a folder
+    that was renamed, into which it moves whatever the other side of a merge adds.
+    """
     metadata = body["metadata"]
     namespace = None if flat else metadata.get("namespace")
-    return f"{folder}/{namespace + '/' if namespace else ''}{body['kind'].lower()}-{metadata['name']}.yaml"
+    return object_path(folder, body["kind"], metadata["name"], namespace or "")
+
+
+def object_path(folder: str, kind: str, name: str, namespace: str = "") -> str:
+    """The path of an object's file; no namespace has a dot in its name."""
+    return f"{folder}/{namespace + '.' if namespace else ''}{kind.lower()}-{name}.yaml"

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from functools import cache
-from hashlib import sha256
 from typing import Any
 
+from compiler.manifest import Body
 from compiler.plan import Plan
-from compiler.plan.cluster import Bootstrap, PlacementGroup
+from compiler.plan.cluster import AccessEntry, Bootstrap, PlacementGroup, PodIdentity
+from compiler.plan.nodes import POOL_LABEL
+from compiler.resolve.people import short_name
+from compiler.targets.body import given
 
 FOLDER = "bootstrap"
 
 
-def files(plan: Plan) -> dict[str, str]:
-    """A CloudFormation stack, and the README with the commands in order."""
+def files(plan: Plan) -> dict[str, str | Body]:
+    """The stack of the cluster and those of its parts; the README with the commands in order, and a page for each pool
+    and storage. What belongs to one part stands in files of its own, so that two parts that come never meet."""
     boot = plan.bootstrap
     if boot is None:
         return {}
-    return {
-        f"{FOLDER}/stack.json": json.dumps(stack(boot), indent=2) + "\n",
+    found: dict[str, str | Body] = {
         f"{FOLDER}/README.md": _template("README.md.j2").render(boot=boot, plan=plan),
+        f"{FOLDER}/stack.yaml": stack(boot),
     }
+    for name, made in stacks(boot).items():
+        found[f"{FOLDER}/stacks/{name}.yaml"] = made
+    for pool in boot.needs.pools:
+        found[f"{FOLDER}/pools/{pool.pool}.md"] = _template("pool.md.j2").render(
+            boot=boot, pool=pool, plan_pools=_node_pools(plan, pool.pool))
+    for storage in boot.needs.storage:
+        found[f"{FOLDER}/storage/{storage.name}.md"] = _template("storage.md.j2").render(boot=boot, storage=storage)
+    return found
+
+
+def _node_pools(plan: Plan, pool: str) -> list[str]:
+    """The NodePools of a pool of the spec."""
+    return [each.name for each in plan.node_pools if pool in (each.name, each.labels.get(POOL_LABEL))]
 
 
 @cache
@@ -39,7 +56,7 @@ def _template(name: str) -> Any:
 
 
 def stack(boot: Bootstrap) -> dict[str, Any]:
-    """CloudFormation: Karpenter's roles, its interruption queue with its rules, the placement groups."""
+    """CloudFormation: Karpenter's roles, its interruption queue with its rules, the role of buckets."""
     resources: dict[str, Any] = {
         "NodeRole": _role(boot.node_role, _trust("ec2.amazonaws.com"), list(boot.node_policies)),
         "ControllerRole": _role(boot.controller_role, boot.controller_trust,
@@ -61,21 +78,34 @@ def stack(boot: Bootstrap) -> dict[str, Any]:
             "EventPattern": pattern,
             "Targets": [{"Id": "KarpenterInterruptionQueue", "Arn": {"Fn::GetAtt": ["InterruptionQueue", "Arn"]}}],
         }}
+    # What its policy is follows with each bucket, see ``_bucket``.
+    resources["BucketRole"] = _role(boot.bucket_role, boot.controller_trust, [])
+    return _stack(f"What cluster {boot.cluster} needs before it exists", resources)
+
+
+def _stack(description: str, resources: Mapping[str, Any]) -> dict[str, Any]:
+    return {"AWSTemplateFormatVersion": "2010-09-09", "Description": description, "Resources": dict(resources)}
+
+
+def stacks(boot: Bootstrap) -> dict[str, dict[str, Any]]:
+    """CloudFormation: a stack for each thing that comes and goes alone, by name."""
+    made: dict[str, dict[str, Any]] = {}
     for group in boot.placement_groups:
-        resources[_group_id(group.name)] = _placement_group(group)
-    if boot.buckets:
-        resources["BucketRole"] = _bucket_role(boot)
-    return {"AWSTemplateFormatVersion": "2010-09-09",
-            "Description": f"What cluster {boot.cluster} needs before it exists", "Resources": resources}
+        made[f"placement-group-{group.name}"] = _stack("A placement group", {"Group": _placement_group(group)})
+    for storage in boot.needs.storage:
+        if storage.bucket is not None:
+            made[f"bucket-{storage.name}"] = _stack(
+                f"What pods may do in bucket {storage.bucket}", {"Policy": _bucket(boot, storage.name, storage.bucket)})
+    for driver in boot.drivers:
+        made[driver.service_account] = _stack("The rights of a driver", _driver(boot, driver))
+    for entry in boot.access:
+        name = f"principal-{short_name(entry.principal)}"
+        made[name] = _stack("Who may enter the cluster", {"Entry": _entry(boot, entry)})
+    return made
 
 
 def _logical(name: str) -> str:
     return "".join(part.capitalize() if part.islower() else part for part in name.replace("_", "-").split("-"))
-
-
-def _group_id(name: str) -> str:
-    """A logical id of letters and digits. The digest tells `a-1` from `a1`, which read the same without the dash."""
-    return f"{_logical(name)}{sha256(name.encode()).hexdigest()[:6]}PlacementGroup"
 
 
 def _trust(service: str) -> dict[str, Any]:
@@ -98,14 +128,36 @@ def _placement_group(group: PlacementGroup) -> dict[str, Any]:
     return {"Type": "AWS::EC2::PlacementGroup", "Properties": properties}
 
 
-def _bucket_role(boot: Bootstrap) -> dict[str, Any]:
+def _bucket(boot: Bootstrap, name: str, bucket: str) -> dict[str, Any]:
     # Actions of the Mountpoint CSI driver's documentation; no more than the buckets of the spec.
-    arns = [f"arn:{boot.partition}:s3:::{bucket}" for bucket in boot.buckets]
+    arn = f"arn:{boot.partition}:s3:::{bucket}"
     document = {"Version": "2012-10-17", "Statement": [
-        {"Effect": "Allow", "Action": ["s3:ListBucket"], "Resource": arns},
+        {"Effect": "Allow", "Action": ["s3:ListBucket"], "Resource": arn},
         {"Effect": "Allow", "Action": ["s3:GetObject", "s3:PutObject", "s3:AbortMultipartUpload", "s3:DeleteObject"],
-         "Resource": [f"{arn}/*" for arn in arns]},
+         "Resource": f"{arn}/*"},
     ]}
-    role = _role(boot.bucket_role, boot.controller_trust, [])
-    role["Properties"]["Policies"] = [{"PolicyName": "buckets", "PolicyDocument": document}]
-    return role
+    # AWS::IAM::RolePolicy (CloudFormation template reference): a role may have many, each from another stack.
+    return {"Type": "AWS::IAM::RolePolicy", "Properties": {
+        "PolicyName": f"bucket-{name}", "RoleName": boot.bucket_role, "PolicyDocument": document,
+    }}
+
+
+def _driver(boot: Bootstrap, driver: PodIdentity) -> dict[str, Any]:
+    # AWS::EKS::PodIdentityAssociation (CloudFormation template reference).
+    role = {"Type": "AWS::IAM::Role", "Properties": {
+        "AssumeRolePolicyDocument": dict(boot.controller_trust), "ManagedPolicyArns": list(driver.policy_arns),
+    }}
+    association = {"Type": "AWS::EKS::PodIdentityAssociation", "Properties": {
+        "ClusterName": boot.cluster, "Namespace": driver.namespace, "ServiceAccount": driver.service_account,
+        "RoleArn": {"Fn::GetAtt": ["Role", "Arn"]},
+    }}
+    return {"Role": role, "Association": association}
+
+
+def _entry(boot: Bootstrap, entry: AccessEntry) -> dict[str, Any]:
+    # AWS::EKS::AccessEntry (CloudFormation template reference).
+    policies = [{"PolicyArn": entry.policy, "AccessScope": {"Type": "cluster"}}] if entry.policy else []
+    return {"Type": "AWS::EKS::AccessEntry", "Properties": given(
+        ClusterName=boot.cluster, PrincipalArn=entry.principal, Type=entry.type,
+        KubernetesGroups=list(entry.groups), AccessPolicies=policies,
+    )}

@@ -22,7 +22,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
             ("availabilityZones",): cluster.where("network"),
             ("accessConfig",): cluster.where("access"),
             **{("managedNodeGroups", index): each.at for index, each in enumerate(cluster.node_groups)},
-        })
+        }, choices={"availabilityZones": plan.bootstrap.zones} if plan.bootstrap else {})
 
 
 def cluster_config(cluster: Cluster) -> Body:

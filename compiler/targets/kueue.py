@@ -65,21 +65,22 @@ def cohort_body(cohort: Cohort) -> Body:
 
 
 def cluster_queue_body(queue: ClusterQueue) -> Body:
-    """ClusterQueue. Resources stand in the order of coveredResources, as Kueue's webhook wants them."""
-    spec = given(
-        cohortName=queue.cohort,
-        queueingStrategy=queue.strategy,
-        preemption=_preemption(queue.preemption),
-        resourceGroups=[
-            {"coveredResources": list(group.covered), "flavors": [_flavor(each) for each in group.flavors]}
-            for group in queue.groups
-        ],
-        stopPolicy="HoldAndDrain" if queue.stopped else None,
-    )
+    """ClusterQueue. Resources stand in the order of coveredResources, as Kueue's webhook wants them. Between fields
+    that different words of the spec set stands a line that none of them changes."""
+    spec: Body = {"queueingStrategy": queue.strategy, "preemption": _preemption(queue.preemption)}
+    if queue.cohort:
+        spec["cohortName"] = queue.cohort
     if queue.namespace_selector is not None:
         spec["namespaceSelector"] = given(matchExpressions=[
             {"key": key, "operator": "In", "values": list(values)} for key, values in queue.namespace_selector.items()
         ])
+    if queue.groups:
+        spec["resourceGroups"] = [
+            {"coveredResources": list(group.covered), "flavors": [_flavor(each) for each in group.flavors]}
+            for group in queue.groups
+        ]
+    if queue.stopped:
+        spec["stopPolicy"] = "HoldAndDrain"
     return {**head(API, "ClusterQueue", queue.name), "spec": spec}
 
 

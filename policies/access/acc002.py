@@ -27,7 +27,8 @@ def group_without_members(access: Access, world: World) -> Iterator[Finding]:
     cluster = world.plan.cluster
     if cluster is None or not world.plan.closed:
         return
-    known = {group for entry in cluster.access for group in entry.groups}
+    entries = [*cluster.access, *(world.plan.bootstrap.access if world.plan.bootstrap else ())]
+    known = {group for entry in entries for group in entry.groups}
     for subject in access.subjects:
         if subject.kind == "Group" and subject.name not in known and not subject.name.startswith("system:"):
             yield Finding(

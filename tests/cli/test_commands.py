@@ -122,18 +122,31 @@ def test_compile_check_and_compile_again(trainyard: Command, tmp_path: Path) -> 
     assert re.fullmatch(r"generated/starter: current, \d+ files\n", trainyard("compile", "starter.yaml").err)
     assert trainyard("compile", "--check", "starter.yaml").code == 0
     assert snapshot(tmp_path) == before
-    (tmp_path / "generated/starter/report.md").write_text("by hand\n")
+    page = tmp_path / "generated/starter/bootstrap/README.md"
+    page.write_text(page.read_text() + "by hand\n")
     done = trainyard("compile", "--check", "starter.yaml")
-    assert (done.code, done.err.splitlines()[-2]) == (3, "  ~ report.md")
-    assert "note[OUT007]: `generated/starter/report.md` was edited since Trainyard wrote it" in done.out
+    assert (done.code, done.err.splitlines()[-2]) == (3, "  ~ bootstrap/README.md")
     done = trainyard("compile", "-v", "starter.yaml")
-    assert (done.code, done.err.splitlines()[-2:]) == (0, ["generated/starter: 1 changed", "  ~ report.md"])
+    assert (done.code, done.err.splitlines()[-2:]) == (0, ["generated/starter: 1 changed", "  ~ bootstrap/README.md"])
     assert {path for path, _ in snapshot(tmp_path).items()} == {path for path, _ in before.items()}
+
+
+def test_report_is_printed_and_nothing_is_written(trainyard: Command, tmp_path: Path) -> None:
+    """With findings as a part of it; a spec with faults has none."""
+    shutil.copy(STARTER, tmp_path)
+    done = trainyard("report", "starter.yaml", cwd=tmp_path)
+    assert done.code == 0
+    assert done.out.startswith("# starter\n\nRelease ")
+    assert "## Derived" in done.out
+    assert not (tmp_path / "generated").exists()
+    (tmp_path / "starter.yaml").write_text(STARTER.read_text().replace("us-west-2a", "us-west-9a"))
+    done = trainyard("report", "starter.yaml", cwd=tmp_path)
+    assert (done.code, "error[RES004]" in done.out) == (1, True)
 
 
 def test_compile_to_another_folder(trainyard: Command, tmp_path: Path) -> None:
     assert trainyard("compile", STARTER, "-o", tmp_path / "a" / "b").code == 0
-    assert (tmp_path / "a" / "b" / "starter" / "report.md").is_file()
+    assert (tmp_path / "a" / "b" / "starter" / "bootstrap" / "README.md").is_file()
 
 
 def test_explain_a_code_by_code_and_by_slug(trainyard: Command) -> None:
@@ -212,7 +225,7 @@ def test_every_derived_value_is_told_with_its_source(trainyard: Command) -> None
     jobs = [path.stem for path in (SPECS / "jakarta" / "jobs").glob("*.yaml")]
     assert len(jobs) == 7
     objects = [*(f"job/{name}" for name in sorted(jobs)), "pool/h200", "queue/atlas", "cluster", "kueue",
-               "health", "namespace/models"]
+               "health"]
     for each in objects:
         done = trainyard("explain", each, "--in", "specs/jakarta", cwd=EXAMPLE)
         reasons = done.out.splitlines()[2::2]

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 from compiler.emit import MANIFEST, swap
+from compiler.emit.marker import is_marked, marked
 from compiler.emit.tree import TreeDiff, diff, write
 
 
 def owned(**files: str) -> dict[str, bytes]:
-    """Files with the manifest that owns them; ``__`` in a name stands for a folder."""
+    """Files that are ours; ``__`` in a name stands for a folder."""
     data = {name.replace("__", "/"): text.encode() for name, text in files.items()}
-    digests = {path: sha256(text).hexdigest() for path, text in data.items()}
-    return data | {MANIFEST: json.dumps({"files": digests}).encode()}
+    return {path: marked(path, text) for path, text in (data | {MANIFEST: b"{\n}\n"}).items()}
 
 
 def tree(root: Path) -> dict[str, bytes]:
@@ -55,7 +55,7 @@ def test_a_second_write_changes_removes_and_keeps(root: Path) -> None:
     before = (root / "a").stat()
     done = write(root, NEW)
     assert (done.added, done.changed, done.removed, done.unchanged, done.diagnostics) == (
-        ("w/v/u", "x/new"), (MANIFEST, "b"), ("x/y/d", "z/e"), ("a", "x/c"), (),
+        ("w/v/u", "x/new"), ("b",), ("x/y/d", "z/e"), (MANIFEST, "a", "x/c"), (),
     )  # fmt: skip
     assert tree(root) == NEW
     assert not (root / "z").exists()
@@ -125,33 +125,79 @@ def test_a_foreign_file_with_the_same_content_is_adopted(root: Path) -> None:
     assert tree(root) == owned(a="1")
 
 
-def test_edits_of_our_files_are_overwritten_and_told(root: Path) -> None:
+def test_edits_of_our_files_are_overwritten(root: Path) -> None:
+    """They still say whose they are."""
     write(root, OLD)
-    (root / "b").write_text("edited")
-    (root / "x" / "y" / "d").write_text("edited, and removed now")
-    done = write(root, NEW)
-    assert codes(done) == ["OUT007", "OUT007"]
+    for path in ("b", "x/y/d"):
+        (root / path).write_bytes(OLD[path] + b"edited")
+    assert codes(write(root, NEW)) == []
     assert tree(root) == NEW
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"files": 1}', '{"files": {"a": 1}}', "[" * 100_000, "\xff"])
-def test_with_a_broken_manifest_nothing_is_owned(root: Path, text: str) -> None:
+@pytest.mark.parametrize("text", [
+    "<<<<<<< HEAD\n{line}\n1\n=======\n{line}\n2\n>>>>>>> theirs\n", "{line}\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> x\n",
+    "<<<<<<< HEAD:other\n# Written by trainyard, edit the spec instead: other\n=======\n{line}\n>>>>>>> theirs\n",
+    "{line}\r\n1\r\n", "{line}",
+])  # fmt: skip
+@pytest.mark.parametrize("path", ["b", "z/e"])
+def test_files_of_ours_with_marks_of_a_merge_are_known(root: Path, path: str, text: str) -> None:
+    """One that is wanted is written anew, one that is not is removed."""
+    write(root, OLD)
+    line = marked(path, b"").decode().removesuffix("\n")
+    (root / path).write_bytes(text.format(line=line).encode())
+    assert codes(write(root, NEW)) == []
+    assert tree(root) == NEW
+
+
+@pytest.mark.parametrize("data", [
+    b"", b"1", marked("b", b"1")[:-3], b"\n" * 9 + marked("b", b"2"), marked("a", b"1"),
+    b" " * 5000 + marked("b", b"2"),
+])  # fmt: skip
+def test_a_file_that_does_not_say_so_is_not_ours(root: Path, data: bytes) -> None:
+    """Neither is a copy of one of ours under another name."""
+    write(root, OLD)
+    (root / "b").write_bytes(data)
+    assert codes(write(root, NEW)) == ["OUT005"]
+    assert (root / "b").read_bytes() == data
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"files": 1}', "[" * 100_000, "\xff", "<<<<<<< HEAD\n{}\n"])
+def test_a_manifest_that_is_broken_or_gone_is_made_anew(root: Path, text: str) -> None:
+    """Nothing depends on it."""
     write(root, OLD)
     (root / MANIFEST).write_bytes(text.encode("latin-1"))
-    done = write(root, NEW)
-    assert sorted(set(codes(done))) == ["OUT005", "OUT006", "OUT008"]
-    assert tree(root) == OLD | {MANIFEST: text.encode("latin-1")}
-    assert codes(write(root, OLD)) == ["OUT008"]  # the same content is adopted, the manifest made anew
-    assert tree(root) == OLD
-
-
-def test_without_a_manifest_nothing_is_owned(root: Path) -> None:
-    write(root, OLD)
+    assert codes(write(root, NEW)) == []
+    assert tree(root) == NEW
     (root / MANIFEST).unlink()
-    done = write(root, NEW)
-    assert {"OUT005", "OUT008"} <= set(codes(done))
-    assert any(each.message.startswith(f"`{root / MANIFEST}` is missing, so no file") for each in done.diagnostics)
-    assert "OUT008" not in codes(diff(root, OLD))  # nothing is lost: all is adopted
+    assert codes(write(root, NEW)) == []
+    assert tree(root) == NEW
+
+
+def test_a_folder_of_an_older_trainyard_is_taken_over(root: Path) -> None:
+    """It listed its files with their digests; one that was edited since may be somebody's work."""
+    files = {"a": b"1", "z/e": b"5", "x/c": b"3"}
+    listed = {path: sha256(data).hexdigest() for path, data in files.items()}
+    for path, data in {**files, MANIFEST: json.dumps({"files": listed}).encode()}.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(data)
+    (root / "x/c").write_bytes(b"edited")
+    done = write(root, owned(a="1"))
+    assert (done.changed, done.removed, done.foreign) == ((MANIFEST, "a"), ("z/e",), ("x/c",))
+
+
+@pytest.mark.parametrize(("path", "data"), [
+    ("jobs/a.yaml", b"kind: X\n"), ("README.md", b"# A\n"), ("runs/a.json", b'{\n "a": 1\n}\n'),
+])  # fmt: skip
+def test_the_mark_is_a_comment_or_a_key(path: str, data: bytes) -> None:
+    """It holds its path, and no other file may have it."""
+    found = marked(path, data)
+    assert is_marked(path, found)
+    assert not is_marked(f"copy-of-{path}", found)
+    assert not is_marked(path, data)
+    if path.endswith(".json"):
+        assert json.loads(found) == {"trainyard.dev/file": path, "a": 1}
+    else:
+        assert found.endswith(b"\n" + data)
 
 
 def test_a_manifest_cannot_claim_what_lies_outside(root: Path) -> None:
@@ -259,7 +305,7 @@ def test_no_links_means_copies(root: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(os, "link", refuse)
     write(root, NEW)
-    assert tree(root) == NEW | {"link": b"1"}
+    assert tree(root) == NEW | {"link": NEW["a"]}
     assert (root / "link").is_symlink()
 
 

@@ -36,7 +36,7 @@ def runs(folder: Path) -> dict[str, dict[str, Any]]:
     """What is remembered of runs, by the name of their object."""
     found = {}
     for path, data in contents(folder / "generated" / "lab" / "runs").items():
-        found[Path(path).stem] = json.loads(data)
+        found[Path(path).stem.partition(".")[2]] = json.loads(data)
     return found
 
 

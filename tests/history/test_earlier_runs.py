@@ -33,7 +33,7 @@ def folder(tmp_path: Path, trainyard: Command) -> Path:
 def test_what_a_run_needs_is_noted_beside_it(folder: Path) -> None:
     name = only_object(folder, "train")
     run = runs(folder)[name]
-    assert (folder / "generated" / "lab" / "runs" / "team-a" / f"{name}.json").is_file()
+    assert (folder / "generated" / "lab" / "runs" / f"team-a.{name}.json").is_file()
     keys = ("state", "queue", "pool", "nodes", "accelerators", "storage", "priority")
     assert {key: run[key] for key in keys} == {
         "state": "submitted", "queue": "research", "pool": "gpu", "nodes": 4, "accelerators": {"nvidia.com/gpu": 32},
@@ -49,7 +49,7 @@ def test_a_job_that_leaves_goes_on_and_is_said(folder: Path, trainyard: Command)
     assert f"`{name}` of job `train` holds 4 nodes of pool `gpu`" in done.out
     assert f"`kubectl delete trainjob {name} -n team-a` ends it" in done.out
     assert runs(folder)[name]["state"] == "left"
-    assert f"| team-a/{name} | train | 4 | gpu |" in (folder / "generated" / "lab" / "report.md").read_text()
+    assert f"| team-a/{name} | train | 4 | gpu |" in trainyard("report", "spec.yaml", cwd=folder).out
     after = snapshot(folder / "generated")
     again = trainyard("compile", "--check", "spec.yaml", cwd=folder)
     assert (again.code, again.out) == (0, done.out)

@@ -172,6 +172,8 @@ def test_output_and_policies_among_the_specs_are_passed_over(folder: Path) -> No
     put(cluster=CLUSTER, generated__seoul__flux__source="a: 1\n", policies__policy="levels: {}\n")
     Path("generated/seoul/.manifest.json").write_text('{\n "trainyard": "0.1.0",\n "files": {}}')
     assert only(".").path == "cluster.yaml"
+    Path("generated/seoul/.manifest.json").write_text('<<<<<<< a\n{\n "trainyard.dev/file": ".manifest.json",\n')
+    assert only(".").path == "cluster.yaml"
     Path("generated/seoul/.manifest.json").write_text('{"name": "trainyard"}')
     assert told(".") == [("YML030", "generated/seoul/flux/source.yaml:1:1")] * 2
     assert told("policies") == [("YML030", "policies/policy.yaml:1:1")] * 2

@@ -9,7 +9,6 @@ import subprocess
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import botocore.session
 import pytest
@@ -17,6 +16,8 @@ import yaml
 from botocore import xform_name
 from builders import FSX, SPECS, example, plan_of, spec
 
+from compiler.emit.marker import marked
+from compiler.emit.yaml import dump, encoded
 from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.targets import files, lower
@@ -57,13 +58,28 @@ def plan(name: str) -> Plan:
     return example(name)[1] if name in SPECS else plan_of(CASES[name])
 
 
+def pages(name: str) -> dict[str, str]:
+    """The README, then the pages of pools and storage."""
+    found = files(plan(name))
+    return {path: str(text) for path, text in found.items() if path.endswith(".md")}
+
+
 def readme(name: str) -> str:
-    return files(plan(name))["bootstrap/README.md"]
+    return pages(name)["bootstrap/README.md"]
 
 
 def blocks(name: str) -> list[str]:
-    """The shell of the page."""
-    return re.findall(r"^```sh\n(.*?)^```$", readme(name), re.DOTALL | re.MULTILINE)
+    """The shell of all pages."""
+    text = "\n".join(pages(name).values())
+    return re.findall(r"^```sh\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def tree(name: str) -> dict[str, str]:
+    """The cluster's folder as it is on the disk."""
+    written = {each.path: encoded(each.body, each.choices) for each in lower(plan(name))}
+    written |= {path: (text if isinstance(text, str) else dump(text)).encode()
+                for path, text in files(plan(name)).items()}
+    return {path: marked(path, data).decode() for path, data in written.items()}
 
 
 STUB = """#!/bin/sh
@@ -71,7 +87,9 @@ line="${0##*/}$(printf '\\037%s' "$@")"
 printf '%s\\n' "$line" >> "$LOG"   # at once: one of them runs in the background
 case "$*" in
   *VpcEndpointId*) [ -n "$HAS" ] && echo vpce-1 ;;
-  *"FileSystems[].VpcId"*) printf 'vpc-2\\tvpc-2\\n' ;;
+  *"FileSystems[0].VpcId"*) echo vpc-2 ;;
+  *describe-vpc-peering-connections*) [ -n "$HAS" ] && echo pcx-1 ;;
+  *describe-stacks*) echo "trainyard-lab-gone" ;;
   *RouteTableId*) printf 'rtb-1\\trtb-2\\n' ;;
   *checkip*) echo 198.51.100.7 ;;
   *cluster.endpoint*) echo https://abc.eks.example ;;
@@ -86,13 +104,11 @@ exit 0
 
 def ran(name: str, folder: Path, **more: str) -> list[list[str]]:
     """How each command was called when every block was run, one after the other, in one shell that stops at a fault."""
-    tree = files(plan(name)) | {each.path: yaml.safe_dump(each.body) for each in lower(plan(name))
-        if each.path.startswith("bootstrap/")}
-    for path, text in tree.items():
+    for path, text in tree(name).items():
         target = folder / plan(name).bootstrap.path / path  # type: ignore[union-attr]
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(written(name) if path == "bootstrap/eksctl.yaml" else text)
-    (folder / "bin").mkdir()
+        target.write_text(text)
+    (folder / "bin").mkdir(parents=True)
     for command in ("aws", "eksctl", "kubectl", "flux", "curl"):
         (folder / "bin" / command).write_text(STUB)
         (folder / "bin" / command).chmod(0o755)
@@ -106,14 +122,8 @@ def ran(name: str, folder: Path, **more: str) -> list[list[str]]:
              **given, **more},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    (folder / "said").write_text(done.stdout)
     return [line.split("\037") for line in log.read_text().splitlines()]
-
-
-def written(name: str) -> str:
-    """eksctl's file as it is on the disk."""
-    from compiler.emit.yaml import dump
-
-    return dump(next(each.body for each in lower(plan(name)) if each.body["kind"] == "ClusterConfig"))
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -132,7 +142,8 @@ def test_every_block_runs_as_printed(name: str, tmp_path: Path) -> None:
 # cloudformation deploy, eks update-kubeconfig).
 OWN = {
     ("ec2", "authorize-security-group-ingress"): {"protocol", "port", "cidr"},
-    ("cloudformation", "deploy"): {"stack-name", "template-file", "capabilities", "no-fail-on-empty-changeset"},
+    ("cloudformation", "deploy"): {"stack-name", "template-file", "capabilities", "no-fail-on-empty-changeset",
+                                 "tags"},
     ("eks", "update-kubeconfig"): {"name"},
 }
 WAITERS = {("ec2", "vpc-peering-connection-exists"): "DescribeVpcPeeringConnections",
@@ -195,37 +206,45 @@ def test_what_the_commands_name_is_of_the_spec(name: str, tmp_path: Path) -> Non
     assert boot is not None
     calls = ran(name, tmp_path)
     text = "\n".join(" ".join(each) for each in calls)
-    regions = {each.region for each in boot.needs.images} | {boot.region}
-    accounts = {each.account for each in boot.needs.images} | {boot.account}
+    images = [re.match(r"(\d+)\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws", each.image or "") for each in made.jobs]
+    regions = {each[2] for each in images if each} | {boot.region}
+    accounts = {each[1] for each in images if each} | {boot.account}
     assert set(re.findall(r"--region[ =](\S+)", text)) <= regions
     assert set(re.findall(r"\b\d{12}\b", text)) <= accounts
     reservations = {term.id for each in made.node_classes for term in each.reservations}
     assert set(re.findall(r"\bcr-[0-9a-z]+", text)) == reservations
-    assert set(re.findall(r"\bfs-[0-9a-f]+\b", text)) == set(boot.needs.file_systems)
+    assert set(re.findall(r"\bfs-[0-9a-f]+\b", text)) == {
+        each.file_system for each in boot.needs.storage if each.file_system}
     shown = re.findall(r"\.status\.allocatable\.([^,\s]+)", text)
-    assert {each.replace("\\", "") for each in shown} == {name for each in boot.needs.devices for name, _ in each.each}
+    assert {each.replace("\\", "") for each in shown} >= {
+        name for each in boot.needs.pools for name, _ in each.devices}
     named = {name for call in calls if call[:2] in (["aws", "eks"], ["eksctl", "utils"])
         for key, name in re.findall(r"--(name|cluster)[ =](\S+)", " ".join(call))}
     assert named == {made.cluster.name}  # type: ignore[union-attr]
-    assert "None" not in readme(name)
+    assert not any("None" in page for page in pages(name).values())
 
 
-def test_quotas_have_the_figures_of_the_spec() -> None:
-    found = {each.code: (each.needed, each.name) for each in plan("jakarta").bootstrap.needs.quotas}  # type: ignore[union-attr]
-    assert found["L-417A185B"] == (80 * 192, "Running On-Demand P instances")
-    assert found["L-1216C47A"][0] == 3 * 8
-    assert found["L-0263D0A3"][0] == 2
-    assert found["L-DF5E4CA3"][0] == 80 * 33 + 3
-    spot = {each.code: each.needed for each in plan("spot").bootstrap.needs.quotas}  # type: ignore[union-attr]
+def quotas(name: str, folder: Path) -> dict[str, int]:
+    """What the check of quotas prints as needed, by code, and that it asks the account for just these."""
+    calls = ran(name, folder)
+    asked = [call[call.index("--quota-code") + 1] for call in calls if "--quota-code" in call]
+    said = re.findall(r"^\w+ (L-\w+): this cluster needs (\d+), the account has 64\.0$",
+                      (folder / "said").read_text(), re.MULTILINE)
+    assert sorted(asked) == sorted(code for code, _ in said)
+    return {code: int(needed) for code, needed in said}
+
+
+def test_quotas_are_summed_over_the_cluster_and_its_pools(tmp_path: Path) -> None:
+    found = quotas("jakarta", tmp_path / "jakarta")
+    assert found["L-417A185B"] == 80 * 192
+    assert found["L-1216C47A"] == 3 * 8
+    assert found["L-0263D0A3"] == 2
+    assert found["L-DF5E4CA3"] == 80 * 33 + 3
+    assert found["L-7A658B76"] == 9  # 80 × 100 GiB and 3 × 100 GiB, in TiB
+    spot = quotas("spot", tmp_path / "spot")
     assert spot["L-7212CCBC"] == 4 * 96
     assert "L-417A185B" not in spot
-    assert "L-F678F1CE" not in {each.code for each in plan("imported, public").bootstrap.needs.quotas}  # type: ignore[union-attr]
-
-
-def test_the_check_of_quotas_prints_what_is_needed_and_what_there_is(tmp_path: Path) -> None:
-    calls = ran("jakarta", tmp_path)
-    asked = [call[call.index("--quota-code") + 1] for call in calls if "--quota-code" in call]
-    assert asked == [each.code for each in plan("jakarta").bootstrap.needs.quotas]  # type: ignore[union-attr]
+    assert "L-F678F1CE" not in quotas("imported, public", tmp_path / "imported")
 
 
 @pytest.mark.parametrize(("name", "has"), [
@@ -248,7 +267,7 @@ def test_a_private_api_is_open_to_one_address_while_eksctl_works_and_then_closed
     assert config["vpc"].pop("publicAccessCIDRs") == ["198.51.100.7/32"]
     assert config["vpc"]["clusterEndpoints"] == {"publicAccess": True, "privateAccess": True}
     config["vpc"]["clusterEndpoints"]["publicAccess"] = False
-    assert config == yaml.safe_load(written("private"))
+    assert config == yaml.safe_load(tree("private")["bootstrap/eksctl.yaml"])
     after = calls[next(index for index, call in enumerate(calls) if call[:2] == ["eksctl", "create"]) + 1]
     assert after[:3] == ["eksctl", "utils", "update-cluster-vpc-config"]
     assert {"--public-access=false", "--private-access=true", "--approve"} <= set(after)
@@ -283,7 +302,8 @@ def test_flux_writes_where_it_neither_finds_nor_touches_what_is_generated(path: 
     made = plan_of(spec(flux={"path": path} if path else {}))
     assert made.bootstrap is not None
     assert made.bootstrap.flux_folder == folder
-    assert f"--path={folder}" in shlex.split(" ".join(re.findall(r"--path=\S+", files(made)["bootstrap/README.md"])))
+    text = str(files(made)["bootstrap/README.md"])
+    assert f"--path={folder}" in shlex.split(" ".join(re.findall(r"--path=\S+", text)))
 
 
 # --- the end
@@ -296,5 +316,34 @@ def test_the_end_is_in_an_order_that_leaves_nothing_behind(tmp_path: Path) -> No
     places = [next(index for index, call in enumerate(calls) if call.startswith(step)) for step in steps]
     assert places == sorted(places)
     assert not any("create-vpc-endpoint" in call for call in calls)  # there was one
-    left: Any = readme("jakarta").rpartition("What stays")[2]
-    assert all(each in left for each in (*plan("jakarta").bootstrap.needs.file_systems, "cr-0a1b2c3d4e5f60713"))  # type: ignore[union-attr]
+    left = (tmp_path / "said").read_text()
+    systems = [each.file_system for each in plan("jakarta").bootstrap.needs.storage]  # type: ignore[union-attr]
+    assert all(f"the file system {each}, " in left for each in systems)
+    assert "the Capacity Block cr-0a1b2c3d4e5f60713, paid to the end" in left
+
+
+def test_what_has_left_the_spec_is_listed_and_nothing_is_deleted(tmp_path: Path) -> None:
+    calls = [" ".join(each) for each in ran("private", tmp_path)]
+    assert "aws cloudformation delete-stack --region us-west-2 --stack-name trainyard-lab-gone" in (
+        tmp_path / "said").read_text()
+    deleted = next(index for index, call in enumerate(calls) if "delete-stack" in call)
+    assert any(call.startswith("eksctl delete cluster") for call in calls[:deleted])
+
+
+def test_images_and_secrets_are_found_in_the_files_of_jobs(tmp_path: Path) -> None:
+    calls = [" ".join(each) for each in ran("ecr", tmp_path / "ecr")]
+    (call,) = [each for each in calls if each.startswith("aws ecr")]
+    assert "--region eu-west-1 --registry-id 444455556666 --repository-name a/b" in call
+    assert f"--image-ids imageDigest={DIGEST}" in call
+    ran("secrets", tmp_path / "secrets")
+    assert "Secret hf in namespace training" in (tmp_path / "secrets" / "said").read_text()
+
+
+def test_pages_belong_to_one_pool_or_storage() -> None:
+    """Another pool or storage changes no page but its own, and not the README."""
+    one = pages("file system")
+    made = spec(storage=[*DISK, {"name": "raw", "s3": {"bucket": "raw-1"}}], job={**MOUNT, "pool": "gpu"})
+    made["spec"]["nodePools"].append({**made["spec"]["nodePools"][0], "name": "second"})
+    more = {path: text for path, text in files(plan_of(made)).items() if path.endswith(".md")}
+    assert {path: more[path] for path in one} == one
+    assert set(more) - set(one) == {"bootstrap/pools/second.md", "bootstrap/storage/raw.md"}

@@ -127,7 +127,7 @@ def test_trainer_2_1_gets_overrides_and_later_ones_patches() -> None:
 def test_a_train_job_says_everything_once() -> None:
     manifests = manifests_of(spec(storage=STORAGE, job={"mounts": MOUNTS, "timeout": "2h"}))
     job, runtime = body_of(manifests, "TrainJob"), body_of(manifests, "ClusterTrainingRuntime")
-    assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "default"
+    assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "gpu"
     assert job["spec"]["runtimeRef"]["name"] == runtime["metadata"]["name"]
     assert job["spec"]["activeDeadlineSeconds"] == 7200
     resources = job["spec"]["trainer"]["resourcesPerNode"]
@@ -216,17 +216,25 @@ ROLE = "arn:aws:iam::111122223333:role/{}"
 
 
 def test_a_teams_principals_get_access_entries_with_its_group() -> None:
-    config = body_of(manifests_of(spec(
+    made = plan_of(spec(
         admins=[ROLE.format("lead")], queues=QUEUES, job={"namespace": "a"}, namespaces=[
             {"name": "a", "group": "research", "principals": [ROLE.format("lead"), ROLE.format("ml")]},
             {"name": "b", "principals": [ROLE.format("ml")]},
         ],
-    )), "ClusterConfig")  # fmt: skip
-    node, lead, ml = config["accessConfig"]["accessEntries"]
+    ))  # fmt: skip
+    (node,) = body_of(lower(made), "ClusterConfig")["accessConfig"]["accessEntries"]
     assert node["type"] == "EC2_LINUX"
-    assert (lead["principalARN"], lead["kubernetesGroups"]) == (ROLE.format("lead"), ["research"])
-    assert lead["accessPolicies"][0]["policyARN"].endswith("/AmazonEKSClusterAdminPolicy")
-    assert (ml["kubernetesGroups"], "accessPolicies" in ml) == (["research", "b"], False)
+    found = {path: stack for path, stack in files(made).items() if path.startswith("bootstrap/stacks/principal-")}
+    lead, ml = (stack["Resources"]["Entry"]["Properties"] for _, stack in sorted(found.items()))
+    assert lead["PrincipalArn"] == ROLE.format("lead")
+    assert lead["AccessPolicies"][0]["PolicyArn"].endswith("/AmazonEKSClusterAdminPolicy")
+    assert "AccessPolicies" not in ml
+    own = {each["PrincipalArn"]: [group for group in each["KubernetesGroups"] if group.startswith("trainyard:")]
+           for each in (lead, ml)}
+    assert all("research" in each["KubernetesGroups"] for each in (lead, ml))
+    subjects = {each.namespace: [subject.name for subject in each.subjects] for each in made.access}
+    assert subjects == {"a": ["research", *own[ROLE.format("lead")], *own[ROLE.format("ml")]],
+                        "b": own[ROLE.format("ml")]}
 
 
 def test_controllers_that_refuse_when_they_are_away_are_two_and_apart() -> None:
@@ -327,24 +335,28 @@ def test_volumes_are_bound_to_their_claims_and_never_pruned() -> None:
 # --- files for people
 
 
-def test_every_placement_group_has_a_logical_id_of_its_own() -> None:
+def test_every_placement_group_has_a_stack_of_its_own() -> None:
     pools = [{**POOL, "name": name} for name in ("a-1", "a1", "a--1")]
     found = files(plan_of(spec(nodePools=pools, job={"pool": "a1"})))
-    stack = json.loads(found["bootstrap/stack.json"])
-    groups = [each["Properties"]["GroupName"] for each in stack["Resources"].values()
-              if each["Type"] == "AWS::EC2::PlacementGroup"]  # fmt: skip
-    assert sorted(groups) == ["lab-a--1", "lab-a-1", "lab-a1"]
-    assert all(key.isalnum() for key in stack["Resources"])
+    groups = {path: stack["Resources"]["Group"]["Properties"]["GroupName"] for path, stack in found.items()
+              if path.startswith("bootstrap/stacks/placement-group-")}  # fmt: skip
+    assert groups == {f"bootstrap/stacks/placement-group-{name}.yaml": name for name in groups.values()}
+    assert sorted(groups.values()) == ["lab-a--1", "lab-a-1", "lab-a1"]
 
 
 def test_the_stack_has_what_the_cluster_names() -> None:
     plan = plan_of(VARIANTS["storage"])
-    stack = json.loads(files(plan)["bootstrap/stack.json"])["Resources"]
+    found = files(plan)
+    stack = found["bootstrap/stack.yaml"]["Resources"]
     roles = {each["Properties"]["RoleName"] for each in stack.values() if each["Type"] == "AWS::IAM::Role"}
     assert roles == {"KarpenterNodeRole-lab", "KarpenterController-lab", "MountpointS3-lab"}
     assert plan.node_classes[0].role in roles
-    arns = json.dumps(stack["BucketRole"])
-    assert "arn:aws:s3:::raw-1/*" in arns
+    (bucket,) = [body for path, body in found.items() if path.startswith("bootstrap/stacks/bucket-")]
+    policy = bucket["Resources"]["Policy"]["Properties"]
+    assert policy["RoleName"] == "MountpointS3-lab"
+    assert "arn:aws:s3:::raw-1/*" in json.dumps(policy)
+    driver = found["bootstrap/stacks/fsx-csi-controller-sa.yaml"]["Resources"]
+    assert driver["Association"]["Properties"]["RoleArn"] == {"Fn::GetAtt": ["Role", "Arn"]}
 
 
 @pytest.mark.parametrize("name", [*VARIANTS])
@@ -359,7 +371,7 @@ def test_the_readme_tells_what_a_given_file_system_needs_to_be_mounted() -> None
     # Without it pods hang in ContainerCreating; FSx for Lustre user guide, limit-access-security-groups.
     text = files(plan_of(VARIANTS["storage"]))["bootstrap/README.md"]
     assert "TCP 988 and 1018 to 1023" in text
-    assert "988" not in files(plan_of(spec()))["bootstrap/README.md"]
+    assert text == files(plan_of(spec()))["bootstrap/README.md"]  # whatever storage there is
 
 
 def test_a_file_system_of_another_vpc_is_mounted_by_its_address() -> None:
@@ -373,7 +385,7 @@ def test_a_file_system_of_another_vpc_is_mounted_by_its_address() -> None:
 
 def test_the_readme_tells_when_a_block_may_be_pushed_and_what_stays_after_it() -> None:
     block = {"capacity": {"type": "block", "id": "cr-0a1b2c3d4e5f60718"}, "nodes": {"min": 4, "max": 4}}
-    text = files(plan_of(spec(pool=block)))["bootstrap/README.md"]
+    text = files(plan_of(spec(pool=block)))["bootstrap/pools/gpu.md"]
     assert "when the block has started" in text
     assert "kubectl delete nodepool" in text
-    assert "kubectl delete nodepool " not in files(plan_of(spec()))["bootstrap/README.md"]
+    assert "kubectl delete nodepool " not in files(plan_of(spec()))["bootstrap/pools/gpu.md"]

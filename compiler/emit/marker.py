@@ -1,0 +1,43 @@
+"""Whose a file is, said by the file itself: a line that every file of ours has among its first.
+
+The line holds the file's path in the cluster's folder and nothing that changes. So it never conflicts in a merge, a
+file with conflict markers is still known as ours, and a copy under another name is not.
+"""
+
+from __future__ import annotations
+
+import json
+
+WORDS = "Written by trainyard, edit the spec instead: "
+KEY = "trainyard.dev/file"
+_FIRST = 4096  # bytes in which the line stands
+_LINES = 8  # a merge puts its own marks, and the other side's line, before it
+
+
+def marked(path: str, data: bytes) -> bytes:
+    """The content of a file with the line that makes it ours: a comment, or the first key of a JSON object."""
+    line = _line(path)
+    if path.endswith(".json"):
+        opening, rest = data[:2], data[2:]
+        if opening != b"{\n":
+            raise ValueError(f"not an object over several lines: {path!r}")
+        return opening + b" " + line + b"\n" + rest
+    return line + b"\n" + data
+
+
+def is_marked(path: str, data: bytes) -> bool:
+    """Whether content that stands at a path says that it is ours, at this very path."""
+    wanted = _line(path)
+    if data.startswith(wanted):
+        return data[len(wanted) : len(wanted) + 1] in (b"\n", b"\r", b"")
+    lines = data[:_FIRST].split(b"\n", _LINES)[:_LINES]
+    if path.endswith(".json"):
+        return any(wanted.removesuffix(b",") in line for line in lines)
+    return any(line.strip() == wanted for line in lines)
+
+
+def _line(path: str) -> bytes:
+    if path.endswith(".json"):
+        return f"{json.dumps(KEY)}: {json.dumps(path)},".encode()
+    text = WORDS + path
+    return (f"<!-- {text} -->" if path.endswith(".md") else f"# {text}").encode()
