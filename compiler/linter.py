@@ -21,6 +21,7 @@ from compiler.lint.reading import read_all
 from compiler.lint.scenes import Scene, applied_together, scenes
 from compiler.policy import Policies, load_policies
 from compiler.policy.engine import run
+from compiler.policy.load import FIXED_AREAS
 from compiler.source import Document, Route
 from compiler.verify import verify
 from compiler.verify.body import corrected
@@ -40,6 +41,7 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     What the set does not hold may exist elsewhere, so nothing is reported for being absent. Documents without
     ``apiVersion`` and ``kind`` are left alone, and so are specs and kustomize's patches, which are parts of objects.
     """
+    paths = list(paths)
     reading = read_all(paths)
     kustomizations = Kustomizations(reading.kustomizations)
     objects = [kustomizations.built(each) for each in reading.objects if not kustomizations.is_patch(each.path)]
@@ -61,7 +63,8 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     found = _once(each for several in staged for each in _staged(several, catalog, policies, near))
     found += _unread(objects)
     if policies.config.exceptions:
-        found, excused = policies.config.excuse(found)
+        judged = not (reading.broken or reading.templates or any(_hiding(each) for each in found))
+        found, excused = policies.config.excuse(found, judged=judged, everything=any(map(os.path.isdir, paths)))
         done.excused = len(excused)
     done.diagnostics += found
     done.coverage = _covered(reading, objects, policies)
@@ -72,6 +75,11 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
                                       help="name files or folders with Kubernetes or eksctl YAML; "
                                            "`trainyard check` judges specs"))
     return done
+
+
+def _hiding(found: Diagnostic) -> bool:
+    """Whether policies say nothing of a place as long as this is wrong with it."""
+    return found.severity is Severity.ERROR and found.code[:3] in FIXED_AREAS
 
 
 def _covered(reading: Reading, objects: list[Found], policies: Policies) -> Coverage:

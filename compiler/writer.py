@@ -22,6 +22,7 @@ from compiler.emit.yaml import encoded
 from compiler.history import Run, submitted
 from compiler.history.words import Words
 from compiler.plan import Plan
+from compiler.source.read import read_bytes
 from compiler.synthesis import Synthesis
 from compiler.targets import files as target_files
 
@@ -146,7 +147,7 @@ def orphans(done: Outcome, options: Options, paths: Sequence[str | os.PathLike[s
 def _spec_elsewhere(manifest: Path, base: Path, read: Sequence[Path]) -> bool:
     """Whether a spec that a folder was written from still stands where this run does not look."""
     try:
-        objects = json.loads(manifest.read_bytes())["objects"].values()
+        objects = json.loads(read_bytes(manifest))["objects"].values()
         files = {base / str(each["spec"]).rpartition(":")[0] for each in objects}
     except UNREADABLE:
         return False

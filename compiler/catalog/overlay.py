@@ -10,6 +10,7 @@ from typing import Any
 from compiler.catalog.instance import instance_from_row
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
+from compiler.source.read import read_bytes
 
 SCHEMA = "trainyard-catalog/1"
 
@@ -21,9 +22,11 @@ _HELP = "write the file anew with `trainyard catalog refresh`"
 def read_overlay(path: Path) -> tuple[Facts | None, list[Diagnostic]]:
     """The facts of an overlay file, or None and why not (``CAT001``, ``CAT002``)."""
     try:
-        facts = json.loads(path.read_text("utf-8"))
+        facts = json.loads(read_bytes(path))
     except OSError as fault:
         return None, [error("CAT001", f"catalog file `{path}` cannot be read: {fault.strerror}", help=_HELP)]
+    except RecursionError:
+        return None, [error("CAT002", f"catalog file `{path}` is nested too deeply", help=_HELP)]
     except ValueError as fault:
         return None, [error("CAT002", f"catalog file `{path}` is not JSON: {fault}", help=_HELP)]
     faults = [error("CAT002", f"catalog file `{path}`: {what}", help=_HELP) for what in _faults(facts)]
@@ -44,12 +47,62 @@ def _faults(facts: Any) -> list[str]:
     return found or [what for name, row in facts["instances"].items() for what in _row_faults(name, row)]
 
 
+_MOST = 10**9
+"""More than any number of an instance type, in its unit."""
+_NUMBERS = frozenset((
+    "vcpus", "memory_mib", "gpus", "accelerator_memory_mib", "neuron", "neuron_cores", "neuron_lnc", "efa", "ipv4",
+    "nvlink_gb_s",
+))
+_TEXTS = frozenset(("arch", "accelerator", "nvlink", "placement", "usage", "zones"))
+_CARDS = 1000
+"""More than the network cards of any type."""
+
+
 def _row_faults(name: str, row: Any) -> list[str]:
+    if not isinstance(row, dict):
+        return [f"instance type `{name}` is malformed (not a mapping)"]
+    if wrong := [key for key, value in row.items() if not _is_sound(key, value)]:
+        return [f"instance type `{name}` is malformed (`{key}` cannot be {_short(row[key])})" for key in wrong]
     try:
         instance_from_row(name, row)
     except (KeyError, TypeError, ValueError, AttributeError) as fault:
         return [f"instance type `{name}` is malformed ({type(fault).__name__}: {fault})"]
     return []
+
+
+def _is_sound(key: str, value: Any) -> bool:
+    """Whether a field of an entry has a value that it may have. Fields of a newer Trainyard are left alone."""
+    if key in _NUMBERS:
+        return _is_number(value, int)
+    if key in _TEXTS:
+        return isinstance(value, str)
+    if key in ("gbps", "gpu_partition"):
+        return _is_number(value, int, float)
+    if key == "usd":
+        return isinstance(value, dict) and all(_is_number(each, int, float) for each in value.values())
+    if key == "cards":
+        return isinstance(value, list) and all(map(_is_card, value))
+    if key == "nvme":
+        return isinstance(value, list) and len(value) == 2 and all(_is_number(each, int) for each in value)
+    if key == "unknown":
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return True
+
+
+def _is_number(value: Any, *types: type) -> bool:
+    return type(value) in types and 0 <= value <= _MOST
+
+
+def _is_card(value: Any) -> bool:
+    """Whether a value is ``[first, last, interfaces, types]``."""
+    if not isinstance(value, list) or len(value) != 4 or not isinstance(value[3], str):
+        return False
+    return all(_is_number(each, int) and each < _CARDS for each in value[:3])
+
+
+def _short(value: Any) -> str:
+    text = repr(value) if not isinstance(value, int) or value <= _MOST else "so large"
+    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def merge(base: Facts, overlay: Facts) -> Facts:

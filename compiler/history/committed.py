@@ -14,6 +14,7 @@ from compiler.history.runs import Run, broken_runs, read_index, read_runs
 from compiler.manifest import Manifest
 from compiler.source import SourceFile
 from compiler.source.parse import parse
+from compiler.source.read import read_bytes
 
 
 class Committed:
@@ -68,7 +69,7 @@ class Committed:
         """
         try:
             path = self.index["objects"][ref]["path"]
-            data = (self._folder / path).read_bytes()
+            data = read_bytes(self._folder / path)
             if not edited and self.index["files"][path] != sha256(data).hexdigest():
                 return None
             documents, _ = parse(SourceFile(path, data.decode()))

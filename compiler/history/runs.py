@@ -19,6 +19,7 @@ from compiler.history.words import Words, digest
 from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.plan.jobs import GPU, NEURON, TrainJob
+from compiler.source.read import read_bytes
 
 FOLDER = "runs"
 SUBMITTED = "submitted"
@@ -139,7 +140,7 @@ def _files(folder: Path) -> list[Path]:
 
 def _read(path: Path) -> Run | None:
     try:
-        run = Run(**json.loads(path.read_bytes()))
+        run = Run(**json.loads(read_bytes(path)))
         return replace(run, storage=tuple(run.storage)) if _is_sound(run) else None
     except UNREADABLE:
         return None
@@ -175,7 +176,7 @@ def _of_index(index: Mapping[str, Any]) -> list[Run]:
 def read_index(folder: Path) -> Mapping[str, Any]:
     """The committed ``.manifest.json``; empty where there is none that can be read."""
     try:
-        index = json.loads((folder / MANIFEST).read_bytes())
+        index = json.loads(read_bytes(folder / MANIFEST))
     except UNREADABLE:
         return {}
     return index if isinstance(index, dict) else {}
