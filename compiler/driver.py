@@ -175,7 +175,7 @@ def _passes(done: Compilation, policies: Policies, options: Options, lowered: Lo
     external = frozenset(ObjectRef(*each) for each in plan.external)
     told = verify(manifests, closed=True, external=external)
     lifted = replace(lift(manifests, closed=True), bootstrap=plan.bootstrap, external=plan.external,
-                     versions=plan.versions, release=plan.release)
+                     versions=plan.versions, release=plan.release, shares=plan.shares)
     told += run(lifted, catalog, policies.rules, policies.config, manifests)
     return faults + traced(told, manifests)
 

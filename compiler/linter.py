@@ -45,7 +45,8 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     reading = read_all(paths)
     kustomizations = Kustomizations(reading.kustomizations)
     objects = [kustomizations.built(each) for each in reading.objects if not kustomizations.is_patch(each.path)]
-    done = Linted(diagnostics=templates.once(reading.diagnostics))
+    told = [each for each in reading.diagnostics if not _of_patch(each, kustomizations)]
+    done = Linted(diagnostics=templates.once(told))
     policies, faults = load_policies(options.policies, today=options.today)
     done.diagnostics += faults
     catalog = load_catalog(options.catalog)
@@ -75,6 +76,11 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
                                       help="name files or folders with Kubernetes or eksctl YAML; "
                                            "`trainyard check` judges specs"))
     return done
+
+
+def _of_patch(found: Diagnostic, kustomizations: Kustomizations) -> bool:
+    """Whether a document is no object because it is a patch of kustomize, which may go by its `target`."""
+    return found.code == "LNT004" and found.span is not None and kustomizations.is_patch(found.span.file.name)
 
 
 def _hiding(found: Diagnostic) -> bool:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from compiler.catalog.instance import InstanceType, instance_from_row
-from compiler.catalog.near import near
 from compiler.catalog.overlay import merge, read_overlay
 from compiler.catalog.release import Release, release_from_data, version_key
 from compiler.catalog.runtimes import runtimes_source
 from compiler.catalog.xid import XidTable, xids_from_data
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.near import near
 
 DATA = Path(__file__).with_name("data")
 

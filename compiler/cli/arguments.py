@@ -71,7 +71,7 @@ def _judging(command: argparse.ArgumentParser) -> None:
 
 def _specs(command: argparse.ArgumentParser) -> None:
     command.add_argument("paths", nargs="*", default=[SPECS], metavar="SPEC",
-                         help=f"spec files or folders (default: {SPECS}/)")
+                         help=f"spec files or folders; `-` is standard input (default: {SPECS}/)")
 
 
 def _compile(commands: Commands) -> None:
@@ -93,7 +93,7 @@ def _check(commands: Commands) -> None:
 
 def _lint(commands: Commands) -> None:
     command = _command(commands, "lint", "judge Kubernetes and eksctl YAML that others wrote")
-    command.add_argument("paths", nargs="+", metavar="PATH", help="files or folders")
+    command.add_argument("paths", nargs="+", metavar="PATH", help="files or folders; `-` is standard input")
     _judging(command)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed, warning
+from compiler.diagnostics.near import meant
 from compiler.policy.documents import read_documents
 from compiler.policy.load import FIXED_AREAS
 from compiler.policy.rule import Rule
@@ -182,11 +183,8 @@ class _Reader:
             self.fault("POL006", f"`{name}` is the compiler's: what it reports is wrong by fact", span,
                        "remove it; only policies have levels and exceptions")
             return ()
-        from compiler.catalog.near import near
-
-        close = near(name, [*self.rules, *self.by_slug])
         self.fault("POL003", f"no rule has the code or name `{name}`", span,
-                   f"did you mean `{close[0]}`?" if close else "`trainyard explain` lists the rules")
+                   meant(name, [*self.rules, *self.by_slug]) or "`trainyard explain` lists the rules")
         return ()
 
     def param(self, name: str, node: Node) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import TypeVar
 from compiler.catalog import Catalog, InstanceType, Release
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed
+from compiler.diagnostics.near import meant
 from compiler.plan import Derived
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
@@ -100,9 +100,8 @@ _LISTS = {"pool": "nodePools", "storage": "storage", "priority": "priorities", "
 def near_help(name: str, known: Iterable[str], what: str) -> str:
     """What to write instead of a name that does not exist."""
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1)
-    if near:
-        return f"did you mean `{near[0]}`?"
+    if found := meant(name, names):
+        return found
     if not names:
         return f"declare it under `{_LISTS[what]}:`" if what in _LISTS else f"declare a {what}"
     return f"write one of {listed(names[:12])}"

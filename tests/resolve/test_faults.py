@@ -80,7 +80,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
      "the network has no subnet in `us-west-2b`", "the network is in `us-west-2a`, `us-west-2c`"),
     (spec(job={"pool": "gpuu"}), "RES011", "spec.jobs[0].pool", "pool `gpuu` is not declared", "did you mean `gpu`?"),
     (spec(queues=[queue(quota=[*QUOTA, {"pool": "gqu", "nodes": 1}])]), "RES011", "spec.queues[0].quota[1].pool",
-     "pool `gqu` is not declared", "did you mean `gpu`?"),
+     "pool `gqu` is not declared", "write one of `gpu`"),
     (spec(storage=lustre(), job={"mounts": [{"storage": "dta", "path": "/d"}]}), "RES012",
      "spec.jobs[0].mounts[0].storage", "storage `dta` is not declared", "did you mean `data`?"),
     (spec(job={"mounts": [{"storage": "dta", "path": "/d"}]}), "RES012", "spec.jobs[0].mounts[0].storage", "`dta`",
