@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,10 @@ def _faults(facts: Any) -> list[str]:
         found.append("`sources` is not a list of name, address, version and date")
     if not isinstance(regions, dict) or not all(isinstance(letters, str) for letters in regions.values()):
         found.append("`regions` does not map regions to the letters of their zones")
+    if not _are_zone_ids(facts.get("zone_ids", {})):
+        found.append("`zone_ids` does not map regions to the ids of their zones")
+    if not isinstance(facts.get("account", ""), str):
+        found.append("`account` is not the id of an account")
     if not isinstance(facts.get("instances"), dict):
         found.append("`instances` is not a mapping")
     return found or [what for name, row in facts["instances"].items() for what in _row_faults(name, row)]
@@ -85,8 +89,17 @@ def _is_sound(key: str, value: Any) -> bool:
     if key == "nvme":
         return isinstance(value, list) and len(value) == 2 and all(_is_number(each, int) for each in value)
     if key == "unknown":
-        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+        return isinstance(value, list) and _is_texts(value)
     return True
+
+
+def _are_zone_ids(value: Any) -> bool:
+    regions = value.values() if isinstance(value, dict) else [None]
+    return all(isinstance(each, dict) and _is_texts(each.values()) for each in regions)
+
+
+def _is_texts(values: Iterable[Any]) -> bool:
+    return all(isinstance(each, str) for each in values)
 
 
 def _is_number(value: Any, *types: type) -> bool:
@@ -119,8 +132,14 @@ def merge(base: Facts, overlay: Facts) -> Facts:
         "schema": SCHEMA,
         "sources": [*base["sources"], *overlay["sources"]],
         "regions": dict(sorted({**base["regions"], **told}.items())),
+        "zone_ids": {**_without(base["zone_ids"], told), **overlay.get("zone_ids", {})},
+        "told": dict.fromkeys(told, overlay.get("account", "")),
         "instances": instances,
     }
+
+
+def _without(by_region: Facts, regions: Facts) -> dict[str, Any]:
+    return {region: value for region, value in by_region.items() if region not in regions}
 
 
 def _merge_row(base: Facts, row: Facts, regions: Facts) -> Facts:
