@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,9 @@ def _faults(facts: Any) -> list[str]:
         return [f"`schema` is not `{SCHEMA}`"]
     found = []
     sources, regions = facts.get("sources"), facts.get("regions")
-    if not isinstance(sources, list) or not all(isinstance(each, list) and len(each) == 4 for each in sources):
+    if not isinstance(sources, list) or not all(map(_is_source, sources)):
         found.append("`sources` is not a list of name, address, version and date")
-    if not isinstance(regions, dict) or not all(isinstance(letters, str) for letters in regions.values()):
+    if not isinstance(regions, dict) or not all(map(_are_letters, regions.values())):
         found.append("`regions` does not map regions to the letters of their zones")
     if not _are_zone_ids(facts.get("zone_ids", {})):
         found.append("`zone_ids` does not map regions to the ids of their zones")
@@ -57,7 +58,9 @@ _NUMBERS = frozenset((
     "vcpus", "memory_mib", "gpus", "accelerator_memory_mib", "neuron", "neuron_cores", "neuron_lnc", "efa", "ipv4",
     "nvlink_gb_s",
 ))
-_TEXTS = frozenset(("arch", "accelerator", "nvlink", "placement", "usage", "zones"))
+_TEXTS = frozenset(("arch", "accelerator", "nvlink", "placement", "usage"))
+_ZONES = re.compile(r"[a-z0-9-]+:[a-z]+")
+"""A region and the letters of its zones."""
 _CARDS = 1000
 """More than the network cards of any type."""
 
@@ -77,7 +80,9 @@ def _row_faults(name: str, row: Any) -> list[str]:
 def _is_sound(key: str, value: Any) -> bool:
     """Whether a field of an entry has a value that it may have. Fields of a newer Trainyard are left alone."""
     if key in _NUMBERS:
-        return _is_number(value, int)
+        return _is_number(value, int) and (value > 0 or key != "neuron_lnc")
+    if key == "zones":
+        return isinstance(value, str) and all(map(_ZONES.fullmatch, value.split()))
     if key in _TEXTS:
         return isinstance(value, str)
     if key in ("gbps", "gpu_partition"):
@@ -91,6 +96,14 @@ def _is_sound(key: str, value: Any) -> bool:
     if key == "unknown":
         return isinstance(value, list) and _is_texts(value)
     return True
+
+
+def _is_source(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 4 and _is_texts(value)
+
+
+def _are_letters(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch("[a-z]*", value) is not None
 
 
 def _are_zone_ids(value: Any) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from compiler.cli.streams import UsageError
 from compiler.diagnostics.diagnostic import listed
-from compiler.diagnostics.near import near
+from compiler.diagnostics.near import meant, near
 from compiler.diagnostics.pages import load_pages
 from compiler.driver import Compilation, Options, check
 from compiler.policy.load import load_rules
@@ -36,7 +36,7 @@ def explain_code(subject: str, options: Options) -> str | None:
         return "\n".join(f"{code} {slug}{level}\n\n{text}\n" for code, slug, level, text in found)
     if _CODE.match(subject.upper()):
         raise UsageError(f"there is no code `{subject}`: "
-                         f"{near_help(subject.upper(), [each[0] for each in pages], 'code')}")
+                         f"{meant(subject, [each[0] for each in pages]) or '`trainyard explain` lists all'}")
     close = near(subject, [each[1] for each in pages], limit=1)
     if close and "/" not in subject and subject not in _WHOLE:
         raise UsageError(f"there is no code or object `{subject}`: did you mean `{close[0]}`?")

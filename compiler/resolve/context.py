@@ -96,8 +96,17 @@ class Context:
     def in_region(self, zone: str, at: Route, *, key: bool = False) -> bool:
         """Whether a zone is one of the region's; a fault if it is not. Where they are not known, its name tells."""
         region, known = self.spec.region, self.catalog.regions.get(self.spec.region)
-        if known is None or zone in known or (not (known and self.knows_names) and zone[:-1] == region):
+        if known is None or zone in known or (not known and zone[:-1] == region):
             return True  # a region that nobody knows has its own fault
+        if zone[:-1] == region and not self.knows_names:
+            if zone not in self.spec.network.zone_ids:
+                example = self.catalog.zone_ids.get(known[0], "use1-az1")
+                self.doubt(
+                    "RES004", f"`{zone}` may not be a zone of your account: {listed(known)} are known of {region}, and "
+                    "names differ by account", at,
+                    f"correct it, or say which zone it is, like `network: {{zoneIds: {{{zone}: {example}}}}}`",
+                )
+            return True
         self.fault("RES004", f"zone `{zone}` is not in region `{region}`", at,
                    f"{region} has {listed(known)}" if known else f"write it like `{region}a`", key=key)
         return False

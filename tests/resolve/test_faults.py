@@ -388,3 +388,13 @@ def test_a_network_that_is_derived_leaves_zones_without_eks_out() -> None:
     assert plan is not None, found
     assert plan.cluster is not None
     assert plan.cluster.network.zones == ("us-east-1b", "us-east-1c")
+
+
+def test_a_name_that_the_account_may_not_have_gets_a_warning() -> None:
+    """In us-west-2 each account has names of its own; elsewhere an unknown one is an error."""
+    _, found = resolved(spec(pool={"zone": "us-west-2z"}))
+    assert [(each.code, each.severity) for each in found] == [("RES004", Severity.WARNING)]
+    _, found = resolved(spec(pool={"zone": "us-west-2z"}, network={"zoneIds": {"us-west-2z": "usw2-az1"}}))
+    assert found == []
+    _, found = resolved(spec(region="us-east-2", pool={"zone": "us-east-2z"}))
+    assert [(each.code, each.severity) for each in found] == [("RES004", Severity.ERROR)]
