@@ -45,13 +45,14 @@ def check(
     ``current`` gives the files of a compilation after which nothing is left to do; of many specs, only the others are
     handed back whole.
     """
-    sources, found = assemble(list(paths))
+    paths = list(paths)
+    sources, found = assemble(paths)
     found += load_catalog(options.catalog).faults
     if any(each.severity is Severity.ERROR for each in found):
         return Outcome([], found)
     policies, faults = load_policies(options.policies, today=options.today)
     done = Outcome(_compile_all(sources, policies, options, lowered, current), [*found, *faults])
-    _excuse(done, policies.config)
+    _excuse(done, policies.config, everything=any(map(os.path.isdir, paths)))
     return done
 
 
@@ -75,12 +76,13 @@ def _compile_all(
     return compilations
 
 
-def _excuse(done: Outcome, config: Config) -> None:
+def _excuse(done: Outcome, config: Config, *, everything: bool) -> None:
     """Apply the exceptions over all specs at once: one is unused only if none of them needs it."""
     if not config.exceptions:
         return
     every = [each for one in done.compilations for each in one.diagnostics]
-    kept, excused = config.excuse(every)
+    judged = all(one.plan is not None or one.current is not None for one in done.compilations)
+    kept, excused = config.excuse(every, judged=judged, everything=everything)
     known, gone = {id(each) for each in every}, {id(each) for each in excused}
     done.diagnostics += [each for each in kept if id(each) not in known]
     for one in done.compilations:
@@ -117,7 +119,7 @@ def _passes(done: Compilation, policies: Policies, options: Options, lowered: Lo
     external = frozenset(ObjectRef(*each) for each in plan.external)
     told = verify(manifests, closed=True, external=external)
     lifted = replace(lift(manifests, closed=True), bootstrap=plan.bootstrap, external=plan.external,
-                     versions=plan.versions, release=plan.release)
+                     versions=plan.versions, release=plan.release, shares=plan.shares)
     told += run(lifted, catalog, policies.rules, policies.config, manifests)
     return faults + traced(told, manifests)
 

@@ -21,6 +21,7 @@ from compiler.lint.scenes import Scene, applied_together, scenes
 from compiler.outcome import Options, Outcome
 from compiler.policy import Policies, load_policies
 from compiler.policy.engine import run
+from compiler.policy.load import FIXED_AREAS
 from compiler.source import Document, Route
 from compiler.verify import verify
 from compiler.verify.body import corrected
@@ -40,10 +41,12 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     What the set does not hold may exist elsewhere, so nothing is reported for being absent. Documents without
     ``apiVersion`` and ``kind`` are left alone, and so are specs and kustomize's patches, which are parts of objects.
     """
+    paths = list(paths)
     reading = read_all(paths)
     kustomizations = Kustomizations(reading.kustomizations)
     objects = [kustomizations.built(each) for each in reading.objects if not kustomizations.is_patch(each.path)]
-    done = Linted(diagnostics=templates.once(reading.diagnostics))
+    told = [each for each in reading.diagnostics if not _of_patch(each, kustomizations)]
+    done = Linted(diagnostics=templates.once(told))
     policies, faults = load_policies(options.policies, today=options.today)
     done.diagnostics += faults
     catalog = load_catalog(options.catalog)
@@ -61,7 +64,8 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     found = _once(each for several in staged for each in _staged(several, catalog, policies, near))
     found += _unread(objects)
     if policies.config.exceptions:
-        found, excused = policies.config.excuse(found)
+        judged = not (reading.broken or reading.templates or any(_hiding(each) for each in found))
+        found, excused = policies.config.excuse(found, judged=judged, everything=any(map(os.path.isdir, paths)))
         done.excused = len(excused)
     done.diagnostics += found
     done.coverage = _covered(reading, objects, policies)
@@ -72,6 +76,16 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
                                       help="name files or folders with Kubernetes or eksctl YAML; "
                                            "`trainyard check` judges specs"))
     return done
+
+
+def _of_patch(found: Diagnostic, kustomizations: Kustomizations) -> bool:
+    """Whether a document is no object because it is a patch of kustomize, which may go by its `target`."""
+    return found.code == "LNT004" and found.span is not None and kustomizations.is_patch(found.span.file.name)
+
+
+def _hiding(found: Diagnostic) -> bool:
+    """Whether policies say nothing of a place as long as this is wrong with it."""
+    return found.severity is Severity.ERROR and found.code[:3] in FIXED_AREAS
 
 
 def _covered(reading: Reading, objects: list[Found], policies: Policies) -> Coverage:

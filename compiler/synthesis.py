@@ -6,16 +6,20 @@ is ever loaded here (``targets/chart.py`` is the program that knows it).
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -39,6 +43,7 @@ class Synthesis:
         self._asked: list[Sequence[Manifest]] = []
         self._files = 0
         self._taken: set[bytes] = set()
+        self._late = False
 
     def __enter__(self) -> Synthesis:
         return self
@@ -49,9 +54,17 @@ class Synthesis:
             return
         import shutil
 
-        self._process.kill()
+        self._kill()
         self._process.communicate()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _kill(self) -> None:
+        """End the process and the Node that it started: one that hangs would not notice that its input has ended."""
+        assert self._process is not None
+        if hasattr(os, "killpg"):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
 
     @property
     def started(self) -> bool:
@@ -108,16 +121,56 @@ class Synthesis:
         for chunk in asked:
             assert self._process is not None
             assert self._process.stdout is not None
-            answer = self._process.stdout.readline()
+            answer = self._answer(self._process.stdout)
             if not answer:
                 raise self._failure()
             found += [chunk[number] for number in json.loads(answer)]
         return found
 
-    def _failure(self) -> RuntimeError:
-        lines = Path(self._told).read_text(encoding="utf-8", errors="replace").split("\n")
-        last = next((line.strip() for line in reversed(lines) if line.strip()), "it says nothing")
+    def _answer(self, output: IO[str]) -> str:
+        """The next line; empty where there is none. A Node without memory may hang instead of ending."""
+        timer = threading.Timer(PATIENCE, self._give_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            return output.readline()
+        finally:
+            timer.cancel()
+
+    def _give_up(self) -> None:
+        self._late = True
+        self._kill()
+
+    def _failure(self) -> Exception:
+        """Why there is no answer: something that the machine lacks, which is no fault of ours, or anything else."""
+        assert self._process is not None
+        if self._late:
+            return OSError(errno.EIO, f"cdk8s did not answer within {PATIENCE:g} seconds; {_ENOUGH}")
+        text = Path(self._told).read_text(encoding="utf-8", errors="replace")
+        for pattern, lack in _LACKS:
+            if re.search(pattern, text):
+                return OSError(errno.EIO, f"cdk8s has failed: {lack}")
+        with suppress(subprocess.TimeoutExpired):
+            if (code := self._process.wait(timeout=_ENDING)) < 0:
+                return OSError(errno.EIO, f"cdk8s was killed (signal {-code}); {_ENOUGH}")
+        last = next((line.strip() for line in reversed(text.split("\n")) if line.strip()), "it says nothing")
         return RuntimeError(f"cdk8s has failed: {last}")
+
+
+PATIENCE = 300.0
+"""Seconds to wait for an answer: a file of objects takes four on a slow machine, and Node as long to start."""
+_ENOUGH = "are there enough memory and open files (`ulimit -v`, `ulimit -n`)?"
+_ENDING = 5.0
+"""Seconds in which a process whose output has ended should have ended too."""
+# What Python 3.11, Node 24 and V8 say where the machine refuses them something, and what it lacks.
+_LACKS = (
+    ("[Tt]oo many open files|EMFILE|ENFILE|uv_loop_init", "too many open files; `ulimit -n 256` is enough"),
+    ("MemoryError|out of memory|[Cc]annot allocate memory|ENOMEM|bad_alloc|heap limit",
+     "not enough memory; it takes about 1 GiB of address space"),
+    ("[Nn]o space left|ENOSPC", "no space left in the folder for temporary files"),
+    ("Resource temporarily unavailable|can't start new thread|EAGAIN", "too many processes (`ulimit -u`)"),
+    (r"_next_message[\s\S]*JSONDecodeError|jsii[\s\S]*BrokenPipeError", f"Node has ended by itself; {_ENOUGH}"),
+)
 
 
 def _write(path: str, text: str) -> None:

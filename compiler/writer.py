@@ -22,6 +22,7 @@ from compiler.manifest import Body
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.plan import Plan
 from compiler.source import Route
+from compiler.source.read import read_bytes
 from compiler.synthesis import Synthesis
 from compiler.targets import files as target_files
 
@@ -141,7 +142,7 @@ def orphans(done: Outcome, options: Options, paths: Sequence[str | os.PathLike[s
 def _spec_elsewhere(manifest: Path, base: Path, read: Sequence[Path]) -> bool:
     """Whether the spec that a folder was written from still stands where this run does not look."""
     try:
-        file = base / str(json.loads(manifest.read_bytes())["spec"])
+        file = base / str(json.loads(read_bytes(manifest))["spec"])
     except UNREADABLE:
         return False
     return file.is_file() and not any(file.resolve().is_relative_to(path) for path in read)

@@ -148,11 +148,42 @@ def test_a_cdk8s_that_cannot_start(trainyard: Command, monkeypatch: pytest.Monke
 
 
 def test_a_node_that_cannot_start(trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The program itself leaves what it has to say to whoever started it."""
+    """Told as what the machine lacks: it is no fault of Trainyard."""
     monkeypatch.setenv("JSII_RUNTIME", "/nowhere/node")
     done = trainyard("compile", FOLDER / "starter.yaml", "-o", tmp_path / "generated")
-    assert done.code == 4
-    assert done.err.startswith("error[INT000]: RuntimeError: cdk8s has failed: ")
+    assert done.code == 2
+    assert done.err.startswith("trainyard: cdk8s has failed: ")
+
+
+@pytest.mark.parametrize(("program", "reason"), [
+    ("raise OSError(24, 'Too many open files')", "cdk8s has failed: too many open files; `ulimit -n 256` is enough"),
+    ("raise MemoryError", "cdk8s has failed: not enough memory; it takes about 1 GiB of address space"),
+    ("raise OSError(28, 'No space left on device')",
+     "cdk8s has failed: no space left in the folder for temporary files"),
+    ("raise RuntimeError('spawnSync node EAGAIN')", "cdk8s has failed: too many processes (`ulimit -u`)"),
+    ("import os; os.kill(os.getpid(), 9)", "cdk8s was killed (signal 9); are there enough memory and open files"),
+    ("import time; time.sleep(60)", "cdk8s did not answer within 1 seconds; are there enough memory and open files"),
+])
+def test_what_the_machine_lacks_is_no_fault_of_ours(
+    program: str, reason: str, trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Open files, memory, disk, processes; a child that is killed, or hangs."""
+    broken = tmp_path / "chart.py"
+    broken.write_text(f"{program}\n")
+    monkeypatch.setattr(synthesis, "_PROGRAM", broken)
+    monkeypatch.setattr(synthesis, "PATIENCE", 1.0 if "sleep" in program else 60.0)
+    done = trainyard("compile", FOLDER / "starter.yaml", "-o", tmp_path / "generated")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"trainyard: {reason}")
+    assert not (tmp_path / "generated").exists()
+
+
+def test_a_node_that_hangs_is_ended_too() -> None:
+    """The whole group of the process: a Node that hangs does not notice that its input has ended."""
+    with Synthesis() as running:
+        group = running.start().pid
+    with pytest.raises(ProcessLookupError):
+        os.killpg(group, 0)
 
 
 def test_runs_without_a_change_start_nothing(trainyard: Command, monkeypatch: pytest.MonkeyPatch,

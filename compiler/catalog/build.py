@@ -23,7 +23,8 @@ Facts = dict[str, Any]
 def build(resources: Path, curated: Mapping[str, Any], prices: Mapping[str, Any], regions: Iterable[str]) -> Facts:
     """The whole data file. ``resources`` is moto's ``ec2/resources``; ``regions`` are all that are known to exist."""
     infos = _read(resources / "instance_types.json.gz")
-    offered, zones = _offerings(resources / "instance_type_offerings" / "availability-zone")
+    offerings = resources / "instance_type_offerings"
+    offered, zones = _offerings(offerings / "availability-zone")
     families = {family for group in curated["families"].values() for family in group}
     rows = {name: row(info) for name, info in infos.items() if wanted(name, info, families)}
     for name, text in offered.items():
@@ -38,8 +39,35 @@ def build(resources: Path, curated: Mapping[str, Any], prices: Mapping[str, Any]
         "schema": SCHEMA,
         "sources": [*curated["sources"], prices["source"]],
         "regions": {region: "".join(sorted(zones.get(region, ""))) for region in sorted({*regions, *zones})},
+        "zone_ids": _zone_ids(offerings),
         "instances": dict(sorted(rows.items())),
     }
+
+
+def _zone_ids(folder: Path) -> dict[str, dict[str, str]]:
+    """By region and letter the id of each zone: the stored answers by name and by id are of one account, so the zone of
+    a name is that of the id with the same hundreds of types. Left out where several have the same."""
+    found: dict[str, dict[str, str]] = {}
+    for path in sorted((folder / "availability-zone").glob("*.json.gz")):
+        by_id: dict[frozenset[str], list[str]] = {}
+        for zone_id, types in _types_by_zone(folder / "availability-zone-id" / path.name).items():
+            by_id.setdefault(types, []).append(zone_id)
+        names = _types_by_zone(path)
+        pairs = {name[-1]: by_id.get(types, []) for name, types in sorted(names.items())
+                 if list(names.values()).count(types) == 1}
+        region = path.name.removesuffix(".json.gz")
+        found[region] = {letter: ids[0] for letter, ids in pairs.items() if len(ids) == 1}
+    return found
+
+
+def _types_by_zone(path: Path) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for item in _read(path):
+        found.setdefault(item["Location"], set()).add(item["InstanceType"])
+    return {zone: frozenset(types) for zone, types in found.items() if len(zone.rpartition("-")[2]) <= _PLAIN}
+
+
+_PLAIN = 3  # letters after the last hyphen of `us-east-1a` and of `use1-az1`; local zones have more
 
 
 def _offerings(folder: Path) -> tuple[dict[str, str], dict[str, set[str]]]:

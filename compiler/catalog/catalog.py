@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from compiler.catalog.instance import InstanceType, instance_from_row
-from compiler.catalog.near import near
 from compiler.catalog.overlay import merge, read_overlay
 from compiler.catalog.release import Release, release_from_data, version_key
 from compiler.catalog.runtimes import runtimes_source
 from compiler.catalog.xid import XidTable, xids_from_data
+from compiler.catalog.zones import INDEPENDENT
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.near import near
 
 DATA = Path(__file__).with_name("data")
 
@@ -58,8 +59,9 @@ class InstanceTypes(Mapping[str, InstanceType]):
 class Catalog:
     """All facts. Immutable in use; releases and Xids are read on first use.
 
-    ``regions`` maps a region to its zones. A region with () is known to exist, its zones are not. ``faults``
-    are the diagnostics of the overlay; with any, the overlay was left out.
+    ``regions`` maps a region to its zones, by the names of the account that was asked. A region with () is known to
+    exist, its zones are not. ``zone_ids`` are the ids of these names. ``faults`` are the diagnostics of the overlay;
+    with any, the overlay was left out.
     """
 
     def __init__(self, facts: Mapping[str, Any], faults: tuple[Diagnostic, ...] = ()) -> None:
@@ -68,11 +70,23 @@ class Catalog:
         self.regions: Mapping[str, tuple[str, ...]] = {
             region: tuple(region + letter for letter in letters) for region, letters in facts["regions"].items()
         }
+        self.zone_ids: Mapping[str, str] = {
+            region + letter: zone_id for region, ids in facts.get("zone_ids", {}).items()
+            for letter, zone_id in ids.items()
+        }
+        self._told = facts.get("told", {})
         self._sources = facts["sources"]
 
     def instance(self, name: str) -> InstanceType | None:
         """The type of this name, or None."""
         return self.instance_types.get(name)
+
+    def knows_names(self, region: str, account: str | None = None) -> bool:
+        """Whether names of zones mean here what they mean in an account: everywhere the same, or asked in it. Of an
+        account that is not known, it is taken to be the one that was asked."""
+        if region not in INDEPENDENT or (region in self._told and account is None):
+            return True
+        return self._told.get(region) in ("", account)
 
     def near(self, name: str) -> list[str]:
         """Instance types with a similar name, best first."""

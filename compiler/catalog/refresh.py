@@ -57,14 +57,27 @@ def boto3_clients() -> ClientFactory | Diagnostic:
     return lambda region: session.client("ec2", region_name=region)
 
 
-def refresh(client_factory: ClientFactory, regions: Sequence[str], today: date) -> CatalogPatch:
-    """What EC2 says today about these regions. A region that cannot be read is a fault (``CAT004``), not an end."""
+def caller_account() -> str:
+    """The account whose credentials are used (STS GetCallerIdentity, which needs no right); empty if nobody says."""
+    try:
+        answer = import_module("boto3").session.Session().client("sts").get_caller_identity()
+    except Exception:  # whatever it is, EC2 will say so; names of zones are then taken for those of the spec's account
+        return ""
+    return str(answer.get("Account", ""))
+
+
+def refresh(
+    client_factory: ClientFactory, regions: Sequence[str], today: date, account: str = ""
+) -> CatalogPatch:
+    """What EC2 says today about these regions. A region that cannot be read is a fault (``CAT004``), not an end.
+    ``account``: whose names of zones these are."""
     failures = import_module("botocore.exceptions")  # whoever has clients has botocore
     garbled = import_module("botocore.parsers").ResponseParserError  # what a proxy says in EC2's place
     families = _families()
     infos: dict[str, Mapping[str, Any]] = {}
     offered: dict[str, dict[str, set[str]]] = {}
     zones: dict[str, str] = {}
+    ids: dict[str, dict[str, str]] = {}
     faults: list[Diagnostic] = []
     for region in dict.fromkeys(regions):
         try:
@@ -75,19 +88,21 @@ def refresh(client_factory: ClientFactory, regions: Sequence[str], today: date) 
         for name, info in answer.infos.items():
             infos[name] = _joined(infos.get(name), info)
         zones[region] = "".join(sorted(plain_letters(region, answer.zones)))
+        known = {letter: answer.zones[region + letter] for letter in zones[region]}
+        ids[region] = {letter: zone_id for letter, zone_id in known.items() if zone_id}
         for name, zone in answer.offerings:
             offered.setdefault(name, {}).setdefault(region, set()).add(zone)
     rows = {name: row(info) for name, info in sorted(infos.items())}
     for name, entry in rows.items():
         entry["zones"] = zone_text(offered.get(name, {}))
-    return CatalogPatch(_text(rows, zones, today), len(rows), tuple(zones), tuple(faults))
+    return CatalogPatch(_text(rows, zones, ids, account, today), len(rows), tuple(zones), tuple(faults))
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
     infos: Mapping[str, Mapping[str, Any]]
     offerings: tuple[tuple[str, str], ...]
-    zones: tuple[str, ...]
+    zones: Mapping[str, str]  # their ids by name
 
 
 def _region(client: Any, families: frozenset[str]) -> _Answer:
@@ -99,7 +114,8 @@ def _region(client: Any, families: frozenset[str]) -> _Answer:
     return _Answer(
         infos,
         tuple((each["InstanceType"], each["Location"]) for each in offerings if each["InstanceType"] in infos),
-        tuple(zone["ZoneName"] for zone in zones if zone.get("ZoneType", "availability-zone") == "availability-zone"),
+        {zone["ZoneName"]: zone.get("ZoneId", "") for zone in zones
+         if zone.get("ZoneType", "availability-zone") == "availability-zone"},
     )
 
 
@@ -123,8 +139,11 @@ def _families() -> frozenset[str]:
     return frozenset(family for group in groups.values() for family in group)
 
 
-def _text(rows: Mapping[str, Any], zones: Mapping[str, str], today: date) -> str:
+def _text(
+    rows: Mapping[str, Any], zones: Mapping[str, str], ids: Mapping[str, Any], account: str, today: date
+) -> str:
     source = [f"EC2 API in {', '.join(zones) or 'no region'}",
               "DescribeInstanceTypes, DescribeInstanceTypeOfferings, DescribeAvailabilityZones", "live",
               today.isoformat()]
-    return dump({"schema": SCHEMA, "sources": [source], "regions": dict(sorted(zones.items())), "instances": rows})
+    return dump({"schema": SCHEMA, "sources": [source], "account": account, "regions": dict(sorted(zones.items())),
+                 "zone_ids": dict(sorted(ids.items())), "instances": rows})

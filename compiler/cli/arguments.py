@@ -85,7 +85,7 @@ def _against(command: argparse.ArgumentParser) -> None:
 
 def _specs(command: argparse.ArgumentParser) -> None:
     command.add_argument("paths", nargs="*", default=[SPECS], metavar="SPEC",
-                         help=f"spec files or folders (default: {SPECS}/)")
+                         help=f"spec files or folders; `-` is standard input (default: {SPECS}/)")
 
 
 def _compile(commands: Commands) -> None:
@@ -115,7 +115,7 @@ def _report(commands: Commands) -> None:
 
 def _lint(commands: Commands) -> None:
     command = _command(commands, "lint", "judge Kubernetes and eksctl YAML that others wrote")
-    command.add_argument("paths", nargs="+", metavar="PATH", help="files or folders")
+    command.add_argument("paths", nargs="+", metavar="PATH", help="files or folders; `-` is standard input")
     _judging(command)
 
 

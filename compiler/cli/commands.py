@@ -283,7 +283,7 @@ def run_catalog(options: argparse.Namespace) -> int:
 
 
 def _refresh(options: argparse.Namespace) -> int:
-    from compiler.catalog.refresh import boto3_clients, refresh
+    from compiler.catalog.refresh import boto3_clients, caller_account, refresh
     from compiler.diagnostics import Diagnostic
 
     if not options.region:
@@ -292,7 +292,7 @@ def _refresh(options: argparse.Namespace) -> int:
     if isinstance(clients, Diagnostic):
         _complain([clients])
         return USAGE
-    patch = refresh(clients, options.region, date.today())
+    patch = refresh(clients, options.region, date.today(), caller_account())
     fault = patch.write(options.output) if not patch.faults else None
     _complain([*patch.faults, *([fault] if fault else [])])
     if patch.faults or fault:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from collections.abc import Iterator, Sequence
 
 from compiler.cli.streams import UsageError
 from compiler.diagnostics.diagnostic import listed
+from compiler.diagnostics.near import meant, near
 from compiler.diagnostics.pages import load_pages
 from compiler.driver import check
 from compiler.outcome import Compilation, Options
@@ -41,10 +41,10 @@ def explain_code(subject: str, options: Options) -> str | None:
         return "\n".join(f"{code} {slug}{level}\n\n{text}\n" for code, slug, level, text in found)
     if _CODE.match(subject.upper()):
         raise UsageError(f"there is no code `{subject}`: "
-                         f"{near_help(subject.upper(), [each[0] for each in pages], 'code')}")
-    near = difflib.get_close_matches(subject, [each[1] for each in pages], n=1)
-    if near and "/" not in subject and subject not in _WHOLE:
-        raise UsageError(f"there is no code or object `{subject}`: did you mean `{near[0]}`?")
+                         f"{meant(subject, [each[0] for each in pages]) or '`trainyard explain` lists all'}")
+    close = near(subject, [each[1] for each in pages], limit=1)
+    if close and "/" not in subject and subject not in _WHOLE:
+        raise UsageError(f"there is no code or object `{subject}`: did you mean `{close[0]}`?")
     return None
 
 
@@ -67,15 +67,15 @@ def _unknown(subject: str, field: str, compilations: Sequence[Compilation]) -> s
     """Why there is nothing to show."""
     fields = sorted({name for done in compilations for name in _fields(done, subject)})
     if fields:
-        near = [name for name in fields if field in re.split(r"[.\[\]]+", name)] or fields
-        return f"nothing is known of field `{field}` of `{subject}`: {near_help(field, near, 'field')}"
+        inside = [name for name in fields if field in re.split(r"[.\[\]]+", name)] or fields
+        return f"nothing is known of field `{field}` of `{subject}`: {near_help(field, inside, 'field')}"
     written = {name for done in compilations for name in _written(done)}
     if subject in written:
         return f"nothing of `{subject}` is derived: the spec has all of it"
     derived = {each.object for done in compilations if done.plan for each in done.plan.derived}
     rendered = {str(each.ref) for done in compilations for each in done.manifests}
-    near = difflib.get_close_matches(subject, sorted(derived | written | rendered), n=1)
-    return f"there is no code or object `{subject}`: {near_help(subject, near or sorted(derived | written), 'object')}"
+    close = near(subject, sorted(derived | written | rendered), limit=1)
+    return f"there is no code or object `{subject}`: {near_help(subject, close or sorted(derived | written), 'object')}"
 
 
 def _written(done: Compilation) -> Iterator[str]:

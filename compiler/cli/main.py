@@ -15,14 +15,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code (0 clean, 1 findings, 2 usage, 3 stale, 4 internal)."""
     verbose = False
     try:
-        options = parser().parse_args(arguments)
+        try:
+            options = parser().parse_args(arguments)
+        except SystemExit as ended:  # argparse has told what is wrong
+            return int(ended.code or 0)
         verbose = options.verbose
         from compiler.cli import commands
 
         code: int = getattr(commands, f"run_{options.command}")(options)
         return code
-    except SystemExit as ended:  # argparse has told what is wrong
-        return int(ended.code or 0)
     except BrokenPipeError:
         # The reader has gone (`| head`): nothing is left to say, not even at interpreter exit.
         for stream in (sys.stdout, sys.stderr):
@@ -32,14 +33,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except OSError as fault:  # what the machine refuses: a mode, a full disk, a limit
         named = f": `{fault.filename}`" if fault.filename else ""
-        err(f"trainyard: {(fault.strerror or str(fault)).lower()}{named}{_place(fault) if verbose else ''}\n")
+        reason = fault.strerror or str(fault)
+        err(f"trainyard: {reason[:1].lower()}{reason[1:]}{named}{_place(fault) if verbose else ''}\n")
         return USAGE
-    except Exception as fault:  # the last line of defence
+    except MemoryError:
+        err("trainyard: out of memory\n")
+        return USAGE
+    except BaseException as fault:  # the last line of defence; a panic of pydantic's core is no `Exception`
         _tell(fault, verbose=verbose)
         return INTERNAL
 
 
-def _place(fault: Exception) -> str:
+def _place(fault: BaseException) -> str:
     trace, place = fault.__traceback__, ""
     while trace is not None:
         place = f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})"
@@ -47,7 +52,7 @@ def _place(fault: Exception) -> str:
     return place
 
 
-def _tell(fault: Exception, *, verbose: bool) -> None:
+def _tell(fault: BaseException, *, verbose: bool) -> None:
     text = " ".join(str(fault).split())
     err(f"error[INT000]: {type(fault).__name__}: {text}{_place(fault) if verbose else ''}\n"
         "  = help: this is a fault of Trainyard: please report it with the spec"

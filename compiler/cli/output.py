@@ -16,6 +16,7 @@ from compiler.cli.streams import UsageError, err, out
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.pages import Page, load_pages
 from compiler.diagnostics.render import render, summary
+from compiler.source.read import is_yaml
 
 # Input that cannot be read, and output that cannot be written: the run could not do its work.
 _UNUSABLE = frozenset(f"YML{number:03}" for number in (16, 17, 19, 20, 21, 22, 23, 40)) | frozenset(
@@ -36,7 +37,7 @@ def formats(options: argparse.Namespace) -> list[tuple[str, Path | None]]:
     files = [file for _, file in found if file is not None]
     if twice := next((file for file in files if files.count(file) > 1), None):
         raise UsageError(f"two formats go to `{twice}`: give each a file of its own")
-    if own := next((file for file in files if file.suffix in (".yaml", ".yml")), None):
+    if own := next((file for file in files if is_yaml(file.name)), None):
         raise UsageError(f"`{own}` may be a spec, and no format is YAML: name the report another way")
     if len(found) - len(files) > 1:
         raise UsageError("only one format can go to standard output: give the others a file, like `sarif=out.sarif`")

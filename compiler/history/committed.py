@@ -14,6 +14,7 @@ from compiler.history.runs import Run, broken_runs, read_index, read_runs
 from compiler.manifest import Manifest, ref_of
 from compiler.source import SourceFile
 from compiler.source.parse import parse
+from compiler.source.read import read_bytes
 from compiler.targets.body import object_path
 from compiler.targets.trainer import JOBS
 
@@ -83,7 +84,7 @@ class Committed:
 
     def _read(self, path: str) -> bytes | None:
         try:
-            return (self._folder / path).read_bytes()
+            return read_bytes(self._folder / path)
         except OSError:
             return None
 

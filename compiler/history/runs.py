@@ -19,6 +19,7 @@ from compiler.history.words import Words, digest
 from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.plan.jobs import GPU, NEURON, TrainJob
+from compiler.source.read import read_bytes
 
 FOLDER = "runs"
 SUBMITTED = "submitted"
@@ -142,7 +143,7 @@ def _files(folder: Path) -> list[Path]:
 
 def _read(path: Path) -> Run | None:
     try:
-        words = json.loads(path.read_bytes())
+        words = json.loads(read_bytes(path))
         words.pop(KEY, None)
         run = Run(**words)
         return replace(run, storage=tuple(run.storage)) if _is_sound(run) else None
@@ -181,7 +182,7 @@ def _of_index(index: Mapping[str, Any]) -> list[Run]:
 def read_index(folder: Path) -> Mapping[str, Any]:
     """The committed ``.manifest.json``; empty where there is none that can be read."""
     try:
-        index = json.loads((folder / MANIFEST).read_bytes())
+        index = json.loads(read_bytes(folder / MANIFEST))
     except UNREADABLE:
         return {}
     return index if isinstance(index, dict) else {}

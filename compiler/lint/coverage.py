@@ -105,6 +105,8 @@ def _passed_over(reading: Reading, patches: int) -> Iterable[str]:
 def _not_read(reading: Reading) -> Iterable[str]:
     if reading.others:
         yield f"{_plural(reading.others, 'file')} of YAML or JSON without `apiVersion` and `kind`"
+    if reading.kindless:
+        yield f"{_plural(reading.kindless, 'document')} without `kind` that no `metadata` or `spec` makes an object"
     if reading.formats:
         yield f"{_plural(reading.formats.total(), 'file')} of other formats ({_counted(reading.formats)})"
 

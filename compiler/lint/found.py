@@ -49,7 +49,8 @@ class Found:
 @dataclass(slots=True)
 class Reading:
     """What the files hold: objects, kustomizations by their path, and what was passed over: templates, specs, files by
-    the format that nobody reads here, ``others`` without any object, and ``broken`` ones, of which some was lost."""
+    the format that nobody reads here, ``others`` without any object, ``broken`` ones, of which some was lost, and
+    documents that are ``kindless``, as the description of a chart is."""
 
     objects: list[Found] = field(default_factory=list)
     kustomizations: dict[str, dict[str, object]] = field(default_factory=dict)
@@ -59,4 +60,5 @@ class Reading:
     formats: Counter[str] = field(default_factory=Counter)
     broken: list[str] = field(default_factory=list)
     others: int = 0
+    kindless: int = 0
     specs: int = 0

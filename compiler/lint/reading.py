@@ -10,12 +10,13 @@ from typing import Any
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
 from compiler.lint.found import Found, Reading, Text
+from compiler.lint.kindless import no_object
 from compiler.lint.templates import template
 from compiler.manifest import Manifest
 from compiler.source import Document, Node, Route
 from compiler.source.manifests import parse_manifests
 from compiler.source.plain import PlainReader
-from compiler.source.read import read, walk
+from compiler.source.read import STDIN, read, read_stdin, walk
 from compiler.verify.kinds import meant, strange
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")  # kustomize v5, konfig.go
@@ -35,20 +36,20 @@ def read_all(paths: Iterable[str | os.PathLike[str]]) -> Reading:
 
 def _files(paths: Iterable[str | os.PathLike[str]], done: Reading) -> Iterator[str]:
     """Each file that is given, or lies in a folder that is."""
-    for path in (os.fspath(each) for each in paths):
-        if not os.path.isdir(path):
+    for path in dict.fromkeys(os.fspath(each) for each in paths):
+        if path == STDIN or not os.path.isdir(path):
             yield path
             continue
         names = [(folder, name) for folder, folders, files in walk(path, done.diagnostics) if _visible(folders)
                  for name in files if not name.startswith(".")]
         done.formats.update(end for _, name in names if (end := _other(name)))
         yield from sorted(os.path.join(folder, name) for folder, name in names
-                          if (name.endswith(_SUFFIXES) and not _other(name)) or name in KUSTOMIZATIONS)
+                          if (name.lower().endswith(_SUFFIXES) and not _other(name)) or name in KUSTOMIZATIONS)
 
 
 def _other(name: str) -> str:
     """The end of a name that says another format; the longest."""
-    return max((end for end in _OTHERS if name.endswith(end)), key=len, default="")
+    return max((end for end in _OTHERS if name.lower().endswith(end)), key=len, default="")
 
 
 def _visible(folders: list[str]) -> bool:
@@ -60,7 +61,7 @@ def _visible(folders: list[str]) -> bool:
 def _read_one(path: str, reader: PlainReader, done: Reading) -> None:
     """The objects of a file. A file without ``apiVersion`` or ``kind`` at the top is somebody else's: templates of
     CloudFormation, playbooks, workflows are not judged by the rules of Kubernetes files."""
-    file, faults = read(path)
+    file, faults = read_stdin() if path == STDIN else read(path)
     done.diagnostics += faults
     if file is None:
         return
@@ -100,6 +101,9 @@ _OURS = "trainyard.dev/"
 
 def _unpack(body: Any, text: Text, where: Route, done: Reading) -> None:
     """The object in a value, or each item of a ``List``."""
+    if (fault := no_object(body)) is not None:
+        done.diagnostics.append(fault.at(text.node(where)))
+        return
     if not isinstance(body, dict):
         return
     items = body.get("items")
@@ -108,7 +112,9 @@ def _unpack(body: Any, text: Text, where: Route, done: Reading) -> None:
             _unpack(item, text, where / ("items", number), done)
         return
     if not _is_object(body):
-        done.specs += str(body.get("apiVersion")).startswith(_OURS)
+        ours = str(body.get("apiVersion")).startswith(_OURS)
+        done.specs += ours
+        done.kindless += not ours
         return
     if (right := meant(body.get("apiVersion", ""), body["kind"])) is not None:
         done.diagnostics.append(_strange(text.node(where), body, right))

@@ -20,7 +20,7 @@ def template(file: SourceFile, faults: Iterable[Diagnostic]) -> Diagnostic | Non
         if (column := lines[place - 1].find("{{") + 1):
             return warning("LNT002", "a template, whose objects are not known before it is rendered",
                            span=Span(file, place, column, place, column + 2),
-                           help="lint what it renders: `helm template … > rendered.yaml`")
+                           help="lint what it renders: `helm template … | trainyard lint -`")
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -31,6 +32,7 @@ from compiler.plan.queues import (
     WorkloadPriority,
 )
 from compiler.plan.storage import PersistentVolume, VolumeClaim
+from compiler.plan.units import Quantity
 from compiler.plan.workloads import Workload
 from compiler.source import Route
 
@@ -62,7 +64,8 @@ class Plan:
     ``closed``: nothing else exists than what is here and in ``external`` (apiVersion, kind, namespace, name of what
     others made; our own output); an open plan was lifted from a stranger's files, and what is missing from it may
     live elsewhere. ``workloads`` are pods of others, in open plans only. ``derived`` and ``bootstrap`` are not carried
-    by manifests, so they take no part in equality.
+    by manifests, so they take no part in equality; nor do ``shares``, what jobs can get of a node by pool and resource,
+    less what DaemonSets take.
     """
 
     cluster: Cluster | None = None
@@ -99,6 +102,7 @@ class Plan:
     external: frozenset[tuple[str, str, str, str]] = field(default=frozenset(), compare=False)
     versions: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     release: str = field(default="", compare=False)
+    shares: Mapping[str, Mapping[str, Quantity]] = field(default_factory=dict, compare=False)
     closed: bool = field(default=True, compare=False)
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import date
@@ -12,6 +13,7 @@ from typing import Any
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed, warning
+from compiler.diagnostics.near import meant
 from compiler.policy.documents import read_documents
 from compiler.policy.load import FIXED_AREAS
 from compiler.policy.rule import Rule
@@ -70,8 +72,14 @@ class Config:
     exceptions: tuple[PolicyException, ...] = ()
     today: date = date.min
 
-    def excuse(self, found: Sequence[Diagnostic]) -> tuple[list[Diagnostic], list[Diagnostic]]:
-        """The findings that remain, with what is wrong with exceptions; and the findings that were excused."""
+    def excuse(
+        self, found: Sequence[Diagnostic], *, judged: bool = True, everything: bool = True
+    ) -> tuple[list[Diagnostic], list[Diagnostic]]:
+        """The findings that remain, with what is wrong with exceptions; and the findings that were excused.
+
+        An exception is called unused only where all of the input was ``judged``, and no rule failed. ``everything``:
+        the input is all that there is, as far as is known, rather than a file out of a folder.
+        """
         if not self.exceptions:
             return list(found), []
         kept: list[Diagnostic] = []
@@ -82,17 +90,31 @@ class Config:
             used.update(matching)
             valid = any(self.exceptions[index].until >= self.today for index in matching)
             (excused if valid else kept).append(each)
-        return kept + [fault for index, item in enumerate(self.exceptions)
-                       if (fault := self._fault(item, index in used)) is not None], excused
+        judged = judged and not any(each.code in _FAILED for each in found)
+        for index, item in enumerate(self.exceptions):
+            if index in used:
+                kept += self._expired(item)
+            elif judged and not self._is_off(item.code):
+                kept.append(_unused(item, everything=everything))
+        return kept, excused
 
-    def _fault(self, item: PolicyException, used: bool) -> Diagnostic | None:
-        if not used:
-            return warning("POL001", f"no finding of `{item.code}` needs this exception", span=item.span,
-                           help="remove it")
+    def _is_off(self, code: str) -> bool:
+        return code in self.levels and self.levels[code] is None
+
+    def _expired(self, item: PolicyException) -> list[Diagnostic]:
         if item.until < self.today:
-            return error("POL002", f"the exception for `{item.code}` ended on {item.until}", span=item.span,
-                         help="mend what it excuses, or agree on a later `until`")
-        return None
+            return [error("POL002", f"the exception for `{item.code}` ended on {item.until}", span=item.span,
+                          help="fix what it excuses, or agree on a later `until`")]
+        return []
+
+
+_FAILED = frozenset(("POL015", "INT002"))
+"""Codes of a rule that did not end: what it would have found is unknown."""
+
+
+def _unused(item: PolicyException, *, everything: bool) -> Diagnostic:
+    help = "remove it" if everything else "remove it, unless a file that was not read needs it"
+    return warning("POL001", f"no finding of `{item.code}` needs this exception", span=item.span, help=help)
 
 
 NO_CONFIG = Config()
@@ -127,7 +149,7 @@ class _Reader:
         self.found.append(error(code, message, span=span, help=help))
 
     def open(self, path: Path) -> Document | None:
-        if not path.is_file():
+        if not os.path.lexists(path):
             return None
         documents, faults = read_documents(path)
         self.found.extend(faults)
@@ -161,11 +183,8 @@ class _Reader:
             self.fault("POL006", f"`{name}` is the compiler's: what it reports is wrong by fact", span,
                        "remove it; only policies have levels and exceptions")
             return ()
-        from compiler.catalog.near import near
-
-        close = near(name, [*self.rules, *self.by_slug])
         self.fault("POL003", f"no rule has the code or name `{name}`", span,
-                   f"did you mean `{close[0]}`?" if close else "`trainyard explain` lists the rules")
+                   meant(name, [*self.rules, *self.by_slug]) or "`trainyard explain` lists the rules")
         return ()
 
     def param(self, name: str, node: Node) -> None:

@@ -13,8 +13,8 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.manifest import Manifest, ObjectRef
 from compiler.plan import Plan, PlanNode
 from compiler.policy.config import NO_CONFIG, Config
-from compiler.policy.load import builtin_folder
-from compiler.policy.rule import Finding, Rule
+from compiler.policy.load import builtin_folder, line_of, quiet, words
+from compiler.policy.rule import Finding, Rule, malformed
 from compiler.policy.work import Work
 from compiler.policy.world import World
 
@@ -33,11 +33,12 @@ def run(
     world.today = config.today
     subjects = Subjects(world)
     found: list[Diagnostic] = []
-    for each in rules:
-        level = config.levels.get(each.code, each.severity)
-        if level is not None:
-            world.params = config.params.get(each.code, each.params)
-            found.extend(_run_one(each, subjects, world, level if each.code in config.levels else None))
+    with quiet():
+        for each in rules:
+            level = config.levels.get(each.code, each.severity)
+            if level is not None:
+                world.params = config.params.get(each.code, each.params)
+                found.extend(_run_one(each, subjects, world, level if each.code in config.levels else None))
     return found
 
 
@@ -49,6 +50,8 @@ def _run_one(rule: Rule, subjects: Subjects, world: World, level: Severity | Non
     try:
         for node in subjects.of(rule):
             for f in check(node, world) if rule.needs_world else check(node):
+                if wrong := malformed(f):
+                    raise TypeError(wrong)
                 key = _common(f, node) if node.__class__ is Work else None
                 if key is not None and (index := first.setdefault(key, len(found))) < len(found):
                     more[index] += 1
@@ -57,7 +60,10 @@ def _run_one(rule: Rule, subjects: Subjects, world: World, level: Severity | Non
                     rule.code, level or f.severity or rule.severity, f.message, f.at, label=f.label, notes=f.notes,
                     help=f.help, key=f.key, subject=_subject(node),
                 ))
-    except Exception as problem:  # a rule is somebody's program: its fault must not hide what other rules find
+    except BaseException as problem:
+        # A rule is somebody's program: neither its fault nor its `sys.exit` may hide what other rules find.
+        if isinstance(problem, KeyboardInterrupt):
+            raise
         found.append(_failure(rule, problem))
     for index, count in more.items():
         found[index] = replace(found[index], notes=(*found[index].notes, f"{count} more jobs have it from here"))
@@ -81,15 +87,17 @@ def _common(f: Finding, work: Work) -> object:
     return f.at, "" if shared else f.message.replace(f"`{work.name}`", "")
 
 
-def _failure(rule: Rule, problem: Exception) -> Diagnostic:
+def _failure(rule: Rule, problem: BaseException) -> Diagnostic:
     """A rule that raised: our own fault if it is built in, its author's otherwise."""
     built_in = Path(rule.file).is_relative_to(builtin_folder())
     line = _line(problem, rule.file)
+    python = rule.file.endswith(".py")
     return Diagnostic(
         "INT002" if built_in else "POL015", Severity.ERROR,
-        f"rule `{rule.code}` failed: {type(problem).__name__}: {problem}",
+        f"rule `{rule.code}` failed: {words(problem)}",
+        span=line_of(Path(rule.file), line or (rule.check.__code__.co_firstlineno if python else 1)),
         notes=(f"in {rule.file}{f', line {line}' if line else ''}",),
-        help=f'set `{rule.code}: "off"` in policies/policy.yaml until the rule is mended',
+        help=f'set `{rule.code}: "off"` in policies/policy.yaml until the rule is fixed',
     )
 
 

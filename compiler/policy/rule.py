@@ -32,6 +32,30 @@ class Finding:
     key: bool = False
 
 
+_TEXTS = ("message", "label", "help")
+
+
+def malformed(finding: object) -> str:
+    """What is wrong with a finding that a rule yielded; empty for a sound one. Rules may be anybody's."""
+    if not isinstance(finding, Finding):
+        return f"it yields {_shown(finding)}, not a `Finding`"
+    if wrong := next((name for name in _TEXTS if not isinstance(getattr(finding, name), str)), ""):
+        return f"`{wrong}` of its finding is {_shown(getattr(finding, wrong))}, not text"
+    if not finding.message.strip():
+        return "its finding has no message"
+    if not isinstance(finding.at, Route):
+        return f"`at` of its finding is {_shown(finding.at)}, not a `Route`"
+    if not isinstance(finding.notes, tuple) or not all(isinstance(each, str) for each in finding.notes):
+        return "`notes` of its finding is not a tuple of texts"
+    if finding.severity is not None and not isinstance(finding.severity, Severity):
+        return f"`severity` of its finding is {_shown(finding.severity)}, not a `Severity`"
+    return ""
+
+
+def _shown(value: object) -> str:
+    return f"`{value}`" if value is None else f"`{type(value).__name__}`"
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A policy.
@@ -73,6 +97,14 @@ class Rule:
     def passes(self) -> tuple[str, ...]:
         """The YAML examples that the rule must leave alone."""
         return examples(self.doc, "Passes")
+
+
+_CODE = re.compile(r"[A-Z]{2,4}[0-9]{3}")
+
+
+def is_code(value: object) -> bool:
+    """Whether a value has the form of a code: 2 to 4 capitals and 3 digits."""
+    return isinstance(value, str) and _CODE.fullmatch(value) is not None
 
 
 def rule(

@@ -11,8 +11,9 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed
 from compiler.manifest import Manifest, ObjectRef
 from compiler.policy.documents import read_documents
-from compiler.policy.rule import Finding, Rule
+from compiler.policy.rule import Finding, Rule, is_code
 from compiler.source import Document, Route
+from compiler.verify.kinds import meant, strange
 
 _KEYS = {"code", "slug", "severity", "match", "schema", "message", "help", "description"}
 _SEVERITIES = {str(each): each for each in Severity}
@@ -31,6 +32,7 @@ def _rule(document: Document, path: Path, found: list[Diagnostic]) -> Rule | Non
     data = document.root.to_python()
     faults = [error("POL013", message, span=document.span(at, key=key), help=help)
               for message, at, key, help in _faults(data)]
+    faults = faults or _unmatched(data["match"], document)
     found.extend(faults)
     if faults:
         return None
@@ -55,20 +57,39 @@ def _faults(data: Any) -> Iterator[_Fault]:
         if key not in _KEYS:
             known = listed(sorted(_KEYS))
             yield f"unknown key `{key}`", Route((key,)), True, f"write one of {known}"
-    if not re.fullmatch(r"[A-Z]{2,4}[0-9]{3}", str(data.get("code", ""))):
+    if not is_code(data.get("code")):
         what = f"`{data.get('code', '')}` is no code"
         yield what, Route(("code",)), False, "write 2 to 4 capitals and 3 digits: `ORG001`"
-    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", str(data.get("slug", ""))):
+    slug = data.get("slug")
+    if not isinstance(slug, str) or not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", slug):
         yield f"`{data.get('slug', '')}` is no slug", Route(("slug",)), False, "write words joined by `-`"
-    if data.get("severity", "error") not in _SEVERITIES:
-        yield f"`{data['severity']}` is no severity", Route(("severity",)), False, "write `error`, `warning` or `note`"
+    severity = data.get("severity", "error")
+    if not isinstance(severity, str) or severity not in _SEVERITIES:
+        yield f"`{severity}` is no severity", Route(("severity",)), False, "write `error`, `warning` or `note`"
     match = data.get("match")
-    if not isinstance(match, Mapping) or set(match) != {"apiVersion", "kind"}:
+    if not isinstance(match, Mapping) or set(match) != {"apiVersion", "kind"} or not all(map(_is_text, match.values())):
         what = "`match` is not an `apiVersion` and a `kind`"
         yield what, Route(("match",)), False, "write `match: {apiVersion: …, kind: …}`"
-    if not isinstance(data.get("message"), str):
+    if not _is_text(data.get("message")):
         yield "`message` is missing", Route(("message",)), False, "say in one sentence what is wrong"
+    for key in ("help", "description"):
+        if key in data and not isinstance(data[key], str):
+            yield f"`{key}` is not text", Route((key,)), False, "write a sentence, in quotes if it contains `: `"
     yield from _schema_faults(data.get("schema"))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _unmatched(match: Mapping[str, str], document: Document) -> list[Diagnostic]:
+    """A rule on objects that there cannot be finds nothing, for ever, and looks like one that passes."""
+    right = meant(match["apiVersion"], match["kind"])
+    if right is None:
+        return []
+    fault = strange(match["apiVersion"], match["kind"], right)
+    return [error("POL016", f"no object ever matches: {fault.message}", help=fault.help,
+                  span=document.span(Route(("match", *fault.path))))]
 
 
 def _schema_faults(schema: Any) -> Iterator[_Fault]:
@@ -79,7 +100,7 @@ def _schema_faults(schema: Any) -> Iterator[_Fault]:
     from jsonschema.exceptions import SchemaError
 
     try:
-        Draft202012Validator.check_schema(dict(schema))
+        Draft202012Validator.check_schema(dict(schema), format_checker=Draft202012Validator.FORMAT_CHECKER)
     except SchemaError as problem:
         at = Route(("schema", *problem.absolute_path))
         yield f"the schema is not JSON Schema: {problem.message}", at, False, "see json-schema.org, draft 2020-12"
@@ -95,8 +116,9 @@ def _checker(
             return
         if not validators:
             from jsonschema import Draft202012Validator
+            from referencing.jsonschema import EMPTY_REGISTRY
 
-            validators.append(Draft202012Validator(schema))
+            validators.append(Draft202012Validator(schema, registry=EMPTY_REGISTRY))  # a rule fetches nothing
         for problem in validators[0].iter_errors(manifest.body):
             # The validator's own words quote values, and those of a Secret are never printed.
             notes = () if manifest.body.get("kind") == "Secret" else (problem.message,)

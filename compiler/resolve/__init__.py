@@ -96,6 +96,7 @@ def _plan(context: Context) -> Plan:
         derived=tuple(context.derived),
         external=_external(context, training, [job for job, _ in made]),
         release=context.release.name,
+        shares={name: each.share.resources() for name, each in pools.items()},
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from compiler.catalog import iam
+from compiler.catalog.zones import WITHOUT_EKS
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan.account import Account
 from compiler.plan.cluster import (
     AccessEntry,
@@ -22,6 +24,7 @@ from compiler.resolve.delivery import flux_folder, folder, git_secret, interrupt
 from compiler.resolve.nodes import node_role, placement_group
 from compiler.resolve.people import access_entries
 from compiler.resolve.pools import Pool
+from compiler.source import Route
 
 SYSTEM = "system"
 _CONTROLLER_ROLE = "KarpenterController-{}"
@@ -53,10 +56,14 @@ def _network(context: Context, pools: dict[str, Pool]) -> Network:
     if not blocks:
         context.derive("cluster", "apiServer", "private", "no address block is named, so only the VPC reaches it",
                        "EKS user guide, cluster-endpoint")
+    for zone, zone_id in spec.zone_ids.items():
+        if context.in_region(zone, at / "zoneIds" / zone, key=True):
+            _is_of_region(context, zone_id, at / "zoneIds" / zone)
     if spec.vpc is not None:
         for kind, zones_of in (("private", spec.vpc.private), ("public", spec.vpc.public)):
             for zone in zones_of:
                 context.in_region(zone, at / "vpc" / kind / zone, key=True)
+                _takes_eks(context, zone, at / "vpc" / kind / zone, key=True)
         subnets = [Subnet(at=at / "vpc" / "private" / zone, zone=zone, id=id) for zone, id in spec.vpc.private.items()]
         subnets += [Subnet(at=at / "vpc" / "public" / zone, zone=zone, id=id, public=True)
                     for zone, id in spec.vpc.public.items()]
@@ -66,8 +73,30 @@ def _network(context: Context, pools: dict[str, Pool]) -> Network:
     for index, zone in enumerate(spec.zones):
         context.in_region(zone, at / "zones" / index)
     zones = tuple(spec.zones) or _zones(context, pools)
+    for index, zone in enumerate(spec.zones):
+        _takes_eks(context, zone, at / "zones" / index)
+    for pool in pools.values():
+        for index, zone in enumerate(pool.zones if not spec.zones else ()):
+            _takes_eks(context, zone, pool.at / "zone" if pool.spec.zone else pool.at / "zones" / index)
     _fits(context, cidr, zones, pools)
     return Network(at=at, cidr=cidr, zones=zones, **reached)
+
+
+def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
+    """A fault for the id of a zone of another region: ids of one region begin alike."""
+    region = context.spec.region
+    known = [context.catalog.zone_ids.get(zone, "") for zone in context.catalog.regions.get(region, ())]
+    starts = {each.partition("-")[0] for each in known if each}
+    if starts and zone_id.partition("-")[0] not in starts:
+        context.fault("RES004", f"zone `{zone_id}` is not in region `{region}`", at,
+                      f"{region} has {listed(sorted(filter(None, known)))}")
+
+
+def _takes_eks(context: Context, zone: str, at: Route, *, key: bool = False) -> None:
+    """A fault for a zone in which EKS takes no subnet; silent where nobody knows which zone a name is."""
+    if (zone_id := context.zone_id(zone)) in WITHOUT_EKS:
+        context.fault("RES050", f"`{zone}` is zone `{zone_id}`, in which EKS takes no subnet of a cluster", at,
+                      f"take another zone of {context.spec.region}", key=key)
 
 
 def _fits(context: Context, cidr: str, zones: tuple[str, ...], pools: dict[str, Pool]) -> None:
@@ -93,9 +122,9 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
     network-reqs). A pool that comes adds its zone and takes none away."""
     region = context.spec.region
     system = context.catalog.instance(context.spec.system.instance_type)
-    offered = system.zones.get(region, ()) if system else ()
-    first_two = (offered or context.catalog.regions.get(region, ()))[:2]
-    found = {*first_two, *(zone for pool in pools.values() for zone in pool.zones)}
+    offered = (system.zones.get(region, ()) if system else ()) or context.catalog.regions.get(region, ())
+    usable = [zone for zone in offered if context.zone_id(zone) not in WITHOUT_EKS]
+    found = {*usable[:2], *(zone for pool in pools.values() for zone in pool.zones)}
     first = next(iter(sorted(found)), "")
     if len(found) == 1 and region in context.catalog.regions:
         context.fault("RES038", f"EKS wants two zones, and those of `{region}` are not known beside `{first}`",

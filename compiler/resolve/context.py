@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,7 +9,8 @@ from typing import TypeVar
 
 from compiler.catalog import Catalog, InstanceType, Release
 from compiler.diagnostics import Diagnostic
-from compiler.diagnostics.diagnostic import error, listed
+from compiler.diagnostics.diagnostic import error, listed, warning
+from compiler.diagnostics.near import meant
 from compiler.plan import Derived
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
@@ -34,6 +34,10 @@ class Context:
     def fault(self, code: str, message: str, at: Route, help: str, *, label: str = "", key: bool = False) -> None:
         """Report an error."""
         self.diagnostics.append(error(code, message, at, help=help, label=label, key=key))
+
+    def doubt(self, code: str, message: str, at: Route, help: str) -> None:
+        """Report a warning: what is likely wrong, and cannot be told for certain."""
+        self.diagnostics.append(warning(code, message, at, help=help))
 
     def derive(
         self, target: str, name: str, value: object, reason: str, source: str = "", *, follows: Route | None = None
@@ -68,11 +72,42 @@ class Context:
         """The version of every component."""
         return self.release.chosen(self.spec.versions.given())
 
+    @cached_property
+    def knows_names(self) -> bool:
+        """Whether the catalog's names of zones are those of the spec's account."""
+        return self.catalog.knows_names(self.spec.region, self.spec.account)
+
+    def catalog_zone(self, zone: str) -> str | None:
+        """The catalog's name for a zone of the spec's account; ``None`` where nobody knows which zone that is."""
+        if (zone_id := self.spec.network.zone_ids.get(zone)) is not None:
+            return next((name for name, each in self.catalog.zone_ids.items() if each == zone_id), None)
+        return zone if self.knows_names else None
+
+    def zone_id(self, zone: str) -> str | None:
+        """The id of a zone of the spec's account, if it is known."""
+        given = self.spec.network.zone_ids.get(zone)
+        return given or (self.catalog.zone_ids.get(zone) if self.knows_names else None)
+
+    def zones_named(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The names in the spec's account of zones that the catalog names, as far as they are known."""
+        given = {self.catalog_zone(zone): zone for zone in self.spec.network.zone_ids}
+        known = (given.get(name) or (name if self.knows_names else None) for name in names)
+        return tuple(name for name in known if name is not None)
+
     def in_region(self, zone: str, at: Route, *, key: bool = False) -> bool:
         """Whether a zone is one of the region's; a fault if it is not. Where they are not known, its name tells."""
         region, known = self.spec.region, self.catalog.regions.get(self.spec.region)
         if known is None or zone in known or (not known and zone[:-1] == region):
             return True  # a region that nobody knows has its own fault
+        if zone[:-1] == region and not self.knows_names:
+            if zone not in self.spec.network.zone_ids:
+                example = self.catalog.zone_ids.get(known[0], "use1-az1")
+                self.doubt(
+                    "RES004", f"`{zone}` may not be a zone of your account: {listed(known)} are known of {region}, and "
+                    "names differ by account", at,
+                    f"correct it, or say which zone it is, like `network: {{zoneIds: {{{zone}: {example}}}}}`",
+                )
+            return True
         self.fault("RES004", f"zone `{zone}` is not in region `{region}`", at,
                    f"{region} has {listed(known)}" if known else f"write it like `{region}a`", key=key)
         return False
@@ -101,9 +136,8 @@ _LISTS = {"pool": "nodePools", "storage": "storage", "priority": "priorities", "
 def near_help(name: str, known: Iterable[str], what: str) -> str:
     """What to write instead of a name that does not exist."""
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1)
-    if near:
-        return f"did you mean `{near[0]}`?"
+    if found := meant(name, names):
+        return found
     if not names:
         return f"declare it under `{_LISTS[what]}:`" if what in _LISTS else f"declare a {what}"
     return f"write one of {listed(names[:12])}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from compiler.catalog import InstanceType
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
@@ -141,17 +143,49 @@ def _zones(context: Context, pool: spec_nodes.NodePool, instance: InstanceType, 
 
 def _takes(context: Context, instance: InstanceType, zone: str, at: Route) -> bool:
     """Whether a zone takes nodes of a type, as far as is known; a fault if it does not."""
-    offered, network = instance.zones.get(context.spec.region, ()), _network_zones(context)
-    if not context.in_region(zone, at):
-        return False
-    if offered and zone not in offered:
-        context.fault("RES008", f"`{instance.name}` is not offered in `{zone}`", at,
-                      f"it is offered in {listed(offered)}")
+    network = _network_zones(context)
+    if not context.in_region(zone, at) or not _offered(context, instance, zone, at):
         return False
     if network and zone not in network:
         context.fault("RES010", f"the network has no subnet in `{zone}`", at, f"the network is in {listed(network)}")
         return False
     return True
+
+
+def _offered(context: Context, instance: InstanceType, zone: str, at: Route) -> bool:
+    """Whether a zone may have a type. An error only where it is known which zone a name is in the spec's account."""
+    region = context.spec.region
+    offered = instance.zones.get(region, ())
+    name = context.catalog_zone(zone)
+    if not offered or (name or zone) in offered or len(offered) == len(context.catalog.regions.get(region, ())):
+        return True
+    dated = f"`trainyard catalog refresh --region {region}` asks EC2 in your account"
+    if name is not None:
+        where = listed(context.zones_named(offered)) or _ids(context, offered)
+        context.fault("RES008", f"`{instance.name}` is not offered in {_named(context, zone)}", at,
+                      f"it is offered in {where}; for newer offers, {dated}")
+        return False
+    if zone not in context.spec.network.zone_ids:
+        context.doubt(
+            "RES008", f"`{instance.name}` may not be offered in `{zone}`: {region} has it in {_ids(context, offered)}, "
+            "and names of zones differ by account", at,
+            f"say which zone this is, like `network: {{zoneIds: {{{zone}: {_example(context, zone)}}}}}`; or {dated}",
+        )
+    return True
+
+
+def _named(context: Context, zone: str) -> str:
+    zone_id = context.zone_id(zone)
+    return f"`{zone}` ({zone_id})" if zone_id and zone in context.spec.network.zone_ids else f"`{zone}`"
+
+
+def _ids(context: Context, zones: Iterable[str]) -> str:
+    """The ids of zones that the catalog names, which mean the same in every account."""
+    return listed(sorted(context.catalog.zone_ids.get(each, each) for each in zones))
+
+
+def _example(context: Context, zone: str) -> str:
+    return context.catalog.zone_ids.get(zone, "use1-az1")
 
 
 def _derived_zone(
@@ -160,12 +194,20 @@ def _derived_zone(
     region, network = context.spec.region, _network_zones(context)
     if region not in context.catalog.regions:
         return ()  # the region has its own fault
-    candidates = [each for each in instance.zones.get(region, ()) if not network or each in network]
-    if len(candidates) == 1:
+    offered, known = instance.zones.get(region, ()), context.catalog.regions[region]
+    everywhere = bool(offered) and len(offered) == len(known)
+    named = network or known if everywhere else context.zones_named(offered)
+    candidates = [each for each in named if not network or each in network]
+    if len(candidates) == len(offered) == 1 or (network and len(candidates) == 1):
         context.derive(f"pool/{pool.name}", "zone", candidates[0],
                        f"the only zone of {region} with {instance.name}", "EC2 DescribeInstanceTypeOfferings")
         return tuple(candidates)
-    choices = listed(candidates or context.catalog.regions[region]) or f"a zone of {region}"
+    if offered and not candidates and not context.knows_names:
+        help = (f"add `zone:`; `{instance.name}` is offered in {_ids(context, offered)}, and "
+                "`aws ec2 describe-availability-zones` tells your account's names of them")
+        context.fault("RES006", f"pool `{pool.name}` names no zone", at, help, key=True)
+        return ()
+    choices = listed(candidates or network or context.catalog.regions[region]) or f"a zone of {region}"
     context.fault("RES006", f"pool `{pool.name}` names no zone", at, f"add `zone:` with one of {choices}", key=True)
     return ()
 

@@ -40,10 +40,11 @@ def _check_agents(context: Context, job: Job) -> None:
     asked = own.cpu.milli if own.cpu else 0, own.memory.value // 1024**2 if own.memory else 0
     for name, unit, wanted, left, agents in zip(("cpu", "memory"), ("m", "Mi"), asked, share.left, share.agents,
                                                 strict=True):
+        most = share.memory if name == "memory" else f"{left}{unit}"
         if left < wanted <= left + agents:
             context.fault("RES037", f"job `{job.spec.name}` asks for {wanted}{unit} of `{name}` a node, and the "
                           f"DaemonSets that may come leave {left}{unit} of `{instance}`",
-                          job.at / "resources" / name, f"ask for at most {left}{unit}, or leave it out")
+                          job.at / "resources" / name, f"ask for at most {most}, or leave it out")
 
 
 def _settle(

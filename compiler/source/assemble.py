@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from compiler.dataclass import dataclass
@@ -13,7 +13,7 @@ from compiler.source.headers import CLUSTER, PARTS, Header, did_you_mean, first_
 from compiler.source.merge import is_null
 from compiler.source.nearby import ancestors, cluster_folder
 from compiler.source.parse import parse
-from compiler.source.read import read, walk
+from compiler.source.read import STDIN, is_yaml, read, read_stdin, walk
 from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile
 
 _OUTPUT = ".manifest.json"  # what `emit` puts into each folder that it writes
@@ -44,7 +44,7 @@ def assemble(paths: Iterable[str | os.PathLike[str]]) -> tuple[list[SpecSource],
     found: list[Diagnostic] = []
     headers: list[Header] = []
     for path in _find(paths, found):
-        more, faults = library.load(path)
+        more, faults = library.load_given(path)
         headers += more
         found += faults
     clusters = [header for header in headers if header.kind == CLUSTER]
@@ -68,11 +68,20 @@ class _Library:
         self._headers: dict[str, list[Header]] = {}
 
     def load(self, path: str) -> tuple[list[Header], list[Diagnostic]]:
-        real = os.path.realpath(path)
+        """The headers of a file."""
+        return self._loaded(os.path.realpath(path), lambda: read(path))
+
+    def load_given(self, path: str) -> tuple[list[Header], list[Diagnostic]]:
+        """The headers of a path of the command line, which may be standard input."""
+        return self._loaded(STDIN, read_stdin) if path == STDIN else self.load(path)
+
+    def _loaded(
+        self, real: str, reading: Callable[[], tuple[SourceFile | None, list[Diagnostic]]]
+    ) -> tuple[list[Header], list[Diagnostic]]:
         if real in self._headers:
             return self._headers[real], []
         headers = self._headers[real] = []
-        file, found = read(path)
+        file, found = reading()
         if file is None:
             return [], found
         documents, found = parse(file)
@@ -112,7 +121,7 @@ def _find(paths: Iterable[str | os.PathLike[str]], found: list[Diagnostic]) -> l
         if not inside and len(found) == unread:
             found.append(error("YML040", f"no YAML file in `{path}`", help="name a file or folder with a spec"))
         for name in inside:
-            files.setdefault(os.path.realpath(name), name)
+            files.setdefault(STDIN if name == STDIN else os.path.realpath(name), name)
     return sorted(files.values())
 
 
@@ -124,12 +133,14 @@ def _walk(folder: str, found: list[Diagnostic]) -> Iterator[str]:
         skipped = (_POLICIES,) if parent == folder else ()
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in skipped)
         for name in sorted(names):
-            if name.endswith((".yaml", ".yml")) and not name.startswith("."):
+            if is_yaml(name) and not name.startswith("."):
                 yield os.path.normpath(os.path.join(parent, name))
 
 
 def _is_output(manifest: str) -> bool:
     """Whether Trainyard wrote the folder of a manifest. Where the output lies among the specs, it is no spec."""
+    if not os.path.isfile(manifest):
+        return False
     try:
         with open(manifest, "rb") as handle:
             head = handle.read(512)

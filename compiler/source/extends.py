@@ -49,7 +49,7 @@ class Extender:
         nodes = extends.items if isinstance(extends, SequenceNode) else [extends]
         paths = []
         for node in nodes:
-            if isinstance(node, ScalarNode) and isinstance(node.value, str) and node.value:
+            if isinstance(node, ScalarNode) and isinstance(node.value, str) and _is_path(node.value):
                 paths.append(node)
             else:
                 self._tell("YML037", "`extends` is not a path or a list of paths", node,
@@ -82,6 +82,11 @@ class Extender:
 
     def _tell(self, code: str, message: str, node: Node, help: str) -> None:
         self.found.append(error(code, message, span=node.span, help=help))
+
+
+def _is_path(text: str) -> bool:
+    """Whether a file can have this name: no system takes a zero byte, or half a pair of surrogates."""
+    return bool(text) and "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _at(node: Node, fault: Diagnostic) -> Diagnostic:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error, listed
+from compiler.diagnostics.near import meant
 from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SourceFile, Span
 
 API_VERSION = "trainyard.dev/v1alpha1"
@@ -66,8 +66,7 @@ def read_header(file: SourceFile, document: Document) -> tuple[Header | None, li
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
     """A help text with the nearest known word."""
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f"did you mean `{near[0]}`?" if near else otherwise
+    return meant(word, known) or otherwise
 
 
 def first_character(node: Node) -> Span:

@@ -32,7 +32,7 @@ def cluster_folder(folder: str) -> str | None:
 def _files(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
-            return [entry.path for entry in entries if entry.is_file() and entry.name.endswith((".yaml", ".yml"))]
+            return [entry.path for entry in entries if entry.is_file() and entry.name.lower().endswith((".yaml", ".yml"))]
     except OSError:
         return []
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
+from io import RawIOBase
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
 from compiler.source.tree import SourceFile, Span
@@ -17,6 +19,16 @@ _MARKS = (
     (b"\xff\xfe\x00\x00", "UTF-32"), (b"\x00\x00\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"),
 )  # fmt: skip
 _SAVE = "save the file as UTF-8"
+STDIN = "-"
+"""The path that stands for standard input on a command line."""
+_STDIN_SHOWN = "<stdin>"
+_HANDED = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+"""Where a shell puts what it opened for a command, like `<(helm template …)`; some writer is at the other end."""
+
+
+def is_yaml(name: str) -> bool:
+    """Whether a file's name ends as that of YAML does, in small letters or capitals."""
+    return name.lower().endswith((".yaml", ".yml"))
 
 
 def read(path: str | os.PathLike[str], shown: str = "") -> tuple[SourceFile | None, list[Diagnostic]]:
@@ -27,9 +39,23 @@ def read(path: str | os.PathLike[str], shown: str = "") -> tuple[SourceFile | No
     """
     name = (shown or os.fspath(path)).replace("\\", "/") if os.sep == "\\" else shown or os.fspath(path)
     try:
-        data = _bytes(path)
+        data = read_bytes(path)
     except (OSError, ValueError) as fault:
         return None, [_unreadable(name, fault)]
+    return _decoded(data, name)
+
+
+def read_stdin() -> tuple[SourceFile | None, list[Diagnostic]]:
+    """The text of standard input, to its end."""
+    try:
+        with open(0, "rb", buffering=0, closefd=False) as handle:
+            data = _bounded(handle)
+    except OSError as fault:
+        return None, [_unreadable(_STDIN_SHOWN, fault)]
+    return _decoded(data, _STDIN_SHOWN)
+
+
+def _decoded(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]:
     if len(data) > MAX_BYTES:
         return None, [error("YML023", f"`{name}` is larger than {MAX_BYTES >> 20} MiB", help="split it into files")]
     return decode(data, name)
@@ -53,16 +79,33 @@ def decode(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]
     return SourceFile(name, text), []
 
 
-def _bytes(path: str | os.PathLike[str]) -> bytes:
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a regular file, at most ``MAX_BYTES`` and one. Anything else is an ``OSError``: to open a pipe would
+    wait for its writer, and a device may never end."""
+    found = os.stat(path)
+    if not stat.S_ISREG(found.st_mode) and not os.fspath(path).startswith(_HANDED):
+        kind = next((word for is_kind, word in _KINDS if is_kind(found.st_mode)), "no file")
+        number = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
+        raise OSError(number, f"it is {kind}, and only regular files are read", os.fspath(path))
     with open(path, "rb", buffering=0) as handle:
-        size = os.fstat(handle.fileno()).st_size
-        if stat.S_ISREG(os.fstat(handle.fileno()).st_mode) and size <= MAX_BYTES:
+        if stat.S_ISREG(found.st_mode) and found.st_size <= MAX_BYTES:
             return handle.readall()
-        chunks, total = [], 0  # a pipe, or a device without end
-        while total <= MAX_BYTES and (chunk := handle.read(1 << 20)):
-            chunks.append(chunk)
-            total += len(chunk)
-        return b"".join(chunks)
+        return _bounded(handle)
+
+
+_KINDS = (
+    (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"),
+    (stat.S_ISDIR, "a directory"),
+)
+
+
+def _bounded(handle: RawIOBase) -> bytes:
+    """All of a stream up to one byte more than is taken: it may have no end."""
+    chunks, total = [], 0
+    while total <= MAX_BYTES and (chunk := handle.read(1 << 20)):
+        chunks.append(chunk)
+        total += len(chunk)
+    return b"".join(chunks)
 
 
 def _unreadable(name: str, fault: OSError | ValueError) -> Diagnostic:
@@ -71,7 +114,11 @@ def _unreadable(name: str, fault: OSError | ValueError) -> Diagnostic:
     if isinstance(fault, IsADirectoryError):
         return error("YML021", f"`{name}` is a directory, not a file", help="name a file in it")
     reason = (fault.strerror or str(fault)) if isinstance(fault, OSError) else str(fault)
-    return error("YML022", f"cannot read `{name}`: {reason.lower()}", help="check its owner and mode")
+    if isinstance(fault, OSError) and fault.errno not in (errno.EINVAL, errno.ELOOP):
+        help = "check its owner and mode"
+    else:
+        help = "remove it, or name a file instead"
+    return error("YML022", f"cannot read `{name}`: {reason.lower()}", help=help)
 
 
 def _wrong_kind(data: bytes, name: str) -> Diagnostic | None:

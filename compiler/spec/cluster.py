@@ -39,6 +39,7 @@ from compiler.spec.types import (
     VpcCidr,
     VpcId,
     Zone,
+    ZoneId,
 )
 
 
@@ -61,7 +62,18 @@ class Network(SpecModel):
 
     cidr: VpcCidr | None = None
     zones: Annotated[list[Zone], Distinct] = []
+    zone_ids: dict[Zone, ZoneId] = Field(
+        {}, description="which zone a name is in this account, like `us-east-1a: use1-az4`: names differ by account; "
+        "`aws ec2 describe-availability-zones` tells the ids"
+    )
     vpc: ImportedVpc | None = None
+
+    @model_validator(mode="after")
+    def _one_name_each(self) -> Self:
+        ids = list(self.zone_ids.values())
+        if twice := next((each for each in ids if ids.count(each) > 1), None):
+            raise fault(f"two zones have the id `{twice}`", "write the id of each, which are different", "zoneIds")
+        return self
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args, get_origin
@@ -13,6 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from compiler.diagnostics.diagnostic import Diagnostic, error, listed
+from compiler.diagnostics.near import meant
 from compiler.source import Document, Route, ScalarNode
 from compiler.spec.checks import kind_of
 
@@ -156,11 +155,8 @@ def _kind(annotation: Any) -> str:
 def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     owner = model_at(model, at.parent)
     known = keys_of(owner) if owner is not None else []
-    near = difflib.get_close_matches(str(at[-1]), known, n=1) or [
-        each for each in known if each.lower() == str(at[-1]).replace("_", "").replace("-", "").lower()
-    ]
     where = f"`{at.parent[-1]}`" if at.parent and isinstance(at.parent[-1], str) else "this mapping"
-    help = _meant(near[0]) if near else f"{where} has: {listed(known)}"
+    help = meant(str(at[-1]), known) or f"{where} has: {listed(known)}"
     if at.parent == ("metadata",) and at[-1] in ("namespace", "labels", "annotations"):
         help = "remove it: the objects of a cluster take theirs from `spec`"
     if (outer := _one_too_high(owner, str(at[-1]))) is not None:
@@ -212,10 +208,8 @@ def _shape_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
 
 def _choice(at: Route, value: Any, expected: str) -> Diagnostic:
     choices = [each.strip("' ") for each in expected.replace(" or ", ", ").split(", ")]
-    plain = {re.sub(r"[-_]", "", each.lower()): each for each in choices}
-    near = [plain[each] for each in difflib.get_close_matches(re.sub(r"[-_]", "", str(value).lower()), plain, n=1)]
     these = listed(choices)
-    help = f"did you mean `{near[0]}`?" if near else f"write {'one of ' if len(choices) > 1 else ''}{these}"
+    help = meant(str(value), choices) or f"write {'one of ' if len(choices) > 1 else ''}{these}"
     shown = f"`{value}`" if isinstance(value, str) else kind_of(value)
     wanted = f"{'one of ' if len(choices) > 1 else ''}{these}"
     return error("SPC004", f"{_name(at)} is {shown}, not {wanted}", at, help=help)

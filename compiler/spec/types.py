@@ -32,6 +32,7 @@ ClusterName = Annotated[
 ]
 Region = Annotated[str, BeforeValidator(check.region)]
 Zone = Annotated[str, BeforeValidator(check.zone)]
+ZoneId = Annotated[str, BeforeValidator(matched(r"[a-z]+[0-9]+-az[0-9]+", "the id of a zone", "use1-az4"))]
 InstanceType = Annotated[str, BeforeValidator(matched(r"[a-z0-9-]+\.[a-z0-9-]+", "an instance type", "p5.48xlarge"))]
 _AMOUNT = WithJsonSchema({"type": ["string", "integer"], "examples": ["64Gi", "500m", 90]})
 _TIME = WithJsonSchema({"type": "string", "pattern": r"^(\d+h)?(\d+m)?(\d+s)?$", "examples": ["20m"]})

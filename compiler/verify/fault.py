@@ -7,6 +7,7 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
+from compiler.diagnostics.near import ALIKE, likeness, meant
 from compiler.source import Key
 
 Path = tuple[Key, ...]
@@ -60,20 +61,17 @@ def never_works(path: Path, message: str, help: str = "", *, key: bool = False, 
     return Fault(WEBHOOK, "SCH012", path, message, help, key, warning)
 
 
-def like(word: str, names: Iterable[str], least: float = 0.8) -> str:
-    """The name that is nearly a word, or nothing: stricter than `nearest`, for words that may well be right."""
-    from difflib import SequenceMatcher  # error path only
-
-    ratios = {name: SequenceMatcher(None, word.lower(), name.lower()).ratio() for name in names}
+def like(word: str, names: Iterable[str], least: float = ALIKE) -> str:
+    """The name that is nearly a word, or nothing. ``least`` differs where the likeness alone makes a finding of a word
+    that may well be right."""
+    ratios = {name: likeness(word.lower(), name.lower()) for name in names}
     best = max(ratios, key=lambda name: ratios[name], default="")
     return best if best and ratios[best] >= least else ""
 
 
 def nearest(word: str, names: Iterable[str], otherwise: str = "") -> str:
     """``did you mean …`` for a misspelled name, or what there is to choose from if that is short, or ``otherwise``."""
-    from compiler.catalog.near import near  # error path only
-
     names = sorted(names)
-    if found := near(word, names, limit=1):
-        return f"did you mean `{found[0]}`?"
+    if found := meant(word, names):
+        return found
     return f"known: {listed(names)}" if 0 < len(names) <= 12 else otherwise

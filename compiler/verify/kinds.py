@@ -42,7 +42,7 @@ def meant(api_version: str, kind: str, schemas: Schemas = BUILTIN) -> Meant | No
 def _other_kind(group: str, kind: str, served: dict[str, list[str]]) -> Meant | None:
     """The kind of a group that a misspelt one is like."""
     kinds = {name: each for name, every in served.items() for each in every if _group(each) == group}
-    alike = like(kind, kinds, 0.75) if kind not in _OTHERS else ""
+    alike = like(kind, kinds) if kind not in _OTHERS else ""
     return (kinds[alike], alike) if alike else None
 
 

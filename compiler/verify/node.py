@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.verify.patterns import compile_re2
+from compiler.verify.patterns import compile_re2, in_words
 from compiler.verify.structure import Raw, children
 from compiler.verify.syntax import SYNTAXES, Syntax
 
@@ -170,7 +170,7 @@ def _pattern(pattern: str) -> Test:
     def test(value: Any) -> Breach | None:
         if value.__class__ is not str or search(value):
             return None
-        return "SCH006", f"`{value}` does not match `{pattern}`", "write a value of this form"
+        return "SCH006", *in_words(pattern, value)
 
     return test
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.plan import Quantity
 from compiler.plan.jobs import HUGEPAGES
+from compiler.plan.nodes import POOL_LABEL
 from compiler.policy.fit import node_room
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
@@ -35,7 +36,7 @@ def request_over_allocatable(work: Work, world: World) -> Iterator[Finding]:
     cpu, memory = max(rooms, key=lambda each: each[0]), max(rooms, key=lambda each: each[1])
     over = [each for each in (
         ("cpu", f"{cpu[0]}m", Quantity(cpu[0]), cpu[2], cpu[3]),
-        ("memory", f"{memory[1]}Mi", Quantity.mib(memory[1]), memory[2], memory[3]),
+        ("memory", _rounded(memory[1]), Quantity.mib(memory[1]), memory[2], memory[3]),
     ) if (asked := work.asks.get(each[0])) is not None and asked > each[2]]
     # In a stranger's set the type may be what is wrong, and then both are one fault.
     told = over if world.plan.closed else over[:1]
@@ -45,5 +46,19 @@ def request_over_allocatable(work: Work, world: World) -> Iterator[Finding]:
         yield Finding(
             f"{work.title} asks for {work.asks[resource]} of `{resource}` a node, and pods can get {text} of "
             f"`{name}`", work.place(resource), label="its pods stay Pending",
-            help=f"ask for at most {text}, less what DaemonSets take", notes=(*more, *steps),
+            help=_limit(work, world, resource, text), notes=(*more, *steps),
         )
+
+
+def _limit(work: Work, world: World, resource: str, text: str) -> str:
+    """The most that a job can ask for, where all is known that runs on the nodes."""
+    pools = [world.plan.shares.get(each.labels.get(POOL_LABEL, each.name)) for each in work.pools]
+    most = [each[resource] for each in pools if each is not None]
+    if most and len(most) == len(pools):
+        return f"ask for at most {max(most)}"
+    return f"ask for at most {text}, less what the DaemonSets of the cluster take"
+
+
+def _rounded(mib: int) -> str:
+    """MiB as a limit that people write: whole GiB, rounded down."""
+    return f"{mib // 1024}Gi" if mib >= 1024 else f"{mib}Mi"

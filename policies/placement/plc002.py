@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan.nodes import ZONE, NodePool
 from compiler.policy.offers import place
@@ -14,7 +15,8 @@ def zone_not_in_region(pool: NodePool, world: World) -> Iterator[Finding]:
     """A node pool names a zone that does not exist, or one of another Region than its other zones.
 
     A cluster lies in one Region, and its subnets in that Region's zones; a zone elsewhere has no subnet, and
-    Karpenter never launches a node there (catalog: EC2 DescribeAvailabilityZones).
+    Karpenter never launches a node there (catalog: EC2 DescribeAvailabilityZones). In some regions each account has
+    names of its own; there an unknown one is a warning.
 
     ## Fails
 
@@ -30,6 +32,8 @@ def zone_not_in_region(pool: NodePool, world: World) -> Iterator[Finding]:
         spec:
           template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2a]}]}}
     """
+    if world.plan.closed:
+        return  # RES004 reports it, and knows the account
     zones = pool.zones or ()
     home = world.region or next((zone[:-1] for zone in zones if zone[:-1] in world.catalog.regions), None)
     for zone in zones:
@@ -40,5 +44,6 @@ def zone_not_in_region(pool: NodePool, world: World) -> Iterator[Finding]:
             yield Finding(f"pool `{pool.name}` is in zone `{zone}`, {who} in region `{home}`",
                           place(pool, ZONE, zone), help=f"write a zone of {home}")
         elif known and zone not in known:
+            certain = world.catalog.knows_names(region)
             yield Finding(f"region `{region}` has no zone `{zone}`", place(pool, ZONE, zone),
-                          help=f"it has {listed(known)}")
+                          help=f"it has {listed(known)}", severity=None if certain else Severity.WARNING)

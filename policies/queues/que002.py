@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.near import near
 from compiler.diagnostics.diagnostic import listed
+from compiler.diagnostics.near import near
 from compiler.plan.nodes import NODEPOOL_LABEL, ZONE
 from compiler.plan.queues import Flavor
 from compiler.policy.choices import whole

@@ -7,10 +7,12 @@ import json
 import os
 import shutil
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from running import SPECS, Command
+from running import SPECS, Command, environment
 
 
 def _missing(folder: Path) -> None:
@@ -50,6 +52,10 @@ def _device(folder: Path) -> None:
     (folder / "spec.yaml").symlink_to("/dev/zero")
 
 
+def _pipe(folder: Path) -> None:
+    os.mkfifo(folder / "spec.yaml")
+
+
 def _link_to_itself(folder: Path) -> None:
     (folder / "spec.yaml").symlink_to("spec.yaml")
 
@@ -63,7 +69,8 @@ CASES = [
     (_latin1, "YML016", 1, "`spec.yaml` is not UTF-8"),
     (_empty_folder, "YML040", None, "no YAML file in `spec.yaml`"),
     (_folder_without_specs, "YML040", None, "no YAML file in `spec.yaml`"),
-    (_device, "YML023", None, "`spec.yaml` is larger than 64 MiB"),
+    (_device, "YML022", None, "cannot read `spec.yaml`: it is a device, and only regular files are read"),
+    (_pipe, "YML022", None, "cannot read `spec.yaml`: it is a pipe, and only regular files are read"),
     (_link_to_itself, "YML022", None, "cannot read `spec.yaml`: too many levels of symbolic links"),
 ]
 
@@ -102,9 +109,72 @@ def test_a_file_that_cannot_be_opened(trainyard: Command, tmp_path: Path) -> Non
         finally:
             os.chdir(here)
         done = trainyard("check", "spec.yaml", cwd=tmp_path)
-    assert "error[YML022]: cannot read `spec.yaml`: no such device or address" in done.out
-    assert "help: check its owner and mode" in done.out
+    assert "error[YML022]: cannot read `spec.yaml`: it is a socket, and only regular files are read" in done.out
+    assert "help: remove it, or name a file instead" in done.out
     assert done.code == 2
+
+
+@pytest.mark.parametrize("where", [
+    "specs/pipe.yaml", "policies/org/pipe.py", "policies/org/pipe.yaml", "policies/policy.yaml",
+    "policies/exceptions.yaml",
+])
+@pytest.mark.parametrize("command", ["check", "lint"])
+def test_a_pipe_among_the_files_is_named(where: str, command: str, trainyard: Command, tmp_path: Path) -> None:
+    """To open it would wait for a writer, for ever."""
+    for folder in ("specs", "policies/org"):
+        (tmp_path / folder).mkdir(parents=True)
+    shutil.copy(SPECS / "starter.yaml", tmp_path / "specs")
+    os.mkfifo(tmp_path / where)
+    done = trainyard(command, "--format", "json", "specs", cwd=tmp_path)
+    told = [each["message"] for each in json.loads(done.out)["diagnostics"] if each["code"] == "YML022"]
+    assert told == [f"cannot read `{where}`: it is a pipe, and only regular files are read"]
+    assert done.code == 2
+
+
+def test_pipes_in_the_output_hang_nothing(trainyard: Command, tmp_path: Path) -> None:
+    """Where Trainyard reads what it wrote before."""
+    shutil.copy(SPECS / "starter.yaml", tmp_path / "spec.yaml")
+    assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
+    for path in sorted((tmp_path / "generated").rglob("*")):
+        if path.is_file() and (path.suffix == ".json" or path.parent.name == "queues"):
+            path.unlink()
+            os.mkfifo(path)
+    for command in (("compile", "spec.yaml"), ("compile", "--check", "."), ("check", "."), ("lint", ".")):
+        assert trainyard(*command, cwd=tmp_path).code in (1, 2)
+
+
+def test_what_a_shell_hands_over_is_read(tmp_path: Path) -> None:
+    """Standard input as `-`, and process substitution, which is a pipe too."""
+    text = (SPECS / "starter.yaml").read_text(encoding="utf-8")
+    for path in ("-", "/dev/stdin"):
+        done = subprocess.run([sys.executable, "-m", "compiler", "check", path], input=text, env=environment(),
+                              cwd=tmp_path, capture_output=True, encoding="utf-8", check=False, timeout=60)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "clean: starter\n")
+    text = text.replace("us-west-2a", "us-west-9a")
+    done = subprocess.run([sys.executable, "-m", "compiler", "check", "-", "-"], input=text, env=environment(),
+                          cwd=tmp_path, capture_output=True, encoding="utf-8", check=False, timeout=60)
+    assert "--> <stdin>:10:" in done.stdout
+    assert done.returncode == 1
+
+
+def test_names_in_capitals_are_taken(trainyard: Command, tmp_path: Path) -> None:
+    """As a file of Windows may be called."""
+    (tmp_path / "policies" / "org").mkdir(parents=True)
+    shutil.copy(SPECS / "starter.yaml", tmp_path / "STARTER.YAML")
+    (tmp_path / "policies" / "org" / "RULE.YML").write_text("code: x\n")
+    done = trainyard("check", ".", cwd=tmp_path)
+    assert "error[POL013]: `x` is no code" in done.out
+    (tmp_path / "policies" / "org" / "RULE.YML").unlink()
+    assert trainyard("check", ".", cwd=tmp_path).err == "clean: starter\n"
+
+
+@pytest.mark.parametrize("name", ['"a\\0b"', '"\\u0000"'])
+def test_a_base_with_a_zero_byte_in_its_name(name: str, trainyard: Command, tmp_path: Path) -> None:
+    (tmp_path / "spec.yaml").write_text(
+        f"apiVersion: trainyard.dev/v1alpha1\nkind: TrainingCluster\nextends: {name}\nmetadata: {{name: a}}\n")
+    done = trainyard("check", "--format", "json", "spec.yaml", cwd=tmp_path)
+    assert "YML037" in done.out
+    assert done.code == 1
 
 
 def _locked(monkeypatch: pytest.MonkeyPatch, name: str) -> None:

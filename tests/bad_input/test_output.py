@@ -273,7 +273,7 @@ def test_an_expired_exception(trainyard: Command, tmp_path: Path) -> None:
     assert [(each["code"], Path(each["place"]["file"]).name, each["place"]["line"]) for each in found] == [
         ("POL002", "exceptions.yaml", 1), ("PLC006", "spec.yaml", 13)]
     assert found[0]["message"] == "the exception for `PLC006` ended on 2020-01-31"
-    assert found[0]["help"] == "mend what it excuses, or agree on a later `until`"
+    assert found[0]["help"] == "fix what it excuses, or agree on a later `until`"
     assert done.code == 1
     assert not (tmp_path / "generated").exists()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,13 @@ def test_the_built_in_catalog_is_untouched(tmp_path: Path) -> None:
     ({"instances": {"p9.48xlarge": {"vcpus": 1}}}, "instance type `p9.48xlarge` is malformed"),
     ({"instances": {"p9.48xlarge": None}}, "instance type `p9.48xlarge` is malformed"),
     ({"instances": {"p9.48xlarge": ROW | {"cards": [1]}}}, "instance type `p9.48xlarge` is malformed"),
+    ({"instances": {"p9.48xlarge": ROW | {"cards": [[0, 10**8, 1, "efa"]]}}}, "is malformed (`cards` cannot be [[0"),
+    ({"instances": {"p9.48xlarge": ROW | {"vcpus": 10**4000}}}, "is malformed (`vcpus` cannot be so large)"),
+    ({"instances": {"p9.48xlarge": ROW | {"vcpus": "8"}}}, "is malformed (`vcpus` cannot be '8')"),
+    ({"instances": {"p9.48xlarge": ROW | {"gbps": float("inf")}}}, "is malformed (`gbps` cannot be inf)"),
+    ({"instances": {"p9.48xlarge": ROW | {"usd": [1]}}}, "is malformed (`usd` cannot be [1])"),
+    ({"instances": {"p9.48xlarge": ROW | {"unknown": [[]]}}}, "is malformed (`unknown` cannot be [[]])"),
+    ({"instances": {"p9.48xlarge": ROW | {"usage": 3}}}, "is malformed (`usage` cannot be 3)"),
 ])
 def test_a_malformed_file_is_told_and_left_out(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
     catalog = load_catalog(overlay(tmp_path, **changed))
@@ -96,3 +104,17 @@ def test_what_is_no_catalog_file(tmp_path: Path, content: bytes | None, code: st
 
 def test_a_directory_is_no_catalog_file(tmp_path: Path) -> None:
     assert [fault.code for fault in read_overlay(tmp_path)[1]] == ["CAT001"]
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"instances": ' * 100_000])
+def test_a_file_that_is_nested_without_end(tmp_path: Path, text: str) -> None:
+    (tmp_path / "facts.json").write_text(text)
+    (fault,) = load_catalog(tmp_path / "facts.json").faults
+    assert (fault.code, fault.message) == ("CAT002", f"catalog file `{tmp_path}/facts.json` is nested too deeply")
+
+
+def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "facts.json")
+    (fault,) = load_catalog(tmp_path / "facts.json").faults
+    assert fault.code == "CAT001"
+    assert "it is a pipe, and only regular files are read" in fault.message

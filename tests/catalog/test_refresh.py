@@ -83,7 +83,8 @@ class Pages:
     def describe_availability_zones(self) -> dict[str, Any]:
         zones = [(f"{self.region}{letter}", "availability-zone") for letter in "ba"]
         zones.append((f"{self.region}-lax-1a", "local-zone"))
-        return {"AvailabilityZones": [{"ZoneName": name, "ZoneType": kind} for name, kind in zones]}
+        return {"AvailabilityZones": [{"ZoneName": name, "ZoneType": kind, "ZoneId": f"x-az{number}"}
+                                      for number, (name, kind) in enumerate(zones)]}
 
 
 class Paginator:
@@ -120,6 +121,8 @@ def test_all_pages_are_read_and_regions_joined() -> None:
     assert p9["cards"] == [[0, 0, 4, "interface"], [1, 2, 4, "efa-only"]]
     assert (p9["gbps"], p9["burst"], p9["gpus"], p9["arch"]) == (800, True, 8, "arm64")
     assert facts["regions"] == {"us-east-1": "ab", "us-west-2": "ab"}
+    assert facts["zone_ids"]["us-east-1"] == {"a": "x-az1", "b": "x-az0"}
+    assert json.loads(refresh(lambda region: Pages(region, ""), ["us-east-1"], TODAY, "1").text)["account"] == "1"
 
 
 def test_an_answer_that_is_not_ec2s_is_a_fault_of_its_region() -> None:

@@ -192,7 +192,7 @@ def test_policies_are_named_as_specs_are(trainyard: Command, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("words", "answer"), [
     (["efa-mising"], "there is no code or object `efa-mising`: did you mean `efa-missing`?"),
-    (["efa999"], "there is no code `efa999`: did you mean `EFA019`?"),
+    (["efa999"], "there is no code `efa999`: `trainyard explain` lists all"),
     (["job/helo"], "there is no code or object `job/helo`: did you mean `job/hello`?"),
     (["NodePool/l40"], "there is no code or object `NodePool/l40`: did you mean `NodePool/l40s`?"),
     (["job/hello", "efa"], "nothing is known of field `efa` of `job/hello`: write one of `resources.efa`"),

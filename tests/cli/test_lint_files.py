@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from datetime import date
 from pathlib import Path
 
 import pytest
+from running import Command, environment
 
 from compiler.linter import lint
 from compiler.outcome import Options
@@ -280,3 +284,66 @@ spec:
         (tmp_path / f"{name}.yaml").write_text(text)
     assert told(tmp_path) == [("ERROR", "LIM012", 5, 104)]
     assert told(tmp_path, "east.yaml") == told(tmp_path)
+
+
+FIRST = "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\n"
+
+
+@pytest.mark.parametrize(("text", "column", "message"), [
+    ("apiVersion: v1\nmetadata: {name: b}\n", 1, "a document has no `kind`"),
+    ("{apiVersion: v1, kind: , metadata: {name: b}}\n", 18, "a document has no `kind`"),
+    ("{apiVersion: v1, kind: '', spec: {}}\n", 18, "a document has no `kind`"),
+    ("{apiVersion: v1, kind: [Pod], metadata: {}}\n", 18, "`kind` is a list, not text"),
+    ("{apiVersion: v1, kind: 4, metadata: {}}\n", 18, "`kind` is the number `4`, not text"),
+    ("{apiVersion: 1, kind: Pod, metadata: {}}\n", 2, "`apiVersion` is the number `1`, not text"),
+    ("{kind: Foo, metadata: {name: b}}\n", 2, "a `Foo` has no `apiVersion`"),
+    ("{metadata: {name: b}, spec: {}}\n", 2, "a document has neither `apiVersion` nor `kind`"),
+    ("- {apiVersion: v1, kind: Pod}\n", 1, "a list of objects is no document"),
+    ("WARNING\n", 1, "a document that is text, not an object"),
+    ("{apiVersion: v1, kind: List, items: [{apiVersion: v1, metadata: {}}]}\n", 39, "a document has no `kind`"),
+])
+def test_a_document_without_a_usable_kind_is_told(
+    text: str, column: int, message: str, trainyard: Command, tmp_path: Path
+) -> None:
+    """kubectl refuses it, so it is not passed over in silence."""
+    (tmp_path / "a.yaml").write_text(FIRST + text)
+    done = trainyard("lint", "--format", "json", "a.yaml", cwd=tmp_path)
+    (found,) = json.loads(done.out)["diagnostics"]
+    place = found["place"]
+    assert (found["code"], found["message"], place["line"], place["column"]) == ("LNT004", message, 5, column)
+    assert found["help"]
+    assert done.code == 1
+
+
+@pytest.mark.parametrize("text", [
+    "apiVersion: v2\nname: chart\nversion: 1.0.0\n", "kind: Deployment\nspec: {replicas: 1}\n", "kind: Foo\nname: b\n",
+    "apiVersion: 1\ndatasources: [{name: Prometheus}]\n", "- {op: add, path: /a}\n", "replicas: 2\n",
+])
+def test_what_may_be_of_another_format_is_left_alone(text: str, trainyard: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(FIRST + text)
+    assert trainyard("lint", "a.yaml", cwd=tmp_path).code == 0
+
+
+def test_a_patch_needs_no_kind_where_it_has_a_target(trainyard: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(FIRST.removesuffix("---\n"))
+    (tmp_path / "patch.yaml").write_text("apiVersion: v1\nmetadata: {labels: {a: b}}\n")
+    (tmp_path / "kustomization.yaml").write_text(
+        "resources: [a.yaml]\npatches: [{path: patch.yaml, target: {kind: Namespace}}]\n")
+    assert trainyard("lint", ".", cwd=tmp_path).code == 0
+    (tmp_path / "kustomization.yaml").unlink()
+    assert "LNT004" in trainyard("lint", ".", cwd=tmp_path).out
+
+
+def test_names_in_capitals_are_read(trainyard: Command, tmp_path: Path) -> None:
+    text = "apiVersion: v1\nkind: Namespace\nmetadata: {name: A%d}\n"
+    for number, name in enumerate(("A.YAML", "B.YML", "C.JSON")):
+        (tmp_path / name).write_text(text % number)
+    assert trainyard("lint", ".", cwd=tmp_path).out.count("error[NAM001]") == 3
+
+
+def test_standard_input_is_linted(tmp_path: Path) -> None:
+    """As `helm template … | trainyard lint -` does."""
+    done = subprocess.run([sys.executable, "-m", "compiler", "lint", "-"], input=FIRST.replace("name: a", "name: A"),
+                          env=environment(), cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+    assert "--> <stdin>:3:18" in done.stdout
+    assert done.returncode == 1

@@ -7,8 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import xml.etree.ElementTree as ElementTree
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -173,17 +173,21 @@ def test_interrupted(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> Non
     assert (done.code, done.out, done.err) == (130, "", "")
 
 
-def test_interrupted_for_real(tmp_path: Path) -> None:
+def test_interrupted_for_real() -> None:
     """A process that waits for its input and gets SIGINT, which it must not ignore as jobs behind `&` do."""
-    os.mkfifo(tmp_path / "spec.yaml")
-    child = subprocess.Popen([*COMMAND, "check", str(tmp_path / "spec.yaml")], cwd=EXAMPLE, stdout=subprocess.PIPE,
+    child = subprocess.Popen([*COMMAND, "check", "-"], cwd=EXAMPLE, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, env=environment(),
                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-    writer = os.open(tmp_path / "spec.yaml", os.O_WRONLY)  # returns when the command has opened its end
-    time.sleep(0.2)
+    assert child.stdin is not None
+    child.stdin.write(b"#\n" * 500_000)  # more than a pipe holds: returns when the command has begun to read
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
-    os.close(writer)
+    assert child.stdout is not None
+    assert child.stderr is not None
+    with child.stdout, child.stderr:
+        out, err = child.stdout.read(), child.stderr.read()
+    child.wait(timeout=60)
+    with suppress(BrokenPipeError):
+        child.stdin.close()
     assert (child.returncode, out, err) == (130, b"", b"")
 
 

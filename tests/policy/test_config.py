@@ -6,9 +6,10 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from running import SPECS, Command, needs_examples
 
 from compiler.catalog import load_catalog
-from compiler.diagnostics import Severity
+from compiler.diagnostics import Diagnostic, Severity
 from compiler.driver import traced
 from compiler.policy.config import Config, load_config
 from compiler.policy.engine import run
@@ -132,6 +133,42 @@ def test_an_exception_excuses(tmp_path: Path, where: str) -> None:
 def test_an_exception_for_another_object_is_unused(tmp_path: Path) -> None:
     item = "- {code: EFA001, object: TrainJob/team-b/*, reason: test bed, until: 2027-01-31}\n"
     assert judged(tmp_path, item) == ([("EFA001", Severity.ERROR), ("POL001", Severity.WARNING)], 0)
+
+
+ELSEWHERE = "- {code: EFA001, object: TrainJob/team-b/*, reason: test bed, until: 2027-01-31}\n"
+
+
+def test_an_exception_is_unused_only_where_its_rule_has_run(tmp_path: Path) -> None:
+    """Whoever removes it on such an advice has the finding back when the run is whole again."""
+    found, _ = config(tmp_path, exceptions=ELSEWHERE)
+    (unused,), _ = found.excuse([])
+    assert (unused.code, unused.help) == ("POL001", "remove it")
+    assert found.excuse([], judged=False)[0] == []
+    failed = Diagnostic("POL015", Severity.ERROR, "rule `ORG001` failed")
+    assert found.excuse([failed])[0] == [failed]
+    (unused,), _ = found.excuse([], everything=False)
+    assert unused.help == "remove it, unless a file that was not read needs it"
+    off, _ = config(tmp_path, policy='levels: {EFA001: "off"}', exceptions=ELSEWHERE)
+    assert off.excuse([])[0] == []
+
+
+@needs_examples
+def test_no_exception_is_unused_where_policies_did_not_run(trainyard: Command, tmp_path: Path) -> None:
+    """A spec that cannot be resolved, and manifests of which some cannot be read."""
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies" / "exceptions.yaml").write_text(ELSEWHERE)
+    text = (SPECS / "starter.yaml").read_text(encoding="utf-8")
+    (tmp_path / "spec.yaml").write_text(text)
+    assert "POL001" in trainyard("check", ".", cwd=tmp_path).out
+    (tmp_path / "spec.yaml").write_text(text.replace("g6e.48xlarge", "g6e.49xlarge"))
+    done = trainyard("check", ".", cwd=tmp_path)
+    assert "RES005" in done.out
+    assert "POL001" not in done.out
+    (tmp_path / "spec.yaml").unlink()
+    (tmp_path / "a.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\na: [\n")
+    done = trainyard("lint", ".", "--policies", "policies", cwd=tmp_path)
+    assert "YML002" in done.out
+    assert "POL001" not in done.out
 
 
 def test_an_expired_exception_excuses_nothing(tmp_path: Path) -> None:

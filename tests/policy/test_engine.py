@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
@@ -138,3 +140,46 @@ def test_rules_import_what_they_may() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("compiler"):
                 assert node.module.split(".")[1] in allowed, (path, node.module)
+
+
+@pytest.mark.parametrize(("verdict", "words"), [
+    (Finding(None, Route()), "TypeError: `message` of its finding is `None`, not text"),  # type: ignore[arg-type]
+    (Finding(" ", Route()), "TypeError: its finding has no message"),
+    (Finding("a", None), "TypeError: `at` of its finding is `None`, not a `Route`"),  # type: ignore[arg-type]
+    (Finding("a", ("b",)), "TypeError: `at` of its finding is `tuple`, not a `Route`"),  # type: ignore[arg-type]
+    (Finding("a", Route(), help=3), "TypeError: `help` of its finding is `int`, not text"),  # type: ignore[arg-type]
+    (Finding("a", Route(), notes="b"),  # type: ignore[arg-type]
+     "TypeError: `notes` of its finding is not a tuple of texts"),
+    (Finding("a", Route(), severity="error"),  # type: ignore[arg-type]
+     "TypeError: `severity` of its finding is `str`, not a `Severity`"),
+    (None, "TypeError: it yields `None`, not a `Finding`"),
+    (SystemExit(0), "SystemExit: 0"),
+    (GeneratorExit(), "GeneratorExit"),
+    (RecursionError("a\nb"), "RecursionError: a b"),
+])
+def test_whatever_a_rule_yields_or_raises_is_a_finding(verdict: object, words: str) -> None:
+    """It ends neither the run nor what other rules find."""
+
+    @rule("TST020")
+    def odd(plan: Plan) -> Iterator[Finding]:
+        """Anything."""
+        if isinstance(verdict, BaseException):
+            raise verdict
+        yield verdict  # type: ignore[misc]
+
+    found = told(odd, whole_plan)
+    assert [code for code, _ in found] == ["POL015", "TST001"]
+    assert found[0][1] == f"rule `TST020` failed: {words}"
+
+
+def test_an_interrupt_in_a_rule_ends_the_run() -> None:
+    """Whoever presses Ctrl-C means it."""
+
+    @rule("TST021")
+    def interrupted(plan: Plan) -> Iterator[Finding]:
+        """Anything."""
+        raise KeyboardInterrupt
+        yield
+
+    with pytest.raises(KeyboardInterrupt):
+        told(interrupted)

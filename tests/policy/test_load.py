@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from datetime import date
 from pathlib import Path
 
 import pytest
+from running import SPECS, Command, needs_examples
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic
@@ -124,6 +126,23 @@ message: Secret in git
     ("a.yaml", SCHEMA.replace("required: [labels]", "required: labels"), "POL013", 6),
     ("a.yaml", SCHEMA.replace("message:", "mesage:"), "POL013", 2),
     ("a.yaml", "- a\n", "POL013", 1),
+    ("a.yaml", SCHEMA.replace("match: {apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob}", "match:"),
+     "POL013", 5),
+    ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: null"), "POL013", 5),
+    ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: [a]"), "POL013", 5),
+    ("a.yaml", SCHEMA.replace("severity: warning", "severity: [error]"), "POL013", 4),
+    ("a.yaml", SCHEMA.replace("severity: warning", "description: 4"), "POL013", 4),
+    ("a.yaml", SCHEMA.replace("help: add the label", "help: [a]"), "POL013", 8),
+    ("a.yaml", SCHEMA.replace("required: [labels]", "pattern: '('"), "POL013", 6),
+    ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: TrainJobs"), "POL016", 5),
+    ("a.yaml", SCHEMA.replace("org/v1alpha1", "org/v1alpha0"), "POL016", 5),
+    ("a.py", PYTHON.format(code="org1"), "POL010", 8),
+    ("a.py", PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", severity="error"'), "POL010", 8),
+    ("a.py", PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds="/Pod"'), "POL010", 8),
+    ("a.py", PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds=("Pod",)'), "POL016", 8),
+    ("a.py", PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds=("/Pods",)'), "POL016", 8),
+    ("a.py", PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds=("batch/Jobb",)'), "POL016", 8),
+    ("a.py", "import sys\nsys.exit()\n", "POL010", 2),
 ])
 def test_a_fault_is_told_at_its_line(tmp_path: Path, name: str, text: str, code: str, line: int) -> None:
     rules, faults = loaded(tmp_path, {f"org/{name}": text})
@@ -177,3 +196,24 @@ def test_own_rules_beside_the_builtin_ones(tmp_path: Path) -> None:
 def test_no_folder(tmp_path: Path) -> None:
     assert load_rules(tmp_path / "absent") == load_rules(None)
     assert SET
+
+
+def test_a_rule_on_kinds_that_nobody_knows_here_is_taken(tmp_path: Path) -> None:
+    """It may be for resources of another product."""
+    text = SCHEMA.replace("trainer.kubeflow.org/v1alpha1, kind: TrainJob", "argoproj.io/v1alpha1, kind: Application")
+    kinds = PYTHON.format(code="ORG002").replace('("ORG002"', '("ORG002", kinds=("argoproj.io/Application", "/Pod")')
+    rules, faults = loaded(tmp_path, {"org/a.yaml": text, "org/b.py": kinds})
+    assert ([each.code for each in rules], faults) == (["ORG001", "ORG002"], [])
+
+
+@needs_examples
+def test_what_a_rule_prints_does_not_mix_with_the_findings(trainyard: Command, tmp_path: Path) -> None:
+    """Neither as it is loaded nor as it runs."""
+    rule = PYTHON.format(code="ORG001").replace("    if ", "    print('running')\n    if ", 1)
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies" / "a.py").write_text(f"print('loaded')\n{rule}")
+    shutil.copy(SPECS / "starter.yaml", tmp_path / "spec.yaml")
+    done = trainyard("check", "--format", "json", "spec.yaml", cwd=tmp_path)
+    assert json.loads(done.out)["diagnostics"] is not None
+    assert "loaded\n" in done.err
+    assert "running\n" in done.err

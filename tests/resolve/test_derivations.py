@@ -371,9 +371,10 @@ def test_a_capacity_block_is_bought_as_reserved_and_tells_its_end() -> None:
 
 
 def test_the_only_zone_of_the_network_that_offers_a_type_is_derived() -> None:
+    ids = {"us-west-2a": "usw2-az1", "us-west-2b": "usw2-az4"}  # other than the catalog's account has them
     plan = plan_of(spec(pool={"zone": None, "instanceType": "p5en.48xlarge"},
-        network={"zones": ["us-west-2b", "us-west-2d"]}))
-    assert plan.node_pools[0].zones == ("us-west-2d",)
+        network={"zones": ["us-west-2a", "us-west-2b"], "zoneIds": ids}))
+    assert plan.node_pools[0].zones == ("us-west-2b",)
     assert "the only zone" in reasons(plan, "pool/gpu")["zone"]
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import FSX, POOL, document, faults_of, loaded, plan_of, resolved, spec
 
 from compiler.catalog import load_catalog
+from compiler.catalog.catalog import DATA
+from compiler.diagnostics import Severity
 from compiler.plan.units import Quantity
 from compiler.resolve import resolve
 from compiler.resolve.model import bytes_a_parameter
@@ -59,8 +63,20 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
      "add `zone:` with one of `us-west-2a`"),
     (spec(pool={"instanceType": "g5g.metal", "zone": "us-west-2a", "efa": True}), "RES007", "spec.nodePools[0].efa",
      "`g5g.metal` has no EFA", "remove it"),
-    (spec(pool={"instanceType": "p5e.48xlarge"}), "RES008", "spec.nodePools[0].zone", "not offered in `us-west-2b`",
-     "it is offered in `us-west-2c`"),
+    (spec(pool={"zone": None, "instanceType": "p5e.48xlarge"}), "RES006", "spec.nodePools[0]", "`gpu` names no zone",
+     "add `zone:`; `p5e.48xlarge` is offered in `usw2-az3`"),
+    (spec(network={"zoneIds": {"us-west-2b": "use1-az1"}}), "RES004", "spec.network.zoneIds.us-west-2b",
+     "zone `use1-az1` is not in region `us-west-2`", "us-west-2 has `usw2-az1`"),
+    (spec(network={"zoneIds": {"us-west-2b": "usw2-az1"}}, pool={"instanceType": "p5e.48xlarge"}), "RES008",
+     "spec.nodePools[0].zone", "not offered in `us-west-2b` (usw2-az1)", "it is offered in `usw2-az3`"),
+    (spec(network={"zoneIds": {"us-west-2b": "usw2-az1", "us-west-2a": "usw2-az3"}},
+          pool={"instanceType": "p5e.48xlarge"}), "RES008", "spec.nodePools[0].zone", "not offered in `us-west-2b`",
+     "it is offered in `us-west-2a`"),
+    (spec(region="eu-north-1", pool={"instanceType": "p5e.48xlarge", "zone": "eu-north-1b"}), "RES008",
+     "spec.nodePools[0].zone", "not offered in `eu-north-1b`", "it is offered in `eu-north-1a`"),
+    (spec(region="us-east-1", pool={"zone": "us-east-1a"},
+          network={"zones": ["us-east-1a", "us-east-1b"], "zoneIds": {"us-east-1b": "use1-az3"}}), "RES050",
+     "spec.network.zones[1]", "`us-east-1b` is zone `use1-az3`", "take another zone of us-east-1"),
     (spec(region="af-south-1", pool={"zone": "af-south-1a"}), "RES008", "spec.nodePools[0].instanceType",
      "`p4d.24xlarge` is not offered in af-south-1", "us-west-2"),
     (spec(nodePools=pools("gpu", "gpu")), "RES009", "spec.nodePools[1].name", "pool `gpu` is declared twice",
@@ -80,7 +96,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
      "the network has no subnet in `us-west-2b`", "the network is in `us-west-2a`, `us-west-2c`"),
     (spec(job={"pool": "gpuu"}), "RES011", "spec.jobs[0].pool", "pool `gpuu` is not declared", "did you mean `gpu`?"),
     (spec(queues=[queue(quota=[*QUOTA, {"pool": "gqu", "nodes": 1}])]), "RES011", "spec.queues[0].quota[1].pool",
-     "pool `gqu` is not declared", "did you mean `gpu`?"),
+     "pool `gqu` is not declared", "write one of `gpu`"),
     (spec(storage=lustre(), job={"mounts": [{"storage": "dta", "path": "/d"}]}), "RES012",
      "spec.jobs[0].mounts[0].storage", "storage `dta` is not declared", "did you mean `data`?"),
     (spec(job={"mounts": [{"storage": "dta", "path": "/d"}]}), "RES012", "spec.jobs[0].mounts[0].storage", "`dta`",
@@ -324,3 +340,61 @@ def test_facts_that_a_refresh_brought_lift_the_fault_of_unknown_cards() -> None:
     known = load_catalog().instance("p6e-gb200.36xlarge")
     assert known is not None
     assert {"network_cards", "efa_interfaces"} <= known.unknown
+
+
+def test_a_zone_of_which_nobody_knows_where_it_is_gets_a_warning() -> None:
+    """Names of us-west-2 differ by account: the catalog's are those of the account that its answers are from."""
+    plan, found = resolved(spec(pool={"instanceType": "p5e.48xlarge"}))
+    assert plan is not None
+    (doubt,) = found
+    assert (doubt.code, doubt.severity, str(doubt.at)) == ("RES008", Severity.WARNING, "spec.nodePools[0].zone")
+    assert doubt.message == ("`p5e.48xlarge` may not be offered in `us-west-2b`: us-west-2 has it in `usw2-az3`, "
+                             "and names of zones differ by account")
+    assert "network: {zoneIds: {us-west-2b: usw2-az1}}" in doubt.help
+    assert "trainyard catalog refresh --region us-west-2" in doubt.help
+
+
+@pytest.mark.parametrize("zone_id", ["usw2-az3", "usw2-az9"])
+def test_a_zone_with_its_id_is_taken_for_what_it_is(zone_id: str) -> None:
+    """One that has the type in the catalog, and one that the catalog does not know."""
+    plan, found = resolved(spec(pool={"instanceType": "p5e.48xlarge"}, network={"zoneIds": {"us-west-2b": zone_id}}))
+    assert plan is not None
+    assert found == []
+
+
+@pytest.mark.parametrize(("account", "severity"), [
+    ("111122223333", Severity.ERROR), ("", Severity.ERROR), ("999988887777", Severity.WARNING),
+])
+def test_names_of_a_refreshed_region_are_those_of_the_account_that_was_asked(
+    account: str, severity: Severity, tmp_path: Path
+) -> None:
+    facts = json.loads((DATA / "instances.json").read_bytes())
+    overlay = {
+        "schema": facts["schema"], "sources": [], "account": account, "regions": {"us-west-2": "abcd"},
+        "zone_ids": {"us-west-2": {"a": "usw2-az3", "b": "usw2-az1"}},
+        "instances": {"p5e.48xlarge": {**facts["instances"]["p5e.48xlarge"], "zones": "us-west-2:a"}},
+    }
+    (tmp_path / "catalog.json").write_text(json.dumps(overlay))
+    catalog = load_catalog(tmp_path / "catalog.json")
+    assert catalog.faults == ()
+    _, found = resolve(loaded(spec(pool={"instanceType": "p5e.48xlarge"})), catalog)
+    assert [(each.code, each.severity) for each in found if each.code == "RES008"] == [("RES008", severity)]
+
+
+def test_a_network_that_is_derived_leaves_zones_without_eks_out() -> None:
+    """As far as their ids are known."""
+    ids = {"us-east-1a": "use1-az3", "us-east-1b": "use1-az1", "us-east-1c": "use1-az2"}
+    plan, found = resolved(spec(region="us-east-1", pool={"zone": "us-east-1b"}, network={"zoneIds": ids}))
+    assert plan is not None, found
+    assert plan.cluster is not None
+    assert plan.cluster.network.zones == ("us-east-1b", "us-east-1c")
+
+
+def test_a_name_that_the_account_may_not_have_gets_a_warning() -> None:
+    """In us-west-2 each account has names of its own; elsewhere an unknown one is an error."""
+    _, found = resolved(spec(pool={"zone": "us-west-2z"}))
+    assert [(each.code, each.severity) for each in found] == [("RES004", Severity.WARNING)]
+    _, found = resolved(spec(pool={"zone": "us-west-2z"}, network={"zoneIds": {"us-west-2z": "usw2-az1"}}))
+    assert found == []
+    _, found = resolved(spec(region="us-east-2", pool={"zone": "us-east-2z"}))
+    assert [(each.code, each.severity) for each in found] == [("RES004", Severity.ERROR)]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+import re
 
-from compiler.verify.patterns import compile_re2
+import pytest
+from builders import ROOT
+
+from compiler.verify.patterns import _WORDS, compile_re2, in_words
 
 
 @pytest.mark.parametrize(
@@ -23,3 +27,45 @@ def test_pattern(pattern: str, accepted: list[str], refused: list[str]) -> None:
     search = compile_re2(pattern).search
     assert all(search(text) for text in accepted)
     assert not any(search(text) for text in refused)
+
+
+def patterns() -> set[str]:
+    """Every pattern of the schemas of the package."""
+    found: set[str] = set()
+
+    def walk(value: object) -> None:
+        if isinstance(value, dict):
+            if isinstance(value.get("pattern"), str):
+                found.add(value["pattern"])
+            value = list(value.values())
+        if isinstance(value, list):
+            for each in value:
+                walk(each)
+
+    for path in (ROOT / "compiler" / "verify" / "data").rglob("*.json"):
+        walk(json.loads(path.read_text(encoding="utf-8")))
+    return found
+
+
+@pytest.mark.parametrize("pattern", sorted(patterns()))
+def test_no_long_pattern_is_shown(pattern: str) -> None:
+    """Words for each, or the pattern itself where it is short."""
+    message, help = in_words(pattern, "x")
+    assert "definition wants" not in message
+    assert len(message) <= 110
+    assert len(help) <= 160
+
+
+@pytest.mark.parametrize("pattern", sorted(_WORDS))
+def test_the_words_of_a_pattern_are_used_and_their_examples_match(pattern: str) -> None:
+    assert pattern in patterns()
+    _, example = _WORDS[pattern]
+    examples = [each.strip('"') for each in re.findall("`([^`]+)`", example)]
+    assert examples
+    assert [each for each in examples if not compile_re2(pattern).search(each)] == []
+
+
+def test_a_long_pattern_of_others_is_cut() -> None:
+    message, help = in_words("^" + "(abc|def)" * 30 + "$", "x")
+    assert message == "`x` does not have the form that the field's definition wants"
+    assert len(help) <= 80

@@ -1,0 +1,17 @@
+"""Zones: their names differ by account in some regions, their ids nowhere.
+
+`us-east-1a` of one account need not be that of another; `use1-az4` is one place for all (AWS Regions and Availability
+Zones, AZ IDs, read 2026-11-22). What the built-in catalog tells by names is told in those of the account whose answers
+moto stores; its offerings by id (the same answers by ``LocationType=availability-zone-id``) tell which zone each is.
+"""
+
+from __future__ import annotations
+
+INDEPENDENT = frozenset((
+    "us-east-1", "us-west-1", "us-west-2", "ap-southeast-1", "ap-southeast-2", "ap-northeast-1", "eu-west-1",
+    "sa-east-1", "us-gov-west-1",
+))
+"""Regions in which each account has names of its own. All others have the same for every account (the same page)."""
+
+WITHOUT_EKS = frozenset(("use1-az3", "usw1-az2", "cac1-az3"))
+"""Zones in which EKS takes no subnet of a cluster (EKS user guide, network-reqs, read 2026-11)."""
