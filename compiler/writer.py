@@ -119,7 +119,7 @@ def write(done: Compilation, prepared: Prepared, options: Options, cdk8s: Synthe
     )
     if faults:
         return replace(changes, diagnostics=(*changes.diagnostics, *faults))
-    return tree.write(root, files)
+    return tree.write(root, files, changes)
 
 
 def _base(options: Options) -> Path:

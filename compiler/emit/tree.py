@@ -7,7 +7,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -22,7 +22,7 @@ class TreeDiff:
     """How a folder differs from the files wanted in it. Paths are relative, with ``/``, and sorted.
 
     ``foreign`` are paths that Trainyard did not write and leaves alone. With an error among the
-    diagnostics the tree cannot be written.
+    diagnostics the tree cannot be written. ``seen``: every file as it was.
     """
 
     added: tuple[str, ...] = ()
@@ -31,6 +31,7 @@ class TreeDiff:
     unchanged: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    seen: Mapping[str, os.stat_result] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def stale(self) -> bool:
@@ -52,11 +53,13 @@ def diff(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
         return TreeDiff(diagnostics=(_failure(root, fault),))
 
 
-def write(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
+def write(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None) -> TreeDiff:
     """Make the folder hold the files, whole or not at all, and tell what was done.
 
     With an error among the diagnostics nothing was written. Each of ``files`` should be ``marked``, for the next run
     to know it as ours. Unchanged files keep their inode and times; a tree without any change is not touched.
+    ``before``: what a comparison with the same files said; what it found unchanged, and nobody touched since, is not
+    read again.
     """
     _check_paths(files)
     try:
@@ -64,7 +67,7 @@ def write(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
         with swap.locked(root.parent):
             if not root.is_symlink():
                 swap.recover(root)
-            done = _compare(root, files)
+            done = _compare(root, files, before)
             if done.stale and not done.failed:
                 new = {path: files[path] for path in (*done.added, *done.changed)}
                 swap.replace(root, new, [*done.unchanged, *done.foreign])
@@ -113,6 +116,7 @@ class _Comparison:
 
     root: Path
     entries: dict[str, os.stat_result]
+    before: TreeDiff
 
     def is_ours(self, path: str) -> bool:
         """Whether we wrote what stands at a path: a plain file that says so."""
@@ -122,6 +126,12 @@ class _Comparison:
             return True  # nobody else has files of this name, and a merge may leave anything of it
         data = self.read(path)
         return is_marked(path, data) or self._listed.get(path) == sha256(data).hexdigest()
+
+    def untouched(self, path: str) -> bool:
+        """Whether nobody touched a file since the comparison before."""
+        now, then = self.entries[path], self.before.seen[path]
+        return (now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_mode) == (
+            then.st_ino, then.st_size, then.st_mtime_ns, then.st_ctime_ns, then.st_mode)
 
     def read(self, path: str) -> bytes:
         """The content of a file."""
@@ -138,17 +148,18 @@ class _Comparison:
         return files if isinstance(files, dict) else {}
 
 
-def _compare(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
+def _compare(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None) -> TreeDiff:
     if root.is_symlink():
         return TreeDiff(diagnostics=(error("OUT003", f"`{root}` is a symbolic link, not a directory",
                                            help="write to the folder that it names"),))  # fmt: skip
-    state = _Comparison(root, dict(_scan(root, "")) if _stands(root) else {})
-    entries = state.entries
+    entries = dict(_scan(root, "")) if _stands(root) else {}
+    state = _Comparison(root, entries, before or TreeDiff())
+    known = set(state.before.unchanged)
     added, changed, unchanged = [], [], []
     for path in sorted(files):
         if path not in entries:
             added.append(path)
-        elif _holds(state, path, files[path]):
+        elif (path in known and state.untouched(path)) or _holds(state, path, files[path]):
             unchanged.append(path)
         elif state.is_ours(path):
             changed.append(path)
@@ -158,7 +169,7 @@ def _compare(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
     foreign = [path for path in rest if path not in ours]
     in_the_way = _in_the_way(files, {*added, *changed, *unchanged}, foreign)
     found = _told(root, in_the_way, [path for path in foreign if path not in in_the_way])
-    return TreeDiff(tuple(added), tuple(changed), tuple(removed), tuple(unchanged), tuple(foreign), found)
+    return TreeDiff(tuple(added), tuple(changed), tuple(removed), tuple(unchanged), tuple(foreign), found, entries)
 
 
 def _stands(root: Path) -> bool:

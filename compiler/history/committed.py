@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from compiler.emit import UNREADABLE
 from compiler.emit.marker import is_marked, marked
 from compiler.emit.yaml import encoded
-from compiler.history.runs import Run, broken_runs, read_index, read_runs
+from compiler.history.runs import Run, read_index, read_runs, runs_of_index
 from compiler.manifest import Manifest, ref_of
 from compiler.source import SourceFile
 from compiler.source.parse import parse
@@ -33,14 +34,18 @@ class Committed:
         return read_index(self._folder)
 
     @cached_property
+    def _found(self) -> tuple[list[Run], list[str]]:
+        return read_runs(self._folder)
+
+    @cached_property
     def runs(self) -> list[Run]:
         """Every run that it remembers."""
-        return read_runs(self._folder, self.index)
+        return self._found[0] or runs_of_index(self.index)
 
     @property
     def broken_runs(self) -> list[str]:
         """The files of runs that cannot be read."""
-        return broken_runs(self._folder)
+        return self._found[1]
 
     @cached_property
     def latest(self) -> dict[str, list[Run]]:
@@ -59,28 +64,30 @@ class Committed:
 
     def names(self, folder: str, kind: str) -> list[str]:
         """The objects of a kind without a namespace that we wrote into a folder, by name."""
-        prefix = f"{kind.lower()}-"
-        return [path.stem.removeprefix(prefix) for path in self._ours(folder, f"{prefix}*.yaml")]
+        prefix = f"{folder}/{kind.lower()}-"
+        found = [path for path in self._listed(folder) if path.startswith(prefix) and self._is_ours(path)]
+        return [path.removeprefix(prefix).removesuffix(".yaml") for path in found]
 
     def forgotten(self) -> list[str]:
         """TrainJobs that we wrote and of whose run nothing is remembered: by path."""
         if "jobs" in self.index:  # as Trainyard 0.1 remembered them
             return []
         known = {object_path(JOBS, TRAIN_JOB, run.object, run.namespace) for run in self.runs}
-        unread = {Path(path).stem for path in self.broken_runs}
-        prefix = f"{TRAIN_JOB.lower()}-"
-        return [
-            str(path) for path in self._ours(JOBS, f"*.{prefix}*.yaml")
-            if f"{JOBS}/{path.name}" not in known and path.stem.replace(f".{prefix}", ".", 1) not in unread
-        ]
+        for path in self.broken_runs:
+            namespace, _, name = Path(path).stem.partition(".")
+            known.add(object_path(JOBS, TRAIN_JOB, name, namespace))
+        wanted = f".{TRAIN_JOB.lower()}-"
+        return [str(self._folder / path) for path in self._listed(JOBS) if wanted in path and path not in known
+                and self._is_ours(path)]
 
-    def _ours(self, folder: str, pattern: str) -> list[Path]:
-        found = []
-        for path in sorted((self._folder / folder).glob(pattern)):
-            inside = f"{folder}/{path.name}"
-            if is_marked(inside, self._read(inside) or b""):
-                found.append(path)
-        return found
+    def _listed(self, folder: str) -> list[str]:
+        try:
+            return [f"{folder}/{name}" for name in sorted(os.listdir(self._folder / folder))]
+        except OSError:
+            return []
+
+    def _is_ours(self, path: str) -> bool:
+        return is_marked(path, self._read(path) or b"")
 
     def _read(self, path: str) -> bytes | None:
         try:

@@ -126,22 +126,21 @@ def job_manifests(manifests: Iterable[Manifest]) -> dict[str, Manifest]:
     return {manifest.ref.name: manifest for manifest in manifests if manifest.body["kind"] == "TrainJob"}
 
 
-def read_runs(folder: Path, index: Mapping[str, Any]) -> list[Run]:
-    """The runs that an earlier compilation left in a folder, less what ``broken_runs`` names."""
-    runs = [run for path in _files(folder) if (run := _read(path)) is not None]
-    return runs or _of_index(index)
+def read_runs(folder: Path) -> tuple[list[Run], list[str]]:
+    """The runs that an earlier compilation left in a folder; and the files of those that cannot be read: edited, merged
+    by hand, or written by a newer Trainyard."""
+    runs: list[Run] = []
+    broken: list[str] = []
+    for path in sorted(map(str, (folder / FOLDER).rglob("*.json"))):
+        run = _read(path)
+        if run is None:
+            broken.append(path)
+        else:
+            runs.append(run)
+    return runs, broken
 
 
-def broken_runs(folder: Path) -> list[str]:
-    """The files of runs that cannot be read: edited, merged by hand, or written by a newer Trainyard."""
-    return [str(path) for path in _files(folder) if _read(path) is None]
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted((folder / FOLDER).rglob("*.json"))
-
-
-def _read(path: Path) -> Run | None:
+def _read(path: str) -> Run | None:
     try:
         words = json.loads(read_bytes(path))
         words.pop(KEY, None)
@@ -164,7 +163,7 @@ def _is_sound(run: Run) -> bool:
     )
 
 
-def _of_index(index: Mapping[str, Any]) -> list[Run]:
+def runs_of_index(index: Mapping[str, Any]) -> list[Run]:
     """Runs as Trainyard 0.1 noted them, all in ``.manifest.json``."""
     runs = []
     try:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from compiler.source.headers import CLUSTER
 
+_SUFFIXES = (".yaml", ".yml")
 _CLUSTER = re.compile(rf"^kind:\s*[\"']?{CLUSTER}[\"']?\s*(?:#|$)".encode(), re.MULTILINE)
 
 
@@ -32,7 +33,7 @@ def cluster_folder(folder: str) -> str | None:
 def _files(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
-            return [entry.path for entry in entries if entry.is_file() and entry.name.lower().endswith((".yaml", ".yml"))]
+            return [entry.path for entry in entries if entry.is_file() and entry.name.lower().endswith(_SUFFIXES)]
     except OSError:
         return []
 
