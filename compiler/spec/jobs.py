@@ -9,6 +9,7 @@ from pydantic import Field
 from compiler.spec.base import SpecModel
 from compiler.spec.types import (
     Amount,
+    Command,
     Count,
     EnvName,
     HugePages,
@@ -16,6 +17,7 @@ from compiler.spec.types import (
     JobLabelKey,
     JobName,
     LabelValue,
+    MountPath,
     Name,
     ObjectName,
     Path,
@@ -23,6 +25,7 @@ from compiler.spec.types import (
     SecretKey,
     Size,
     TorchVersion,
+    Word,
 )
 
 
@@ -30,7 +33,7 @@ class Mount(SpecModel):
     """A storage, mounted into every pod of the job."""
 
     storage: Name
-    path: Path
+    path: MountPath
     read_only: bool = False
 
 
@@ -93,9 +96,9 @@ class Job(SpecModel):
     pool: Name | None = None
     nodes: int = Field(1, ge=1, le=5000)
     image: Image = Field(description="container image with a tag or, better, a digest")
-    command: list[str] = Field(min_length=1, description="what each node runs, like `[torchrun, train.py]`")
-    args: list[str] = []
-    env: dict[EnvName, str] = {}
+    command: Command = Field(min_length=1, description="what each node runs, like `[torchrun, train.py]`")
+    args: list[Word] = []
+    env: dict[EnvName, Word] = {}
     secrets: list[SecretEnv] = []
     mounts: list[Mount] = []
     checkpoint: Checkpoint | None = None

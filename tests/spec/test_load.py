@@ -28,7 +28,7 @@ GOOD: list[dict[str, Any]] = [
     spec(pool={"capacity": {"type": "reserved", "id": "cr-0a1b2c3d4e5f60718"}}),
     spec(pool={"capacity": {"type": "reserved", "reservations": [
         {"id": "cr-0a1", "nodes": 3}, {"id": "cr-0a2", "nodes": 1}]}}),
-    spec(pool={"rootVolume": {"size": "500Gi", "iops": 3000, "throughput": 1000}}),
+    spec(pool={"rootVolume": {"size": "500Gi", "iops": 4000, "throughput": 1000}}),
     spec(pool={"labels": {"team.example.com/cost": "a_1"}, "taints": [{"key": "team", "effect": "NoExecute"}]}),
     spec(pool={"consolidateAfter": "0s"}),
     spec(pool={"placementGroup": "research a100"}),
@@ -52,7 +52,7 @@ GOOD: list[dict[str, Any]] = [
     spec(namespaces=[{"name": "a", "group": "team", "quota": {"cpu": 0, "memory": "1Ti", "gpus": 8, "pods": 10}}]),
     spec(flux={"url": "ssh://git@github.com/org/fleet", "path": "./clusters/lab/", "branch": "release/1.0"}),
     spec(versions={"kubernetes": "1.35", "trainer": "2.1.0", "ami": "al2023@v20260714"}),
-    spec(tags={"cost center": "42 & more"}, labels={"org": "research"}, admins=["arn:aws:iam::111122223333:role/a/b"]),
+    spec(tags={"cost center": "42 + more"}, labels={"org": "research"}, admins=["arn:aws:iam::111122223333:role/a/b"]),
 ]
 
 
