@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
+from compiler.spec.checks import fault
 from compiler.spec.types import (
     Amount,
     Command,
@@ -57,6 +58,13 @@ class Checkpoint(SpecModel):
         None, description="a file that appears in the container when the pod must stop; the program saves, then "
         "removes it, and the pod gets SIGTERM; `/bin/sh` must be in the image"
     )
+
+    @model_validator(mode="after")
+    def _names_a_file(self) -> Self:
+        if self.signal_file is not None and self.signal_file.endswith(("/", "/.", "/..")):
+            raise fault(f"`{self.signal_file}` is a folder, and the signal is a file",
+                        f"write `{self.signal_file.rstrip('/.')}/save-now`", "signalFile")
+        return self
 
 
 class Retries(SpecModel):

@@ -15,6 +15,8 @@ from compiler.spec.checks import matched
 _ENV = r"[-._a-zA-Z][-._a-zA-Z0-9]*"
 # IAM's pathType, roleNameType and userNameType (botocore 1.44.5, iam service-2).
 _ARN = r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/([!-~]+/)?[\w+=,.@-]{1,64}"
+# EC2 user guide, resource IDs: 8 hex digits, or 17 since 2016.
+_ID = r"[0-9a-f]{8}([0-9a-f]{9})?"
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 
 Name = Annotated[str, BeforeValidator(matched(_LABEL, "a name (lowercase letters, digits, `-`)", "a100", longest=63))]
@@ -78,10 +80,15 @@ Arn = Annotated[
                                   "arn:aws:iam::111122223333:role/platform", longest=2048))
 ]
 GroupName = Annotated[str, BeforeValidator(check.group)]
-VpcId = Annotated[str, BeforeValidator(matched(r"vpc-[0-9a-f]{8,17}", "a VPC id", "vpc-0a1b2c3d4e5f60718"))]
-SubnetId = Annotated[str, BeforeValidator(matched(r"subnet-[0-9a-f]{8,17}", "a subnet id", "subnet-0a1b2c3d4e5f6"))]
+VpcId = Annotated[
+    str, BeforeValidator(matched(rf"vpc-{_ID}", "a VPC id (8 or 17 hex digits)", "vpc-0a1b2c3d4e5f60718"))
+]
+SubnetId = Annotated[
+    str, BeforeValidator(matched(rf"subnet-{_ID}", "a subnet id (8 or 17 hex digits)", "subnet-0a1b2c3d4e5f60718"))
+]
 ReservationId = Annotated[
-    str, BeforeValidator(matched(r"cr-[0-9a-z]+", "a capacity reservation id", "cr-0a1b2c3d4e5f60718"))
+    str, BeforeValidator(matched(rf"cr-{_ID}", "a capacity reservation id (8 or 17 hex digits)",
+                                 "cr-0a1b2c3d4e5f60718"))
 ]
 FileSystemId = Annotated[
     str, BeforeValidator(matched(r"fs-[0-9a-f]{8,17}", "an FSx file system id", "fs-0a1b2c3d4e5f60718"))

@@ -100,6 +100,8 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
     (spec(job={"secrets": [{"env": "A", "secret": "s", "key": ".."}]}), "jobs[0].secrets[0].key",
      "not a key of a Secret", "like `token`"),
     (spec(job={"checkpoint": {"path": "/" + "a" * 4095}}), "jobs[0].checkpoint.path", "has 4096 characters", "shorten"),
+    (spec(job={"checkpoint": {"path": "/data", "signalFile": "/tmp/"}}), "jobs[0].checkpoint.signalFile",
+     "`/tmp/` is a folder", "write `/tmp/save-now`"),
     # git
     (spec(flux={"url": "https://me:hunter22@github.com/org/fleet"}), "flux.url", "has credentials in it",
      "write `https://github.com/org/fleet`, and name the Secret"),
