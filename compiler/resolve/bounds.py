@@ -18,6 +18,9 @@ from compiler.source import Route
 from compiler.spec.nodes import Capacity
 from compiler.spec.storage import FsxLustre
 
+_RESERVATION = "EC2 API, CapacityReservation (2016-11-15)"
+_REQUESTS = "chart values of kueue 0.19.2 and jobset 0.12.0; requests of EKS add-ons"
+
 
 def check_pools(context: Context, pools: Mapping[str, Pool]) -> None:
     """Everything about pools that is wrong by itself or beside another."""
@@ -33,7 +36,8 @@ def _one_zone(context: Context, pool: Pool) -> None:
     ids = pool.spec.capacity.ids
     if len(ids) == 1 and len(pool.zones) > 1:
         context.fault("RES039", f"reservation `{ids[0]}` of pool `{pool.name}` lies in one zone, and the pool is in "
-                      f"{len(pool.zones)}", pool.at / "zones", "write `zone:` with the one that the reservation is in")
+                      f"{len(pool.zones)}", pool.at / "zones", "write `zone:` with the one that the reservation is in",
+                      source=_RESERVATION)
 
 
 def _reservations(context: Context, pools: Mapping[str, Pool]) -> None:
@@ -48,7 +52,8 @@ def _reservations(context: Context, pools: Mapping[str, Pool]) -> None:
                 context.fault("RES039", f"reservation `{id}` is of {apart[0]} in pool `{before.name}` and of "
                               f"{apart[1]} in pool `{pool.name}`", pool.at / "capacity" / key,
                               f"write the reservation of pool `{pool.name}`: `aws ec2 describe-capacity-reservations` "
-                              "shows the type and zone of each")
+                              "shows the type and zone of each",
+                              source=_RESERVATION)
 
 
 def _apart(one: Pool, other: Pool) -> tuple[str, str] | None:
@@ -74,13 +79,15 @@ def _spread(context: Context, pool: Pool) -> None:
     if pool.placement == "spread" and pool.nodes > most:
         context.fault("RES040", f"pool `{pool.name}` has up to {pool.nodes} nodes, and a placement group of strategy "
                       f"`spread` has at most {_SPREAD} a zone", pool.at / "placement",
-                      f"write `placement: cluster` or `partition`, or at most `max: {most}`")
+                      f"write `placement: cluster` or `partition`, or at most `max: {most}`",
+                      source="EC2 user guide, placement-strategies")
 
 
 def _disks(context: Context, pool: Pool) -> None:
     if pool.spec.local_storage == "raid0" and not pool.instance.nvme_gb:
         context.fault("RES041", f"`{pool.instance.name}` has no NVMe disks", pool.at / "localStorage",
-                      "remove it: images and logs lie on the root volume, whose size `rootVolume` says")
+                      "remove it: images and logs lie on the root volume, whose size `rootVolume` says",
+                      source="EC2 API, InstanceTypeInfo InstanceStorageInfo")
 
 
 def check_system(context: Context) -> None:
@@ -99,12 +106,14 @@ def check_system(context: Context) -> None:
         if have < need:
             context.fault("RES042", f"{system.nodes} nodes of `{instance.name}` have {have}{unit} {what} for pods, and "
                           f"the controllers on them ask for {need}{unit}", at / "instanceType",
-                          "take a larger type, like `m7i.2xlarge`, or more `nodes`")
+                          "take a larger type, like `m7i.2xlarge`, or more `nodes`",
+                          source=_REQUESTS)
             return
     if each.cpu_milli < wanted.each_cpu or each.memory_mib < wanted.each_memory:
         context.fault("RES042", f"a node of `{instance.name}` has {each.cpu_milli}m CPU and {each.memory_mib}Mi for "
                       f"pods, and Karpenter with the node's agents asks for {wanted.each_cpu}m and "
-                      f"{wanted.each_memory}Mi", at / "instanceType", "take a larger type, like `m7i.2xlarge`")
+                      f"{wanted.each_memory}Mi", at / "instanceType", "take a larger type, like `m7i.2xlarge`",
+                      source=_REQUESTS)
 
 
 def check_principals(context: Context) -> None:
@@ -118,10 +127,12 @@ def check_principals(context: Context) -> None:
         partition = arn.split(":")[1]
         if partition != context.partition:
             context.fault("RES043", f"`{arn}` is of partition `{partition}`, and region `{context.spec.region}` of "
-                          f"`{context.partition}`", at, f"write a principal of it: `arn:{context.partition}:iam::...`")
+                          f"`{context.partition}`", at, f"write a principal of it: `arn:{context.partition}:iam::...`",
+                          source="EKS API, CreateAccessEntry")
         elif arn == own:
             context.fault("RES043", f"`{arn}` is the role of the nodes, which has an access entry of its own", at,
-                          "name the role or user of a person: EKS takes one access entry a principal")
+                          "name the role or user of a person: EKS takes one access entry a principal",
+                          source="EKS API, CreateAccessEntry")
 
 
 def check_file_systems(context: Context) -> None:
@@ -137,17 +148,20 @@ def check_file_systems(context: Context) -> None:
                                 ("size", str(before.size), str(fsx.size))):
             if one and other and one != other:
                 context.fault("RES044", f"file system `{fsx.id}` has `{key}: {other}` here and `{one}` in `{where}`",
-                              at / key, "write what `aws fsx describe-file-systems` shows, or the id of the other one")
+                              at / key, "write what `aws fsx describe-file-systems` shows, or the id of the other one",
+                              source="FSx API, CreateFileSystem and LustreFileSystemConfiguration")
 
 
 def _deployment(context: Context, fsx: FsxLustre, at: Route) -> None:
     """FSx API, FileSystemTypeVersion and MountName (botocore 1.44.5)."""
     if fsx.deployment == "PERSISTENT_2" and fsx.version == "2.10":
         context.fault("RES044", "no PERSISTENT_2 file system is Lustre `2.10`", at / "version",
-                      'write `version: "2.12"` or `"2.15"`, or the `deployment:` that it has')
+                      'write `version: "2.12"` or `"2.15"`, or the `deployment:` that it has',
+                      source="FSx API, CreateFileSystem and LustreFileSystemConfiguration")
     if fsx.deployment == "SCRATCH_1" and fsx.mount_name != "fsx":
         context.fault("RES044", f"the MountName of a SCRATCH_1 file system is always `fsx`, not `{fsx.mount_name}`",
-                      at / "mountName", "write `mountName: fsx`, or the `deployment:` that it has")
+                      at / "mountName", "write `mountName: fsx`, or the `deployment:` that it has",
+                      source="FSx API, CreateFileSystem and LustreFileSystemConfiguration")
 
 
 def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
@@ -169,7 +183,8 @@ def _block(context: Context, job: Job) -> None:
     if timeout > left:
         context.fault("RES045", f"job `{job.spec.name}` may take {timeout}, and its nodes go after {left}, {_DRAIN} "
                       f"before the end of the Capacity Block of pool `{job.pool.name}`", job.at / "timeout",
-                      f"write at most `{left}`, or remove it: the end of the block is the limit")
+                      f"write at most `{left}`, or remove it: the end of the block is the limit",
+                      source="EC2 user guide, Capacity Blocks; karpenter v1.14.1, capacityreservation/expiration")
 
 
 def _seconds(capacity: Capacity) -> int | None:
@@ -196,7 +211,8 @@ def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> No
     what = f"a checkpoint of `{job.spec.name}` has {_gib(state)}"
     if state > fsx.size.value:
         context.fault("RES046", f"{what}, and its file system `{fsx.id}` {_gib(fsx.size.value)}",
-                      job.at / "checkpoint" / "path", "save to a larger file system; two checkpoints must fit at once")
+                      job.at / "checkpoint" / "path", "save to a larger file system; two checkpoints must fit at once",
+                      source="arXiv:1910.02054, section 3.1; FSx for Lustre user guide, performance")
         return
     rate = 2 * (fsx.throughput_per_tib or _FASTEST[fsx.deployment])
     speed = rate * fsx.size.value / 1024**4  # MB/s
@@ -204,7 +220,8 @@ def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> No
     if saves.every is not None and takes > saves.every:
         context.fault("RES046", f"{what}, which takes {takes} to write at {speed:,.0f} MB/s, the most that "
                       f"`{fsx.id}` can, and the next one is due after {saves.every}", job.at / "checkpoint" / "every",
-                      f"write at least `every: {_rounded(takes)}`, or take a faster file system")
+                      f"write at least `every: {_rounded(takes)}`, or take a faster file system",
+                      source="arXiv:1910.02054, section 3.1; FSx for Lustre user guide, performance")
 
 
 def _rounded(takes: Duration) -> Duration:
@@ -229,7 +246,8 @@ def _precision(context: Context, job: Job) -> None:
     if name in _WITHOUT.get(model.precision, ()):
         context.fault("RES047", f"`{instance.name}` has {name} GPUs, which do not compute in {model.precision}",
                       job.at / "model" / "precision", "write `fp16`, or `bf16` from the A100 on; "
-                      "`fp8` needs an L4, L40S, H100 or newer")
+                      "`fp8` needs an L4, L40S, H100 or newer",
+                      source="NVIDIA architecture whitepapers, tensor cores")
 
 
 def _scratch(context: Context, job: Job) -> None:
@@ -238,6 +256,7 @@ def _scratch(context: Context, job: Job) -> None:
     if asked is not None and asked > there:
         context.fault("RES048", f"job `{job.spec.name}` asks for {asked} of `ephemeral-storage`, and pods can get "
                       f"{there} of a node of pool `{job.pool.name}`", job.at / "resources" / "ephemeralStorage",
-                      f"ask for at most `{there}`, or give the pool a larger `rootVolume`")
+                      f"ask for at most `{there}`, or give the pool a larger `rootVolume`",
+                      source="Kubernetes, local ephemeral storage")
 
 

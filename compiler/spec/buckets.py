@@ -17,6 +17,7 @@ _NO_BUCKET = (
     (r".*(--ol-s3|\.mrap|--table-s3)\Z", "is the alias of another thing than a bucket",
      "write the bucket that is behind it"),
 )
+_SEMANTICS = "Mountpoint for Amazon S3, semantics"
 _LONGEST_KEY = 1024  # bytes of an object's key (S3 user guide, object-keys)
 
 
@@ -25,7 +26,7 @@ def bucket(value: Any) -> str:
     text = _plain(value)
     for pattern, why, help in _NO_BUCKET:
         if re.match(pattern, text):
-            raise fault(f"`{text}` is not an S3 bucket name: it {why}", help)
+            raise fault(f"`{text}` is not an S3 bucket name: it {why}", help, source="S3 user guide, bucketnamingrules")
     return text
 
 
@@ -45,11 +46,11 @@ def prefix(value: Any) -> str:
     if "" in parts or "." in parts or ".." in parts:
         near = "/".join(part for part in parts if part not in ("", ".", ".."))
         raise fault(f"`{text}` is no prefix that Mountpoint can show: a part of it is empty, `.` or `..`",
-                    f"write `{near}/`" if near else "remove it to mount the whole bucket")
+                    f"write `{near}/`" if near else "remove it to mount the whole bucket", source=_SEMANTICS)
     if re.search(r"[\0-\x20\x7f]", text):
         raise fault(f"`{text}` has a space or a control character, which ends an option of the mount",
                     "take a prefix without them, like `runs/llama`")
     if len(text.encode()) > _LONGEST_KEY:
         raise fault(f"`{text[:32]}…` has {len(text.encode())} bytes, and a key has at most {_LONGEST_KEY}",
-                    "take a shorter prefix")
+                    "take a shorter prefix", source="S3 user guide, object-keys")
     return text

@@ -14,9 +14,10 @@ from compiler.plan.units import Duration as DurationValue
 from compiler.plan.units import Quantity as QuantityValue
 
 
-def fault(message: str, help: str, key: str = "") -> PydanticCustomError:
-    """A refusal with its help; braces in the text stand for themselves. ``key``: the value of a mapping at fault."""
-    return PydanticCustomError("spec_value", "{fact}", {"fact": message, "help": help, "key": key})
+def fault(message: str, help: str, key: str = "", *, source: str = "") -> PydanticCustomError:
+    """A refusal with its help; braces in the text stand for themselves. ``key``: the value of a mapping at fault;
+    ``source``: where the rule is written."""
+    return PydanticCustomError("spec_value", "{fact}", {"fact": message, "help": help, "key": key, "source": source})
 
 
 def as_text(value: Any, what: str, example: str, fits: Callable[[str], object] = lambda text: False) -> str:
@@ -124,10 +125,11 @@ def root_size(value: Any) -> QuantityValue:
     gib = -(-found.value // 1024**3)
     if found.value < _SMALLEST_ROOT_GIB * 1024**3:
         raise fault(f"`{value}` is smaller than the image that nodes boot from, of {_SMALLEST_ROOT_GIB}Gi",
-                    "write at least `100Gi`: container images of training have tens of GiB, or remove it")
+                    "write at least `100Gi`: container images of training have tens of GiB, or remove it",
+                    source="awslabs/amazon-eks-ami, templates/al2023/variables-default.json")
     if gib > _LARGEST_GP3_GIB:
         raise fault(f"`{value}` is more than a gp3 volume has, at most {_LARGEST_GP3_GIB // 1024}Ti",
-                    f"write at most `{_LARGEST_GP3_GIB}Gi`")
+                    f"write at most `{_LARGEST_GP3_GIB}Gi`", source="EC2 API, EbsBlockDevice VolumeSize (2016-11-15)")
     return found
 
 
@@ -140,7 +142,8 @@ def secret_key(value: Any) -> str:
     """The key of a Secret: it becomes the name of a file, too (apimachinery 0.35, IsConfigMapKey)."""
     text = _secret_key(value)
     if text in (".", "..") or text.startswith(".."):
-        raise fault(f"`{text}` is not a key of a Secret: none begins with two dots, or is one", "write it like `token`")
+        raise fault(f"`{text}` is not a key of a Secret: none begins with two dots, or is one", "write it like `token`",
+                    source="apimachinery 0.35, IsConfigMapKey")
     return text
 
 
@@ -288,9 +291,9 @@ def public_cidr(value: Any) -> str:
         if block.subnet_of(IPv4Network(reserved)):
             raise fault(f"`{text}` are {what}, from which nobody comes over the internet",
                         "write the address that your network has outside, its NAT's; what is inside the VPC, or "
-                        "reaches it by peering or a VPN, needs no entry")
+                        "reaches it by peering or a VPN, needs no entry", source="EKS user guide, cluster-endpoint")
     if block.prefixlen and block.subnet_of(_THIS_NETWORK):
-        raise fault(f"`{text}` are addresses of no host", "write a block like `203.0.113.0/24`")
+        raise fault(f"`{text}` are addresses of no host", "write a block like `203.0.113.0/24`", source="RFC 6890")
     return text
 
 

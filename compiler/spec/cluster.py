@@ -64,7 +64,8 @@ class ImportedVpc(SpecModel):
                 before = used.setdefault(subnet, (kind, zone))
                 if before != (kind, zone):
                     raise fault(f"subnet `{subnet}` is given for {before[0]} `{before[1]}` and for {kind} `{zone}`",
-                                "a subnet lies in one zone, and is private or public: write the one of each", kind)
+                                "a subnet lies in one zone, and is private or public: write the one of each", kind,
+                                source="VPC user guide, subnet basics")
         return self
 
 

@@ -54,5 +54,6 @@ def branch(value: Any) -> str:
     for pattern, why in _NO_BRANCH:
         found = re.search(pattern, text) if pattern.startswith("[^") else re.match(pattern, text)
         if found:
-            raise fault(f"`{text}` is no branch of git: it {why}", "write it like `main` or `release/1.0`")
+            raise fault(f"`{text}` is no branch of git: it {why}", "write it like `main` or `release/1.0`",
+                        source="git check-ref-format (git 2.51)")
     return text

@@ -49,10 +49,11 @@ def node_label(value: Any) -> str:
     """A label that the nodes of a pool may carry."""
     text = label_key(value)
     if text in _OF_THE_MACHINE:
-        raise fault(f"label `{text}` is set on nodes whatever is written here: {_OF_THE_MACHINE[text]}", "remove it")
+        raise fault(f"label `{text}` is set on nodes whatever is written here: {_OF_THE_MACHINE[text]}", "remove it",
+                    source="Kubernetes, well-known labels; karpenter.sh/v1 NodePool v1.14.1")
     if _NODE_LABELS.match(text):
         raise fault(f"label `{text}` is set on nodes by Karpenter or by Trainyard",
-                    "write a key of your own, or remove it")
+                    "write a key of your own, or remove it", source="karpenter.sh/v1 NodePool v1.14.1")
     return text
 
 
@@ -66,7 +67,7 @@ def taint_key(value: Any) -> str:
     text = label_key(value)
     if _TAINTS.match(text):
         raise fault(f"taint `{text}` is set and removed by a controller, by the state of each node",
-                    "write a key of your own, like `team`")
+                    "write a key of your own, like `team`", source="Kubernetes, well-known taints; karpenter v1.14.1")
     return text
 
 
@@ -97,5 +98,6 @@ def _of_tags(text: str, what: str) -> str:
     bad = next((each for each in text if not _TAG.match(each)), None)
     if bad is not None:
         raise fault(f"`{bad}` in `{text[:64]}` stands in no {what} of an IAM tag",
-                    "take letters, digits, spaces and `_ . : / = + - @`: roles get these tags too")
+                    "take letters, digits, spaces and `_ . : / = + - @`: roles get these tags too",
+                    source="IAM API, Tag (2010-05-08)")
     return text

@@ -52,6 +52,8 @@ class Reservation(SpecModel):
 
 
 _LONGEST_BLOCK_DAYS = 182
+_BLOCKS = "EC2 user guide, capacity-blocks-purchase"
+_GP3 = "EBS user guide, general-purpose (gp3)"
 
 
 class Capacity(SpecModel):
@@ -98,13 +100,14 @@ class Capacity(SpecModel):
         """EC2 user guide, Capacity Blocks: they end at 11:30 UTC, and last 182 days at most, or hours more."""
         if self.ends is not None and not self.ends.endswith("T11:30:00Z"):
             raise fault(f"the block ends at {self.ends}, and every Capacity Block ends at 11:30 UTC",
-                        f"write `{self.ends.partition('T')[0]}T11:30:00Z`", "ends")
+                        f"write `{self.ends.partition('T')[0]}T11:30:00Z`", "ends", source=_BLOCKS)
         if self.starts is None or self.ends is None:
             return
         days = (datetime.fromisoformat(self.ends) - datetime.fromisoformat(self.starts)).total_seconds() / 86400
         if days >= _LONGEST_BLOCK_DAYS + 1:
             raise fault(f"the block lasts {days:.0f} days, and a Capacity Block at most {_LONGEST_BLOCK_DAYS}",
-                        "write the StartDate and EndDate that `aws ec2 describe-capacity-reservations` shows", "ends")
+                        "write the StartDate and EndDate that `aws ec2 describe-capacity-reservations` shows", "ends",
+                        source=_BLOCKS)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -125,10 +128,12 @@ class Volume(SpecModel):
         gib, iops = self.size.value // 1024**3, self.iops or 3000
         if iops > 500 * gib:
             raise fault(f"{iops} IOPS of a volume of {self.size}: gp3 has at most 500 a GiB",
-                        f"write at most `iops: {500 * gib}`, or `size: {-(-iops // 500)}Gi`", "iops")
+                        f"write at most `iops: {500 * gib}`, or `size: {-(-iops // 500)}Gi`", "iops",
+                        source=_GP3)
         if self.throughput is not None and 4 * self.throughput > iops:
             raise fault(f"{self.throughput} MiB/s with {iops} IOPS: gp3 has at most a quarter of a MiB/s for each",
-                        f"write `iops: {4 * self.throughput}`, or at most `throughput: {iops // 4}`", "throughput")
+                        f"write `iops: {4 * self.throughput}`, or at most `throughput: {iops // 4}`", "throughput",
+                        source=_GP3)
         return self
 
 

@@ -90,6 +90,7 @@ def test_each_contradiction_is_told_at_its_place(
     assert [(each.code, str(each.at)) for each in found] == [(code, at)]
     assert message in found[0].message
     assert help in found[0].help
+    assert [each for each in found[0].notes if each.startswith("source: ")]
 
 
 GOOD: list[dict[str, Any]] = [
