@@ -59,13 +59,13 @@ def node_label(value: Any) -> str:
 
 # Set and removed by the node lifecycle controller, the cloud provider and Karpenter, by the state of each node
 # (Kubernetes, well-known labels, annotations and taints; karpenter v1.14.1, pkg/apis/v1/taints.go).
-_TAINTS = re.compile(r"node\.(cloudprovider\.)?kubernetes\.io/|([a-z0-9.-]*\.)?karpenter\.(sh|k8s\.aws)/")
+_TAINTS = r"node\.(cloudprovider\.)?kubernetes\.io/|([a-z0-9.-]*\.)?karpenter\.(sh|k8s\.aws)/"
 
 
 def taint_key(value: Any) -> str:
     """The key of a taint that the nodes of a pool may have."""
     text = label_key(value)
-    if _TAINTS.match(text):
+    if re.match(_TAINTS, text):
         raise fault(f"taint `{text}` is set and removed by a controller, by the state of each node",
                     "write a key of your own, like `team`", source="Kubernetes, well-known taints; karpenter v1.14.1")
     return text
@@ -73,15 +73,15 @@ def taint_key(value: Any) -> str:
 
 # IAM's tagKeyType and tagValueType (botocore 1.44.5, iam service-2): eksctl tags the roles that it makes, and Karpenter
 # its instance profiles, with what every other resource gets. \p{L}, \p{N} and \p{Z} are letters, digits and spaces.
-_TAG = re.compile(r"[^\W_]|[ _.:/=+\-@]", re.UNICODE)
-_OF_OTHERS = re.compile(r"aws:|kubernetes\.io/cluster/|karpenter\.(sh|k8s\.aws)/|eks:", re.IGNORECASE)
+_TAG = r"[^\W_]|[ _.:/=+\-@]"
+_OF_OTHERS = r"(?i:aws:|kubernetes\.io/cluster/|karpenter\.(sh|k8s\.aws)/|eks:)"
 
 
 def tag_key(value: Any) -> str:
     """The key of an AWS tag."""
     text = as_text(value, "a tag's key", "cost-center")
     # EC2 refuses `aws:`; Karpenter's EC2NodeClass refuses the others (CRD v1.14.1, spec.tags) or sets them itself.
-    if _OF_OTHERS.match(text) or len(text) > 128:
+    if re.match(_OF_OTHERS, text) or len(text) > 128:
         raise fault(f"`{text[:64]}` is no tag that you may set", "write a key of your own of at most 128 characters")
     return _of_tags(text, "key")
 
@@ -95,7 +95,7 @@ _value = matched(r"[^\0]*", "a tag's value", "research", longest=256, empty=True
 
 
 def _of_tags(text: str, what: str) -> str:
-    bad = next((each for each in text if not _TAG.match(each)), None)
+    bad = next((each for each in text if not re.match(_TAG, each)), None)
     if bad is not None:
         raise fault(f"`{bad}` in `{text[:64]}` stands in no {what} of an IAM tag",
                     "take letters, digits, spaces and `_ . : / = + - @`: roles get these tags too",

@@ -70,7 +70,7 @@ def launcher_without_hosts(work: Work) -> Iterator[Finding]:
 
 
 _MPI = ("mpirun", "mpiexec", "horovodrun")
-_HOSTS = re.compile(r"--?(H|host|hosts|f|hostfile|machinefile|host-file|default-hostfile)")
+_HOSTS = r"--?(H|host|hosts|f|hostfile|machinefile|host-file|default-hostfile)"
 _FROM_OUTSIDE = ("OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile", "HYDRA_HOST_FILE")
 
 
@@ -83,5 +83,5 @@ def _mpi(work: Work) -> str:
 
 def _has_hosts(work: Work) -> bool:
     words = [part for word in work.words for part in word.split()]
-    return any(_HOSTS.fullmatch(each.partition("=")[0]) for each in words) or any(
+    return any(re.fullmatch(_HOSTS, each.partition("=")[0]) for each in words) or any(
         name in work.env for name in _FROM_OUTSIDE)

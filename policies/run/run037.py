@@ -8,10 +8,10 @@ from compiler.plan.jobs import GPU, NEURON
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
-_OF_AWS = re.compile(r"(763104351884\.dkr\.ecr\.|public\.ecr\.aws/deep-learning-containers/)")
-_NEURON = re.compile(r"neuron|(^|[-_.:])(trn|inf)\d")
-_OTHERS = re.compile(r"(^|[-_.])(gpu|cpu|cu\d+|cuda[\d.]*)($|[-_.])")
-_CPU = re.compile(r"(^|[-_.:])cpu($|[-_.])")
+_OF_AWS = ("763104351884.dkr.ecr.", "public.ecr.aws/deep-learning-containers/")
+_NEURON = r"neuron|(^|[-_.:])(trn|inf)\d"
+_OTHERS = r"(^|[-_.])(gpu|cpu|cu\d+|cuda[\d.]*)($|[-_.])"
+_CPU = r"(^|[-_.:])cpu($|[-_.])"
 
 
 @rule("RUN037", pods=True)
@@ -43,7 +43,7 @@ def image_of_other_software(work: Work) -> Iterator[Finding]:
     image = node.image or ""
     if not image or work.accelerator is None:
         return
-    name, ours = image.partition("@")[0], _OF_AWS.match(image) is not None
+    name, ours = image.partition("@")[0], image.startswith(_OF_AWS)
     resource = work.accelerator[0]
     found = _software(name, resource) or (_machine(name, work) if ours else "")
     if found:
@@ -55,11 +55,11 @@ def image_of_other_software(work: Work) -> Iterator[Finding]:
 def _software(name: str, resource: str) -> str:
     """What is wrong between an image and the accelerators that are asked for."""
     path, _, tag = name.rpartition("/")[2].partition(":")
-    if resource == GPU and _NEURON.search(f"{path}:{tag}"):
+    if resource == GPU and re.search(_NEURON, f"{path}:{tag}"):
         return "is for Neuron devices, and the job asks for GPUs"
-    if resource == GPU and _CPU.search(tag):
+    if resource == GPU and "cpu" in tag and re.search(_CPU, tag):
         return "is for CPUs, and the job asks for GPUs"
-    if resource == NEURON and _OTHERS.search(tag) and not _NEURON.search(name):
+    if resource == NEURON and re.search(_OTHERS, tag) and not re.search(_NEURON, name):
         return "is for CPUs or GPUs, and the job asks for Neuron devices"
     return ""
 

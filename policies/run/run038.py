@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from compiler.manifest import placeholder
 from compiler.policy.rule import Finding, rule
@@ -11,11 +11,11 @@ from compiler.policy.world import World
 
 # ECR user guide, Amazon ECR private registry: the registry's name in a dual-stack, a FIPS and a plain form; public
 # registries are public.ecr.aws.
-_PRIVATE = re.compile(
+_PRIVATE = (
     r"\d{12}\.(?:dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.(?:com|com\.cn|eu)"
     r"|dkr-ecr(?:-fips)?\.(?P<dual>[a-z0-9-]+)\.on\.(?:aws|amazonwebservices\.com\.cn))\Z"
 )
-_MEANT = re.compile(r"(^|\.)(dkr|drk|kdr|ecr|dkr-ecr)\.|\.ecr\b|^\d{10,14}\.")
+_MEANT = r"(^|\.)(dkr|drk|kdr|ecr|dkr-ecr)\.|\.ecr\b|^\d{10,14}\."
 _PUBLIC = ("public.ecr.aws", "ecr-public.aws.com")
 
 
@@ -46,15 +46,15 @@ def registry_of_nobody(work: Work, world: World) -> Iterator[Finding]:
     node = work.job if work.job.image or work.main is None else work.main
     image = node.image or ""
     host, slash, _ = image.partition("/")
-    if not slash or placeholder(host) or host in _PUBLIC or not _MEANT.search(host):
+    if not slash or placeholder(host) or host in _PUBLIC or not re.search(_MEANT, host):
         return
-    found = _PRIVATE.match(host)
+    found = re.match(_PRIVATE, host)
     if found is None:
         yield Finding(f"image `{image}` of {work.title} is in no registry of ECR: `{host}`", node.where("image"),
                       label="no such host", help="write `ACCOUNT.dkr.ecr.REGION.amazonaws.com`, ACCOUNT with 12 digits")
         return
     region, known = found["region"] or found["dual"], world.catalog.regions
-    near = difflib.get_close_matches(region, known, n=1)
-    if region not in known and near:
+    near = get_close_matches(region, known, n=1) if region not in known else []
+    if near:
         yield Finding(f"image `{image}` of {work.title} is in region `{region}`, which there is not",
                       node.where("image"), label="no such host", help=f"did you mean `{near[0]}`?")

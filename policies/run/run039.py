@@ -7,7 +7,7 @@ from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
-_FETCHES = re.compile(
+_FETCHES = (
     r"\b(?P<what>git\s+clone|(?:uv\s+)?pip3?\s+install|(?:conda|mamba|apt|apt-get|yum|dnf)\s+(?:-\w+\s+)*install)\b"
     r"(?P<rest>[^&|;\n]*)"
 )
@@ -34,7 +34,7 @@ def fetched_at_every_start(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, command: [torchrun, train.py]}]
     """
     for word in work.words:
-        for found in _FETCHES.finditer(word):
+        for found in re.finditer(_FETCHES, word) if "install" in word or "clone" in word else ():
             if "pip" in found["what"] and _stays_here(found["rest"]):
                 continue
             what = " ".join(found["what"].split())

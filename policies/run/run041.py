@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
@@ -10,7 +9,7 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 _OF_THE_POD = ("emptyDir", "ephemeral", "configMap", "secret", "projected", "downwardAPI", "")
-_ELSEWHERE = re.compile(r"\b(?:s3|s3a|gs|hdfs|hf|abfss?|wandb)://")
+_ELSEWHERE = ("s3://", "s3a://", "gs://", "hdfs://", "hf://", "abfs://", "abfss://", "wandb://")
 
 
 @rule("RUN041", severity=Severity.WARNING, params={"hours": 24, "restarts": 20})
@@ -54,4 +53,5 @@ def _saves(work: Work) -> bool:
     pod = work.pod
     mounted = pod is not None and any(each.type not in _OF_THE_POD for each in pod.volumes)
     said = [*work.words, *(value for value in work.env.values() if value)]
-    return mounted or "CHECKPOINT_DIR" in work.env or "volumes" in work.unread or any(map(_ELSEWHERE.search, said))
+    elsewhere = any(each in text for text in said for each in _ELSEWHERE)
+    return mounted or elsewhere or "CHECKPOINT_DIR" in work.env or "volumes" in work.unread
