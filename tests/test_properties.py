@@ -52,15 +52,17 @@ def mapping(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any
 
 
 @st.composite
-def capacity(draw: st.DrawFn, nodes: int) -> dict[str, Any]:
+def capacity(draw: st.DrawFn, nodes: int, pool: str) -> dict[str, Any]:
+    ids = [f"cr-0a{kind}{int(pool[1:]):04x}" for kind in ("1b", "1c")]  # a reservation is of one type and zone
     one, block = draw(st.booleans()), draw(st.booleans())
     if not draw(st.booleans()):
         return {"type": "on-demand" if one else "spot"}
     found = {"type": "block", "ends": "2026-12-15T11:30:00Z"} if block else {"type": "reserved"}
     if one or nodes < 2:
-        return {**found, "id": "cr-0a1b"}
+        return {**found, "id": ids[0]}
     first = draw(st.integers(1, nodes - 1))
-    return {**found, "reservations": [{"id": "cr-0a1b", "nodes": first}, {"id": "cr-0a1c", "nodes": nodes - first}]}
+    return {**found, "reservations": [
+        {"id": ids[0], "nodes": first}, {"id": ids[1], "nodes": nodes - first}]}
 
 
 @st.composite
@@ -71,7 +73,8 @@ def pool(draw: st.DrawFn, name: str) -> dict[str, Any]:
         "name": name, "instanceType": instance, "zone": f"{REGION}{TYPES[instance]}",
         "nodes": {"min": draw(st.sampled_from([0, most])), "max": most},
         **draw(mapping(
-            capacity=some(capacity(most)), placement=some(st.sampled_from(["cluster", "spread", "partition", "none"])),
+            capacity=some(capacity(most, name)),
+            placement=some(st.sampled_from(["cluster", "partition", "none", *(["spread"] if most <= 7 else [])])),
             efa=some(st.just(False)), localStorage=some(st.just("none")), consolidateAfter=some(DURATIONS),
             labels=some(st.just({"team": "a", "example.com/x": ""})),
                 topology=some(st.sampled_from(["network", "none"])),
@@ -140,9 +143,9 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
         jobs.append(draw(job(f"j{i}", where, storage)))
     volumes = [{"name": name, **draw(st.sampled_from([
         {"s3": {"bucket": "my-bucket", "prefix": "a/b"}}, {"s3": {"bucket": "my-bucket"}},
-        {"fsxLustre": {"id": "fs-0a1b2c3d", "mountName": "abc", "size": f"{draw(FSX_SIZES)}Gi", "zone": "us-west-2a",
-                       **draw(mapping(version=some(st.sampled_from(["2.12", "2.15"]))))}},
-    ]))} for name in storage]  # fmt: skip
+        {"fsxLustre": {"id": f"fs-0a1b2c3{index}", "mountName": "abc", "size": f"{draw(FSX_SIZES)}Gi",
+                       "zone": "us-west-2a", **draw(mapping(version=some(st.sampled_from(["2.12", "2.15"]))))}},
+    ]))} for index, name in enumerate(storage)]  # fmt: skip
     return spec(
         nodePools=pools, jobs=jobs, queues=queues, storage=volumes, network=draw(NETWORK),
         priorities=[{"name": "low", "value": 0}, {"name": "high", "value": 9, "description": "first"}],

@@ -28,3 +28,13 @@ def starts(words: Sequence[str], program: str) -> bool:
     """Whether a command, or a line of shell in it, starts a program; as an argument or an option it does not count."""
     lines = [word for word in words[1:] if " " in word or "\n" in word]
     return any(re.search(rf"{_BEFORE}{program}(?=\s|$)", line) for line in (*words[:1], *lines))
+
+
+def program(words: Sequence[str]) -> str:
+    """The name of the program that a command starts, without its folder; empty without a command."""
+    return words[0].rpartition("/")[2] if words else ""
+
+
+def runs_shell(words: Sequence[str]) -> bool:
+    """Whether the program of a command is a shell."""
+    return program(words) in ("sh", "bash", "dash", "ash", "zsh", "ksh")

@@ -13,6 +13,7 @@ from compiler.resolve import (
     account,
     availability,
     binding,
+    bounds,
     cluster,
     delivery,
     health,
@@ -55,7 +56,13 @@ def _plan(context: Context) -> Plan:
     pools = resolve_pools(context)
     bound = queues.resolve_queues(context, pools)
     stored = storage.resolve_storage(context)
+    bounds.check_pools(context, pools)
+    bounds.check_system(context)
+    bounds.check_principals(context)
+    bounds.check_file_systems(context)
     training = binding.resolve_jobs(context, pools, bound, stored)
+    for each in training:
+        bounds.check_job(context, each, stored)
     made = [jobs.train_job(context, each) for each in training]
     routes = platform.namespace_routes(context, bound)
     manager = queues.queue_manager(context)

@@ -97,8 +97,7 @@ def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:
     """A job that cannot save, or is ended before it does for the first time, leaves nothing behind."""
     if job.checkpoint is None:
         return
-    mount = max((each for each in job.mounts if _under(job.checkpoint.path, each.path)), default=None,
-                key=lambda each: len(posixpath.normpath(each.path)))
+    mount = mount_of(job, job.checkpoint.path)
     if mount is not None and mount.read_only:
         context.fault("RES035", f"job `{job.name}` saves to `{job.checkpoint.path}`, which is mounted read-only",
                       at / "checkpoint" / "path",
@@ -107,6 +106,12 @@ def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:
     if every is not None and job.timeout is not None and every >= job.timeout:
         context.fault("RES029", f"job `{job.name}` is ended after {job.timeout}, before it saves for the first time",
                       at / "checkpoint" / "every", f"save more often than every {job.timeout}, or raise `timeout`")
+
+
+def mount_of(job: spec_jobs.Job, path: str) -> spec_jobs.Mount | None:
+    """The mount that a path lies in, the innermost of several."""
+    return max((each for each in job.mounts if _under(path, each.path)), default=None,
+               key=lambda each: len(posixpath.normpath(each.path)))
 
 
 def _under(path: str, folder: str) -> bool:

@@ -31,9 +31,12 @@ class Context:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     derived: list[Derived] = field(default_factory=list)
 
-    def fault(self, code: str, message: str, at: Route, help: str, *, label: str = "", key: bool = False) -> None:
-        """Report an error."""
-        self.diagnostics.append(error(code, message, at, help=help, label=label, key=key))
+    def fault(
+        self, code: str, message: str, at: Route, help: str, *, label: str = "", key: bool = False, source: str = ""
+    ) -> None:
+        """Report an error; ``source`` is where the rule is written."""
+        notes = (f"source: {source}",) if source else ()
+        self.diagnostics.append(error(code, message, at, help=help, label=label, key=key, notes=notes))
 
     def doubt(self, code: str, message: str, at: Route, help: str) -> None:
         """Report a warning: what is likely wrong, and cannot be told for certain."""

@@ -26,6 +26,16 @@ def bytes_a_parameter(model: Model) -> int:
     return kept + (optimizer if model.optimizer_bytes is None else model.optimizer_bytes)
 
 
+_WEIGHT = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1}
+
+
+def checkpoint_bytes(model: Model) -> int:
+    """What a checkpoint holds from which training goes on: weights and the state of the optimizer, no gradients."""
+    derived = _BYTES[model.precision][1]
+    optimizer = derived if model.optimizer_bytes is None else model.optimizer_bytes
+    return int(model.parameters * (_WEIGHT[model.precision] + optimizer))
+
+
 def check_model(context: Context, job: Job, pool: Pool, asked: dict[str, Quantity], at: Route) -> None:
     """Report a model whose state alone is larger than the memory of the job's accelerators."""
     model, each = job.model, pool.instance.accelerator_memory_mib * _MIB

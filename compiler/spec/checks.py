@@ -14,9 +14,10 @@ from compiler.plan.units import Duration as DurationValue
 from compiler.plan.units import Quantity as QuantityValue
 
 
-def fault(message: str, help: str, key: str = "") -> PydanticCustomError:
-    """A refusal with its help; braces in the text stand for themselves. ``key``: the value of a mapping at fault."""
-    return PydanticCustomError("spec_value", "{fact}", {"fact": message, "help": help, "key": key})
+def fault(message: str, help: str, key: str = "", *, source: str = "") -> PydanticCustomError:
+    """A refusal with its help; braces in the text stand for themselves. ``key``: the value of a mapping at fault;
+    ``source``: where the rule is written."""
+    return PydanticCustomError("spec_value", "{fact}", {"fact": message, "help": help, "key": key, "source": source})
 
 
 def as_text(value: Any, what: str, example: str, fits: Callable[[str], object] = lambda text: False) -> str:
@@ -116,6 +117,37 @@ def size(value: Any) -> QuantityValue:
         unit = "byte" if found.value == 1 else "bytes"
         raise fault(f"`{value}` is {found.value} {unit}", f"give the unit, like `{value if near else 64}Gi`")
     return found
+
+
+def root_size(value: Any) -> QuantityValue:
+    """The size of a root volume: at least that of the image it is made from, at most that of a gp3 volume."""
+    found = size(value)
+    gib = -(-found.value // 1024**3)
+    if found.value < _SMALLEST_ROOT_GIB * 1024**3:
+        raise fault(f"`{value}` is smaller than the image that nodes boot from, of {_SMALLEST_ROOT_GIB}Gi",
+                    "write at least `100Gi`: container images of training have tens of GiB, or remove it",
+                    source="awslabs/amazon-eks-ami, templates/al2023/variables-default.json")
+    if gib > _LARGEST_GP3_GIB:
+        raise fault(f"`{value}` is more than a gp3 volume has, at most {_LARGEST_GP3_GIB // 1024}Ti",
+                    f"write at most `{_LARGEST_GP3_GIB}Gi`", source="EC2 API, EbsBlockDevice VolumeSize (2016-11-15)")
+    return found
+
+
+# awslabs/amazon-eks-ami, templates/al2023/variables-default.json: launch_block_device_mappings_volume_size.
+_SMALLEST_ROOT_GIB = 20
+_LARGEST_GP3_GIB = 65536  # EC2 API, EbsBlockDevice VolumeSize (botocore 1.44.5)
+
+
+def secret_key(value: Any) -> str:
+    """The key of a Secret: it becomes the name of a file, too (apimachinery 0.35, IsConfigMapKey)."""
+    text = _secret_key(value)
+    if text in (".", "..") or text.startswith(".."):
+        raise fault(f"`{text}` is not a key of a Secret: none begins with two dots, or is one", "write it like `token`",
+                    source="apimachinery 0.35, IsConfigMapKey")
+    return text
+
+
+_secret_key = matched(r"[-._a-zA-Z0-9]+", "a key of a Secret", "token")
 
 
 def pages(value: Any) -> QuantityValue:
@@ -231,12 +263,38 @@ def cidr(value: Any) -> str:
 
 
 def address(value: Any) -> str:
-    """An IPv4 address."""
+    """The IPv4 address of a host."""
     text = as_text(value, "an address", "10.0.1.20")
     try:
-        return str(IPv4Address(text))
+        found = IPv4Address(text)
     except ValueError:
         raise fault(f"`{text}` is not an IPv4 address", "write it like `10.0.1.20`") from None
+    if found in _THIS_NETWORK or found.is_loopback or found.is_link_local or found.is_multicast or found.is_reserved:
+        raise fault(f"no host can have the address `{text}`", "write it like `10.0.1.20`")
+    return text
+
+
+# EKS user guide, cluster-endpoint: blocks of the public endpoint "can't include reserved addresses". Those that no host
+# of the internet has (RFC 1918, 6598, 6890); those of examples (RFC 5737) stand in examples.
+_NOT_OF_THE_INTERNET = {
+    "10.0.0.0/8": "private addresses", "172.16.0.0/12": "private addresses", "192.168.0.0/16": "private addresses",
+    "100.64.0.0/10": "addresses shared behind a provider's NAT", "127.0.0.0/8": "loopback addresses",
+    "169.254.0.0/16": "link-local addresses", "224.0.0.0/4": "multicast addresses", "240.0.0.0/4": "reserved addresses",
+}
+
+
+def public_cidr(value: Any) -> str:
+    """A block of addresses of the internet."""
+    text = cidr(value)
+    block = IPv4Network(text)
+    for reserved, what in _NOT_OF_THE_INTERNET.items():
+        if block.subnet_of(IPv4Network(reserved)):
+            raise fault(f"`{text}` are {what}, from which nobody comes over the internet",
+                        "write the address that your network has outside, its NAT's; what is inside the VPC, or "
+                        "reaches it by peering or a VPN, needs no entry", source="EKS user guide, cluster-endpoint")
+    if block.prefixlen and block.subnet_of(_THIS_NETWORK):
+        raise fault(f"`{text}` are addresses of no host", "write a block like `203.0.113.0/24`", source="RFC 6890")
+    return text
 
 
 def _cidr_help(text: str) -> str:
@@ -254,10 +312,9 @@ def vpc_cidr(value: Any) -> str:
         # VPC: /16 to /28 (EC2 CreateVpc); eksctl cuts it in eight, and EKS wants 16 addresses a subnet.
         raise fault(f"`{text}` is a block of /{length}; the VPC of a cluster has /16 to /24",
                     "write a block like `10.0.0.0/16`")
-    address = IPv4Network(text).network_address
+    first = IPv4Network(text).network_address
     # RFC 6890: "this network", loopback, link-local, multicast and reserved addresses are no host's.
-    if address in _THIS_NETWORK or address.is_loopback or address.is_link_local or address.is_multicast or (
-            address.is_reserved):
+    if first in _THIS_NETWORK or first.is_loopback or first.is_link_local or first.is_multicast or first.is_reserved:
         raise fault(f"no host can have an address of `{text}`", "write a private block, like `10.0.0.0/16`")
     return text
 
@@ -311,26 +368,6 @@ def image(value: Any) -> str:
     return text
 
 
-def repository_path(value: Any) -> str:
-    """A folder inside the repository, without `./` and `/` around it."""
-    text = as_text(value, "a folder of the repository", "clusters/seoul")
-    parts = [part for part in text.split("/") if part not in ("", ".")]
-    if text.startswith("/") or ".." in parts or not parts or not re.fullmatch(r"[A-Za-z0-9._/-]+", text):
-        raise fault(f"`{text}` is not a folder inside the repository",
-                    "write it relative to the repository's root, like `clusters/seoul`")
-    return "/".join(parts)
-
-
-def repository_url(value: Any) -> str:
-    """The URL of a git repository."""
-    text = as_text(value, "the URL of a repository", "https://github.com/org/fleet")
-    if not re.match(r"(https?|ssh)://[^/\s]+/\S+\Z", text):
-        near = re.match(r"(\w+)@([\w.-]+):(\S+)\Z", text)
-        help = f"write `ssh://{near[1]}@{near[2]}/{near[3]}`" if near else "write it like `https://github.com/org/fleet`"
-        raise fault(f"`{text}` is not the `https://` or `ssh://` URL of a repository", help)
-    return text
-
-
 def group(value: Any) -> str:
     """A Kubernetes group that an access entry can give to an IAM principal.
 
@@ -345,44 +382,3 @@ def group(value: Any) -> str:
 
 
 _group = matched(r"[!-~]+", "a group (no spaces)", "team-a")
-
-label_key = matched(
-    r"([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?", "a label key", "team",
-    longest=317,
-)
-
-# Labels by which Kueue, Trainer, Flux and this compiler tell objects apart: a second value for one would be lost.
-_OWN_LABELS = re.compile(
-    r"app\.kubernetes\.io/managed-by\Z|([a-z0-9.-]+\.)?(trainyard\.dev|x-k8s\.io|kubeflow\.org|fluxcd\.io)/"
-)
-
-
-def job_label(value: Any) -> str:
-    """A label that a job may carry."""
-    text = label_key(value)
-    if _OWN_LABELS.match(text):
-        raise fault(f"label `{text}` is set by the compiler or a controller", "remove it; `queue`, `priority` and the "
-                    "like have keys of their own")
-    return text
-
-
-# karpenter.sh/v1 NodePool v1.14.1, rules on template.metadata.labels: what Karpenter and the kubelet set themselves.
-_NODE_LABELS = re.compile(r"([a-z0-9.-]*\.)?karpenter\.(sh|k8s\.aws)/|kubernetes\.io/hostname\Z")
-
-
-def node_label(value: Any) -> str:
-    """A label that the nodes of a pool may carry."""
-    text = label_key(value)
-    if _NODE_LABELS.match(text):
-        raise fault(f"label `{text}` is set on nodes by Karpenter or the kubelet",
-                    "write a key of your own, or remove it")
-    return text
-
-
-def tag_key(value: Any) -> str:
-    """The key of an AWS tag."""
-    text = as_text(value, "a tag's key", "cost-center")
-    # EC2 refuses `aws:`; Karpenter's EC2NodeClass refuses the others (CRD v1.14.1, spec.tags) or sets them itself.
-    if re.match(r"aws:|kubernetes\.io/cluster/|karpenter\.(sh|k8s\.aws)/|eks:", text) or len(text) > 128:
-        raise fault(f"`{text[:64]}` is no tag that you may set", "write a key of your own of at most 128 characters")
-    return text

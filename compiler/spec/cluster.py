@@ -17,7 +17,6 @@ from compiler.spec.types import (
     AmiAlias,
     Arn,
     Branch,
-    Cidr,
     ClusterName,
     Distinct,
     GroupName,
@@ -28,6 +27,7 @@ from compiler.spec.types import (
     Name,
     ObjectName,
     Period,
+    PublicCidr,
     Quantity,
     Region,
     RepositoryPath,
@@ -55,6 +55,19 @@ class ImportedVpc(SpecModel):
     id: VpcId
     private: dict[Zone, SubnetId] = Field(min_length=2, description="private subnet of each zone; at least two zones")
     public: dict[Zone, SubnetId] = {}
+
+    @model_validator(mode="after")
+    def _one_zone_each(self) -> Self:
+        # A subnet lies in one zone (VPC user guide, subnet basics).
+        used: dict[str, tuple[str, str]] = {}
+        for kind, subnets in (("private", self.private), ("public", self.public)):
+            for zone, subnet in subnets.items():
+                before = used.setdefault(subnet, (kind, zone))
+                if before != (kind, zone):
+                    raise fault(f"subnet `{subnet}` is given for {before[0]} `{before[1]}` and for {kind} `{zone}`",
+                                "a subnet lies in one zone, and is private or public: write the one of each", kind,
+                                source="VPC user guide, subnet basics")
+        return self
 
 
 class Network(SpecModel):
@@ -90,8 +103,9 @@ class Network(SpecModel):
 class ApiServer(SpecModel):
     """Who reaches the Kubernetes API from outside the VPC. Its own nodes always do, inside the VPC."""
 
-    public: Annotated[list[Cidr], Distinct] = Field(
-        [], description="address blocks that reach it over the internet; none: it is reached from inside the VPC alone"
+    public: Annotated[list[PublicCidr], Distinct] = Field(
+        [], max_length=40,  # EKS user guide, service-quotas: public endpoint access CIDR ranges per cluster
+        description="address blocks that reach it over the internet; none: it is reached from inside the VPC alone",
     )
 
 
@@ -189,7 +203,10 @@ class ClusterSpec(SpecModel):
     admins: Annotated[list[Arn], Distinct] = Field(
         [], description="IAM roles and users that may do everything in the cluster, beside the one that creates it"
     )
-    tags: dict[TagKey, TagValue] = {}
+    tags: dict[TagKey, TagValue] = Field(
+        {}, max_length=40,  # AWS: 50 a resource, of which eksctl and Karpenter need some
+        description="AWS tags of everything that is made; eksctl and Karpenter add some",
+    )
     system: SystemNodes = SystemNodes()
     node_pools: list[NodePool] = Field(min_length=1)
     namespaces: list[Namespace] = []

@@ -68,7 +68,8 @@ def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnos
         return _unknown(at, model)
     if kind == "spec_value":
         at = at / str(context["key"]) if context["key"] else at
-        return error("SPC005", str(context["fact"]), at, help=str(context["help"]), key=of_key)
+        notes = (f"source: {context['source']}",) if context["source"] else ()
+        return error("SPC005", str(context["fact"]), at, help=str(context["help"]), key=of_key, notes=notes)
     if kind in _WANTED:
         field = _field(model, at)
         help = _type_help(kind, value, model_at(model, at), required=field is not None and field.is_required())

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
+from compiler.spec.checks import fault
 from compiler.spec.types import (
     Amount,
+    Command,
     Count,
     EnvName,
     HugePages,
@@ -16,6 +18,7 @@ from compiler.spec.types import (
     JobLabelKey,
     JobName,
     LabelValue,
+    MountPath,
     Name,
     ObjectName,
     Path,
@@ -23,6 +26,7 @@ from compiler.spec.types import (
     SecretKey,
     Size,
     TorchVersion,
+    Word,
 )
 
 
@@ -30,7 +34,7 @@ class Mount(SpecModel):
     """A storage, mounted into every pod of the job."""
 
     storage: Name
-    path: Path
+    path: MountPath
     read_only: bool = False
 
 
@@ -54,6 +58,13 @@ class Checkpoint(SpecModel):
         None, description="a file that appears in the container when the pod must stop; the program saves, then "
         "removes it, and the pod gets SIGTERM; `/bin/sh` must be in the image"
     )
+
+    @model_validator(mode="after")
+    def _names_a_file(self) -> Self:
+        if self.signal_file is not None and self.signal_file.endswith(("/", "/.", "/..")):
+            raise fault(f"`{self.signal_file}` is a folder, and the signal is a file",
+                        f"write `{self.signal_file.rstrip('/.')}/save-now`", "signalFile")
+        return self
 
 
 class Retries(SpecModel):
@@ -93,9 +104,9 @@ class Job(SpecModel):
     pool: Name | None = None
     nodes: int = Field(1, ge=1, le=5000)
     image: Image = Field(description="container image with a tag or, better, a digest")
-    command: list[str] = Field(min_length=1, description="what each node runs, like `[torchrun, train.py]`")
-    args: list[str] = []
-    env: dict[EnvName, str] = {}
+    command: Command = Field(min_length=1, description="what each node runs, like `[torchrun, train.py]`")
+    args: list[Word] = []
+    env: dict[EnvName, Word] = {}
     secrets: list[SecretEnv] = []
     mounts: list[Mount] = []
     checkpoint: Checkpoint | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -12,13 +13,13 @@ from compiler.spec.types import (
     Distinct,
     Duration,
     InstanceType,
-    LabelKey,
     LabelValue,
     Name,
     NodeLabelKey,
     PlacementGroupName,
     ReservationId,
-    Size,
+    RootSize,
+    TaintKey,
     Timestamp,
     Zone,
 )
@@ -48,6 +49,11 @@ class Reservation(SpecModel):
 
     id: ReservationId
     nodes: int = Field(ge=1, le=5000, description="instances of the reservation")
+
+
+_LONGEST_BLOCK_DAYS = 182
+_BLOCKS = "EC2 user guide, capacity-blocks-purchase"
+_GP3 = "EBS user guide, general-purpose (gp3)"
 
 
 class Capacity(SpecModel):
@@ -87,7 +93,21 @@ class Capacity(SpecModel):
         if self.starts and self.ends and self.starts >= self.ends:
             raise fault(f"the block ends ({self.ends}) before it starts ({self.starts})", "swap `starts` and `ends`",
                         "ends")
+        self._check_length()
         return self
+
+    def _check_length(self) -> None:
+        """EC2 user guide, Capacity Blocks: they end at 11:30 UTC, and last 182 days at most, or hours more."""
+        if self.ends is not None and not self.ends.endswith("T11:30:00Z"):
+            raise fault(f"the block ends at {self.ends}, and every Capacity Block ends at 11:30 UTC",
+                        f"write `{self.ends.partition('T')[0]}T11:30:00Z`", "ends", source=_BLOCKS)
+        if self.starts is None or self.ends is None:
+            return
+        days = (datetime.fromisoformat(self.ends) - datetime.fromisoformat(self.starts)).total_seconds() / 86400
+        if days >= _LONGEST_BLOCK_DAYS + 1:
+            raise fault(f"the block lasts {days:.0f} days, and a Capacity Block at most {_LONGEST_BLOCK_DAYS}",
+                        "write the StartDate and EndDate that `aws ec2 describe-capacity-reservations` shows", "ends",
+                        source=_BLOCKS)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -98,15 +118,29 @@ class Capacity(SpecModel):
 class Volume(SpecModel):
     """The root volume of a node (gp3)."""
 
-    size: Size
-    iops: int | None = Field(None, ge=3000, le=16000)
-    throughput: int | None = Field(None, ge=125, le=1000, description="MiB/s")
+    size: RootSize
+    iops: int | None = Field(None, ge=3000, le=80000, description="derived by EC2: 3000")
+    throughput: int | None = Field(None, ge=125, le=2000, description="MiB/s; derived by EC2: 125")
+
+    @model_validator(mode="after")
+    def _in_proportion(self) -> Self:
+        # EBS user guide, general purpose volumes (gp3): at most 500 IOPS a GiB, at most 0.25 MiB/s an IOPS.
+        gib, iops = self.size.value // 1024**3, self.iops or 3000
+        if iops > 500 * gib:
+            raise fault(f"{iops} IOPS of a volume of {self.size}: gp3 has at most 500 a GiB",
+                        f"write at most `iops: {500 * gib}`, or `size: {-(-iops // 500)}Gi`", "iops",
+                        source=_GP3)
+        if self.throughput is not None and 4 * self.throughput > iops:
+            raise fault(f"{self.throughput} MiB/s with {iops} IOPS: gp3 has at most a quarter of a MiB/s for each",
+                        f"write `iops: {4 * self.throughput}`, or at most `throughput: {iops // 4}`", "throughput",
+                        source=_GP3)
+        return self
 
 
 class Taint(SpecModel):
     """A taint beside the one for accelerators."""
 
-    key: LabelKey
+    key: TaintKey
     value: LabelValue = ""
     effect: Literal["NoSchedule", "NoExecute", "PreferNoSchedule"] = "NoSchedule"
 

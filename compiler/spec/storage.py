@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.types import Bucket, FileSystemId, IpAddress, LustreVersion, MountName, Name, Size, Zone
+from compiler.spec.types import Bucket, FileSystemId, IpAddress, LustreVersion, MountName, Name, Prefix, Size, Zone
 
 
 class FsxLustre(SpecModel):
@@ -33,7 +33,7 @@ class S3(SpecModel):
     """An S3 bucket, mounted by Mountpoint for Amazon S3."""
 
     bucket: Bucket
-    prefix: str = ""
+    prefix: Prefix = Field("", description="beginning of the keys that are mounted, like `runs/`; empty: all")
 
 
 class Storage(SpecModel):

@@ -8,12 +8,15 @@ from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from compiler.plan.units import Duration as DurationValue
 from compiler.plan.units import Quantity as QuantityValue
+from compiler.spec import buckets, git, keys, programs
 from compiler.spec import checks as check
 from compiler.spec.checks import matched
 
 _ENV = r"[-._a-zA-Z][-._a-zA-Z0-9]*"
 # IAM's pathType, roleNameType and userNameType (botocore 1.44.5, iam service-2).
 _ARN = r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/([!-~]+/)?[\w+=,.@-]{1,64}"
+# EC2 user guide, resource IDs: 8 hex digits, or 17 since 2016.
+_ID = r"[0-9a-f]{8}([0-9a-f]{9})?"
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 
 Name = Annotated[str, BeforeValidator(matched(_LABEL, "a name (lowercase letters, digits, `-`)", "a100", longest=63))]
@@ -39,20 +42,26 @@ _TIME = WithJsonSchema({"type": "string", "pattern": r"^(\d+h)?(\d+m)?(\d+s)?$",
 Quantity = Annotated[QuantityValue, BeforeValidator(check.quantity), _AMOUNT]
 Amount = Annotated[QuantityValue, BeforeValidator(check.amount), _AMOUNT]
 Size = Annotated[QuantityValue, BeforeValidator(check.size), _AMOUNT]
+RootSize = Annotated[QuantityValue, BeforeValidator(check.root_size), _AMOUNT]
 HugePages = Annotated[QuantityValue, BeforeValidator(check.pages), _AMOUNT]
 Duration = Annotated[DurationValue, BeforeValidator(check.duration), _TIME]
 Period = Annotated[DurationValue, BeforeValidator(check.period), _TIME]
 Count = Annotated[float, BeforeValidator(check.count)]
-Cidr = Annotated[str, BeforeValidator(check.cidr)]
+PublicCidr = Annotated[str, BeforeValidator(check.public_cidr)]
 IpAddress = Annotated[str, BeforeValidator(check.address)]
 VpcCidr = Annotated[str, BeforeValidator(check.vpc_cidr)]
 Timestamp = Annotated[str, BeforeValidator(check.timestamp)]
 Image = Annotated[str, BeforeValidator(check.image)]
 EnvName = Annotated[str, BeforeValidator(matched(_ENV, "an environment variable's name", "NCCL_DEBUG"))]
-Path = Annotated[str, BeforeValidator(matched(r"/[^\0:]*", "an absolute path", "/data/fsx"))]
-RepositoryPath = Annotated[str, BeforeValidator(check.repository_path)]
-RepositoryUrl = Annotated[str, BeforeValidator(check.repository_url)]
-Branch = Annotated[str, BeforeValidator(matched(r"[A-Za-z0-9._/-]+", "a branch", "main"))]
+Path = Annotated[
+    str, BeforeValidator(matched(r"/[^\0:]*", "an absolute path", "/data/fsx", longest=4095))
+]  # Linux, PATH_MAX
+MountPath = Annotated[str, BeforeValidator(programs.mount_path)]
+Word = Annotated[str, AfterValidator(programs.word)]
+Command = Annotated[list[Word], AfterValidator(programs.program)]
+RepositoryPath = Annotated[str, BeforeValidator(git.repository_path)]
+RepositoryUrl = Annotated[str, BeforeValidator(git.repository_url)]
+Branch = Annotated[str, BeforeValidator(git.branch)]
 Version = Annotated[str, BeforeValidator(matched(r"\d+\.\d+\.\d+", "a whole version", "2.3.0"))]
 TorchVersion = Annotated[
     str, BeforeValidator(matched(r"\d+\.\d+(\.\d+)?", "a version of PyTorch", "2.12"))
@@ -65,24 +74,28 @@ KubernetesVersion = Annotated[str, BeforeValidator(matched(r"\d+\.\d+", "a Kuber
 AmiAlias = Annotated[
     str, BeforeValidator(matched(r"[a-z0-9]+@(latest|v[0-9.]+)", "an AMI alias of Karpenter", "al2023@v20260714"))
 ]
-SecretKey = Annotated[str, BeforeValidator(matched(r"[-._a-zA-Z0-9]+", "a key of a Secret", "token"))]
+SecretKey = Annotated[str, BeforeValidator(check.secret_key)]
 Account = Annotated[str, BeforeValidator(matched(r"\d{12}", "an AWS account id (12 digits, quoted)", "111122223333"))]
 Arn = Annotated[
     str, BeforeValidator(matched(_ARN, "the ARN of an IAM role or user",
                                   "arn:aws:iam::111122223333:role/platform", longest=2048))
 ]
 GroupName = Annotated[str, BeforeValidator(check.group)]
-VpcId = Annotated[str, BeforeValidator(matched(r"vpc-[0-9a-f]{8,17}", "a VPC id", "vpc-0a1b2c3d4e5f60718"))]
-SubnetId = Annotated[str, BeforeValidator(matched(r"subnet-[0-9a-f]{8,17}", "a subnet id", "subnet-0a1b2c3d4e5f6"))]
+VpcId = Annotated[
+    str, BeforeValidator(matched(rf"vpc-{_ID}", "a VPC id (8 or 17 hex digits)", "vpc-0a1b2c3d4e5f60718"))
+]
+SubnetId = Annotated[
+    str, BeforeValidator(matched(rf"subnet-{_ID}", "a subnet id (8 or 17 hex digits)", "subnet-0a1b2c3d4e5f60718"))
+]
 ReservationId = Annotated[
-    str, BeforeValidator(matched(r"cr-[0-9a-z]+", "a capacity reservation id", "cr-0a1b2c3d4e5f60718"))
+    str, BeforeValidator(matched(rf"cr-{_ID}", "a capacity reservation id (8 or 17 hex digits)",
+                                 "cr-0a1b2c3d4e5f60718"))
 ]
 FileSystemId = Annotated[
     str, BeforeValidator(matched(r"fs-[0-9a-f]{8,17}", "an FSx file system id", "fs-0a1b2c3d4e5f60718"))
 ]
-Bucket = Annotated[
-    str, BeforeValidator(matched(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "an S3 bucket name", "checkpoints-111122223333"))
-]
+Bucket = Annotated[str, BeforeValidator(buckets.bucket)]
+Prefix = Annotated[str, BeforeValidator(buckets.prefix)]
 # EC2 CreatePlacementGroup GroupName: up to 255 ASCII characters.
 PlacementGroupName = Annotated[
     str, BeforeValidator(matched(r"[!-~]([ -~]*[!-~])?", "the name of a placement group", "research-a100", longest=255))
@@ -91,11 +104,12 @@ PlacementGroupName = Annotated[
 MountName = Annotated[
     str, BeforeValidator(matched(r"[A-Za-z0-9_-]{1,8}", "the MountName of a file system", "abcdefgh"))
 ]
-LabelKey = Annotated[str, BeforeValidator(check.label_key)]
-NodeLabelKey = Annotated[str, BeforeValidator(check.node_label)]
-JobLabelKey = Annotated[str, BeforeValidator(check.job_label)]
-TagKey = Annotated[str, BeforeValidator(check.tag_key)]
-TagValue = Annotated[str, BeforeValidator(matched(r".{0,256}", "a tag's value", "research", longest=256, empty=True))]
+LabelKey = Annotated[str, BeforeValidator(keys.label_key)]
+NodeLabelKey = Annotated[str, BeforeValidator(keys.node_label)]
+JobLabelKey = Annotated[str, BeforeValidator(keys.job_label)]
+TagKey = Annotated[str, BeforeValidator(keys.tag_key)]
+TagValue = Annotated[str, BeforeValidator(keys.tag_value)]
+TaintKey = Annotated[str, BeforeValidator(keys.taint_key)]
 _LABEL_VALUE = r"([A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?)?"
 LabelValue = Annotated[
     str, BeforeValidator(matched(_LABEL_VALUE, "a label value", "research", longest=63, empty=True))

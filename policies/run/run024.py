@@ -2,8 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.secrets import forms, named
+from compiler.policy.command import options
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
+from compiler.source import Route
+
+_SHORTEST = 16  # characters of a token; shorter values of `--token` are names and numbers
 
 
 @rule("RUN024", pods=True)
@@ -11,23 +16,51 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
     """A job has a secret as plain text.
 
     What is written in git is read by everybody who reads git, and stays in its history (Kubernetes, good practices
-    for Secrets). Told by the names of variables that carry credentials; the value is not printed.
+    for Secrets). Told by the names of variables and options that carry credentials, and by the form of tokens, in
+    variables and in the command; the value is not printed.
 
     ## Fails
 
         jobs: [{name: llama, env: {HF_TOKEN: hf_abcdefghijklmnopqrstuvwxyz}}]
 
+        jobs: [{name: llama, env: {MIRROR: "https://me:hunter22@pypi.example/simple"}}]
+
+        jobs: [{name: llama, command: [torchrun, train.py, --hub-token=hf_abcdefghijklmnopqrstuvwxyz]}]
+
+        jobs: [{name: llama, command: [bash, -c, "wandb login --api-key 0123456789abcdef0123 && torchrun train.py"]}]
+
     ## Passes
 
         jobs: [{name: llama, env: {HF_HOME: /data/hf, TOKENIZERS_PARALLELISM: "false"}}]
+
+        jobs: [{name: llama, command: [bash, -c, "wandb login --api-key $WANDB_API_KEY && exec torchrun train.py"]}]
     """
     for name, value in work.env.items():
-        if value and "$" not in value and f"_{name}".endswith(_CREDENTIALS):
+        if value and "$" not in value and (named(name) or any(forms(value))):
             yield Finding(f"`{name}` of {work.title} has its value in git", work.where_env(name),
                           help="put it into a Secret, and write `valueFrom: {secretKeyRef: {name: …, key: …}}`")
+    if what := _in_command(work):
+        yield Finding(f"the command of {work.title} has {what} in git", _place(work),
+                      help="put it into a Secret, take it as a variable, and let the program read that")
 
 
-_CREDENTIALS = tuple(f"_{name}" for name in (
-    "HF_TOKEN", "HUGGINGFACE_TOKEN", "HUGGING_FACE_TOKEN", "HUGGINGFACE_HUB_TOKEN", "HUGGING_FACE_HUB_TOKEN",
-    "AWS_SESSION_TOKEN", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "API_KEY", "PASSWORD", "SECRET_KEY",
-))
+def _in_command(work: Work) -> str:
+    """What kind of secret the command has; empty without one."""
+    for word in work.words:
+        for what in forms(word):
+            return what
+    for name, value in options(work.words):
+        if value is not None and len(value) >= _SHORTEST and "$" not in value and _credential(name):
+            return f"the value of `--{name}`"
+    return ""
+
+
+def _credential(name: str) -> bool:
+    return named(name) or name in ("token", "auth-token", "hub-token", "access-token")
+
+
+def _place(work: Work) -> Route:
+    """The command or the arguments, whichever has words in the job."""
+    node = work.job if work.job.command or work.job.args or work.main is None else work.main
+    found = any(any(forms(word)) for word in node.args)
+    return node.where("args" if found else "command")

@@ -70,7 +70,7 @@ def test_many_gangs_take_no_time() -> None:
 
 
 def test_a_gang_that_requires_a_block_is_never_admitted_where_it_only_prefers_one_it_is_spread() -> None:
-    blocks = {"type": "block", "reservations": [{"id": "cr-0a1", "nodes": 3}, {"id": "cr-0b2", "nodes": 3}]}
+    blocks = {"type": "block", "reservations": [{"id": "cr-0a100000", "nodes": 3}, {"id": "cr-0b200000", "nodes": 3}]}
     part = {"nodePools": [{"name": "gpu", "nodes": {"min": 6, "max": 6}, "capacity": blocks}],
             "queues": [{"name": "research", "quota": [{"pool": "gpu", "nodes": 6}]}]}
     plan, manifests = from_spec(yaml.safe_dump(merged(SPEC, {"spec": part})))

@@ -337,7 +337,8 @@ def test_an_arm_pool_compiles_without_efa() -> None:
 @pytest.mark.parametrize(("pool", "group"), [
     ({}, "lab-gpu"), ({"nodes": {"max": 1}}, None), ({"placement": "none"}, None), ({"placement": "spread"}, "lab-gpu"),
     ({"efa": False}, None), ({"capacity": {"type": "spot"}}, "lab-gpu"),
-    ({"capacity": {"type": "reserved", "id": "cr-1"}}, None), ({"capacity": {"type": "block", "id": "cr-1"}}, None),
+    ({"capacity": {"type": "reserved", "id": "cr-00000001"}}, None),
+    ({"capacity": {"type": "block", "id": "cr-00000001"}}, None),
     ({"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}, None),
     ({"instanceType": "m7i.48xlarge", "zone": "us-west-2a"}, "lab-gpu"),
 ])  # fmt: skip
@@ -357,12 +358,12 @@ def test_a_placement_group_that_exists_is_taken_and_none_is_made() -> None:
 
 
 def test_a_capacity_block_is_bought_as_reserved_and_tells_its_end() -> None:
-    capacity = {"type": "block", "id": "cr-1", "ends": "2026-12-15T11:30:00Z"}
+    capacity = {"type": "block", "id": "cr-00000001", "ends": "2026-12-15T11:30:00Z"}
     plan = plan_of(spec(pool={"capacity": capacity}))
     (pool,), (node_class,) = plan.node_pools, plan.node_classes
     assert pool.capacity_types == ("reserved",)
     assert pool.values("karpenter.k8s.aws/capacity-reservation-type") == ("capacity-block",)
-    assert [each.id for each in node_class.reservations] == ["cr-1"]
+    assert [each.id for each in node_class.reservations] == ["cr-00000001"]
     assert node_class.annotations == {"trainyard.dev/capacity-block-ends": "2026-12-15T11:30:00Z"}
     # Karpenter drains 40 minutes before the end, EC2 takes the node 30 minutes before it; pods that say do-not-disrupt
     # are told to stop only for a deadline.

@@ -131,8 +131,8 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (spec(storage=lustre(size="1300Gi")), "RES022", "spec.storage[0].fsxLustre.size",
      "no PERSISTENT_2 file system has a size of `1300Gi`", "`1200Gi` or `2400Gi`"),
     (spec(storage=lustre(size="1200G")), "RES022", "spec.storage[0].fsxLustre.size", "has a size of", "`1200Gi`"),
-    (spec(storage=lustre(deployment="SCRATCH_1", size="4800Gi")), "RES022", "spec.storage[0].fsxLustre.size",
-     "no SCRATCH_1", "`3600Gi` or `7200Gi`"),
+    (spec(storage=lustre(deployment="SCRATCH_1", size="4800Gi", mountName="fsx")), "RES022",
+     "spec.storage[0].fsxLustre.size", "no SCRATCH_1", "`3600Gi` or `7200Gi`"),
     (spec(storage=lustre(deployment="PERSISTENT_1", throughputPerTiB=12, size="1200Gi")), "RES022",
      "spec.storage[0].fsxLustre.size", "no PERSISTENT_1", "`6000Gi`"),
     (spec(storage=lustre(throughputPerTiB=100)), "RES023", "spec.storage[0].fsxLustre.throughputPerTiB",
@@ -191,9 +191,11 @@ def test_every_error_code_of_the_resolution_has_a_case() -> None:
 
     from builders import ROOT
 
+    from resolve.test_bounds import CASES as BOUNDS
+
     used = {code for path in (ROOT / "compiler" / "resolve").glob("*.py") for code in re.findall(r'"(RES\d{3})"',
         path.read_text())}
-    assert used - {code for _, code, *_ in CASES} == set()
+    assert used - {code for _, code, *_ in (*CASES, *BOUNDS)} == set()
 
 
 TEXT = """\
@@ -308,7 +310,8 @@ def test_a_job_on_cpus_is_not_held_against_gpu_memory() -> None:
 ])  # fmt: skip
 def test_sizes_that_a_file_system_can_have(deployment: str, sizes: tuple[int, ...]) -> None:
     for size in sizes:
-        assert faults_of(spec(storage=lustre(deployment=deployment, size=f"{size}Gi"))) == []
+        mount = "fsx" if deployment == "SCRATCH_1" else "abcdefgh"
+        assert faults_of(spec(storage=lustre(deployment=deployment, size=f"{size}Gi", mountName=mount))) == []
 
 
 @pytest.mark.parametrize(("deployment", "throughput", "size"), [

@@ -10,7 +10,7 @@ from compiler.plan.jobs import HUGEPAGES
 from compiler.plan.nodes import HOSTNAME, NODEPOOL_LABEL, POOL_LABEL, RESERVATION_LABEL, Requirement
 from compiler.resolve.topology import NETWORK_LAYERS
 
-BLOCKS = {"type": "block", "reservations": [{"id": "cr-0a1", "nodes": 3}, {"id": "cr-0b2", "nodes": 1}]}
+BLOCKS = {"type": "block", "reservations": [{"id": "cr-0a100000", "nodes": 3}, {"id": "cr-0b200000", "nodes": 1}]}
 LEVEL = "kueue.x-k8s.io/podset-preferred-topology"
 
 
@@ -21,8 +21,8 @@ def pool(**more: Any) -> dict[str, Any]:
 def test_each_reservation_is_a_node_pool_with_its_class_and_as_many_nodes() -> None:
     plan = plan_of(spec(pool=pool(labels={"team.example.com/cost": "a"}), job={"nodes": 2}))
     assert [(each.name, each.replicas, each.limits["nodes"].value) for each in plan.node_pools] == [
-        ("gpu-cr-0a1", 3, 3), ("gpu-cr-0b2", 1, 1)]
-    for each, reservation in zip(plan.node_pools, ("cr-0a1", "cr-0b2"), strict=True):
+        ("gpu-cr-0a100000", 3, 3), ("gpu-cr-0b200000", 1, 1)]
+    for each, reservation in zip(plan.node_pools, ("cr-0a100000", "cr-0b200000"), strict=True):
         assert each.labels[POOL_LABEL] == "gpu"
         assert each.labels[RESERVATION_LABEL] == reservation
         assert each.labels["team.example.com/cost"] == "a"
@@ -63,16 +63,16 @@ def test_a_pool_that_starts_from_nothing_has_no_topology() -> None:
     assert plan.topologies == ()
     assert [each.limits["nvidia.com/gpu"].value for each in plan.node_pools] == [24, 8]
     (overlay,) = plan.node_overlays
-    assert overlay.requirements == (Requirement(NODEPOOL_LABEL, "In", ("gpu-cr-0a1", "gpu-cr-0b2")),)
+    assert overlay.requirements == (Requirement(NODEPOOL_LABEL, "In", ("gpu-cr-0a100000", "gpu-cr-0b200000")),)
     assert HUGEPAGES in overlay.capacity
 
 
 def test_a_list_of_one_has_the_names_that_it_has_with_more() -> None:
     """So that a block that ends leaves the NodePools, the flavor and the topology of the others as they are."""
     both = plan_of(spec(pool=pool()))
-    one = {"type": "block", "reservations": [{"id": "cr-0a1", "nodes": 3}]}
+    one = {"type": "block", "reservations": [{"id": "cr-0a100000", "nodes": 3}]}
     left = plan_of(spec(pool=pool(capacity=one, nodes={"min": 3, "max": 3}), job={"nodes": 2}))
-    assert [each.name for each in left.node_pools] == ["gpu-cr-0a1"]
+    assert [each.name for each in left.node_pools] == ["gpu-cr-0a100000"]
     assert left.node_pools[0].labels == both.node_pools[0].labels
     assert left.flavors == both.flavors
     assert left.topologies == both.topologies

@@ -11,7 +11,7 @@ from compiler.catalog.torch import torch_of
 
 STORAGE = [{"name": "data", "fsxLustre": {**FSX, "version": "2.15"}}]
 SAVES: dict[str, Any] = {"mounts": [{"storage": "data", "path": "/data"}], "checkpoint": {"path": "/data/run"}}
-BLOCK: dict[str, Any] = {"nodes": {"min": 4, "max": 4}, "capacity": {"type": "block", "id": "cr-0a1"}}
+BLOCK: dict[str, Any] = {"nodes": {"min": 4, "max": 4}, "capacity": {"type": "block", "id": "cr-0a100000"}}
 
 
 def shutdown_seconds(job: dict[str, Any], pool: dict[str, Any] | None = None) -> str | None:

@@ -27,8 +27,8 @@ GOOD: list[dict[str, Any]] = [
     spec(pool={"capacity": {"type": "spot"}}),
     spec(pool={"capacity": {"type": "reserved", "id": "cr-0a1b2c3d4e5f60718"}}),
     spec(pool={"capacity": {"type": "reserved", "reservations": [
-        {"id": "cr-0a1", "nodes": 3}, {"id": "cr-0a2", "nodes": 1}]}}),
-    spec(pool={"rootVolume": {"size": "500Gi", "iops": 3000, "throughput": 1000}}),
+        {"id": "cr-0a100000", "nodes": 3}, {"id": "cr-0a200000", "nodes": 1}]}}),
+    spec(pool={"rootVolume": {"size": "500Gi", "iops": 4000, "throughput": 1000}}),
     spec(pool={"labels": {"team.example.com/cost": "a_1"}, "taints": [{"key": "team", "effect": "NoExecute"}]}),
     spec(pool={"consolidateAfter": "0s"}),
     spec(pool={"placementGroup": "research a100"}),
@@ -52,7 +52,7 @@ GOOD: list[dict[str, Any]] = [
     spec(namespaces=[{"name": "a", "group": "team", "quota": {"cpu": 0, "memory": "1Ti", "gpus": 8, "pods": 10}}]),
     spec(flux={"url": "ssh://git@github.com/org/fleet", "path": "./clusters/lab/", "branch": "release/1.0"}),
     spec(versions={"kubernetes": "1.35", "trainer": "2.1.0", "ami": "al2023@v20260714"}),
-    spec(tags={"cost center": "42 & more"}, labels={"org": "research"}, admins=["arn:aws:iam::111122223333:role/a/b"]),
+    spec(tags={"cost center": "42 + more"}, labels={"org": "research"}, admins=["arn:aws:iam::111122223333:role/a/b"]),
 ]
 
 
@@ -125,30 +125,31 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     # Capacity
     (spec(pool={"capacity": {"type": "reserved"}}), "SPC005", "spec.nodePools[0].capacity",
      "capacity `reserved` without a reservation", "add `id: cr-"),
-    (spec(pool={"capacity": {"type": "spot", "id": "cr-1"}}), "SPC005", "spec.nodePools[0].capacity.id",
-     "never uses reservation `cr-1`", "`type: reserved`"),
-    (spec(pool={"capacity": {"type": "reserved", "id": "cr-1", "reservations": [{"id": "cr-2", "nodes": 4}]}}),
+    (spec(pool={"capacity": {"type": "spot", "id": "cr-00000001"}}), "SPC005", "spec.nodePools[0].capacity.id",
+     "never uses reservation `cr-00000001`", "`type: reserved`"),
+    (spec(pool={"capacity": {"type": "reserved", "id": "cr-00000001", "reservations": [
+        {"id": "cr-00000002", "nodes": 4}]}}),
      "SPC005", "spec.nodePools[0].capacity.id", "both `id` and `reservations`", "under `reservations`"),
-    (spec(pool={"capacity": {"type": "reserved", "reservations": [{"id": "cr-2", "nodes": 2}, {"id": "cr-2",
-                             "nodes": 2}]}}),
-     "SPC005", "spec.nodePools[0].capacity.reservations", "`cr-2` is listed twice", "remove one"),
-    (spec(pool={"capacity": {"type": "spot", "reservations": [{"id": "cr-2", "nodes": 4}]}}),
-     "SPC005", "spec.nodePools[0].capacity.reservations", "never uses reservation `cr-2`", "`type: reserved`"),
-    (spec(pool={"capacity": {"type": "block", "reservations": [{"id": "cr-1", "nodes": 2}, {"id": "cr-2",
+    (spec(pool={"capacity": {"type": "reserved", "reservations": [
+        {"id": "cr-00000002", "nodes": 2}, {"id": "cr-00000002", "nodes": 2}]}}),
+     "SPC005", "spec.nodePools[0].capacity.reservations", "`cr-00000002` is listed twice", "remove one"),
+    (spec(pool={"capacity": {"type": "spot", "reservations": [{"id": "cr-00000002", "nodes": 4}]}}),
+     "SPC005", "spec.nodePools[0].capacity.reservations", "never uses reservation `cr-00000002`", "`type: reserved`"),
+    (spec(pool={"capacity": {"type": "block", "reservations": [{"id": "cr-00000001", "nodes": 2}, {"id": "cr-00000002",
                              "nodes": 1}]}}),
      "SPC005", "spec.nodePools[0].nodes", "the reservations have 3 nodes, and the pool 4", "write `max: 3`"),
-    (spec(pool={"capacity": {"type": "block", "reservations": [{"id": "cr-1", "nodes": 0}]}}),
+    (spec(pool={"capacity": {"type": "block", "reservations": [{"id": "cr-00000001", "nodes": 0}]}}),
      "SPC004", "spec.nodePools[0].capacity.reservations[0].nodes", "0", "1"),
-    (spec(pool={"capacity": {"type": "block", "id": "cr-1", "starts": "2026-12-02T11:30:00Z",
+    (spec(pool={"capacity": {"type": "block", "id": "cr-00000001", "starts": "2026-12-02T11:30:00Z",
                              "ends": "2026-12-01T11:30:00Z"}}),
      "SPC005", "spec.nodePools[0].capacity.ends", "before it starts", "swap"),
-    (spec(pool={"capacity": {"type": "block", "id": "cr-1", "ends": "2026-12-01T11:30:00"}}), "SPC005",
+    (spec(pool={"capacity": {"type": "block", "id": "cr-00000001", "ends": "2026-12-01T11:30:00"}}), "SPC005",
      "spec.nodePools[0].capacity.ends", "has no time zone", "write `2026-12-01T11:30:00Z`"),
-    (spec(pool={"capacity": {"type": "block", "id": "cr-1", "ends": "2026-12-01"}}), "SPC005",
+    (spec(pool={"capacity": {"type": "block", "id": "cr-00000001", "ends": "2026-12-01"}}), "SPC005",
      "spec.nodePools[0].capacity.ends", "has no time zone", "write `2026-12-01T00:00:00Z`"),
-    (spec(pool={"capacity": {"type": "block", "id": "cr-1", "ends": "0001-01-01T00:00:00+09:00"}}), "SPC005",
+    (spec(pool={"capacity": {"type": "block", "id": "cr-00000001", "ends": "0001-01-01T00:00:00+09:00"}}), "SPC005",
      "spec.nodePools[0].capacity.ends", "not of this century", "2026"),
-    (spec(pool={"capacity": {"type": "block", "id": "cr-1", "ends": "soon"}}), "SPC005",
+    (spec(pool={"capacity": {"type": "block", "id": "cr-00000001", "ends": "soon"}}), "SPC005",
      "spec.nodePools[0].capacity.ends", "`soon` is not a time", "2026-12-01T11:30:00Z"),
     (spec(pool={"capacity": {"type": "on-demnd"}}), "SPC004", "spec.nodePools[0].capacity.type",
      "`type` is `on-demnd`, not one of `on-demand`", "did you mean `on-demand`?"),
@@ -198,8 +199,8 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     (spec(job={"name": "My_Job"}), "SPC005", "spec.jobs[0].name", "`My_Job` is not a job's name", "write `my-job`"),
     (spec(pool={"instanceType": "ml.p5.48xlarge"}), "SPC005", "spec.nodePools[0].instanceType", "`ml.p5.48xlarge`",
      "write `p5.48xlarge`"),
-    (spec(pool={"capacity": {"type": "reserved", "id": "arn:aws:ec2:us-west-2:1:capacity-reservation/cr-0a1b"}}),
-     "SPC005", "spec.nodePools[0].capacity.id", "is not a capacity reservation id", "write `cr-0a1b`"),
+    (spec(pool={"capacity": {"type": "reserved", "id": "arn:aws:ec2:us-west-2:1:capacity-reservation/cr-0a1b0000"}}),
+     "SPC005", "spec.nodePools[0].capacity.id", "is not a capacity reservation id", "write `cr-0a1b0000`"),
     (spec(admins=["arn:aws:sts::111122223333:assumed-role/Admin/me"]), "SPC005", "spec.admins[0]",
      "is not the ARN of an IAM role", "write `arn:aws:iam::111122223333:role/Admin`"),
     (spec(versions={"trainer": "v2.1.0"}), "SPC005", "spec.versions.trainer", "`v2.1.0`", "write `2.1.0`"),
@@ -222,7 +223,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     (spec(pool={"nodes": None}), "SPC001", "spec.nodePools[0]", "`nodes` is missing", "a mapping with `max`"),
     (spec(job={"image": None}), "SPC001", "spec.jobs[0]", "`image` is missing", "container image with a tag"),
     (spec(nodePools=None), "SPC001", "spec", "`nodePools` is missing", "a list, each item with `name`, `instanceType`"),
-    (spec(pool={"capacity": {"type": "block", "id": "cr-1", "ends": "2026-12-15 11:30"}}), "SPC005",
+    (spec(pool={"capacity": {"type": "block", "id": "cr-00000001", "ends": "2026-12-15 11:30"}}), "SPC005",
      "spec.nodePools[0].capacity.ends", "has no time zone", "write `2026-12-15T11:30:00Z`"),
     # Images
     (spec(job={"image": "train"}), "SPC005", "spec.jobs[0].image", "neither tag nor digest", "pin it"),
@@ -407,7 +408,7 @@ def test_values_are_normal_forms() -> None:
     flux = loaded(spec(flux={"path": "./clusters//lab/"})).spec.flux
     assert flux.path == "clusters/lab"
     ends = "2026-12-01T20:30:00+09:00"
-    pool = {"capacity": {"type": "block", "id": "cr-1", "ends": ends}}
+    pool = {"capacity": {"type": "block", "id": "cr-00000001", "ends": ends}}
     assert loaded(spec(pool=pool)).spec.node_pools[0].capacity.ends == "2026-12-01T11:30:00Z"
 
 

@@ -38,7 +38,7 @@ CASES = {
     "block": spec(pool=BLOCK),
     "spot": spec(pool={"capacity": {"type": "spot"}}),
     "reserved": spec(pool={"capacity": {"type": "reserved", "reservations": [
-        {"id": "cr-0a1", "nodes": 3}, {"id": "cr-0a2", "nodes": 1},
+        {"id": "cr-0a100000", "nodes": 3}, {"id": "cr-0a200000", "nodes": 1},
     ]}}),
     "file system": spec(storage=DISK, job=MOUNT),
     "ssh": spec(flux={"url": "ssh://git@github.com/org/fleet", "branch": "prod"}),

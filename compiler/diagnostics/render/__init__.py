@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.diagnostics.order import sort, summary
 from compiler.diagnostics.pages import Page
+from compiler.diagnostics.secrets import masked
 
 FORMATS: tuple[str, ...] = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 """Names of all formats: the modules of this folder."""
@@ -23,8 +25,16 @@ def render(
     """The diagnostics, sorted and without duplicates, in one of ``FORMATS``. Ends with a newline unless empty.
 
     ``color`` is for people at a terminal; only ``text`` heeds it. ``more`` is what one format takes beside:
-    ``pages``, the page of each code, goes into ``sarif``.
+    ``pages``, the page of each code, goes into ``sarif``. Secrets are hidden, whatever tells of them.
     """
     module = import_module(f"{__name__}.{format}")
-    text: str = module.render(sort(diagnostics), tool_version=tool_version, color=color, **more)
+    shown = [_without_secrets(each) for each in sort(diagnostics)]
+    text: str = module.render(shown, tool_version=tool_version, color=color, **more)
     return text
+
+
+def _without_secrets(item: Diagnostic) -> Diagnostic:
+    message, help, notes = masked(item.message), masked(item.help), tuple(masked(each) for each in item.notes)
+    if (message, help, notes) == (item.message, item.help, item.notes):
+        return item
+    return replace(item, message=message, help=help, notes=notes)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from unicodedata import category, east_asian_width
 
 from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.diagnostics.secrets import masked
 from compiler.source import Span
 
 WIDTH = 140
@@ -84,7 +85,7 @@ def _measure(line: str, span: Span) -> tuple[str, int, int]:
     first = min(span.column - 1, len(line))
     last = len(line) if span.end_line > span.line else min(span.end_column - 1, len(line))
     left = max(0, first - _REACH)  # no farther: a file may be one line with a fault in each of its words
-    line, first, last = line[left : first + _REACH], first - left, last - left
+    line, first, last = masked(line[left : first + _REACH]), first - left, last - left
     before, inside = expand(line[:first]), expand(line[first : max(first, last)])
     return expand(line).rstrip(), columns(before), max(1, columns(inside))
 
