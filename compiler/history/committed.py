@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from compiler.targets.body import object_path
 from compiler.targets.trainer import JOBS
 
 TRAIN_JOB = "TrainJob"
+_NOT_APPLIED = ("bootstrap", "runs")
 
 
 class Committed:
@@ -79,6 +80,40 @@ class Committed:
         wanted = f".{TRAIN_JOB.lower()}-"
         return [str(self._folder / path) for path in self._listed(JOBS) if wanted in path and path not in known
                 and self._is_ours(path)]
+
+    def left_out(self, manifests: Sequence[Manifest]) -> list[Manifest]:
+        """The objects that Flux applies from the folder and that are not among those to be written."""
+        wanted = {manifest.path for manifest in manifests}
+        found = [self._object(path) for path in self._applied() if path not in wanted and self._is_ours(path)]
+        return [manifest for manifest in found if manifest is not None]
+
+    def _applied(self) -> list[str]:
+        """The files of the folders that Flux reads."""
+        folders = (folder for folder in sorted(self._entries(self._folder)) if folder not in _NOT_APPLIED)
+        return [path for folder in folders for path in self._yaml_below(folder)]
+
+    def _yaml_below(self, folder: str) -> Iterator[str]:
+        for name, is_folder in sorted(self._entries(self._folder / folder).items()):
+            if is_folder:
+                yield from self._yaml_below(f"{folder}/{name}")
+            elif name.endswith(".yaml"):
+                yield f"{folder}/{name}"
+
+    def _entries(self, folder: Path) -> dict[str, bool]:
+        """The names in a folder, and whether each is a folder."""
+        try:
+            with os.scandir(folder) as entries:
+                return {entry.name: entry.is_dir() for entry in entries}
+        except OSError:
+            return {}
+
+    def _object(self, path: str) -> Manifest | None:
+        try:
+            documents, _ = parse(SourceFile(path, (self._read(path) or b"").decode()))
+            body = documents[0].root.to_python()
+        except (*UNREADABLE, IndexError):
+            return None
+        return Manifest(body, path) if isinstance(body, dict) else None
 
     def _listed(self, folder: str) -> list[str]:
         try:

@@ -15,6 +15,7 @@ from compiler.history.earlier import earlier_runs, forgotten, goes_on, lost_need
 from compiler.history.immutable import refused_edits
 from compiler.history.keep import Kept, kept, kept_as_submitted, with_kept
 from compiler.history.needs import landed, with_needs
+from compiler.history.pruned import pruned
 from compiler.history.runs import ENDED, LEFT, Run, job_manifests, submitted
 from compiler.history.stays import pools_that_stay
 from compiler.history.words import Words
@@ -56,6 +57,7 @@ def hold(
     held.diagnostics += not_ended(earlier, held.runs, spec.spec)
     held.runs += earlier
     held.plan, held.manifests = with_needs(held.plan, held.manifests, earlier, committed)
+    held.diagnostics += pruned(held.manifests, committed)
     return held
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -44,3 +45,8 @@ def only_object(folder: Path, job: str) -> str:
     """The name of a job's only run."""
     (name,) = [name for name, run in runs(folder).items() if run["job"] == job]
     return name
+
+
+def codes(done: Run) -> set[str]:
+    """The codes that a command reported."""
+    return set(re.findall(r"^\w+\[(\w+)\]: ", done.out, re.MULTILINE))

@@ -47,7 +47,7 @@ def test_another_release_leaves_submitted_jobs_alone(
     assert train_jobs(folder) == before
     report = trainyard("report", "spec.yaml", cwd=folder).out
     (name,) = re.findall(r"trainjob-(train-\w+)\.yaml", " ".join(before))
-    assert f"| job/train | name | {name} |" in report
+    assert "| job/train | name | ‹run› | submitted before, and no other run is asked for |" in report
     assert f"| training/{name} |" in report
     after = snapshot(folder)
     assert trainyard("compile", "--check", "spec.yaml", cwd=folder).code == 0

@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from running import SPECS, Command, needs_examples
+from running import SPECS, Command
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
@@ -152,7 +152,6 @@ def test_an_exception_is_unused_only_where_its_rule_has_run(tmp_path: Path) -> N
     assert off.excuse([])[0] == []
 
 
-@needs_examples
 def test_no_exception_is_unused_where_policies_did_not_run(trainyard: Command, tmp_path: Path) -> None:
     """A spec that cannot be resolved, and manifests of which some cannot be read."""
     (tmp_path / "policies").mkdir()

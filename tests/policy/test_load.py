@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from running import SPECS, Command, needs_examples
+from running import SPECS, Command
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic
@@ -206,7 +206,6 @@ def test_a_rule_on_kinds_that_nobody_knows_here_is_taken(tmp_path: Path) -> None
     assert ([each.code for each in rules], faults) == (["ORG001", "ORG002"], [])
 
 
-@needs_examples
 def test_what_a_rule_prints_does_not_mix_with_the_findings(trainyard: Command, tmp_path: Path) -> None:
     """Neither as it is loaded nor as it runs."""
     rule = PYTHON.format(code="ORG001").replace("    if ", "    print('running')\n    if ", 1)

@@ -1,0 +1,43 @@
+"""Objects that leave the output, and that Flux therefore deletes from the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.diagnostic import listed
+from compiler.history.committed import Committed
+from compiler.manifest import Manifest
+from compiler.source import Route
+
+_PRUNE = "kustomize.toolkit.fluxcd.io/prune"
+_SHOWN = 8  # objects that the note names
+
+
+def pruned(manifests: Sequence[Manifest], committed: Committed) -> list[Diagnostic]:
+    """The note on what Flux deletes; what it is told to keep has notes of its own."""
+    leaving = [body for body in committed.left_out(manifests) if not _kept(body)]
+    if not leaving:
+        return []
+    return [Diagnostic(
+        "CHG009", Severity.NOTE, _message(len(leaving)), Route(("spec",)), key=True,
+        notes=tuple(_lines(sorted(str(body.ref) for body in leaving))),
+        help="put back into the spec what should stay",
+    )]
+
+
+def _kept(manifest: Manifest) -> bool:
+    annotations = manifest.body.get("metadata", {}).get("annotations") or {}
+    return annotations.get(_PRUNE) == "disabled"
+
+
+def _message(count: int) -> str:
+    return "Flux deletes an object that leaves the output" if count == 1 else (
+        f"Flux deletes {count} objects that leave the output"
+    )
+
+
+def _lines(names: Sequence[str]) -> Iterable[str]:
+    yield listed(names[:_SHOWN])
+    if len(names) > _SHOWN:
+        yield f"and {len(names) - _SHOWN} more"
