@@ -9,14 +9,22 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
-from builders import SPECS, example
+import yaml
+from builders import SPECS, example, spec
 from pydantic import BaseModel
+from running import Command
 
+from compiler.driver import check
+from compiler.manifest import Manifest
+from compiler.outcome import Options
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
 from compiler.source import Key, Route
 from compiler.spec import TrainingCluster
 from compiler.targets import lower
+from compiler.verify import verify
+from compiler.verify.references import POD_SPECS, REFERENCES
+from compiler.writer import known_runs
 
 
 def kinds_at(hint: Any, route: tuple[Key, ...]) -> bool:
@@ -98,3 +106,50 @@ def test_every_name_of_a_place_is_a_field() -> None:
     places = list(named_places())
     assert len(places) > 100
     assert [(path, name) for path, name in places if name not in FIELDS] == []
+
+
+QUEUED = "kueue.x-k8s.io/queue-name"
+ANNOTATIONS = "kustomize.toolkit.fluxcd.io/"
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Manifest], Path]:
+    """Every object that runs work: one that Kueue admits. The command has what Flux would substitute."""
+    folder = tmp_path_factory.mktemp("work")
+    data = spec(job={"command": ["bash", "-c", "exec torchrun --nnodes ${NODES:-2} t.py"]})
+    (folder / "spec.yaml").write_text(yaml.safe_dump(data))
+    (done,) = check([folder / "spec.yaml"], Options(output=folder / "generated")).compilations
+    found = [manifest for manifest in done.manifests if QUEUED in manifest.body["metadata"].get("labels", {})]
+    assert found
+    return found, folder
+
+
+def test_what_runs_work_runs_once(work: tuple[list[Manifest], Path]) -> None:
+    """Flux deletes none of it, and each has a run that is remembered."""
+    manifests, folder = work
+    (done,) = check([folder / "spec.yaml"], Options(output=folder / "generated")).compilations
+    remembered = {(run.namespace, run.object) for run in known_runs(done)}
+    for manifest in manifests:
+        assert manifest.body["metadata"]["annotations"][f"{ANNOTATIONS}prune"] == "disabled", manifest.ref.kind
+        assert (manifest.ref.namespace, manifest.ref.name) in remembered, manifest.ref.kind
+
+
+def test_flux_substitutes_nothing_in_what_runs_work(work: tuple[list[Manifest], Path]) -> None:
+    for manifest in work[0]:
+        assert "${NODES" in str(manifest.body)
+        assert manifest.body["metadata"]["annotations"][f"{ANNOTATIONS}substitute"] == "disabled", manifest.ref.kind
+
+
+def test_the_report_names_what_runs_work(work: tuple[list[Manifest], Path], trainyard: Command) -> None:
+    manifests, folder = work
+    text = trainyard("report", "spec.yaml", cwd=folder).out
+    for manifest in manifests:
+        assert f"{manifest.ref.namespace}/{manifest.ref.name}" in text, manifest.ref.kind
+
+
+def test_references_of_what_runs_work_are_followed(work: tuple[list[Manifest], Path]) -> None:
+    """A reference into nothing is found, at the least that of its queue."""
+    for manifest in work[0]:
+        assert (manifest.ref.group, manifest.ref.kind) in {*REFERENCES, *POD_SPECS}, manifest.ref.kind
+        alone = verify([manifest], closed=True)
+        assert "REF001" in {found.code for found in alone}, manifest.ref.kind
