@@ -1,7 +1,8 @@
 """Write what is generated in docs/: ``python -m docs.generate`` (``make docs``). tests/test_docs.py compares.
 
 The schemas come from the spec's models, the rule pages from the rules' docstrings, ``cli.md`` from the grammar of the
-command line, and the tables of ``spec.md`` from the models; the rest of ``spec.md`` is written by hand. Console blocks
+command line, and the tables of ``spec.md`` from the models, with their
+descriptions and examples; the rest of ``spec.md`` is written by hand. Console blocks
 of README.md and docs/policies.md are run anew.
 """
 
@@ -10,12 +11,10 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
-import types
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree, rmtree
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
@@ -24,8 +23,7 @@ from compiler.diagnostics.pages import Page, load_pages
 from compiler.policy.interface import describe, names
 from compiler.policy.load import load_rules
 from compiler.policy.rule import Rule
-from compiler.spec import types as spec_types
-from compiler.spec.cluster import TrainingCluster
+from compiler.spec.reference import keys, models
 from compiler.spec.schema import KINDS, schema_text
 from docs.console import EXAMPLE, FILES, refreshed
 
@@ -163,78 +161,23 @@ def with_reference(text: str) -> str:
 
 def reference() -> str:
     """A table a model, in the order in which a spec mentions them."""
-    return "\n".join(line for model in _models(TrainingCluster, {}) for line in _table(model))
-
-
-def _models(model: type[BaseModel], seen: dict[type[BaseModel], None]) -> list[type[BaseModel]]:
-    if model not in seen:
-        seen[model] = None
-        for hint in get_type_hints(model, include_extras=True).values():
-            for each in _inside(hint):
-                _models(each, seen)
-    return list(seen)
-
-
-def _inside(hint: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(hint, type) and issubclass(hint, BaseModel):
-        yield hint
-    for each in get_args(hint):
-        yield from _inside(each)
+    return "\n".join(line for model in models() for line in _table(model))
 
 
 def _table(model: type[BaseModel]) -> Iterator[str]:
     yield f"### {model.__name__}\n"
     yield f"{inspect.cleandoc(model.__doc__ or '').replace('``', '`')}\n"
-    yield "| key | value | unless given | |\n| --- | --- | --- | --- |"
-    hints = get_type_hints(model, include_extras=True)
-    for name, field in model.model_fields.items():
-        default = "required" if field.is_required() else _default(field.default)
-        told = _bounds(field.metadata, field.description)
-        yield f"| `{field.alias or name}` | {_kind(hints[name])} | {default} | {told} |"
+    yield "| key | value | unless given | what it is | example |\n| --- | --- | --- | --- | --- |"
+    for key in keys(model):
+        default = f"`{key.default}`" if key.default not in ("", "required", "derived") else key.default
+        value = "; ".join(filter(None, (key.kind(_link), key.limits)))
+        cells = (f"`{key.name}`", value, default, key.description, f"`{key.example}`")
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
     yield ""
 
 
-def _default(value: Any) -> str:
-    if value is None or value in ([], {}, ""):
-        return ""
-    if isinstance(value, BaseModel):
-        given = {key: each for key, each in value.model_dump(by_alias=True, exclude_none=True).items() if each}
-        return f"`{given}`".replace("'", "") if given else ""
-    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
-
-
-_NAMED = [(value, name) for name, value in vars(spec_types).items() if get_origin(value) is Annotated]
-_LIMITS = {
-    "ge": "at least {}", "gt": "above {}", "le": "at most {}", "lt": "below {}", "min_length": "at least {} of them",
-}
-_PLAIN = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", type(None): ""}
-
-
-def _kind(hint: Any) -> str:
-    """A type in words: the spec's own types by name, lists and mappings by what they hold."""
-    named = next((name for value, name in _NAMED if value == hint), None)
-    if named is not None:
-        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", named).lower()
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        return _kind(arguments[0])
-    if origin is Literal:
-        return ", ".join(f"`{each}`" for each in arguments)
-    if origin in (Union, types.UnionType):
-        return " or ".join(text for each in arguments if (text := _kind(each)))
-    if origin is list:
-        return f"list of {_kind(arguments[0])}"
-    if origin is dict:
-        return f"mapping of {_kind(arguments[0])} to {_kind(arguments[1])}"
-    if isinstance(hint, type) and issubclass(hint, BaseModel):
-        return f"[{hint.__name__}](#{hint.__name__.lower()})"
-    return _PLAIN[hint]
-
-
-def _bounds(metadata: list[Any], description: str | None) -> str:
-    limits = [text.format(value) for each in metadata for key, text in _LIMITS.items()
-              if (value := getattr(each, key, None)) is not None]
-    return "; ".join(part for part in (description, ", ".join(limits)) if part).replace("|", "\\|")
+def _link(model: type[BaseModel]) -> str:
+    return f"[{model.__name__}](#{model.__name__.lower()})"
 
 
 def main() -> None:

@@ -97,6 +97,7 @@ def test_what_rides_in_the_wheel(wheel: Path) -> None:
     """Policies, facts, schemas, pages, templates, scripts; and no module beside `compiler`."""
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"compiler"}
+    assert "compiler/_bounds.md" in names
     for folder, pattern in (
         ("policies", "*/*.py"), ("compiler/catalog/data", "*.json"), ("compiler/verify/data", "*.json"),
         ("compiler/diagnostics/codes", "*.md"), ("compiler/targets/templates", "*"),
@@ -119,6 +120,7 @@ def test_it_runs_without_the_repository(command: Path, adopter: Path) -> None:
     assert run(command, "--version", cwd=adopter).out.startswith("trainyard ")
     assert run(command, "explain", "EFA001", cwd=adopter).out.startswith("EFA001 efa-missing")
     assert run(command, "explain", "YML001", cwd=adopter).out.startswith("YML001 duplicate-key")
+    assert "\n  bound    0 or more\n" in run(command, "explain", "--spec", "jobs.rerun", cwd=adopter).out
 
 
 def test_the_adopters_own_rules_and_settings(command: Path, adopter: Path, tmp_path: Path) -> None:

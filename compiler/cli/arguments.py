@@ -128,11 +128,14 @@ def _test(commands: Commands) -> None:
 
 
 def _explain(commands: Commands) -> None:
-    command = _command(commands, "explain", "explain a code, or the derived values of an object")
+    command = _command(commands, "explain", "explain a code, a key of the spec, or the derived values of an object")
     command.add_argument("subject", nargs="?", metavar="CODE|OBJECT",
                          help="a code (EFA003), or job/NAME, pool/NAME, queue/NAME, cluster, Kind/[namespace/]name; "
                               "or what a rule meets (rule, Finding, Work, …); without it all codes are listed")
     command.add_argument("field", nargs="?", default="", metavar="FIELD", help="only this field and what is below it")
+    command.add_argument("--spec", nargs="?", const="", metavar="KEY", dest="key",
+                         help="a key of the spec language (jobs.checkpoint.every): type, default, bound, example; "
+                              "without KEY all are listed")
     command.add_argument("--in", dest="paths", action="append", metavar="SPEC", help=f"specs (default: {SPECS}/)")
     command.add_argument("--policies", type=Path, metavar="DIR", help="the adopter's policies")
     command.add_argument("--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`")

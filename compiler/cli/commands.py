@@ -232,18 +232,35 @@ def run_test(options: argparse.Namespace) -> int:
 
 @_usage
 def run_explain(options: argparse.Namespace) -> int:
-    """``explain``: a code's page, or the derived values of an object."""
+    """``explain``: a code's page, a key of the spec, or the derived values of an object."""
     from compiler.cli.explain import all_codes, explain_code, explain_object
 
+    if options.key is not None:
+        return _explain_key(options)
     options.paths = options.paths or ["specs"]
     settings = _options(options)
     if options.subject is None:
         _print_table(("code", "name", "what it finds"), all_codes(settings))
         return CLEAN
     text = explain_code(options.subject, settings)
+    if text is None and options.subject.startswith("spec."):
+        raise UsageError(f"there is no code or object `{options.subject}`: "
+                         f"`trainyard explain --spec {options.subject}` explains a key of the spec")
     if text is None:
         text = explain_object(options.subject, options.field, options.paths, settings)
     out(visible(text))
+    return CLEAN
+
+
+def _explain_key(options: argparse.Namespace) -> int:
+    from compiler.cli.keys import explain_key, key_rows
+
+    if options.subject is not None:
+        raise UsageError(f"`--spec {options.key}` and `{options.subject}` are two subjects: ask for one at a time")
+    if options.key:
+        out(explain_key(options.key))
+    else:
+        _print_table(("key", "what it is"), key_rows())
     return CLEAN
 
 

@@ -14,6 +14,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.diagnostics.near import meant
 from compiler.source import Document, Route, ScalarNode
 from compiler.spec.checks import kind_of
+from compiler.spec.flow import flow
 
 _WANTED = {
     "string_type": "text", "int_type": "a whole number", "int_from_float": "a whole number", "float_type": "a number",
@@ -119,14 +120,15 @@ def model_at(model: type[BaseModel], at: Route) -> type[BaseModel] | None:
         if found is None:
             return None
         field = next((each for name, each in found.model_fields.items() if (each.alias or name) == key), None)
-        found = _inner(field.annotation) if field is not None else None
+        found = inner_model(field.annotation) if field is not None else None
     return found
 
 
-def _inner(annotation: Any) -> type[BaseModel] | None:
+def inner_model(annotation: Any) -> type[BaseModel] | None:
+    """The model inside the type of a field; ``None`` where there is none."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for each in get_args(annotation) if (found := _inner(each)) is not None), None)
+    return next((found for each in get_args(annotation) if (found := inner_model(each)) is not None), None)
 
 
 def keys_of(model: type[BaseModel]) -> list[str]:
@@ -143,10 +145,13 @@ def _field(model: type[BaseModel], at: Route) -> FieldInfo | None:
 
 def _missing_help(model: type[BaseModel], at: Route) -> str:
     field = _field(model, at)
-    if field is not None and (inner := _inner(field.annotation)) is not None:
+    if field is not None and (inner := inner_model(field.annotation)) is not None:
         return f"add `{at[-1]}:`, {_shape_help(_kind(field.annotation), None, inner).removeprefix('write ')}"
-    what = f": {field.description}" if field is not None and field.description else ""
-    return f"add `{at[-1]}:`{what}"
+    if field is None or not field.description:
+        return f"add `{at[-1]}:`"
+    words = field.description.rstrip(".")
+    like = f", like `{flow(field.examples[0])}`" if field.examples else ""
+    return f"add `{at[-1]}:`{like}: {words[0].lower()}{words[1:]}"
 
 
 def _kind(annotation: Any) -> str:
@@ -170,7 +175,7 @@ def _one_too_high(owner: type[BaseModel] | None, key: str) -> str | None:
     fields = owner.model_fields.items() if owner is not None else ()
     found = [
         field.alias or name for name, field in fields
-        if (inner := _inner(field.annotation)) is not None and key in keys_of(inner)
+        if (inner := inner_model(field.annotation)) is not None and key in keys_of(inner)
         and not any(get_origin(each) is list for each in (field.annotation, *get_args(field.annotation)))
     ]
     return found[0] if len(found) == 1 else None

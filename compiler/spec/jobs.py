@@ -33,30 +33,41 @@ from compiler.spec.types import (
 class Mount(SpecModel):
     """A storage, mounted into every pod of the job."""
 
-    storage: Name
-    path: MountPath
-    read_only: bool = False
+    storage: Name = Field(description="The name of the storage.", examples=["checkpoints"])
+    path: MountPath = Field(description="The folder of the container at which it appears.", examples=["/data/fsx"])
+    read_only: bool = Field(False, description="Whether the job may only read it.", examples=[True])
 
 
 class SecretEnv(SpecModel):
     """An environment variable from a Secret that exists in the job's namespace."""
 
-    env: EnvName
-    secret: ObjectName
-    key: SecretKey
+    env: EnvName = Field(description="The name of the environment variable.", examples=["HF_TOKEN"])
+    secret: ObjectName = Field(description="The name of the Secret.", examples=["hf-token"])
+    key: SecretKey = Field(description="The key inside the Secret whose value the variable gets.", examples=["token"])
 
 
 class Checkpoint(SpecModel):
     """Where and how often the job saves, so that a restart can go on.
 
-    The program is told by CHECKPOINT_DIR, CHECKPOINT_EVERY_SECONDS and CHECKPOINT_SIGNAL_FILE.
+    The program reads it from ``CHECKPOINT_DIR``, ``CHECKPOINT_EVERY_SECONDS`` and ``CHECKPOINT_SIGNAL_FILE``.
     """
 
-    path: Path
-    every: Period | None = None
+    path: Path = Field(
+        description="The folder that the program saves to and resumes from, inside a mount; the program reads it from "
+        "`CHECKPOINT_DIR`.",
+        examples=["/data/fsx/pretrain"],
+    )
+    every: Period | None = Field(
+        None,
+        description="The time between two saves, which the program reads from `CHECKPOINT_EVERY_SECONDS`; unset: the "
+        "variable is not set.",
+        examples=["30m"],
+    )
     signal_file: Path | None = Field(
-        None, description="a file that appears in the container when the pod must stop; the program saves, then "
-        "removes it, and the pod gets SIGTERM; `/bin/sh` must be in the image"
+        None,
+        description="A file that appears in the container when the pod must stop; the program saves and removes it, "
+        "then SIGTERM follows.",
+        examples=["/tmp/save-now"],
     )
 
     @model_validator(mode="after")
@@ -70,67 +81,193 @@ class Checkpoint(SpecModel):
 class Retries(SpecModel):
     """How often failures are retried: processes in place, then the whole gang."""
 
-    process: int = Field(3, ge=0, le=1000, description="torchrun's --max-restarts")
-    job: int = Field(10, ge=0, le=1000, description="JobSet's maxRestarts: all pods anew")
+    process: int = Field(
+        3, ge=0, le=1000,
+        description="How often torchrun restarts failed processes in place, as `--max-restarts` does.",
+        examples=[3],
+    )
+    job: int = Field(
+        10, ge=0, le=1000, description="How often all pods of the job are made anew, as JobSet's `maxRestarts`.",
+        examples=[10],
+    )
 
 
 class JobResources(SpecModel):
     """What one node of the job asks for; each that is left out is derived from the pool."""
 
-    cpu: Amount | None = None
-    memory: Size | None = None
-    gpus: int | None = Field(None, ge=0, description="accelerators a node")
-    efa: int | None = Field(None, ge=0, description="EFA devices a node")
-    huge_pages: HugePages | None = Field(None, description="2 MiB huge pages, for libfabric's EFA provider; derived: "
-                                          "5120Mi, or all that a small node sets aside")
-    ephemeral_storage: Size | None = None
+    cpu: Amount | None = Field(
+        None,
+        description="The CPUs of one node that the job takes; derived: all that jobs can get of a node, or its "
+        "accelerators' part.",
+        examples=[90],
+    )
+    memory: Size | None = Field(
+        None,
+        description="The memory of one node that the job takes; derived: all that jobs can get of a node, or its "
+        "accelerators' part.",
+        examples=["900Gi"],
+    )
+    gpus: int | None = Field(
+        None, ge=0, description="The accelerators of one node that the job takes; derived: all.",
+        examples=[8],
+    )
+    efa: int | None = Field(
+        None, ge=0,
+        description="The EFA devices of one node that the job takes; derived: all for several nodes, none for one.",
+        examples=[32],
+    )
+    huge_pages: HugePages | None = Field(
+        None,
+        description="The memory in 2 MiB huge pages, which EFA needs; derived: `5120Mi`, or all that a small node "
+        "sets aside.",
+        examples=["5120Mi"],
+    )
+    ephemeral_storage: Size | None = Field(
+        None,
+        description="The space for logs, `/tmp` and the container's own files on one node; unset: nothing is "
+        "requested.",
+        examples=["200Gi"],
+    )
 
 
 class Model(SpecModel):
-    """The model, so that its state can be held against the memory of the accelerators."""
+    """The model, so that its training state can be compared with the memory of the accelerators."""
 
-    parameters: Count
-    precision: Literal["fp32", "bf16", "fp16", "fp8"] = "bf16"
-    sharding: Literal["none", "full"] = Field("none", description="`full`: state is cut over all GPUs (FSDP, ZeRO-3)")
-    optimizer_bytes: int | None = Field(None, ge=0, le=32, description="bytes of optimizer state a parameter")
+    parameters: Count = Field(description="The number of parameters of the model.", examples=[8.03e9])
+    precision: Literal["fp32", "bf16", "fp16", "fp8"] = Field(
+        "bf16", description="The format in which the model computes.",
+        examples=["bf16"],
+    )
+    sharding: Literal["none", "full"] = Field(
+        "none",
+        description="With `full`, weights, gradients and optimizer are divided among all accelerators (FSDP, ZeRO-3); "
+        "with `none`, each holds all.",
+        examples=["full"],
+    )
+    optimizer_bytes: int | None = Field(
+        None, ge=0, le=32,
+        description="The bytes of optimizer state for each parameter; derived: 8 for `fp32`, otherwise 12, as Adam "
+        "has.",
+        examples=[12],
+    )
 
 
 class Job(SpecModel):
-    """A training job: one pod a node, started together."""
+    """A training job: one pod on each node, all started together."""
 
-    name: JobName
-    queue: Name | None = None
-    namespace: Name | None = None
-    pool: Name | None = None
-    nodes: int = Field(1, ge=1, le=5000)
-    image: Image = Field(description="container image with a tag or, better, a digest")
-    command: Command = Field(min_length=1, description="what each node runs, like `[torchrun, train.py]`")
-    args: list[Word] = []
-    env: dict[EnvName, Word] = {}
-    secrets: list[SecretEnv] = []
-    mounts: list[Mount] = []
-    checkpoint: Checkpoint | None = None
-    retries: Retries = Retries()
-    resources: JobResources = JobResources()
-    processes_per_node: int | None = Field(None, ge=1, le=1024)
-    shared_memory: Size | None = Field(None, description="size of /dev/shm, inside the memory limit")
-    priority: Name | None = None
+    name: JobName = Field(
+        description="The job's name; the TrainJob's name is made of it and a hash.",
+        examples=["pretrain"],
+    )
+    queue: Name | None = Field(
+        None, description="The queue that the job waits in; derived where only one queue could take it.",
+        examples=["research"],
+    )
+    namespace: Name | None = Field(
+        None, description="The namespace that the job runs in; derived where its queue has only one.",
+        examples=["team-a"],
+    )
+    pool: Name | None = Field(
+        None, description="The pool that the job runs on; derived where its queue has only one.",
+        examples=["h100"],
+    )
+    nodes: int = Field(
+        1, ge=1, le=5000, description="The number of nodes, with one pod on each; all start together or none does.",
+        examples=[4],
+    )
+    image: Image = Field(
+        description="The container image, with a tag or, better, a digest.",
+        examples=["registry.example/train:1.4.2"],
+    )
+    command: Command = Field(
+        min_length=1, description="The program and its words that each node runs, without a shell.",
+        examples=[["torchrun", "train.py"]],
+    )
+    args: list[Word] = Field(
+        [], description="More words of the command, kept apart so that they are easy to change.",
+        examples=[["--config", "llama3-8b.yaml"]],
+    )
+    env: dict[EnvName, Word] = Field(
+        {}, description="Environment variables of the program; they win over derived ones of the same name.",
+        examples=[{"NCCL_DEBUG": "INFO"}],
+    )
+    secrets: list[SecretEnv] = Field(
+        [], description="Environment variables whose values are in Secrets of the job's namespace.",
+        examples=[[{"env": "HF_TOKEN", "secret": "hf-token", "key": "token"}]],
+    )
+    mounts: list[Mount] = Field(
+        [], description="The storage that the job reads and writes, and where it appears.",
+        examples=[[{"storage": "checkpoints", "path": "/data/fsx"}]],
+    )
+    checkpoint: Checkpoint | None = Field(
+        None, description="Where the job saves; with it, pods that must stop have minutes to save instead of one.",
+        examples=[{"path": "/data/fsx/pretrain", "every": "30m"}],
+    )
+    retries: Retries = Field(
+        Retries(), description="How often failures are retried.",
+        examples=[{"process": 3, "job": 10}],
+    )
+    resources: JobResources = Field(
+        JobResources(),
+        description="What the job takes of each node; all of it is derived: write only what you want to change.",
+        examples=[{"memory": "900Gi"}],
+    )
+    processes_per_node: int | None = Field(
+        None, ge=1, le=1024,
+        description="The processes that torchrun starts on each node; derived: one for each accelerator or logical "
+        "NeuronCore.",
+        examples=[8],
+    )
+    shared_memory: Size | None = Field(
+        None,
+        description="The size of `/dev/shm`, which counts as memory of the job; derived: 8Gi a process, at most a "
+        "quarter of the memory.",
+        examples=["64Gi"],
+    )
+    priority: Name | None = Field(
+        None, description="The priority of the job in its queue; unset: one of value 1.",
+        examples=["urgent"],
+    )
     service_account: ObjectName | None = Field(
-        None, description="account of its pods, which exists in the namespace (as for Pod Identity); "
-        "derived: one without any rights"
+        None,
+        description="The service account of the pods, which exists in the namespace; derived: `training`, an account "
+        "without rights.",
+        examples=["s3-writer"],
     )
     grace_period: Period | None = Field(
-        None, description="time to save between the signal to stop and the kill; derived: 10m with a checkpoint (8m in "
-        "a Capacity Block) or 1m"
+        None,
+        description="The time to save between SIGTERM and SIGKILL; derived: `10m` with a checkpoint (`8m` in a "
+        "Capacity Block), otherwise `1m`.",
+        examples=["20m"],
     )
     torch: TorchVersion | None = Field(
-        None, description="the PyTorch in the image, where its tag does not say it: from `2.12` on torchrun is told to "
-        "leave its ranks the grace period, before that it kills them after 30 seconds"
+        None,
+        description="The PyTorch version in the image, in quotes, where its tag does not say it; from 2.12 on "
+        "torchrun waits for the grace period.",
+        examples=["2.12"],
     )
-    timeout: Period | None = Field(None, description="from start to the end of all retries")
-    rerun: int = Field(0, ge=0, description="raise it to run a job anew; its earlier run goes on until it is deleted")
+    timeout: Period | None = Field(
+        None, description="The time from the first start until the job is ended, retries included; unset: no limit.",
+        examples=["72h"],
+    )
+    rerun: int = Field(
+        0, ge=0,
+        description="A number to raise to run a changed job anew; the earlier run goes on until it is deleted.",
+        examples=[1],
+    )
     done: bool = Field(
-        False, description="its runs have ended: no object of it stays in git, so that nothing runs it again"
+        False,
+        description="Whether all runs of the job have ended, so that no object of it stays in git and nothing runs it "
+        "again.",
+        examples=[True],
     )
-    labels: dict[JobLabelKey, LabelValue] = {}
-    model: Model | None = None
+    labels: dict[JobLabelKey, LabelValue] = Field(
+        {}, description="Kubernetes labels of the job's TrainJob; they win over `spec.labels`.",
+        examples=[{"project": "llama"}],
+    )
+    model: Model | None = Field(
+        None,
+        description="The size of the model, so that its training state is compared with the memory of the "
+        "accelerators.",
+        examples=[{"parameters": 8.03e9, "sharding": "full"}],
+    )

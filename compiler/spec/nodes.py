@@ -28,8 +28,11 @@ from compiler.spec.types import (
 class NodeCount(SpecModel):
     """How many nodes a pool may have. ``min`` equal to ``max`` keeps them always on (a static pool)."""
 
-    min: int = Field(0, ge=0, description="nodes that are always on: 0, or as many as `max`")
-    max: int = Field(ge=1, le=5000, description="nodes at most")
+    min: int = Field(
+        0, ge=0, description="The nodes that are always on: 0 to scale from nothing, or as many as `max`.",
+        examples=[8],
+    )
+    max: int = Field(ge=1, le=5000, description="The most nodes that the pool may have.", examples=[8])
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -47,8 +50,11 @@ class NodeCount(SpecModel):
 class Reservation(SpecModel):
     """One of several reservations of a pool, and how many of its nodes are in it."""
 
-    id: ReservationId
-    nodes: int = Field(ge=1, le=5000, description="instances of the reservation")
+    id: ReservationId = Field(description="The id of the capacity reservation.", examples=["cr-0a1b2c3d4e5f60718"])
+    nodes: int = Field(
+        ge=1, le=5000, description="The number of instances in the reservation; together they are the pool's `max`.",
+        examples=[4],
+    )
 
 
 _LONGEST_BLOCK_DAYS = 182
@@ -59,14 +65,29 @@ _GP3 = "EBS user guide, general-purpose (gp3)"
 class Capacity(SpecModel):
     """How the nodes are bought: on demand, spot, from a reservation (ODCR), or from a Capacity Block."""
 
-    type: Literal["on-demand", "spot", "reserved", "block"]
-    id: ReservationId | None = Field(None, description="the reservation, `cr-…`; for `reserved` and `block`")
-    reservations: list[Reservation] = Field(
-        [], description="several reservations with their nodes, instead of `id`: jobs are placed inside one "
-        "where they fit"
+    type: Literal["on-demand", "spot", "reserved", "block"] = Field(
+        description="How the nodes are bought: `on-demand`, `spot`, `reserved` (from a reservation) or `block` (a "
+        "Capacity Block).",
+        examples=["reserved"],
     )
-    starts: Timestamp | None = Field(None, description="when the Capacity Block starts")
-    ends: Timestamp | None = Field(None, description="when the Capacity Block ends")
+    id: ReservationId | None = Field(
+        None, description="The id of the reservation or Capacity Block, for `reserved` and `block`.",
+        examples=["cr-0a1b2c3d4e5f60718"],
+    )
+    reservations: list[Reservation] = Field(
+        [],
+        description="Several reservations with their nodes, instead of `id`; a job is kept inside one of them where "
+        "it fits.",
+        examples=[[{"id": "cr-0a1b2c3d4e5f60718", "nodes": 4}, {"id": "cr-0a1b2c3d4e5f60719", "nodes": 4}]],
+    )
+    starts: Timestamp | None = Field(
+        None, description="When the Capacity Block starts, with its time zone.",
+        examples=["2026-12-01T11:30:00Z"],
+    )
+    ends: Timestamp | None = Field(
+        None, description="When the Capacity Block ends, at 11:30 UTC; its jobs are stopped 40 minutes before.",
+        examples=["2026-12-15T11:30:00Z"],
+    )
 
     @model_validator(mode="after")
     def _bound(self) -> Self:
@@ -118,9 +139,19 @@ class Capacity(SpecModel):
 class Volume(SpecModel):
     """The root volume of a node (gp3)."""
 
-    size: RootSize
-    iops: int | None = Field(None, ge=3000, le=80000, description="derived by EC2: 3000")
-    throughput: int | None = Field(None, ge=125, le=2000, description="MiB/s; derived by EC2: 125")
+    size: RootSize = Field(
+        description="The size of the root volume; without `rootVolume` it is 100Gi on nodes whose NVMe disks are "
+        "used, otherwise 300Gi.",
+        examples=["500Gi"],
+    )
+    iops: int | None = Field(
+        None, ge=3000, le=80000, description="Input and output operations a second; unset: 3000, as EC2 gives.",
+        examples=[6000],
+    )
+    throughput: int | None = Field(
+        None, ge=125, le=2000, description="Throughput in MiB/s; unset: 125, as EC2 gives.",
+        examples=[500],
+    )
 
     @model_validator(mode="after")
     def _in_proportion(self) -> Self:
@@ -140,37 +171,80 @@ class Volume(SpecModel):
 class Taint(SpecModel):
     """A taint beside the one for accelerators."""
 
-    key: TaintKey
-    value: LabelValue = ""
-    effect: Literal["NoSchedule", "NoExecute", "PreferNoSchedule"] = "NoSchedule"
+    key: TaintKey = Field(description="The taint's key.", examples=["example.com/team"])
+    value: LabelValue = Field("", description="The taint's value; unset: empty.", examples=["research"])
+    effect: Literal["NoSchedule", "NoExecute", "PreferNoSchedule"] = Field(
+        "NoSchedule", description="What happens to pods that do not tolerate the taint.",
+        examples=["NoSchedule"],
+    )
 
 
 class NodePool(SpecModel):
     """Nodes of one instance type, in one zone (or, for pools without EFA, in several)."""
 
-    name: Name
-    instance_type: InstanceType = Field(description="EC2 instance type, like `p5.48xlarge`")
-    zone: Zone | None = Field(None, description="derived where the type exists in one zone of the network only")
-    zones: Annotated[list[Zone], Distinct] = Field(
-        [], description="several zones, instead of `zone`: for jobs of a single node"
+    name: Name = Field(description="The pool's name, which queues and jobs refer to.", examples=["h100"])
+    instance_type: InstanceType = Field(
+        description="The EC2 instance type of every node of the pool.",
+        examples=["p5.48xlarge"],
     )
-    nodes: NodeCount
-    capacity: Capacity = Capacity(type="on-demand")
+    zone: Zone | None = Field(
+        None, description="The zone of the nodes; derived where only one zone of the network offers the type.",
+        examples=["us-west-2a"],
+    )
+    zones: Annotated[list[Zone], Distinct] = Field(
+        [], description="Several zones, instead of `zone`, for jobs of a single node: EFA never leaves a zone.",
+        examples=[["us-west-2a", "us-west-2b"]],
+    )
+    nodes: NodeCount = Field(description="How many nodes the pool may have.", examples=[{"max": 8}])
+    capacity: Capacity = Field(
+        Capacity(type="on-demand"), description="How the nodes are bought.",
+        examples=[{"type": "reserved", "id": "cr-0a1b2c3d4e5f60718"}],
+    )
     placement: Literal["cluster", "partition", "spread", "none"] | None = Field(
-        None, description="placement group; derived: `cluster` for several nodes with EFA, none in reserved capacity"
+        None,
+        description="The strategy of a new placement group; derived: `cluster` for several nodes with EFA, `none` for "
+        "reserved capacity.",
+        examples=["cluster"],
     )
     placement_group: PlacementGroupName | None = Field(
-        None, description="a placement group that exists, like the one of a reservation; instead of `placement`"
+        None, description="The name of a placement group that exists, instead of `placement`.",
+        examples=["research-h100"],
     )
-    efa: bool | None = Field(None, description="whether nodes get their EFA devices; derived: yes, if the type has any")
-    root_volume: Volume | None = None
-    local_storage: Literal["raid0", "none"] | None = Field(None, description="what to do with NVMe disks")
-    labels: dict[NodeLabelKey, LabelValue] = {}
-    taints: list[Taint] = []
+    efa: bool | None = Field(
+        None, description="Whether nodes get their EFA devices; derived: yes where the type has any.",
+        examples=[False],
+    )
+    root_volume: Volume | None = Field(
+        None, description="The root volume of each node, of type gp3.",
+        examples=[{"size": "500Gi"}],
+    )
+    local_storage: Literal["raid0", "none"] | None = Field(
+        None,
+        description="What NVMe disks are used for: `raid0` puts images and `/tmp` on them; derived: `raid0` where "
+        "there are any.",
+        examples=["raid0"],
+    )
+    labels: dict[NodeLabelKey, LabelValue] = Field(
+        {}, description="Kubernetes labels of the nodes, beside those that Karpenter sets.",
+        examples=[{"example.com/team": "research"}],
+    )
+    taints: list[Taint] = Field(
+        [],
+        description="Taints of the nodes, beside the one that keeps other pods off accelerators; jobs of the pool "
+        "tolerate them.",
+        examples=[[{"key": "example.com/team", "value": "research"}]],
+    )
     topology: Literal["network", "none"] = Field(
-        "none", description="`network`: Kueue places gangs by EC2 network topology (nodes must always be on)"
+        "none",
+        description="With `network`, Kueue places a job's pods close together in EC2's network; all nodes must be "
+        "always on.",
+        examples=["network"],
     )
-    consolidate_after: Duration | None = Field(None, description="how long a node stays empty before it goes; derived")
+    consolidate_after: Duration | None = Field(
+        None,
+        description="How long a node stays when it is empty; derived: `15m`, or `0s` where all nodes are always on.",
+        examples=["30m"],
+    )
 
     @model_validator(mode="after")
     def _as_many_as_reserved(self) -> Self:

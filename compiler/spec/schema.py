@@ -17,8 +17,15 @@ KINDS = ("TrainingCluster", _BASE, *_PARTS)
 API_VERSION = "trainyard.dev/v1alpha1"
 _DEFINITIONS = "#/$defs/"
 _PARTIAL = "Partial"  # begins the names of definitions of which anything may be left to a base
-_EXTENDS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
-            "description": "paths of bases, relative to this file"}  # fmt: skip
+_EXTENDS = {
+    "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
+    "description": "The files of the bases, relative to this one; a later base wins over an earlier one.",
+    "examples": ["base.yaml", ["../base.yaml", "h100.yaml"]],
+}
+_NAME = {"type": "string", "description": "A name for whoever reads the base; nothing refers to it.",
+         "examples": ["shared"]}
+_CLUSTER = {"type": "string", "examples": ["research"],
+            "description": "The cluster that it belongs to, where the folder has several."}
 
 
 def schema(kind: str) -> dict[str, Any]:
@@ -51,10 +58,25 @@ def _base(cluster: dict[str, Any]) -> dict[str, Any]:
         "title": _BASE, "description": "What several clusters share.", "type": "object", "additionalProperties": False,
         "required": ["apiVersion", "kind"], "anyOf": [{"required": ["spec"]}, {"required": ["extends"]}],
         "properties": {
-            "apiVersion": {"const": API_VERSION}, "kind": {"const": _BASE}, "extends": _EXTENDS,
-            "metadata": {"type": "object", "additionalProperties": False, "properties": {"name": {"type": "string"}}},
-            "spec": _partial({"$ref": f"{_DEFINITIONS}ClusterSpec"}),
+            **_header(_BASE), "extends": _EXTENDS,
+            "metadata": {
+                "description": "The name of the base; it may be left out.", "examples": [{"name": "shared"}],
+                "type": "object", "additionalProperties": False, "properties": {"name": _NAME},
+            },
+            "spec": {
+                **_partial({"$ref": f"{_DEFINITIONS}ClusterSpec"}),
+                "description": "Any part of a cluster's spec.", "examples": [{"tags": {"cost-center": "research"}}],
+            },
         },
+    }
+
+
+def _header(kind: str) -> dict[str, Any]:
+    """What every document begins with."""
+    return {
+        "apiVersion": {"const": API_VERSION, "description": "The version of the spec language.",
+                       "examples": [API_VERSION]},
+        "kind": {"const": kind, "description": "What the document is.", "examples": [kind]},
     }
 
 
@@ -78,14 +100,21 @@ def _document(kind: str, body: dict[str, Any]) -> dict[str, Any]:
         "$defs": definitions, "title": kind, "type": "object", "additionalProperties": False,
         "required": ["apiVersion", "kind", "metadata", "spec"],
         "properties": {
-            "apiVersion": {"const": API_VERSION}, "kind": {"const": kind},
+            **_header(kind),
             "metadata": {
+                "description": "The name of it, and the cluster that it belongs to.",
+                "examples": [{"name": name["examples"][0]}],
                 "type": "object", "required": ["name"], "additionalProperties": False,
-                "properties": {"name": name, "cluster": {"type": "string"}},
+                "properties": {"name": name, "cluster": _CLUSTER},
             },
-            "spec": body,
+            "spec": body | {"examples": [_example(body)]},
         },
     }
+
+
+def _example(body: dict[str, Any]) -> dict[str, Any]:
+    """The least that a document must say, from the examples of its keys."""
+    return {key: body["properties"][key]["examples"][0] for key in body["required"]}
 
 
 def schema_text(kind: str) -> str:

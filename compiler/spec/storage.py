@@ -14,34 +14,58 @@ from compiler.spec.types import Bucket, FileSystemId, IpAddress, LustreVersion, 
 class FsxLustre(SpecModel):
     """An FSx for Lustre file system, by id."""
 
-    id: FileSystemId
+    id: FileSystemId = Field(description="The id of the file system.", examples=["fs-0a1b2c3d4e5f60718"])
     address: IpAddress | None = Field(
-        None, description="IPv4 address of its first network interface; for one of another VPC, where its name has none"
+        None,
+        description="The IPv4 address of its first network interface, for a file system in another VPC, where its DNS "
+        "name is unknown.",
+        examples=["10.1.4.20"],
     )
-    mount_name: MountName = Field(description="the file system's MountName, like `abcdefgh`")
-    size: Size
+    mount_name: MountName = Field(description="The MountName that FSx gave the file system.", examples=["abcdefgh"])
+    size: Size = Field(description="The storage capacity of the file system.", examples=["4800Gi"])
     version: LustreVersion | None = Field(
-        None, description="its Lustre (`FileSystemTypeVersion`), quoted: AL2023 nodes cannot mount 2.10, which is the "
-        "default of the API for all but PERSISTENT_2"
+        None,
+        description="The Lustre version of the file system (FileSystemTypeVersion), in quotes; nodes of AL2023 cannot "
+        "mount 2.10.",
+        examples=["2.15"],
     )
-    deployment: Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"] = "PERSISTENT_2"
-    throughput_per_tib: int | None = Field(None, ge=12, alias="throughputPerTiB", description="MB/s for each TiB")
-    zone: Zone | None = Field(None, description="the zone of its subnet; unset: not checked against the pools")
+    deployment: Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"] = Field(
+        "PERSISTENT_2", description="The deployment type of the file system.",
+        examples=["PERSISTENT_2"],
+    )
+    throughput_per_tib: int | None = Field(
+        None, ge=12, alias="throughputPerTiB",
+        description="The throughput in MB/s for each TiB of capacity (PerUnitStorageThroughput).",
+        examples=[250],
+    )
+    zone: Zone | None = Field(
+        None, description="The zone of the file system's subnet; unset: not compared with the zones of the pools.",
+        examples=["us-west-2a"],
+    )
 
 
 class S3(SpecModel):
     """An S3 bucket, mounted by Mountpoint for Amazon S3."""
 
-    bucket: Bucket
-    prefix: Prefix = Field("", description="beginning of the keys that are mounted, like `runs/`; empty: all")
+    bucket: Bucket = Field(description="The name of the bucket.", examples=["datasets-111122223333"])
+    prefix: Prefix = Field(
+        "", description="The beginning of the keys that are mounted; unset: the whole bucket.",
+        examples=["runs/"],
+    )
 
 
 class Storage(SpecModel):
-    """A storage of exactly one kind."""
+    """A storage that exists, of exactly one kind: ``fsxLustre`` or ``s3``."""
 
-    name: Name
-    fsx_lustre: FsxLustre | None = None
-    s3: S3 | None = None
+    name: Name = Field(description="The storage's name, which jobs mount it by.", examples=["checkpoints"])
+    fsx_lustre: FsxLustre | None = Field(
+        None, description="An FSx for Lustre file system that exists.",
+        examples=[{"id": "fs-0a1b2c3d4e5f60718", "mountName": "abcdefgh", "size": "4800Gi", "version": "2.15"}],
+    )
+    s3: S3 | None = Field(
+        None, description="An S3 bucket that exists.",
+        examples=[{"bucket": "datasets-111122223333", "prefix": "runs/"}],
+    )
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

@@ -221,7 +221,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     (spec(pool={"localStorage": "RAID0"}), "SPC004", "spec.nodePools[0].localStorage", "is `RAID0`, not one of",
      "did you mean `raid0`?"),
     (spec(pool={"nodes": None}), "SPC001", "spec.nodePools[0]", "`nodes` is missing", "a mapping with `max`"),
-    (spec(job={"image": None}), "SPC001", "spec.jobs[0]", "`image` is missing", "container image with a tag"),
+    (spec(job={"image": None}), "SPC001", "spec.jobs[0]", "`image` is missing", "the container image, with a tag"),
     (spec(nodePools=None), "SPC001", "spec", "`nodePools` is missing", "a list, each item with `name`, `instanceType`"),
     (spec(pool={"capacity": {"type": "block", "id": "cr-00000001", "ends": "2026-12-15 11:30"}}), "SPC005",
      "spec.nodePools[0].capacity.ends", "has no time zone", "write `2026-12-15T11:30:00Z`"),

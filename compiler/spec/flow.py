@@ -1,0 +1,36 @@
+"""Values as people write them in a spec: YAML on one line."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from yaml import SafeDumper
+
+_QUOTED = re.compile(r"'([^'\"\\]*)'")
+
+
+def flow(value: Any) -> str:
+    """A value of JSON as YAML on one line, quoted where a YAML 1.1 reader would take a text for something else."""
+    import yaml  # only errors and pages need it
+
+    text: str = yaml.dump(
+        value, Dumper=_dumper(), default_flow_style=True, sort_keys=False, width=1_000_000, allow_unicode=True
+    )
+    return _QUOTED.sub(r'"\1"', text.removesuffix("...\n").rstrip("\n"))
+
+
+@cache
+def _dumper() -> type[SafeDumper]:
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        """Floats with an exponent: there are only large ones, like `8.03e+9`."""
+
+    def exponent(dumper: Any, value: float) -> Any:
+        return dumper.represent_scalar("tag:yaml.org,2002:float", f"{value:.2e}".replace("e+0", "e+"))
+
+    Dumper.add_representer(float, exponent)
+    return Dumper

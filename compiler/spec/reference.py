@@ -1,0 +1,140 @@
+"""The keys of the spec language in words: for ``trainyard explain --spec`` and the tables of ``docs/spec.md``."""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from compiler.dataclass import dataclass
+from compiler.spec import types as spec_types
+from compiler.spec.cluster import TrainingCluster
+from compiler.spec.errors import inner_model
+from compiler.spec.flow import flow
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of the spec. ``path`` has ``[]`` behind each list of mappings that it goes through."""
+
+    path: str
+    name: str
+    field: FieldInfo
+    declared: Any
+    """The type that the field was declared with, with its checks."""
+
+    @property
+    def model(self) -> type[BaseModel] | None:
+        """The model of the mapping, or of the items of the list, that stands here."""
+        return inner_model(self.field.annotation)
+
+    @property
+    def inside(self) -> str:
+        """What the paths of the keys inside begin with."""
+        return f"{self.path}[]." if get_origin(self.field.annotation) is list else f"{self.path}."
+
+    @property
+    def default(self) -> str:
+        """The value that stands where none is written, or `required`, or `derived`; empty where there is none."""
+        if self.field.is_required():
+            return "required"
+        return _default(self.field.default) or ("derived" if "derived" in self.description else "")
+
+    @property
+    def limits(self) -> str:
+        """The numbers and lengths that the model allows."""
+        unit = "characters" if self.field.annotation is str else "of them"
+        found = []
+        for each in self.field.metadata:
+            for name, text in _LIMITS.items():
+                value = getattr(each, name, None)
+                if value is not None:
+                    found.append(text.format(value, unit))
+        return ", ".join(found)
+
+    @property
+    def description(self) -> str:
+        """What it is, in a sentence."""
+        return self.field.description or ""
+
+    @property
+    def example(self) -> str:
+        """A value of it, as YAML on one line."""
+        return flow((self.field.examples or [None])[0])
+
+    def kind(self, name_of: Callable[[type[BaseModel]], str]) -> str:
+        """The type in words; ``name_of`` says what a model is called."""
+        return _kind(self.declared, name_of)
+
+
+def keys(model: type[BaseModel], above: str = "") -> list[Key]:
+    """The keys of one model, in order."""
+    declared = get_type_hints(model, include_extras=True)
+    return [Key(f"{above}{field.alias or name}", field.alias or name, field, declared[name])
+            for name, field in model.model_fields.items()]
+
+
+def all_keys(model: type[BaseModel] = TrainingCluster, above: str = "") -> Iterator[Key]:
+    """Every key of the language, each before the keys inside it."""
+    for key in keys(model, above):
+        yield key
+        if key.model is not None:
+            yield from all_keys(key.model, key.inside)
+
+
+def models() -> list[type[BaseModel]]:
+    """Every model, in the order in which a spec mentions them."""
+    inside = (key.model for key in all_keys() if key.model is not None)
+    return list(dict.fromkeys([TrainingCluster, *inside]))
+
+
+def _default(value: Any) -> str:
+    if value is None or value in ([], {}, ""):
+        return ""
+    if isinstance(value, BaseModel):
+        value = {key: each for key, each in value.model_dump(by_alias=True, exclude_none=True).items()
+                 if each not in ([], {}, "")}
+    return flow(value) if value != {} else ""
+
+
+_LIMITS = {
+    "ge": "at least {}", "gt": "above {}", "le": "at most {}", "lt": "below {}", "min_length": "at least {} {}",
+    "max_length": "at most {} {}",
+}
+_PLAIN = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", type(None): ""}
+_NAMED = [(value, name) for name, value in vars(spec_types).items() if get_origin(value) is Annotated]
+_SPOKEN = {
+    "Account": "text of 12 digits", "AmiAlias": "AMI alias", "Amount": "quantity above 0", "Arn": "ARN",
+    "Command": "list of text", "Count": "number above 0", "EnvName": "variable name", "HugePages": "size",
+    "IpAddress": "IPv4 address", "KubernetesVersion": "Kubernetes version", "LustreVersion": "Lustre version",
+    "MountName": "MountName", "Path": "absolute path", "Period": "duration above 0", "PublicCidr": "IPv4 block",
+    "RepositoryUrl": "URL", "RootSize": "size", "TorchVersion": "PyTorch version", "VpcCidr": "IPv4 block",
+    "VpcId": "VPC id", "Word": "text",
+}
+"""What types are called where the words of their own names would say less."""
+
+
+def _kind(declared: Any, name_of: Callable[[type[BaseModel]], str]) -> str:
+    """A type in words: the spec's own types by name, lists and mappings by what they hold."""
+    named = next((name for value, name in _NAMED if value == declared), None)
+    if named is not None:
+        return _SPOKEN.get(named) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", named).lower()
+    origin, arguments = get_origin(declared), get_args(declared)
+    if origin is Annotated:
+        return _kind(arguments[0], name_of)
+    if origin is Literal:
+        return ", ".join(f"`{each}`" for each in arguments)
+    inside = [_kind(each, name_of) for each in arguments]
+    if origin in (Union, types.UnionType):
+        return " or ".join(filter(None, inside))
+    if origin is list:
+        return f"list of {inside[0]}"
+    if origin is dict:
+        return f"mapping of {inside[0]} to {inside[1]}"
+    if isinstance(declared, type) and issubclass(declared, BaseModel):
+        return name_of(declared)
+    return _PLAIN[declared]

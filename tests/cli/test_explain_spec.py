@@ -1,0 +1,90 @@
+"""`explain --spec KEY`: what a key of the spec language is, what bounds it, and an example."""
+
+from __future__ import annotations
+
+import pytest
+from running import Command
+
+from compiler.spec.reference import Key, all_keys
+
+KEYS = list(all_keys())
+
+
+@pytest.mark.parametrize("words", [
+    "spec.nodePools.capacity.reservations", "nodePools.capacity.reservations", "nodePools[].capacity.reservations",
+    "spec.nodePools[0].capacity.reservations", "spec.nodePools[].capacity.reservations.",
+])
+def test_a_key_may_be_written_in_several_ways(words: str, trainyard: Command) -> None:
+    done = trainyard("explain", "--spec", words)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("spec.nodePools[].capacity.reservations\n")
+    assert "\n    nodes  The number of instances in the reservation" in done.out
+
+
+def test_a_value_with_its_bound(trainyard: Command) -> None:
+    assert trainyard("explain", "--spec", "jobs.checkpoint.every").out == """\
+spec.jobs[].checkpoint.every
+
+  The time between two saves, which the program reads from `CHECKPOINT_EVERY_SECONDS`; unset: the variable is not set.
+
+  type     duration above 0
+  default  none
+  bound    above 0, below the timeout, longer than a checkpoint takes to write
+  source   FSx for Lustre user guide, performance
+  codes    RES029, RES046
+  example  every: 30m
+"""
+
+
+@pytest.mark.parametrize(("key", "row"), [
+    ("flux.branch", "default  main"), ("jobs.sharedMemory", "default  derived"), ("account", "default  required"),
+    ("nodePools", "type     list of mappings"), ("jobs.labels", "type     mapping of job label key to label value"),
+    ("system.nodes", "bound    2 to 20: Karpenter's two pods are on two nodes"),
+])
+def test_a_row(key: str, row: str, trainyard: Command) -> None:
+    assert f"\n  {row}\n" in trainyard("explain", "--spec", key).out
+
+
+@pytest.mark.parametrize("key", KEYS, ids=lambda key: key.path)
+def test_every_key_is_explained(key: Key, trainyard: Command) -> None:
+    """By the path that the list shows; a value has the bound of docs/bounds.md, a mapping the keys inside it."""
+    done = trainyard("explain", "--spec", key.path)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"{key.path}\n\n  {key.description}\n")
+    assert f"\n  example  {key.name}: {key.example}\n" in done.out
+    assert "\n  bound    " in done.out or key.model is not None
+    assert ("\n  keys inside:\n" in done.out) == (key.model is not None)
+
+
+def test_all_keys_are_listed(trainyard: Command) -> None:
+    lines = trainyard("explain", "--spec").out.splitlines()
+    assert [line.split()[0] for line in lines] == ["key", *(key.path for key in KEYS)]
+
+
+def test_a_name_of_a_free_mapping_is_the_mapping(trainyard: Command) -> None:
+    assert trainyard("explain", "--spec", "jobs.env.NCCL_DEBUG").out == trainyard("explain", "--spec", "jobs.env").out
+
+
+@pytest.mark.parametrize(("words", "answer"), [
+    ("spec.nodePool.capacity", "did you mean `spec.nodePools[].capacity`?"),
+    ("jobs.chekpoint", "did you mean `spec.jobs[].checkpoint`?"),
+    ("checkpoint", "did you mean `spec.jobs[].checkpoint`?"),
+    ("every", "did you mean `spec.jobs[].checkpoint.every`?"),
+    ("size", "write one of `spec.nodePools[].rootVolume.size`, `spec.storage[].fsxLustre.size`"),
+    ("gracePerid", "did you mean `spec.jobs[].gracePeriod`?"),
+    ("zzz", "`trainyard explain --spec` lists all"),
+])
+def test_an_unknown_key(words: str, answer: str, trainyard: Command) -> None:
+    done = trainyard("explain", "--spec", words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"trainyard: there is no key `{words}` in a spec: {answer}\n"
+
+
+@pytest.mark.parametrize(("words", "fault"), [
+    (["EFA001", "--spec", "jobs"], "`--spec jobs` and `EFA001` are two subjects: ask for one at a time"),
+    (["spec.jobs"], "there is no code or object `spec.jobs`: `trainyard explain --spec spec.jobs` explains a key of "
+                    "the spec"),
+])
+def test_what_is_asked_for_wrongly(words: list[str], fault: str, trainyard: Command) -> None:
+    done = trainyard("explain", *words)
+    assert (done.code, done.out, done.err) == (2, "", f"trainyard: {fault}\n")
