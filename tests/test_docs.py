@@ -50,26 +50,36 @@ def test_the_readme_shows_input_output_and_a_mistake_on_its_first_screen() -> No
 def test_examples_of_the_spec_language_compile(trainyard: Command, tmp_path: Path) -> None:
     """The blocks of spec.md, as the files that their text says they are."""
     texts = [text for text in blocks(DOCS / "spec.md", "yaml") if not text.startswith("# yaml-language-server")]
-    names = {"TrainingCluster": "cluster.yaml", "TrainingJob": "job.yaml", "TrainingClusterBase": "../small/base.yaml"}
-    for folder in ("folder", "small", "pools", "part"):
-        (tmp_path / folder).mkdir()
-    for text in texts:
+    cluster = next(text for text in texts if "kind: TrainingCluster\nmetadata: {name: research}" in text)
+    names = []
+    for number, text in enumerate(texts):
         kind = re.search(r"^kind: (\w+)$", text, re.MULTILINE)
         if text.startswith("spec:"):
-            whole = yaml.safe_load(texts[0])
-            whole["metadata"]["name"] = "part"
-            whole["spec"].update(yaml.safe_load(text)["spec"])
-            (tmp_path / "part" / "spec.yaml").write_text(yaml.safe_dump(whole))
+            name, text = f"part-{number}/spec.yaml", with_part(cluster, text, f"part-{number}")
         elif kind is None:
-            (tmp_path / "pools" / "spec.yaml").write_text(HEADER + re.sub(r"^", "    ", text, flags=re.MULTILINE))
+            name, text = "pools/spec.yaml", HEADER + re.sub(r"^", "    ", text, flags=re.MULTILINE)
+        elif kind[1] == "TrainingClusterBase":
+            name = "small/base.yaml"
         elif "extends:" in text:
-            (tmp_path / "small" / "spec.yaml").write_text(text)
+            name = "small/spec.yaml"
         else:
-            (tmp_path / "folder" / names[kind[1]]).write_text(text)
-    assert len(list(tmp_path.rglob("*.yaml"))) == len(texts) == 6
+            name = f"research/{number}.yaml"
+        names.append(name)
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert len(set(names)) == len(texts) == 11
     done = trainyard("check", ".", cwd=tmp_path)
     assert (done.out, done.code) == ("", 0)
-    assert sorted(done.err.removeprefix("clean: ").strip().split(", ")) == ["part", "pools", "research", "small"]
+    clusters = {name.partition("/")[0] for name in names}
+    assert sorted(done.err.removeprefix("clean: ").strip().split(", ")) == sorted(clusters)
+
+
+def with_part(cluster: str, part: str, name: str) -> str:
+    """A cluster of another name, with a part of a spec in the place of its own."""
+    whole = yaml.safe_load(cluster)
+    whole["metadata"]["name"] = name
+    whole["spec"].update(yaml.safe_load(part)["spec"])
+    return yaml.safe_dump(whole)
 
 
 def test_settings_in_the_policy_page_are_read(trainyard: Command, tmp_path: Path) -> None:
