@@ -56,9 +56,9 @@ def explain_object(subject: str, field: str, paths: Sequence[str], options: Opti
         if not done.compilations:
             named = listed(paths)
             raise UsageError(f"no spec could be read in {named}, so nothing is known of `{subject}`: "
-                             "`--in` names specs, `trainyard check` tells their faults")
+                             "`--in` names specs, `trainyard check` reports their faults")
         if any(each.plan is None for each in done.compilations):
-            raise UsageError("the specs have faults: `trainyard check` tells them")
+            raise UsageError("the specs have faults: `trainyard check` reports them")
         raise UsageError(_unknown(subject, field, done.compilations))
     return "\n".join(parts)
 

@@ -62,7 +62,7 @@ class Plan:
     """Everything that will exist.
 
     ``closed``: nothing else exists than what is here and in ``external`` (apiVersion, kind, namespace, name of what
-    others made; our own output); an open plan was lifted from a stranger's files, and what is missing from it may
+    others made; our own output); an open plan was lifted from third-party files, and what is missing from it may
     live elsewhere. ``workloads`` are pods of others, in open plans only. ``derived`` and ``bootstrap`` are not carried
     by manifests, so they take no part in equality; nor do ``shares``, what jobs can get of a node by pool and resource,
     less what DaemonSets take.

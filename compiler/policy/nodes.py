@@ -125,7 +125,7 @@ class Nodes:
         return {*network.zones, *(each.zone for each in network.subnets)} if network else set()
 
     def has_label(self, pool: NodePool, key: str, value: str) -> bool | None:
-        """Whether nodes of a pool carry a label; ``None`` if that cannot be told."""
+        """Whether nodes of a pool carry a label; ``None`` if that cannot be known."""
         types = self.types(pool) if key in FACTS else ()
         if key in FACTS and not types and named(pool, self.catalog):
             return None  # its requirements contradict each other: which one is meant is not known

@@ -196,7 +196,7 @@ def _whole(instance: InstanceType | None) -> bool:
 
 
 def has_label(pool: NodePool, types: tuple[InstanceType, ...], key: str, value: str) -> bool | None:
-    """Whether nodes of a pool carry a label; ``None`` if that cannot be told."""
+    """Whether nodes of a pool carry a label; ``None`` if that cannot be known."""
     if key == NODEPOOL_LABEL:
         return _same(pool.name, value) if not isinstance(pool, GroupPool) else False
     if key in pool.labels:

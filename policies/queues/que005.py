@@ -15,7 +15,7 @@ def gang_over_quota(work: Work, world: World) -> Iterator[Finding]:
 
     All nodes of a job are admitted together, into one flavor (kueue v0.19.2). Beyond the nominal quota and what may
     be borrowed from the cohort the job waits for ever; its only condition is Suspended. Of a cohort with a member that
-    may be elsewhere nothing is told.
+    may be elsewhere nothing is reported.
 
     ## Fails
 

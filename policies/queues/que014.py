@@ -14,7 +14,7 @@ def old_queue_api(_plan: Plan, world: World) -> Iterator[Finding]:
     """Objects are written for an API version of Kueue that is on its way out.
 
     v1beta1 is served and deprecated since v1beta2 became the stored version (Kueue 0.19); fields have other names in
-    the new one, like `cohortName` for `cohort`. It is told once, at the first object.
+    the new one, like `cohortName` for `cohort`. It is reported once, at the first object.
 
     ## Fails
 

@@ -242,7 +242,7 @@ def test_explain_without_specs(trainyard: Command, tmp_path: Path) -> None:
 def test_explain_in_specs_with_faults(trainyard: Command) -> None:
     done = trainyard("explain", "job/train", "--in", BAD / "unknown-type.yaml")
     assert (done.code, done.out) == (2, "")
-    assert done.err == "trainyard: the specs have faults: `trainyard check` tells them\n"
+    assert done.err == "trainyard: the specs have faults: `trainyard check` reports them\n"
 
 
 def test_catalog(trainyard: Command) -> None:
