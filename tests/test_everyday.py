@@ -59,7 +59,7 @@ def test_the_recipe_to_add_a_job(repository: Path) -> None:
     assert done.returncode == 0, done.stderr
     changed = shell(repository, "git show --name-status --format= HEAD").stdout
     assert "A\tspecs/jakarta/jobs/flores.yaml" in changed
-    assert re.search(r"^A\tgenerated/jakarta/jobs/models/trainjob-flores-\w{5}\.yaml$", changed, re.MULTILINE)
+    assert re.search(r"^A\tgenerated/jakarta/jobs/models\.trainjob-flores-\w{5}\.yaml$", changed, re.MULTILINE)
     assert shell(repository, "trainyard compile --check").returncode == 0
     assert shell(repository, "git status --porcelain").stdout == ""
 
@@ -186,7 +186,7 @@ def test_the_output_folder_reaches_every_path(
     stages = [yaml.safe_load(path.read_text()) for path in (written / "flux").glob("kustomization-*.yaml")]
     assert stages
     assert all(stage["spec"]["path"].startswith(f"./{folder}/starter/") for stage in stages)
-    named = re.findall(r"\S*/starter/bootstrap\S*", (written / "bootstrap" / "README.md").read_text())
+    named = re.findall(r"[\w./-]*/starter/bootstrap", (written / "bootstrap" / "README.md").read_text())
     assert named
     assert all(path.startswith(f"{folder}/starter/") for path in named)
     assert trainyard("compile", "--check", "starter.yaml", "-o", output, cwd=tmp_path / "here").code == 0

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from compiler.diagnostics.diagnostic import Diagnostic, Severity, error, warning
 from compiler.emit import MANIFEST, UNREADABLE, swap
@@ -87,10 +87,23 @@ def interrupted(root: Path) -> bool:
 def _check_paths(files: Mapping[str, bytes]) -> None:
     """Paths are made by the compiler, so a wrong one is its own fault."""
     for path in files:
-        if not path or PurePosixPath(path).is_absolute() or str(PurePosixPath(path)) != path or ".." in path.split("/"):
+        if not _NO_PART.isdisjoint(path.split("/")):
             raise ValueError(f"not a relative path: {path!r}")
-        if not files.keys().isdisjoint(map(str, PurePosixPath(path).parents)):
+        if not files.keys().isdisjoint(_folders(path)):
             raise ValueError(f"a file and a folder at once: {path!r}")
+
+
+_NO_PART = {"", ".", ".."}
+
+
+def _folders(path: str) -> list[str]:
+    """The folders that a path goes through, the nearest first."""
+    folders = []
+    folder, slash, _ = path.rpartition("/")
+    while slash:
+        folders.append(folder)
+        folder, slash, _ = folder.rpartition("/")
+    return folders
 
 
 def _failure(root: Path, fault: OSError) -> Diagnostic:
@@ -205,10 +218,10 @@ def _holds(state: _Comparison, path: str, wanted: bytes) -> bool:
 def _in_the_way(files: Mapping[str, bytes], possible: set[str], foreign: list[str]) -> set[str]:
     """Foreign entries where a file or a folder of ours must stand."""
     conflicts = {path for path in files if path not in possible}
-    folders = {str(parent) for path in files for parent in PurePosixPath(path).parents}
+    folders = {folder for path in files for folder in _folders(path)}
     conflicts |= folders.intersection(foreign)
     for path in foreign:  # a folder that holds it stands where a file of ours must
-        if not files.keys().isdisjoint(map(str, PurePosixPath(path).parents)):
+        if not files.keys().isdisjoint(_folders(path)):
             conflicts.add(path)
     return conflicts
 

@@ -57,7 +57,8 @@ def hold(
     held.diagnostics += not_ended(earlier, held.runs, spec.spec)
     held.runs += earlier
     held.plan, held.manifests = with_needs(held.plan, held.manifests, earlier, committed)
-    held.diagnostics += pruned(held.manifests, committed)
+    if not any(found.severity is Severity.ERROR for found in held.diagnostics):
+        held.diagnostics += pruned(held.manifests, committed)
     return held
 
 

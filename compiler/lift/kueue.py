@@ -56,7 +56,7 @@ def cluster_queue(body: Reader) -> Iterator[PlanNode]:
     preemption = spec / "preemption"
     yield ClusterQueue(
         at=body.at, name=name_of(body), cohort=member.text() or None,
-        origins={"cohort": member.at, "namespaces": (spec / "namespaceSelector").at,
+        origins={"cohort": member.at, "namespace_selector": (spec / "namespaceSelector").at,
                  "stopped": (spec / "stopPolicy").at, "groups": (spec / "resourceGroups").at,
                  "preemption": preemption.at, "strategy": (spec / "queueingStrategy").at},
         groups=tuple(_group(each) for each in (spec / "resourceGroups").items()),

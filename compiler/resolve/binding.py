@@ -64,9 +64,9 @@ def _explain(context: Context, job: Job) -> None:
     why_queue = "the queue of its pool" if queue.implicit else "the only queue that could take it"
     for key, given, bound, why, follows in (
         ("queue", job.spec.queue, queue.name, why_queue, queue.at),
-        ("pool", job.spec.pool, job.pool.name, f"the only pool of queue {queue.name}", queue.at / "quota"),
+        ("pool", job.spec.pool, job.pool.name, f"the only pool of queue {queue.name}", queue.place("quota")),
         ("namespace", job.spec.namespace, job.namespace, f"the only namespace of queue {queue.name}",
-         queue.at / "namespaces"),
+         queue.place("namespaces")),
     ):
         context.settle(job.target, key, given, bound, why, at=job.at / key,
                        follows=follows if context.spec.queues else None)

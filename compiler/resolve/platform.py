@@ -34,7 +34,7 @@ def namespace_routes(context: Context, queues: dict[str, Queue]) -> dict[str, Ro
     found = {each.name: at / index for index, each in enumerate(context.spec.namespaces)}
     for queue in queues.values():
         for namespace in queue.namespaces:
-            found.setdefault(namespace, queue.at / "namespaces")
+            found.setdefault(namespace, queue.place("namespaces"))
     taken = {chart.namespace for chart in context.release.charts.values()} | _SYSTEM
     for namespace in (each for each in found if each in taken):
         context.fault("RES021", f"namespace `{namespace}` belongs to the system", found[namespace],

@@ -39,6 +39,10 @@ class Queue:
     spec: spec_queues.Queue
     implicit: bool = False
 
+    def place(self, key: str) -> Route:
+        """The place of a key; of a queue that is made for a pool, the pool."""
+        return self.at if self.implicit else self.at / key
+
 
 def resolve_queues(context: Context, pools: dict[str, Pool]) -> dict[str, Queue]:
     """Every queue, by name. Without any in the spec: one queue a pool."""
@@ -124,12 +128,15 @@ def cluster_queue(context: Context, queue: Queue) -> ClusterQueue:
                        "does not cover", "kueue.x-k8s.io/v1beta2 ClusterQueue coveredResources")
     return ClusterQueue(
         at=queue.at, name=queue.name, cohort=spec.cohort,
-        origins={"cohort": queue.at / "cohort", "groups": queue.at / "quota", "namespaces": queue.at / "namespaces"},
-        groups=(ResourceGroup(at=queue.at / "quota", covered=resources, flavors=flavors),) if flavors else (),
+        origins={
+            "cohort": queue.place("cohort"), "groups": queue.place("quota"),
+            "namespace_selector": queue.place("namespaces"),
+        },
+        groups=(ResourceGroup(at=queue.place("quota"), covered=resources, flavors=flavors),) if flavors else (),
         namespace_selector=_selector(queue),
         strategy=spec.strategy,
         preemption=Preemption(
-            at=queue.at / "preemption", within=spec.preemption.within_queue,
+            at=queue.place("preemption"), within=spec.preemption.within_queue,
             reclaim=spec.preemption.reclaim_from_cohort if spec.cohort else "Never",
         ),
     )
@@ -152,7 +159,11 @@ def _flavor_quotas(
             at=at, resource=resource, nominal=each * quota.nodes,
             borrowing=each * quota.borrow if borrows and quota.borrow is not None else None,
             lending=each * quota.lend if borrows and quota.lend is not None else None,
-            origins={"nominal": at / "nodes", "borrowing": at / "borrow", "lending": at / "lend"},
+            origins={
+                "nominal": at / "nodes",
+                "borrowing": at if queue.implicit else at / "borrow",
+                "lending": at if queue.implicit else at / "lend",
+            },
         )
 
     return FlavorQuotas(at=at, flavor=pool.name, quotas=tuple(of(resource) for resource in resources))
@@ -167,7 +178,7 @@ def cohorts(context: Context, queues: dict[str, Queue]) -> tuple[Cohort, ...]:
     }
     for queue in queues.values():
         if queue.spec.cohort is not None:
-            found.setdefault(queue.spec.cohort, Cohort(at=queue.at / "cohort", name=queue.spec.cohort))
+            found.setdefault(queue.spec.cohort, Cohort(at=queue.place("cohort"), name=queue.spec.cohort))
     return tuple(found.values())
 
 
@@ -175,7 +186,7 @@ def local_queues(queues: dict[str, Queue]) -> tuple[LocalQueue, ...]:
     """A LocalQueue of the queue's name in each of its namespaces."""
     return tuple(
         LocalQueue(at=queue.at, name=queue.name, namespace=namespace, cluster_queue=queue.name,
-                   origins={"namespace": queue.at / "namespaces"})
+                   origins={"namespace": queue.place("namespaces")})
         for queue in queues.values() for namespace in queue.namespaces
     )
 

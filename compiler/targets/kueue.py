@@ -108,7 +108,7 @@ def queue_origins(queue: ClusterQueue) -> dict[tuple[Key, ...], Route]:
     """Where the parts of a ClusterQueue come from, down to each quota."""
     found: dict[tuple[Key, ...], Route] = {
         ("spec", "cohortName"): queue.where("cohort"),
-        ("spec", "namespaceSelector"): queue.where("namespaces"),
+        ("spec", "namespaceSelector"): queue.where("namespace_selector"),
         ("spec", "resourceGroups"): queue.where("groups"),
     }
     for g, group in enumerate(queue.groups):

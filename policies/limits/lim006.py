@@ -14,7 +14,7 @@ def shared_memory_default(work: Work) -> Iterator[Finding]:
 
     NCCL and the workers of data loaders exchange data through /dev/shm; 64 MiB is the container runtime's default,
     and they die with "Bus error" or "No space left on device" (PyTorch, torch.multiprocessing; NCCL,
-    troubleshooting).
+    troubleshooting). Less than that is an error: nobody means it.
 
     ## Fails
 
@@ -46,6 +46,7 @@ def shared_memory_default(work: Work) -> Iterator[Finding]:
             work.pod.where("volumes") / work.pod.volumes.index(volume) / "emptyDir" / "sizeLimit",
             label="no more than the default, 64Mi",
             help="write `8Gi` for each device, or leave it out to have it derived",
+            severity=Severity.ERROR if volume.size < _DEFAULT else None,
         )
 
 

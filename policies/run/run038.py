@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 
+from compiler.diagnostics.near import near
 from compiler.manifest import placeholder
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
@@ -54,7 +54,7 @@ def registry_of_nobody(work: Work, world: World) -> Iterator[Finding]:
                       label="no such host", help="write `ACCOUNT.dkr.ecr.REGION.amazonaws.com`, ACCOUNT with 12 digits")
         return
     region, known = found["region"] or found["dual"], world.catalog.regions
-    near = get_close_matches(region, known, n=1) if region not in known else []
-    if near:
+    meant = near(region, known, limit=1) if region not in known else []
+    if meant:
         yield Finding(f"image `{image}` of {work.title} is in region `{region}`, which there is not",
-                      node.where("image"), label="no such host", help=f"did you mean `{near[0]}`?")
+                      node.where("image"), label="no such host", help=f"did you mean `{meant[0]}`?")

@@ -219,13 +219,17 @@ def _compile_and_die(folder: Path, number: int) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
-def test_a_kill_between_any_two_writes(folder: Path, trainyard: Command) -> None:
+def test_a_kill_between_any_two_writes(
+    folder: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The folder is what it was, or what it should become; and the next run mends the rest.
 
     Every 6th point here, where a whole compilation runs; tests/emit tries each single one.
     """
     old = contents(folder / "generated")
-    assert trainyard("compile", "spec.yaml", "-o", str(folder / "fresh" / "generated"), cwd=folder).code == 0
+    (folder / "fresh").mkdir()
+    assert trainyard("compile", "../spec.yaml", cwd=folder / "fresh").code == 0
+    monkeypatch.chdir(folder)
     new = {path: data for path, data in contents(folder / "fresh" / "generated").items() if not path.endswith(".json")}
     backup, seen, number = folder / "backup", [], 1
     shutil.copytree(folder / "generated", backup)

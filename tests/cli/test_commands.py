@@ -131,18 +131,6 @@ def test_compile_check_and_compile_again(trainyard: Command, tmp_path: Path) -> 
     assert {path for path, _ in snapshot(tmp_path).items()} == {path for path, _ in before.items()}
 
 
-def test_report_is_printed_and_nothing_is_written(trainyard: Command, tmp_path: Path) -> None:
-    """With findings as a part of it; a spec with faults has none."""
-    shutil.copy(STARTER, tmp_path)
-    done = trainyard("report", "starter.yaml", cwd=tmp_path)
-    assert done.code == 0
-    assert done.out.startswith("# starter\n\nRelease ")
-    assert "## Derived" in done.out
-    assert not (tmp_path / "generated").exists()
-    (tmp_path / "starter.yaml").write_text(STARTER.read_text().replace("us-west-2a", "us-west-9a"))
-    done = trainyard("report", "starter.yaml", cwd=tmp_path)
-    assert (done.code, "error[RES004]" in done.out) == (1, True)
-
 
 def test_compile_to_another_folder(trainyard: Command, tmp_path: Path) -> None:
     assert trainyard("compile", STARTER, "-o", tmp_path / "a" / "b").code == 0

@@ -234,9 +234,8 @@ def test_a_run_file_with_a_wrong_value(field: str, value: Any, folder: Path, tra
 def test_what_flux_deletes_is_said(folder: Path, trainyard: Command) -> None:
     """Objects that leave, but for those that Flux is told to keep; once, at the edit."""
     name = only_object(folder, "train")
-    done = compiled(folder, trainyard, whole(job=None, queues=None, endedRuns=[name]))
-    (note,) = re.findall(r"note\[CHG009\]: (.*)\n(?:.*\n)*?   = note: (.*)\n", done.out)
-    assert note[0] == "Flux deletes 3 objects that leave the output"
-    assert "ClusterQueue/" in note[1]
-    assert "TrainJob" not in note[1]
+    done = compiled(folder, trainyard, whole(jobs=[], priorities=[], endedRuns=[name]))
+    assert "note[CHG009]: Flux deletes " in done.out
+    (names,) = re.findall(r"= note: (.*`WorkloadPriorityClass/high`.*)", done.out)
+    assert "TrainJob/" not in names
     assert "CHG009" not in trainyard("check", "spec.yaml", cwd=folder).out

@@ -113,7 +113,7 @@ def test_an_edit_against_what_is_committed(trainyard: Command, folder: Path) -> 
     (run,) = rows(text, "Earlier runs")
     assert run[1:4] == ["timor", "14", "h200"]
     assert re.fullmatch(r"`kubectl delete trainjob timor-\w{5} -n models`", run[4])
-    assert re.search(r"^- - `jobs/models/trainjob-timor-\w{5}\.yaml`$", text, re.MULTILINE)
+    assert re.search(r"^- - `jobs/models\.trainjob-timor-\w{5}\.yaml`$", text, re.MULTILINE)
 
 
 def test_findings_have_their_line(trainyard: Command, tmp_path: Path) -> None:
