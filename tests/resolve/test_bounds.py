@@ -37,6 +37,15 @@ def _large() -> dict[str, Any]:
     return found
 
 
+def _one_volume() -> dict[str, Any]:
+    """Two namespaces and two storages, whose names are the same once they are joined."""
+    disks = [{"name": "c", "s3": {"bucket": "one"}}, {"name": "b-c", "s3": {"bucket": "two"}}]
+    jobs = [{"name": f"job-{space}", "namespace": space, "nodes": 1, "image": "a:1", "command": ["x"],
+             "mounts": [{"storage": name, "path": "/data"}]} for space, name in (("a-b", "c"), ("a", "b-c"))]
+    return spec(storage=disks, namespaces=[{"name": "a"}, {"name": "a-b"}], jobs=jobs, queues=[
+        {"name": "q", "namespaces": ["a", "a-b"], "quota": [{"pool": "gpu", "nodes": 4}]}])
+
+
 def stored(*systems: dict[str, Any]) -> dict[str, Any]:
     return spec(storage=[{"name": f"s{index}", "fsxLustre": {**FSX, **each}} for index, each in enumerate(systems)])
 
@@ -74,6 +83,8 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
      "may take 24h, and its nodes go after 23h20m, 40m before the end of the Capacity Block", "at most `23h20m`"),
     (saving("1m", 70e9), "RES046", "spec.jobs[0].checkpoint.every", "has 913 GiB, which takes 5m21s to write",
      "every: 28m"),
+    (_one_volume(), "RES009", "spec.storage[1].name", "storage `b-c` in namespace `a` and storage `c` in namespace "
+     "`a-b` would have one PersistentVolume, `a-b-c`", "rename storage `b-c`"),
     (_large(), "RES046", "spec.jobs[0].checkpoint.path", "has 1,304 GiB, and its file system",
      "two checkpoints"),
     (spec(job={"model": {"parameters": 1e9, "precision": "fp8"}}), "RES047", "spec.jobs[0].model.precision",
