@@ -88,9 +88,10 @@ class Cluster(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementGroup(PlanNode):
-    """An EC2 placement group. Karpenter does not create it, so a step of the bootstrap does."""
+    """An EC2 placement group of a pool. Karpenter does not create it, so a step of the bootstrap does."""
 
     name: str
+    pool: str
     strategy: str
 
 

@@ -131,6 +131,7 @@ def _mounted(
     pairs = dict.fromkeys(
         (job.namespace, mount.storage) for job in training for mount in job.spec.mounts if mount.storage in stored
     )
+    storage.check_volumes(context, stored, list(pairs))
     return [storage.volumes(context, stored[name], namespace) for namespace, name in pairs]
 
 

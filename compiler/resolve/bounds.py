@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from compiler.catalog import allocatable, max_pods
+from compiler.dataclass import dataclass
 from compiler.plan.units import Duration, Quantity
 from compiler.resolve.binding import Job, mount_of
 from compiler.resolve.context import SPEC, Context
@@ -20,7 +21,7 @@ from compiler.spec.nodes import Capacity
 from compiler.spec.storage import FsxLustre
 
 _RESERVATION = "EC2 API, CapacityReservation (2016-11-15)"
-_REQUESTS = "chart values of kueue 0.19.2 and jobset 0.12.0; requests of EKS add-ons"
+_REQUESTS = "values.yaml of the charts of kueue v0.19.2, jobset v0.12.0 and karpenter v1.14.1"
 
 
 def check_pools(context: Context, pools: Mapping[str, Pool]) -> None:
@@ -72,7 +73,9 @@ def _apart(one: Pool, other: Pool) -> tuple[str, str] | None:
     return None
 
 
-_SPREAD = 7  # EC2 user guide, placement groups: running instances a zone of a spread placement group
+# EC2 user guide, placement-strategies: running instances a zone of a group of strategy `spread`, racks apart (the only
+# spread that there is outside of Outposts).
+_SPREAD = 7
 
 
 def _spread(context: Context, pool: Pool) -> None:
@@ -195,9 +198,25 @@ def _seconds(capacity: Capacity) -> int | None:
     return int((datetime.fromisoformat(capacity.ends) - datetime.fromisoformat(capacity.starts)).total_seconds())
 
 
-# MB/s for each TiB that a deployment has at most (FSx API, PerUnitStorageThroughput; scratch: 200), where the spec does
-# not say which. Disks burst to no more than twice their baseline (FSx for Lustre user guide, performance).
-_FASTEST = {"SCRATCH_1": 200, "SCRATCH_2": 200, "PERSISTENT_1": 200, "PERSISTENT_2": 1000}
+@dataclass(frozen=True, slots=True)
+class _Speed:
+    """How fast a file system writes at most, in MB/s for each TiB: to its disks, and through its network, which LZ4
+    compression may fill."""
+
+    disk: int
+    network: int
+
+
+# FSx for Lustre user guide, ssd-storage, and performance.md before it (awsdocs/amazon-fsx-lustre-user-guide c55836f):
+# the larger of baseline and burst. Of SCRATCH_1 the disks alone are known. `None`: the spec does not say which.
+_SSD_1, _SSD_2 = _Speed(240, 1300), _Speed(500, 1300)
+_SPEEDS: Mapping[str, Mapping[int | None, _Speed]] = {
+    "SCRATCH_1": {None: _Speed(200, 1300)},
+    "SCRATCH_2": {None: _Speed(200, 1300)},
+    "PERSISTENT_1": {12: _Speed(50, 375), 40: _Speed(150, 1300), 50: _SSD_1, 100: _SSD_1, 200: _SSD_1, None: _SSD_1},
+    "PERSISTENT_2": {125: _SSD_2, 250: _SSD_2, 500: _SSD_2, 1000: _Speed(1000, 2600), None: _Speed(1000, 2600)},
+}
+_STATE = "arXiv:1910.02054, section 3.1; FSx for Lustre user guide, ssd-storage"
 
 
 def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
@@ -213,16 +232,25 @@ def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> No
     if state > fsx.size.value:
         context.fault("RES046", f"{what}, and its file system `{fsx.id}` {_gib(fsx.size.value)}",
                       job.at / "checkpoint" / "path", "save to a larger file system; two checkpoints must fit at once",
-                      source="arXiv:1910.02054, section 3.1; FSx for Lustre user guide, performance")
+                      source=_STATE)
         return
-    rate = 2 * (fsx.throughput_per_tib or _FASTEST[fsx.deployment])
-    speed = rate * fsx.size.value / 1024**4  # MB/s
-    takes = Duration(max(int(state / 1e6 / speed), 1))
-    if saves.every is not None and takes > saves.every:
-        context.fault("RES046", f"{what}, which takes {takes} to write at {speed:,.0f} MB/s, the most that "
-                      f"`{fsx.id}` can, and the next one is due after {saves.every}", job.at / "checkpoint" / "every",
-                      f"write at least `every: {_rounded(takes)}`, or take a faster file system",
-                      source="arXiv:1910.02054, section 3.1; FSx for Lustre user guide, performance")
+    speed = _SPEEDS[fsx.deployment].get(fsx.throughput_per_tib)
+    if speed is None or saves.every is None:
+        return
+    tib = fsx.size.value / 1024**4
+    enough = _rounded(_writing(state, speed.disk * tib))
+    for most, of, report in ((speed.network, "network", context.fault), (speed.disk, "disks", context.doubt)):
+        takes = _writing(state, most * tib)
+        if takes > saves.every:
+            report("RES046", f"{what}, which takes {takes} to write at {most * tib:,.0f} MB/s, the most that the {of} "
+                   f"of `{fsx.id}` can, and the next one is due after {saves.every}", job.at / "checkpoint" / "every",
+                   f"write at least `every: {enough}`, or take a faster file system", source=_STATE)
+            return
+
+
+def _writing(size: int, speed: float) -> Duration:
+    """How long so many bytes take at so many MB/s; a second at least."""
+    return Duration(max(int(size / 1e6 / speed), 1))
 
 
 def _rounded(takes: Duration) -> Duration:
@@ -234,21 +262,25 @@ def _gib(count: int) -> str:
     return f"{count / 1024**3:,.0f} GiB"
 
 
-# What the tensor cores of NVIDIA's generations compute with (NVIDIA architecture whitepapers of Volta, Turing, Ampere,
-# Ada and Hopper): fp8 came with Ada and Hopper, bf16 with Ampere.
-_WITHOUT = {"fp8": ("V100", "T4", "T4g", "A100", "A10G"), "bf16": ("V100", "T4", "T4g")}
+# NVIDIA Transformer Engine, "Datatype and hardware support matrix": fp8 from compute capability 8.9 (Ada) on, bf16 from
+# 8.0 (Ampere) on. Older GPUs compute bf16 in fp32, slowly (PyTorch pull request 148322); fp8 they refuse.
+_BEFORE_AMPERE = ("V100", "T4", "T4g")
+_BEFORE_ADA = (*_BEFORE_AMPERE, "A100", "A10G")
+_TENSOR_CORES = "NVIDIA Transformer Engine, datatype and hardware support matrix"
 
 
 def _precision(context: Context, job: Job) -> None:
     model, instance = job.spec.model, job.pool.instance
-    if model is None or instance.accelerator is None or "precision" not in model.model_fields_set:
+    if model is None or "precision" not in model.model_fields_set:
         return
-    name = instance.accelerator
-    if name in _WITHOUT.get(model.precision, ()):
-        context.fault("RES047", f"`{instance.name}` has {name} GPUs, which do not compute in {model.precision}",
-                      job.at / "model" / "precision", "write `fp16`, or `bf16` from the A100 on; "
-                      "`fp8` needs an L4, L40S, H100 or newer",
-                      source="NVIDIA architecture whitepapers, tensor cores")
+    name, at = instance.accelerator, job.at / "model" / "precision"
+    if model.precision == "fp8" and name in _BEFORE_ADA:
+        instead = "`fp16`" if name in _BEFORE_AMPERE else "`bf16`"
+        context.fault("RES047", f"`{instance.name}` has {name} GPUs, which do not compute in fp8", at,
+                      f"write {instead}; `fp8` needs an L4, L40S, H100 or newer", source=_TENSOR_CORES)
+    elif model.precision == "bf16" and name in _BEFORE_AMPERE:
+        context.doubt("RES047", f"`{instance.name}` has {name} GPUs, which have no bf16 and compute it in fp32, "
+                      "slowly", at, "write `fp16`, or take a pool of A100 or newer", source=_TENSOR_CORES)
 
 
 def _storage_gib(pool: Pool) -> int:

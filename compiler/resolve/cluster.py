@@ -193,7 +193,7 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
     """What people or CI run once, before Flux."""
     spec, flux = context.spec, context.spec.flux
     groups = tuple(
-        PlacementGroup(at=pool.at / "placement", name=name, strategy=pool.placement)
+        PlacementGroup(at=pool.at / "placement", name=name, pool=pool.name, strategy=pool.placement)
         for pool in pools.values() if pool.placement and (name := placement_group(context.name, pool))
     )
     return Bootstrap(

@@ -38,9 +38,10 @@ class Context:
         notes = (f"source: {source}",) if source else ()
         self.diagnostics.append(error(code, message, at, help=help, label=label, key=key, notes=notes))
 
-    def doubt(self, code: str, message: str, at: Route, help: str) -> None:
+    def doubt(self, code: str, message: str, at: Route, help: str, *, source: str = "") -> None:
         """Report a warning: what is likely wrong, and cannot be told for certain."""
-        self.diagnostics.append(warning(code, message, at, help=help))
+        notes = (f"source: {source}",) if source else ()
+        self.diagnostics.append(warning(code, message, at, help=help, notes=notes))
 
     def derive(
         self, target: str, name: str, value: object, reason: str, source: str = "", *, follows: Route | None = None

@@ -1,4 +1,7 @@
-"""What the controllers on the system's nodes ask for: requests that we set, and those of the charts as released."""
+"""What the controllers on the system's nodes ask for: requests that we set, and those of the charts as released.
+
+The least that is certain: what no source tells the request of counts as nothing, so that nothing is refused by a guess.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,22 @@ class Controller:
     source: str
 
 
+# Read at the tags that `catalog/data/releases.json` pins, 2026-11. Trainer's chart asks for nothing.
 _ALWAYS = (
     Controller("karpenter", REPLICAS, 1000, 1024, OURS),
-    Controller("kueue", REPLICAS, 500, 512, "kueue 0.19.2 chart values"),
-    Controller("jobset", REPLICAS, 500, 128, "jobset 0.12.0 chart values"),
-    Controller("trainer", REPLICAS, 0, 0, "kubeflow-trainer 2.3.0 chart values: no request"),
-    Controller("coredns", 2, 100, 70, "EKS add-on coredns: requests 100m, 70Mi"),
-    Controller("metrics-server", 2, 100, 200, "EKS add-on metrics-server: requests 100m, 200Mi"),
-    Controller("flux", 4, 100, 64, "flux 2 manifests: four controllers of 100m, 64Mi"),
+    Controller("kueue", REPLICAS, 500, 512, "kueue v0.19.2 charts/kueue/values.yaml"),
+    Controller("jobset", REPLICAS, 500, 128, "jobset v0.12.0 charts/jobset/values.yaml"),
+    Controller("trainer", REPLICAS, 0, 0, "trainer v2.3.0 charts/kubeflow-trainer/values.yaml"),
+    # As eksctl installs it where EKS does not: the same manifest.
+    Controller("coredns", 2, 100, 70, "eksctl v0.230.0 pkg/addons/default/assets/coredns-1.35.json"),
+    # The EKS add-on has two pods (re:Post, Kubernetes Metrics Server setup recommendations).
+    Controller("metrics-server", 2, 100, 200, "metrics-server v0.9.0 manifests/base/deployment.yaml"),
+    # Flux 2.9.4 has source-controller 1.9.4, kustomize-controller 1.9.4, helm-controller 1.6.3 and
+    # notification-controller 1.9.3, and changes no requests (flux2 v2.9.4 manifests/bases).
+    Controller("source-controller", 1, 50, 64, "source-controller v1.9.1 config/manager/deployment.yaml"),
+    Controller("kustomize-controller", 1, 100, 64, "kustomize-controller v1.9.4 config/manager/deployment.yaml"),
+    Controller("helm-controller", 1, 100, 64, "helm-controller v1.6.3 config/manager/deployment.yaml"),
+    Controller("notification-controller", 1, 100, 64, "notification-controller v1.9.3 config/manager/deployment.yaml"),
 )
 _KARPENTER = _ALWAYS[0]
 
@@ -43,7 +54,7 @@ class Agents:
 @dataclass(frozen=True, slots=True)
 class Needs:
     """What all nodes of the system must have together, and what one must have that runs Karpenter: its chart keeps its
-    two pods on two nodes (karpenter 1.14.1 chart values, affinity)."""
+    two pods on two nodes (karpenter v1.14.1 charts/karpenter/values.yaml, podAntiAffinity)."""
 
     pods: int
     cpu_milli: int
@@ -64,9 +75,9 @@ def needs(context: Context, nodes: int) -> Needs:
 
 
 def _agents(context: Context) -> Agents:
-    """aws-node 50m, kube-proxy 100m and the pod identity agent; the monitoring agent and CSI drivers where there are
-    any (sources: ``daemons``)."""
-    pods, cpu, memory = 3, 150, 0
+    """aws-node 50m, kube-proxy and the pod identity agent, of which EKS publishes no manifest; the monitoring agent and
+    CSI drivers where there are any (sources: ``daemons``)."""
+    pods, cpu, memory = 3, 50, 0
     if context.spec.health.monitoring_agent:
         pods, cpu, memory = pods + 1, cpu + 100, memory + 256
     if any(each.fsx_lustre for each in context.spec.storage):

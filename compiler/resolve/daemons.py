@@ -28,10 +28,13 @@ PLUGIN_REQUESTS = {"cpu": "50m", "memory": "128Mi"}
 DETECTOR_REQUESTS = {"cpu": "50m", "memory": "128Mi"}
 
 _ALWAYS = (
-    # amazon-vpc-cni-k8s v1.23.0 charts/aws-vpc-cni values: aws-node 25m, aws-eks-nodeagent 25m.
+    # amazon-vpc-cni-k8s v1.23.0 charts/aws-vpc-cni values, and eksctl v0.230.0 pkg/addons/default/assets/aws-node.yaml:
+    # aws-node 25m, aws-eks-nodeagent 25m.
     Daemon("aws-node", 50, 0, "amazon-vpc-cni-k8s v1.23.0 chart values"),
-    Daemon("kube-proxy", 100, 0, "EKS add-on kube-proxy: request 100m"),
-    Daemon("eks-pod-identity-agent", 0, 0, "EKS add-on eks-pod-identity-agent: no request"),
+    # EKS publishes no manifest of these two. A tenth of a core is kept free for kube-proxy: a job that asks for less
+    # than it could is placed, one that asks for more is not.
+    Daemon("kube-proxy", 100, 0, "EKS add-on kube-proxy: kept free, its request is not published"),
+    Daemon("eks-pod-identity-agent", 0, 0, "EKS add-on eks-pod-identity-agent: no request known"),
     Daemon("eks-node-monitoring-agent", 100, 256, OURS),
     # One container of 10m, 40Mi (node) and two of 10m, 32Mi (sidecars).
     Daemon("fsx-csi-node", 30, 104, "aws-fsx-csi-driver 1.17.0 chart values"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from compiler.dataclass import dataclass
 from compiler.plan.storage import PersistentVolume, VolumeClaim
 from compiler.plan.units import Quantity
@@ -53,6 +55,23 @@ def volumes(context: Context, storage: Storage, namespace: str) -> tuple[Persist
         origins={"size": storage.at / "fsxLustre" / "size", "zone": storage.at / "fsxLustre" / "zone",
                  "lustre": storage.at / "fsxLustre" / "version"},
     ), claim
+
+
+def check_volumes(context: Context, stored: Mapping[str, Storage], mounted: Iterable[tuple[str, str]]) -> None:
+    """Report two volumes of one name: storage `c` in namespace `a-b`, and storage `b-c` in `a`.
+
+    Of two PersistentVolumes with one name Flux would apply the last, and the claim of the other would never be bound.
+    The names stay as they are, since a claim cannot be given another volume (core/v1 PersistentVolumeClaim volumeName).
+    """
+    seen: dict[str, tuple[str, str]] = {}
+    for namespace, name in mounted:
+        volume = volume_name(namespace, name)
+        space, other = seen.setdefault(volume, (namespace, name))
+        if (space, other) != (namespace, name):
+            context.fault("RES009", f"storage `{name}` in namespace `{namespace}` and storage `{other}` in namespace "
+                          f"`{space}` would have one PersistentVolume, `{volume}`", stored[name].at / "name",
+                          f"rename storage `{name}`, or namespace `{namespace}`",
+                          source="core/v1 PersistentVolume, which has no namespace")
 
 
 def volume_name(namespace: str, storage: str) -> str:

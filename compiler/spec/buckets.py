@@ -7,7 +7,8 @@ from typing import Any
 
 from compiler.spec.checks import as_text, fault, matched
 
-_plain = matched(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "an S3 bucket name", "checkpoints-111122223333")
+_plain = matched(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "an S3 bucket name", "checkpoints-111122223333",
+                 source="S3 user guide, bucketnamingrules")
 
 # S3 user guide, bucketnamingrules: general purpose buckets.
 _NO_BUCKET = (
@@ -18,6 +19,7 @@ _NO_BUCKET = (
      "write the bucket that is behind it"),
 )
 _SEMANTICS = "Mountpoint for Amazon S3, semantics"
+_PREFIX = "Mountpoint for Amazon S3, doc/CONFIGURATION.md: --prefix"
 _LONGEST_KEY = 1024  # bytes of an object's key (S3 user guide, object-keys)
 
 
@@ -41,7 +43,8 @@ def prefix(value: Any) -> str:
     text = as_text(value, "a prefix", "runs/llama")
     if re.match(r"(s3|https?)://|arn:", text):
         path = re.sub(r"\A(?:\w+://|arn:.*:::)", "", text).partition("/")[2]
-        raise fault(f"`{text}` names a bucket too", f"write the bucket under `bucket:`, and `prefix: {path or '...'}`")
+        raise fault(f"`{text}` names a bucket too", f"write the bucket under `bucket:`, and `prefix: {path or '...'}`",
+                    source=_PREFIX)
     parts = text.rstrip("/").split("/")
     if "" in parts or "." in parts or ".." in parts:
         near = "/".join(part for part in parts if part not in ("", ".", ".."))
@@ -49,7 +52,7 @@ def prefix(value: Any) -> str:
                     f"write `{near}/`" if near else "remove it to mount the whole bucket", source=_SEMANTICS)
     if re.search(r"[\0-\x20\x7f]", text):
         raise fault(f"`{text}` has a space or a control character, which ends an option of the mount",
-                    "take a prefix without them, like `runs/llama`")
+                    "take a prefix without them, like `runs/llama`", source=_PREFIX)
     if len(text.encode()) > _LONGEST_KEY:
         raise fault(f"`{text[:32]}…` has {len(text.encode())} bytes, and a key has at most {_LONGEST_KEY}",
                     "take a shorter prefix", source="S3 user guide, object-keys")

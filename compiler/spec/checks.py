@@ -44,9 +44,10 @@ def kind_of(value: Any) -> str:
 
 
 def matched(
-    pattern: str, what: str, example: str, *, longest: int = 253, empty: bool = False
+    pattern: str, what: str, example: str, *, longest: int = 253, empty: bool = False, source: str = ""
 ) -> Callable[[Any], str]:
-    """A check that a text is ``what``, as a pattern tells; ``example`` is shown to whoever missed it."""
+    """A check that a text is ``what``, as a pattern tells; ``example`` is shown to whoever missed it, and ``source``,
+    where the rule is written."""
     whole = rf"(?:{pattern})\Z"  # compiled by `re` when first needed: a spec has few of these types
 
     def fits(text: str) -> bool:
@@ -55,9 +56,10 @@ def matched(
     def check(value: Any) -> str:
         text = "" if empty and value == "" else as_text(value, what, example, fits)
         if len(text) > longest:
-            raise fault(f"`{text[:32]}…` has {len(text)} characters, {what} has at most {longest}", "shorten it")
+            raise fault(f"`{text[:32]}…` has {len(text)} characters, {what} has at most {longest}", "shorten it",
+                        source=source)
         if not fits(text):
-            raise fault(f"`{text}` is not {what}", _meant(text, fits, example))
+            raise fault(f"`{text}` is not {what}", _meant(text, fits, example), source=source)
         return text
 
     return check
@@ -90,7 +92,8 @@ def quantity(value: Any) -> QuantityValue:
     try:
         found = QuantityValue.parse(value)
     except ValueError:
-        raise fault(f"`{value}` is not a Kubernetes quantity", _quantity_help(str(value))) from None
+        raise fault(f"`{value}` is not a Kubernetes quantity", _quantity_help(str(value)),
+                    source="apimachinery 0.35, resource.Quantity") from None
     if found.milli < 0:
         raise fault(f"`{value}` is negative", "write a quantity of 0 or more")
     return found
@@ -133,7 +136,8 @@ def root_size(value: Any) -> QuantityValue:
     return found
 
 
-# awslabs/amazon-eks-ami, templates/al2023/variables-default.json: launch_block_device_mappings_volume_size.
+# awslabs/amazon-eks-ami 81fec2e, templates/al2023/variables-default.json: launch_block_device_mappings_volume_size, of
+# images with drivers too. EC2 refuses less, as smaller than the snapshot (cilium/cilium pull request 43051).
 _SMALLEST_ROOT_GIB = 20
 _LARGEST_GP3_GIB = 65536  # EC2 API, EbsBlockDevice VolumeSize (botocore 1.44.5)
 
@@ -147,7 +151,7 @@ def secret_key(value: Any) -> str:
     return text
 
 
-_secret_key = matched(r"[-._a-zA-Z0-9]+", "a key of a Secret", "token")
+_secret_key = matched(r"[-._a-zA-Z0-9]+", "a key of a Secret", "token", source="apimachinery 0.35, IsConfigMapKey")
 
 
 def pages(value: Any) -> QuantityValue:
@@ -156,7 +160,8 @@ def pages(value: Any) -> QuantityValue:
     if found.value % page:
         # core/v1 ResourceRequirements: hugepages-2Mi is a multiple of its page (validation of Kubernetes 1.35).
         more = QuantityValue.mib(2 * (found.value // page + 1))
-        raise fault(f"`{value}` is not a whole number of 2 MiB pages", f"write `{more}`")
+        raise fault(f"`{value}` is not a whole number of 2 MiB pages", f"write `{more}`",
+                    source="core/v1 ResourceRequirements (Kubernetes 1.35)")
     return found
 
 
@@ -270,16 +275,18 @@ def address(value: Any) -> str:
     except ValueError:
         raise fault(f"`{text}` is not an IPv4 address", "write it like `10.0.1.20`") from None
     if found in _THIS_NETWORK or found.is_loopback or found.is_link_local or found.is_multicast or found.is_reserved:
-        raise fault(f"no host can have the address `{text}`", "write it like `10.0.1.20`")
+        raise fault(f"no host can have the address `{text}`", "write it like `10.0.1.20`", source="RFC 6890")
     return text
 
 
-# EKS user guide, cluster-endpoint: blocks of the public endpoint "can't include reserved addresses". Those that no host
-# of the internet has (RFC 1918, 6598, 6890); those of examples (RFC 5737) stand in examples.
+# EKS user guide, cluster-endpoint: no block of the public endpoint has reserved addresses in it. Those that no host of
+# the internet has (RFC 1918, 6598, 6890); those of examples (RFC 5737) stand in the guide's own example.
 _NOT_OF_THE_INTERNET = {
     "10.0.0.0/8": "private addresses", "172.16.0.0/12": "private addresses", "192.168.0.0/16": "private addresses",
     "100.64.0.0/10": "addresses shared behind a provider's NAT", "127.0.0.0/8": "loopback addresses",
-    "169.254.0.0/16": "link-local addresses", "224.0.0.0/4": "multicast addresses", "240.0.0.0/4": "reserved addresses",
+    "169.254.0.0/16": "link-local addresses", "192.0.0.0/24": "addresses of protocols",
+    "198.18.0.0/15": "addresses for benchmarks", "224.0.0.0/4": "multicast addresses",
+    "240.0.0.0/4": "reserved addresses",
 }
 
 
@@ -311,11 +318,12 @@ def vpc_cidr(value: Any) -> str:
     if not 16 <= length <= 24:
         # VPC: /16 to /28 (EC2 CreateVpc); eksctl cuts it in eight, and EKS wants 16 addresses a subnet.
         raise fault(f"`{text}` is a block of /{length}; the VPC of a cluster has /16 to /24",
-                    "write a block like `10.0.0.0/16`")
+                    "write a block like `10.0.0.0/16`", source="EC2 API, CreateVpc; eksctl 0.230.0 cuts it in eight")
     first = IPv4Network(text).network_address
     # RFC 6890: "this network", loopback, link-local, multicast and reserved addresses are no host's.
     if first in _THIS_NETWORK or first.is_loopback or first.is_link_local or first.is_multicast or first.is_reserved:
-        raise fault(f"no host can have an address of `{text}`", "write a private block, like `10.0.0.0/16`")
+        raise fault(f"no host can have an address of `{text}`", "write a private block, like `10.0.0.0/16`",
+                    source="RFC 6890")
     return text
 
 
@@ -340,6 +348,7 @@ def timestamp(value: Any) -> str:
 _DOMAIN = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*"
 _COMPONENT = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
 _LONGEST_NAME = 255
+_REFERENCE = "github.com/distribution/reference, grammar"
 _IMAGE = re.compile(
     rf"(?P<name>(?:{_DOMAIN}(?::\d+)?/)?{_COMPONENT}(?:/{_COMPONENT})*)"
     r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9._-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?\Z"
@@ -353,14 +362,14 @@ def image(value: Any) -> str:
     if not found:
         if "@sha256:" in text:
             raise fault(f"the digest of `{text}` is not 64 lowercase hex digits",
-                        "write `name@sha256:` and 64 digits of `0-9a-f`")
+                        "write `name@sha256:` and 64 digits of `0-9a-f`", source=_REFERENCE)
         plain = re.sub(r"\A(https?|docker|oci)://", "", text.strip())
         meant = next((each for each in (plain, plain.lower()) if _IMAGE.match(each)), None)
         raise fault(f"`{text}` is not an image reference",
-                    f"write `{meant}`" if meant else "write it like `registry/name:tag`")
+                    f"write `{meant}`" if meant else "write it like `registry/name:tag`", source=_REFERENCE)
     if len(found["name"]) > _LONGEST_NAME:
         raise fault(f"the name of image `{text[:32]}…` has {len(found['name'])} characters, and may have "
-                    f"{_LONGEST_NAME}", "shorten it")
+                    f"{_LONGEST_NAME}", "shorten it", source=_REFERENCE)
     if not found["tag"] and not found["digest"]:
         raise fault(f"image `{text}` has neither tag nor digest, so it means `:latest`", f"pin it, like `{text}:1.0`")
     if found["tag"] == "latest" and not found["digest"]:
@@ -377,7 +386,8 @@ def group(value: Any) -> str:
     text = as_text(value, "a group", "team-a")
     if text.startswith("system:"):
         raise fault(f"group `{text}` starts with `system:`, which EKS gives to nobody",
-                    "take a group of the team's own, like `team-a`; list administrators under `admins`")
+                    "take a group of the team's own, like `team-a`; list administrators under `admins`",
+                    source="EKS API, CreateAccessEntry")
     return _group(text)
 
 

@@ -14,8 +14,12 @@ def repository_path(value: Any) -> str:
     parts = [part for part in text.split("/") if part not in ("", ".")]
     if text.startswith("/") or ".." in parts or not parts or not re.fullmatch(r"[A-Za-z0-9._/-]+", text):
         raise fault(f"`{text}` is not a folder inside the repository",
-                    "write it relative to the repository's root, like `clusters/seoul`")
+                    "write it relative to the repository's root, like `clusters/seoul`",
+                    source="kustomize.toolkit.fluxcd.io/v1 Kustomization, path")
     return "/".join(parts)
+
+
+_URL = "source.toolkit.fluxcd.io/v1 GitRepository, url and secretRef"
 
 
 def repository_url(value: Any) -> str:
@@ -27,11 +31,11 @@ def repository_url(value: Any) -> str:
     if at and (":" in user or scheme != "ssh"):
         bare = f"{scheme}://{address}/{path}"
         raise fault("the URL of the repository has credentials in it, and git keeps them for ever",
-                    f"write `{bare}`, and name the Secret that has them under `secret:`")
+                    f"write `{bare}`, and name the Secret that has them under `secret:`", source=_URL)
     if not re.match(r"(https?|ssh)://[^/\s]+/\S+\Z", text):
         near = re.match(r"(\w+)@([\w.-]+):(\S+)\Z", text)
         help = f"write `ssh://{near[1]}@{near[2]}/{near[3]}`" if near else "write it like `https://github.com/org/fleet`"
-        raise fault(f"`{text}` is not the `https://` or `ssh://` URL of a repository", help)
+        raise fault(f"`{text}` is not the `https://` or `ssh://` URL of a repository", help, source=_URL)
     return text
 
 
@@ -50,7 +54,8 @@ def branch(value: Any) -> str:
     """The name of a branch, without ``refs/heads/``."""
     text = as_text(value, "a branch", "main")
     if text.startswith("refs/heads/"):
-        raise fault(f"`{text}` is the whole name of a reference", f"write `{text.removeprefix('refs/heads/')}`")
+        raise fault(f"`{text}` is the whole name of a reference", f"write `{text.removeprefix('refs/heads/')}`",
+                    source="source.toolkit.fluxcd.io/v1 GitRepository, ref.branch")
     for pattern, why in _NO_BRANCH:
         found = re.search(pattern, text) if pattern.startswith("[^") else re.match(pattern, text)
         if found:

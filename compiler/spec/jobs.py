@@ -74,7 +74,8 @@ class Checkpoint(SpecModel):
     def _names_a_file(self) -> Self:
         if self.signal_file is not None and self.signal_file.endswith(("/", "/.", "/..")):
             raise fault(f"`{self.signal_file}` is a folder, and the signal is a file",
-                        f"write `{self.signal_file.rstrip('/.')}/save-now`", "signalFile")
+                        f"write `{self.signal_file.rstrip('/.')}/save-now`", "signalFile",
+                        source="open(2): EISDIR, a folder cannot be written")
         return self
 
 

@@ -11,6 +11,7 @@ _PART = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 label_key = matched(
     rf"((?=[^/]{{1,253}}/){_PART}(\.{_PART})*/)?[A-Za-z0-9]([-._A-Za-z0-9]{{0,61}}[A-Za-z0-9])?",
     "a label key (at most 63 characters, before them at most a domain and `/`)", "team", longest=317,
+    source="Kubernetes, labels: syntax and character set",
 )
 
 # Labels by which Kueue, Trainer, Flux and this compiler tell objects apart: a second value for one would be lost.
@@ -24,7 +25,7 @@ def job_label(value: Any) -> str:
     text = label_key(value)
     if _OWN_LABELS.match(text):
         raise fault(f"label `{text}` is set by the compiler or a controller", "remove it; `queue`, `priority` and the "
-                    "like have keys of their own")
+                    "like have keys of their own", source="labels of Kueue 0.19.2, Trainer 2.3.0 and Flux 2.9")
     return text
 
 
@@ -82,7 +83,8 @@ def tag_key(value: Any) -> str:
     text = as_text(value, "a tag's key", "cost-center")
     # EC2 refuses `aws:`; Karpenter's EC2NodeClass refuses the others (CRD v1.14.1, spec.tags) or sets them itself.
     if re.match(_OF_OTHERS, text) or len(text) > 128:
-        raise fault(f"`{text[:64]}` is no tag that you may set", "write a key of your own of at most 128 characters")
+        raise fault(f"`{text[:64]}` is no tag that you may set", "write a key of your own of at most 128 characters",
+                    source="EC2 user guide, tag restrictions; karpenter.k8s.aws/v1 EC2NodeClass v1.14.1, spec.tags")
     return _of_tags(text, "key")
 
 

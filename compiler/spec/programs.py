@@ -84,5 +84,6 @@ def mount_path(value: Any) -> str:
         raise fault(f"a volume at `{text}` hides {_HIDDEN[path]}", _ELSEWHERE,
                     source="Filesystem Hierarchy Standard 3.0; core/v1 VolumeMount")
     if path.startswith(("/var/run/secrets/", "/run/secrets/")):
-        raise fault(f"`{text}` is where the kubelet mounts credentials", _ELSEWHERE)
+        raise fault(f"`{text}` is where the kubelet mounts credentials", _ELSEWHERE,
+                    source="Kubernetes, service accounts: bound tokens")
     return text

@@ -8,7 +8,7 @@ from typing import Any
 
 from compiler.manifest import Body
 from compiler.plan import Plan
-from compiler.plan.cluster import AccessEntry, Bootstrap, PlacementGroup, PodIdentity
+from compiler.plan.cluster import AccessEntry, Bootstrap, PodIdentity
 from compiler.plan.nodes import POOL_LABEL
 from compiler.resolve.people import short_name
 from compiler.targets.body import given
@@ -30,7 +30,8 @@ def files(plan: Plan) -> dict[str, str | Body]:
         found[f"{FOLDER}/stacks/{name}.yaml"] = made
     for pool in boot.needs.pools:
         found[f"{FOLDER}/pools/{pool.pool}.md"] = _template("pool.md.j2").render(
-            boot=boot, pool=pool, plan_pools=_node_pools(plan, pool.pool))
+            boot=boot, pool=pool, plan_pools=_node_pools(plan, pool.pool),
+            group=next((each for each in boot.placement_groups if each.pool == pool.pool), None))
     for storage in boot.needs.storage:
         found[f"{FOLDER}/storage/{storage.name}.md"] = _template("storage.md.j2").render(boot=boot, storage=storage)
     return found
@@ -90,8 +91,6 @@ def _stack(description: str, resources: Mapping[str, Any]) -> dict[str, Any]:
 def stacks(boot: Bootstrap) -> dict[str, dict[str, Any]]:
     """CloudFormation: a stack for each thing that comes and goes alone, by name."""
     made: dict[str, dict[str, Any]] = {}
-    for group in boot.placement_groups:
-        made[f"placement-group-{group.name}"] = _stack("A placement group", {"Group": _placement_group(group)})
     for storage in boot.needs.storage:
         if storage.bucket is not None:
             made[f"bucket-{storage.name}"] = _stack(
@@ -120,26 +119,26 @@ def _role(name: str, trust: Any, policies: list[Any]) -> dict[str, Any]:
     }}
 
 
-def _placement_group(group: PlacementGroup) -> dict[str, Any]:
-    # AWS::EC2::PlacementGroup: the name is CloudFormation's own unless it is given, as EC2NodeClass needs it.
-    properties: dict[str, Any] = {"GroupName": group.name, "Strategy": group.strategy}
-    if group.strategy == "partition":
-        properties["PartitionCount"] = 7
-    return {"Type": "AWS::EC2::PlacementGroup", "Properties": properties}
-
-
 def _bucket(boot: Bootstrap, name: str, bucket: str) -> dict[str, Any]:
-    # Actions of the Mountpoint CSI driver's documentation; no more than the buckets of the spec.
-    arn = f"arn:{boot.partition}:s3:::{bucket}"
-    document = {"Version": "2012-10-17", "Statement": [
-        {"Effect": "Allow", "Action": ["s3:ListBucket"], "Resource": arn},
-        {"Effect": "Allow", "Action": ["s3:GetObject", "s3:PutObject", "s3:AbortMultipartUpload", "s3:DeleteObject"],
-         "Resource": f"{arn}/*"},
-    ]}
+    document = {"Version": "2012-10-17", "Statement": _rights(boot, bucket)}
     # AWS::IAM::RolePolicy (CloudFormation template reference): a role may have many, each from another stack.
     return {"Type": "AWS::IAM::RolePolicy", "Properties": {
         "PolicyName": f"bucket-{name}", "RoleName": boot.bucket_role, "PolicyDocument": document,
     }}
+
+
+def _rights(boot: Bootstrap, bucket: str) -> list[dict[str, Any]]:
+    """What Mountpoint does in a bucket (Mountpoint for Amazon S3 1.22, doc/CONFIGURATION.md, IAM permissions). Of a
+    directory bucket it asks for a session, and no action of S3 counts."""
+    if bucket.endswith("--x-s3"):
+        arn = f"arn:{boot.partition}:s3express:{boot.region}:{boot.account}:bucket/{bucket}"
+        return [{"Effect": "Allow", "Action": ["s3express:CreateSession"], "Resource": arn}]
+    arn = f"arn:{boot.partition}:s3:::{bucket}"
+    return [
+        {"Effect": "Allow", "Action": ["s3:ListBucket"], "Resource": arn},
+        {"Effect": "Allow", "Action": ["s3:GetObject", "s3:PutObject", "s3:AbortMultipartUpload", "s3:DeleteObject"],
+         "Resource": f"{arn}/*"},
+    ]
 
 
 def _driver(boot: Bootstrap, driver: PodIdentity) -> dict[str, Any]:

@@ -12,7 +12,7 @@ def env_without_effect(work: Work) -> Iterator[Finding]:
     """An environment variable for the network has no effect on EFA, or none any more.
 
     Settings for InfiniBand verbs do not reach EFA, which NCCL uses through aws-ofi-nccl and libfabric; others were
-    for versions long gone, or are misspelt (NCCL documentation; aws-ofi-nccl 1.21.1; AWS distributed-training EFA
+    for versions long gone, or are misspelt (NCCL 2.30.7, src; aws-ofi-nccl 1.21.1; AWS distributed-training EFA
     cheat sheet). Whoever reads them believes that they do something.
 
     ## Fails

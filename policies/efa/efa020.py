@@ -14,8 +14,8 @@ def socket_interface_of_no_node(work: Work) -> Iterator[Finding]:
     """A job is to meet over a network interface that its pods do not have.
 
     A pod of the VPC CNI has `eth0` and `lo`; EC2's nodes have `ens*`, `enp*` or `eth*`, and none has InfiniBand's `ib0`
-    or a `bond0`. NCCL ends with "no socket interface found", Gloo with "Unable to find address for" it (NCCL 2.28,
-    environment variables: names are beginnings, `=` makes them whole, `^` excludes; VPC CNI v1.23.0).
+    or a `bond0`. NCCL ends with "no socket interface found", Gloo with "Unable to find address for" it (NCCL 2.30.7,
+    src/bootstrap.cc and src/os/linux.cc: names are beginnings, `=` makes them whole, `^` excludes; VPC CNI v1.23.0).
 
     ## Fails
 

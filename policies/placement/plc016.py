@@ -12,8 +12,8 @@ from compiler.policy.world import World
 def block_too_small(pool: NodePool, world: World) -> Iterator[Finding]:
     """A pool is larger than its Capacity Blocks can be.
 
-    A Capacity Block has at most 64 instances (EC2 user guide, Capacity Blocks): a larger pool needs several, or its
-    last nodes are never launched.
+    A Capacity Block has at most 64 instances (EC2 user guide, capacity-blocks-purchase): a larger pool needs several,
+    or its last nodes are never launched.
 
     ## Fails
 

@@ -15,8 +15,9 @@ _ENDS = "trainyard.dev/capacity-block-ends"
 def block_over(node_class: NodeClass, world: World) -> Iterator[Finding]:
     """A pool's Capacity Block is over.
 
-    EC2 takes the instances of a block 30 minutes before its end, and gives none after it (EC2 user guide, Capacity
-    Blocks): the pool has no nodes, and its jobs wait for ever. Told from the day after the end on.
+    EC2 takes the instances of a block 30 minutes before its end, and gives none after it (EC2 user guide,
+    capacity-blocks-monitor): the pool has no nodes, and its jobs wait for ever. Reported from the day after the end on,
+    by the date of the machine that compiles.
 
     ## Fails
 

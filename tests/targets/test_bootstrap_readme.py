@@ -47,6 +47,9 @@ CASES = {
     "a source of others": spec(flux={"source": "fleet"}),
     "a path of our own": spec(flux={"path": "clusters/lab"}),
     "ecr": spec(job={"image": f"444455556666.dkr.ecr.eu-west-1.amazonaws.com/a/b@{DIGEST}"}),
+    "admins": spec(admins=["arn:aws:iam::111122223333:role/ops"], namespaces=[
+        {"name": "training", "principals": ["arn:aws:iam::111122223333:role/ml"]},
+    ]),
     "secrets": spec(job={"secrets": [{"env": "T", "secret": "hf", "key": "t"}]}),
     "no jobs": spec(jobs=None),
 }  # fmt: skip
@@ -89,7 +92,10 @@ case "$*" in
   *VpcEndpointId*) [ -n "$HAS" ] && echo vpce-1 ;;
   *"FileSystems[0].VpcId"*) echo vpc-2 ;;
   *describe-vpc-peering-connections*) [ -n "$HAS" ] && echo pcx-1 ;;
+  *describe-stacks*--stack-name*) [ -n "$HAS" ] || exit 254 ;;
   *describe-stacks*) echo "trainyard-lab-gone" ;;
+  *describe-placement-groups*group-name*) [ -n "$HAS" ] && echo lab-gpu ;;
+  *describe-placement-groups*) printf 'lab-gone\\tlab-gpu\\n' ;;
   *RouteTableId*) printf 'rtb-1\\trtb-2\\n' ;;
   *checkip*) echo 198.51.100.7 ;;
   *cluster.endpoint*) echo https://abc.eks.example ;;
@@ -326,8 +332,30 @@ def test_what_has_left_the_spec_is_listed_and_nothing_is_deleted(tmp_path: Path)
     calls = [" ".join(each) for each in ran("private", tmp_path)]
     assert "aws cloudformation delete-stack --region us-west-2 --stack-name trainyard-lab-gone" in (
         tmp_path / "said").read_text()
-    deleted = next(index for index, call in enumerate(calls) if "delete-stack" in call)
-    assert any(call.startswith("eksctl delete cluster") for call in calls[:deleted])
+    assert "aws ec2 delete-placement-group --region us-west-2 --group-name lab-gone" in (tmp_path / "said").read_text()
+    assert "--group-name lab-gpu" not in (tmp_path / "said").read_text()
+    for what in ("delete-stack", "delete-placement-group"):
+        deleted = next(index for index, call in enumerate(calls) if what in call)
+        assert any(call.startswith("eksctl delete cluster") for call in calls[:deleted])
+
+
+@pytest.mark.parametrize(("has", "made"), [("", 1), ("1", 0)])
+def test_a_placement_group_is_made_once_and_before_the_cluster(has: str, made: int, tmp_path: Path) -> None:
+    calls = [" ".join(each) for each in ran("private", tmp_path, HAS=has)]
+    found = [index for index, call in enumerate(calls) if call.startswith("aws ec2 create-placement-group")]
+    assert len(found) == made
+    assert all("--group-name lab-gpu --strategy cluster" in calls[index] for index in found)
+
+
+@pytest.mark.parametrize(("has", "gone"), [("", ["arn:aws:iam::111122223333:role/ops"]), ("1", [])])
+def test_the_entry_of_whoever_made_the_cluster_gives_way_to_the_stack(
+    has: str, gone: list[str], tmp_path: Path
+) -> None:
+    calls = ran("admins", tmp_path, HAS=has)
+    deleted = [call[call.index("--principal-arn") + 1] for call in calls if call[1:3] == ["eks", "delete-access-entry"]]
+    assert deleted == gone
+    stacks = [call[call.index("--stack-name") + 1] for call in calls if call[1:3] == ["cloudformation", "deploy"]]
+    assert len([each for each in stacks if each.startswith("trainyard-lab-principal-")]) == 2
 
 
 def test_images_and_secrets_are_found_in_the_files_of_jobs(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -335,13 +336,23 @@ def test_volumes_are_bound_to_their_claims_and_never_pruned() -> None:
 # --- files for people
 
 
-def test_every_placement_group_has_a_stack_of_its_own() -> None:
-    pools = [{**POOL, "name": name} for name in ("a-1", "a1", "a--1")]
-    found = files(plan_of(spec(nodePools=pools, job={"pool": "a1"})))
-    groups = {path: stack["Resources"]["Group"]["Properties"]["GroupName"] for path, stack in found.items()
-              if path.startswith("bootstrap/stacks/placement-group-")}  # fmt: skip
-    assert groups == {f"bootstrap/stacks/placement-group-{name}.yaml": name for name in groups.values()}
-    assert sorted(groups.values()) == ["lab-a--1", "lab-a-1", "lab-a1"]
+def test_every_placement_group_is_made_by_the_page_of_its_pool() -> None:
+    names = ("a-1", "a1", "a--1")
+    found = files(plan_of(spec(nodePools=[{**POOL, "name": name} for name in names], job={"pool": "a1"})))
+    for name in names:
+        page = str(found[f"bootstrap/pools/{name}.md"])
+        assert re.findall(r"^placement-group (\S+)$", page, re.MULTILINE) == [f"lab-{name}"]
+        assert f"--group-name lab-{name} \\\n  --strategy cluster \\\n" in page
+
+
+@pytest.mark.parametrize(("pool", "words"), [
+    ({"placement": "partition"}, "--strategy partition --partition-count 7"), ({"placement": "none"}, None),
+    ({"placementGroup": "ours"}, None),
+])
+def test_a_page_makes_the_group_that_its_pool_wants(pool: dict[str, Any], words: str | None) -> None:
+    page = str(files(plan_of(spec(pool=pool)))["bootstrap/pools/gpu.md"])
+    assert ("create-placement-group" in page) is (words is not None)
+    assert words is None or words in page
 
 
 def test_the_stack_has_what_the_cluster_names() -> None:
