@@ -30,7 +30,7 @@ spec.jobs[].checkpoint.every
   type     duration above 0
   default  none
   bound    above 0, below the timeout, longer than a checkpoint takes to write
-  source   FSx for Lustre user guide, performance
+  source   FSx for Lustre user guide, ssd-storage
   codes    RES029, RES046
   example  every: 30m
 """
