@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 # The forms that owners give their tokens so that they are found (GitHub, supported secret scanning patterns; Hugging
 # Face, user access tokens; AWS IAM, unique identifiers; RFC 7519 and RFC 7468).
@@ -34,11 +33,17 @@ _OPTION = (
 )
 
 
-def forms(text: str) -> Iterator[str]:
+_HINT = re.compile("|".join(hint for _, hints, _ in _FORMS for hint in hints))
+
+
+def forms(text: str) -> list[str]:
     """What kinds of secrets stand in a text, told by their form."""
-    for what, hints, pattern in _FORMS:
-        if any(hint in text for hint in hints) and re.search(pattern, text):
-            yield what
+    if _HINT.search(text) is None:  # as in nearly all of the texts of thousands of jobs
+        return []
+    return [
+        what for what, hints, pattern in _FORMS
+        if any(hint in text for hint in hints) and re.search(pattern, text)
+    ]
 
 
 def named(name: str) -> bool:

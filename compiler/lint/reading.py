@@ -49,7 +49,10 @@ def _files(paths: Iterable[str | os.PathLike[str]], done: Reading) -> Iterator[s
 
 def _other(name: str) -> str:
     """The end of a name that says another format; the longest."""
-    return max((end for end in _OTHERS if name.lower().endswith(end)), key=len, default="")
+    name = name.lower()
+    if not name.endswith(_OTHERS):
+        return ""
+    return max((end for end in _OTHERS if name.endswith(end)), key=len)
 
 
 def _visible(folders: list[str]) -> bool:

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 
-def options(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+def options(words: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
     """The long options of a command and of the shell lines in it: name (with ``-`` for ``_``) and value."""
+    return _options(tuple(words))
+
+
+@lru_cache(maxsize=8192)
+def _options(words: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:
+    """Ten rules ask for the options of every job."""
+    return tuple(_found(words))
+
+
+def _found(words: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
     parts = [part for word in words for part in (word.split() if " " in word or "\n" in word else (word,))]
     for index, part in enumerate(parts):
         if part.startswith("--") and len(part) > 2:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
+from compiler.diagnostics.words import kind_of
 from compiler.plan.units import Duration as DurationValue
 from compiler.plan.units import Quantity as QuantityValue
 
@@ -27,20 +28,6 @@ def as_text(value: Any, what: str, example: str, fits: Callable[[str], object] =
         advice = f'quote it: `"{value}"`' if quotable else f"write it as text, like `{example}`"
         raise fault(f"{what} is text, not {kind_of(value)}", advice)
     return value
-
-
-def kind_of(value: Any) -> str:
-    """What a YAML value is, in words."""
-    if value is None or value == "":
-        return "empty"
-    if isinstance(value, bool):
-        return f"the boolean `{str(value).lower()}`"
-    if isinstance(value, int | float):
-        return f"the number `{value}`"
-    if isinstance(value, str):
-        return f"the text `{value if len(value) <= 32 else value[:32] + '…'}`"
-    names: dict[type, str] = {list: "a list", dict: "a mapping"}
-    return names.get(type(value)) or "something else"
 
 
 def matched(

@@ -12,8 +12,8 @@ from pydantic_core import ErrorDetails
 
 from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.diagnostics.near import meant
+from compiler.diagnostics.words import kind_of
 from compiler.source import Document, Route, ScalarNode
-from compiler.spec.checks import kind_of
 from compiler.spec.flow import flow
 
 _WANTED = {

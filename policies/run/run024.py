@@ -36,7 +36,7 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, command: [bash, -c, "wandb login --api-key $WANDB_API_KEY && exec torchrun train.py"]}]
     """
     for name, value in work.env.items():
-        if value and "$" not in value and (named(name) or any(forms(value))):
+        if value and "$" not in value and (named(name) or forms(value)):
             yield Finding(f"`{name}` of {work.title} has its value in git", work.where_env(name),
                           help="put it into a Secret, and write `valueFrom: {secretKeyRef: {name: …, key: …}}`")
     if what := _in_command(work):
@@ -62,5 +62,5 @@ def _credential(name: str) -> bool:
 def _place(work: Work) -> Route:
     """The command or the arguments, whichever has words in the job."""
     node = work.job if work.job.command or work.job.args or work.main is None else work.main
-    found = any(any(forms(word)) for word in node.args)
+    found = any(forms(word) for word in node.args)
     return node.where("args" if found else "command")

@@ -1,0 +1,19 @@
+"""Values in words, as messages name them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def kind_of(value: Any) -> str:
+    """What a YAML value is, in words."""
+    if value is None or value == "":
+        return "empty"
+    if isinstance(value, bool):
+        return f"the boolean `{str(value).lower()}`"
+    if isinstance(value, int | float):
+        return f"the number `{value}`"
+    if isinstance(value, str):
+        return f"the text `{value if len(value) <= 32 else value[:32] + '…'}`"
+    names: dict[type, str] = {list: "a list", dict: "a mapping"}
+    return names.get(type(value)) or "something else"
