@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from compiler.lift.reader import Reader, unread
@@ -88,9 +89,15 @@ def _variable(body: dict[str, Any]) -> EnvVar:
     name, source = _text(body.get("name")) or "", body.get("valueFrom")
     secret = source.get("secretKeyRef") if isinstance(source, dict) else None
     if secret is None:
-        return EnvVar(name, _text(body.get("value")))
+        return _literal(name, _text(body.get("value")))
     secret = secret if isinstance(secret, dict) else {}
     return EnvVar(name, None, _text(secret.get("name")), _text(secret.get("key")))
+
+
+@lru_cache(maxsize=4096)
+def _literal(name: str, value: str | None) -> EnvVar:
+    """A variable with a value: most jobs of a set have the same."""
+    return EnvVar(name, value)
 
 
 def _text(value: Any) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from compiler.manifest import Manifest
@@ -95,8 +96,8 @@ class Reader:
 
     def quantities(self) -> dict[str, Quantity]:
         """The quantities of a mapping."""
-        found = {key: _quantity(value) for key, value in self.mapping().items() if isinstance(key, str)}
-        return {key: amount for key, amount in found.items() if amount is not None}
+        given = [(key, value) for key, value in self.mapping().items() if _is_amount(value)]
+        return dict(_amounts(tuple(given)))
 
     def opaque(self) -> bool:
         """Whether a number, or one of a mapping's quantities, is there and is none, like ``${NODES}``."""
@@ -113,8 +114,19 @@ class Reader:
             return None
 
 
+@lru_cache(maxsize=1024)
+def _amounts(given: tuple[tuple[Any, str | int], ...]) -> tuple[tuple[str, Quantity], ...]:
+    """The quantities of some amounts: most jobs of a set ask for the same."""
+    found = [(key, _quantity(value)) for key, value in given if isinstance(key, str)]
+    return tuple((key, amount) for key, amount in found if amount is not None)
+
+
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
 def _quantity(value: Any) -> Quantity | None:
-    if isinstance(value, bool) or not isinstance(value, str | int):
+    if not _is_amount(value):
         return None
     try:
         return Quantity.parse(value)
