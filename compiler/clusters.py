@@ -28,9 +28,9 @@ def by_cluster(
     written: dict[str, list[T]] = {}
     known: dict[str, str] = {}
     for each in items:
-        folder = os.path.dirname(os.path.abspath(manifest(each).path))
+        folder = os.path.dirname(manifest(each).path)
         if folder not in known:
-            known[folder] = _written(folder)
+            known[folder] = _written(os.path.abspath(folder))
         written.setdefault(known[folder], []).append(each)
     return [found for part in written.values() for side in _by_folder(part, manifest, together)
             for found in _by_config(side, manifest)]
@@ -74,9 +74,10 @@ def _by_folder(items: Sequence[T], manifest: Callable[[T], Manifest], together: 
 
 def _folders(paths: Sequence[str]) -> list[Parts]:
     """The folder of each file, below the one that they have in common."""
-    folders = [tuple(os.path.dirname(os.path.abspath(path)).split(os.sep)) for path in paths]
-    shared = _shared(*folders)
-    return [folder[shared:] for folder in folders]
+    names = [os.path.dirname(path) for path in paths]
+    parts = {name: tuple(os.path.abspath(name).split(os.sep)) for name in dict.fromkeys(names)}
+    shared = _shared(*parts.values())
+    return [parts[name][shared:] for name in names]
 
 
 def _shared(*folders: Parts) -> int:

@@ -33,11 +33,13 @@ class Kustomizations:
 
     def roots(self, file: str) -> set[str]:
         """The kustomizations that apply a file, by themselves or by one that they build on."""
-        return self._roots.get(_real(file), set())
+        return self._roots.get(_real(file), set()) if self._roots else set()
 
     def is_patch(self, file: str) -> bool:
         """Whether a file is a part of objects: one that a kustomization names as a patch, or a spare one beside it,
         which none names and which is called a patch."""
+        if not self._bodies:
+            return False
         real = _real(file)
         spare = os.path.dirname(real) in self._folders and real not in self._roots
         return real in self.patches or (spare and "patch" in os.path.basename(real))
