@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.lift import lift
+from compiler.lift import reread
 from compiler.manifest import Manifest, ObjectRef
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.policy import Policies, load_policies
@@ -118,9 +118,7 @@ def _passes(done: Compilation, policies: Policies, options: Options, lowered: Lo
     lowered(manifests)
     external = frozenset(ObjectRef(*each) for each in plan.external)
     told = verify(manifests, closed=True, external=external)
-    lifted = replace(lift(manifests, closed=True), bootstrap=plan.bootstrap, external=plan.external,
-                     versions=plan.versions, release=plan.release, shares=plan.shares)
-    told += run(lifted, catalog, policies.rules, policies.config, manifests)
+    told += run(reread(manifests, plan), catalog, policies.rules, policies.config, manifests)
     return faults + traced(told, manifests)
 
 

@@ -66,6 +66,10 @@ def _judging(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--fail-on", choices=LEVELS, default="error", metavar="LEVEL",
                          help=f"lowest level that fails the run: {', '.join(LEVELS)} (default: error)")
+    _rules_and_facts(command)
+
+
+def _rules_and_facts(command: argparse.ArgumentParser) -> None:
     command.add_argument("--policies", type=Path, metavar="DIR",
                          help="the adopter's policies (default: `policies/` near the specs)")
     command.add_argument("--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`")
@@ -109,8 +113,8 @@ def _report(commands: Commands) -> None:
     _specs(command)
     _committed(command)
     _against(command)
-    command.add_argument("--policies", type=Path, metavar="DIR", help="the adopter's policies")
-    command.add_argument("--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`")
+    _rules_and_facts(command)
+    command.set_defaults(fail_on="error")
 
 
 def _lint(commands: Commands) -> None:
@@ -125,6 +129,7 @@ def _test(commands: Commands) -> None:
                          help="folder with policies (default: policies/)")
     command.add_argument("--format", action="append", metavar="FORMAT[=FILE]", dest="formats",
                          help=f"{', '.join(FORMATS)}; into FILE if given (default: text)")
+    command.set_defaults(fail_on="error")
 
 
 def _explain(commands: Commands) -> None:
@@ -137,8 +142,7 @@ def _explain(commands: Commands) -> None:
                          help="a key of the spec language (jobs.checkpoint.every): type, default, bound, example; "
                               "without KEY all are listed")
     command.add_argument("--in", dest="paths", action="append", metavar="SPEC", help=f"specs (default: {SPECS}/)")
-    command.add_argument("--policies", type=Path, metavar="DIR", help="the adopter's policies")
-    command.add_argument("--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`")
+    _rules_and_facts(command)
 
 
 def _schema(commands: Commands) -> None:

@@ -31,19 +31,19 @@ _NAMED = rf"(?:\b|_)(?:{_KEYS})[\"']?\s*[:=]\s*[\"']?(?P<value>[^\s\"',}}\]$]{{6
 _OPTION = (
     rf"--[\w-]{{0,40}}?(?:{_KEYS}|token)(?:=|[\"']?\s*,?\s+[\"']?)(?P<value>(?!-)[^\s\"',}}\]$]{{6,}})"
 )
-
-
-_HINT = re.compile("|".join(hint for _, hints, _ in _FORMS for hint in hints))
+_HINTS = "|".join(hint for _, hints, _ in _FORMS for hint in hints)
 
 
 def forms(text: str) -> list[str]:
     """What kinds of secrets stand in a text, told by their form."""
-    if _HINT.search(text) is None:  # as in nearly all of the texts of thousands of jobs
+    return [what for what, pattern in _possible(text) if re.search(pattern, text)]
+
+
+def _possible(text: str) -> list[tuple[str, str]]:
+    """The kinds of which a text has a hint, with their patterns; of nearly every text of thousands of jobs, none."""
+    if re.search(_HINTS, text) is None:
         return []
-    return [
-        what for what, hints, pattern in _FORMS
-        if any(hint in text for hint in hints) and re.search(pattern, text)
-    ]
+    return [(what, pattern) for what, hints, pattern in _FORMS if any(hint in text for hint in hints)]
 
 
 def named(name: str) -> bool:
@@ -53,9 +53,8 @@ def named(name: str) -> bool:
 
 def masked(text: str) -> str:
     """The text with ``*`` for each character of a secret, so that columns stay what they are."""
-    for _, hints, pattern in _FORMS:
-        if any(hint in text for hint in hints):
-            text = re.sub(pattern, lambda found: "*" * len(found[0]), text)
+    for _, pattern in _possible(text):
+        text = re.sub(pattern, lambda found: "*" * len(found[0]), text)
     for pattern in (_NAMED, _OPTION):
         text = re.sub(pattern, _hide_value, text, flags=re.IGNORECASE)
     return text

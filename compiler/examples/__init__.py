@@ -9,8 +9,8 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
 from compiler.examples.rehearse import UnusableExampleError, findings
 from compiler.policy.config import Config
+from compiler.policy.load import line_of
 from compiler.policy.rule import Rule
-from compiler.source import SourceFile, Span
 
 
 def judged(rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
@@ -44,9 +44,8 @@ def _example(rule: Rule, which: str, text: str, config: Config, *, finds: bool) 
 
 
 def _fault(rule: Rule, message: str, help: str) -> Diagnostic:
-    line = rule.check.__code__.co_firstlineno
-    file = SourceFile(rule.file, Path(rule.file).read_text(encoding="utf-8", errors="replace"))
-    return error("POL020", message, span=Span(file, line, 1, line, len(file.line(line)) + 1), help=help)
+    span = line_of(Path(rule.file), rule.check.__code__.co_firstlineno)
+    return error("POL020", message, span=span, help=help)
 
 
 __all__ = ["judged"]

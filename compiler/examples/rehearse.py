@@ -8,7 +8,6 @@ first line says ``# a whole cluster``: then they change what the base spec compi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ import yaml
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.examples.overlay import merged, overlaid
-from compiler.lift import lift
+from compiler.lift import lift, reread
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
 from compiler.policy.config import Config
@@ -72,9 +71,10 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
         return from_spec(yaml.safe_dump(merged(base_spec(), {"spec": documents[0]})))
     if text.startswith(WHOLE):
         plan, manifests = from_spec(yaml.safe_dump(base_spec()))
-        bodies = overlaid([manifest.body for manifest in manifests], documents)
-        return again(plan, [Manifest(body) for body in bodies], closed=True)
-    return again(None, [Manifest(body) for body in overlaid(base_set(), documents)], closed=False)
+        changed = [Manifest(body) for body in overlaid([manifest.body for manifest in manifests], documents)]
+        return reread(changed, plan), changed
+    manifests = [Manifest(body) for body in overlaid(base_set(), documents)]
+    return lift(manifests, closed=False), manifests
 
 
 def from_spec(text: str) -> tuple[Plan, list[Manifest]]:
@@ -94,7 +94,8 @@ def from_document(document: Document) -> tuple[Plan, list[Manifest]]:
     if plan is None:
         _refuse(faults)
     assert plan is not None
-    return again(plan, lower(plan), closed=True)
+    manifests = lower(plan)
+    return reread(manifests, plan), manifests
 
 
 def _refuse(faults: Sequence[Diagnostic]) -> None:
@@ -102,12 +103,3 @@ def _refuse(faults: Sequence[Diagnostic]) -> None:
     if errors:
         first = errors[0]
         raise UnusableExampleError(f"with the base it is no spec: {first.code} {first.message} at `{first.at}`")
-
-
-def again(plan: Plan | None, manifests: list[Manifest], *, closed: bool) -> tuple[Plan, list[Manifest]]:
-    """Manifests lifted, with what no manifest carries."""
-    found = lift(manifests, closed=closed)
-    if plan is not None:
-        found = replace(found, external=plan.external, versions=plan.versions, release=plan.release,
-                        bootstrap=plan.bootstrap)
-    return found, manifests

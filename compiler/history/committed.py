@@ -12,7 +12,7 @@ from compiler.emit import UNREADABLE
 from compiler.emit.marker import is_marked, marked
 from compiler.emit.yaml import encoded
 from compiler.history.runs import Run, read_index, read_runs, runs_of_index
-from compiler.manifest import Manifest, ref_of
+from compiler.manifest import Body, Manifest, ref_of
 from compiler.source import SourceFile
 from compiler.source.parse import parse
 from compiler.source.read import read_bytes
@@ -84,8 +84,13 @@ class Committed:
     def left_out(self, manifests: Sequence[Manifest]) -> list[Manifest]:
         """The objects that Flux applies from the folder and that are not among those to be written."""
         wanted = {manifest.path for manifest in manifests}
-        found = [self._object(path) for path in self._applied() if path not in wanted and self._is_ours(path)]
-        return [manifest for manifest in found if manifest is not None]
+        found = []
+        for path in self._applied():
+            data = self._read(path) if path not in wanted else None
+            body = self._body(path, data) if is_marked(path, data or b"") else None
+            if body is not None:
+                found.append(Manifest(body, path))
+        return found
 
     def _applied(self) -> list[str]:
         """The files of the folders that Flux reads."""
@@ -107,19 +112,17 @@ class Committed:
         except OSError:
             return {}
 
-    def _object(self, path: str) -> Manifest | None:
+    def _body(self, path: str, data: bytes | None) -> Body | None:
+        """The object of a file's content; ``None`` where it holds none that can be read."""
         try:
-            documents, _ = parse(SourceFile(path, (self._read(path) or b"").decode()))
+            documents, _ = parse(SourceFile(path, (data or b"").decode()))
             body = documents[0].root.to_python()
         except (*UNREADABLE, IndexError):
             return None
-        return Manifest(body, path) if isinstance(body, dict) else None
+        return body if isinstance(body, dict) else None
 
     def _listed(self, folder: str) -> list[str]:
-        try:
-            return [f"{folder}/{name}" for name in sorted(os.listdir(self._folder / folder))]
-        except OSError:
-            return []
+        return [f"{folder}/{name}" for name in sorted(self._entries(self._folder / folder))]
 
     def _is_ours(self, path: str) -> bool:
         return is_marked(path, self._read(path) or b"")
@@ -134,11 +137,10 @@ class Committed:
         """The object at a path as it stands there, with the places of ``like``; ``None`` where it cannot be read."""
         try:
             data = self._read(path) or self._read(self.index["objects"][ref]["path"])  # where 0.1 had it
-            documents, _ = parse(SourceFile(path, (data or b"").decode()))
-            body = documents[0].root.to_python()
-        except (*UNREADABLE, IndexError):
+        except UNREADABLE:
             return None
-        if not isinstance(body, dict) or str(ref_of(body)) != ref:
+        body = self._body(path, data)
+        if body is None or str(ref_of(body)) != ref:
             return None
         same_kind = like.ref.kind == ref.partition("/")[0]
         origins = like.origins if same_kind else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from compiler.diagnostics import Diagnostic, Severity
@@ -68,7 +69,12 @@ def _keep_jobs(held: Held, committed: Committed, words: Words, spec: TrainingClu
     The names of jobs of which it is in doubt which run is theirs.
     """
     made = job_manifests(held.manifests)
-    by_ref = {str(manifest.ref): manifest for manifest in held.manifests}
+
+    @cache
+    def by_ref() -> dict[str, Manifest]:
+        """Made once, and only where something has changed."""
+        return {str(manifest.ref): manifest for manifest in held.manifests}
+
     stay: dict[str, Kept] = {}
     second: dict[str, Diagnostic] = {}
     in_doubt: set[str] = set()
@@ -90,7 +96,7 @@ def _keep_jobs(held: Held, committed: Committed, words: Words, spec: TrainingClu
         elif run.is_same(job, made[job.name]):
             held.diagnostics += _added_again(job, run)
         elif run.asked != words.asked(job) or (old := kept(committed, run, job, made[job.name])) is None:
-            second[job.source_name] = _second_run(job, run, changed_fields(committed, run, job, by_ref))
+            second[job.source_name] = _second_run(job, run, changed_fields(committed, run, job, by_ref()))
         else:
             stay[job.name] = old
     held.diagnostics += second.values()

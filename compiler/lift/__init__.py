@@ -8,7 +8,7 @@ has told of what is malformed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -70,6 +70,14 @@ def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:
             found["queue_manager"] = node
     done: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in found.items()}
     return Plan(**done, closed=closed)
+
+
+def reread(manifests: Sequence[Manifest], plan: Plan) -> Plan:
+    """The plan that our own manifests carry, with what no manifest does, from the plan that they were lowered from."""
+    return replace(
+        lift(manifests, closed=True), bootstrap=plan.bootstrap, external=plan.external, versions=plan.versions,
+        release=plan.release, shares=plan.shares,
+    )
 
 
 def _kind(manifest: Manifest) -> str:

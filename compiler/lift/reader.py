@@ -117,8 +117,12 @@ class Reader:
 @lru_cache(maxsize=1024)
 def _amounts(given: tuple[tuple[Any, str | int], ...]) -> tuple[tuple[str, Quantity], ...]:
     """The quantities of some amounts: most jobs of a set ask for the same."""
-    found = [(key, _quantity(value)) for key, value in given if isinstance(key, str)]
-    return tuple((key, amount) for key, amount in found if amount is not None)
+    found = []
+    for key, value in given:
+        amount = _quantity(value)
+        if isinstance(key, str) and amount is not None:
+            found.append((key, amount))
+    return tuple(found)
 
 
 def _is_amount(value: Any) -> bool:

@@ -16,25 +16,25 @@ def section(subject: Subject) -> Iterator[str]:
         return
     yield from ("## Jobs", "")
     header = ("job", "object", "queue", "nodes:", "lands on", "a node asks for")
-    yield from table(header, (_row(subject, job) for job in subject.plan.jobs))
+    landings = {name: _landing(subject, name) for name in {job.pool for job in subject.plan.jobs}}
+    yield from table(header, (_row(job, landings[job.pool]) for job in subject.plan.jobs))
 
 
-def _row(subject: Subject, job: TrainJob) -> tuple[str, ...]:
+def _row(job: TrainJob, landing: str) -> tuple[str, ...]:
     asked = ", ".join(f"{amount} {resource}" for resource, amount in job.requests.items())
     return (job.source_name, f"{job.namespace}/{job.name}", job.queue or "", str(job.nodes or 1),
-            _landing(subject, job), asked)
+            landing, asked)
 
 
-def _landing(subject: Subject, job: TrainJob) -> str:
-    """Type, zone, capacity and placement of the nodes, in words."""
-    node_pools = list(subject.node_pools(job.pool))
-    pool = subject.pool(job.pool)
+def _landing(subject: Subject, name: str) -> str:
+    """Type, zone, capacity and placement of a pool's nodes, in words."""
+    node_pools = list(subject.node_pools(name))
+    pool = subject.pool(name)
     if not node_pools or pool is None:
-        return job.pool
-    parts = [f"{_values(node_pools, INSTANCE_TYPE)} in {_values(node_pools, ZONE)}", f"pool {job.pool}"]
+        return name
+    parts = [f"{_values(node_pools, INSTANCE_TYPE)} in {_values(node_pools, ZONE)}", f"pool {name}"]
     parts.append(", ".join(pool.capacity.ids) or pool.capacity.type)
-    if subject.plan.node_class(node_pools[0].node_class) is not None:
-        parts += _placement(subject, node_pools, job.pool)
+    parts += _placement(subject, node_pools, name)
     return "; ".join(parts)
 
 

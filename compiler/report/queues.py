@@ -20,23 +20,24 @@ def section(subject: Subject) -> Iterator[str]:
 
 
 def _rows(subject: Subject) -> Iterator[tuple[str, ...]]:
+    jobs = subject.jobs()
     for queue in subject.spec.queues:
-        jobs = subject.jobs_of(queue.name)
         for quota in queue.quota:
-            yield _row(subject, queue, quota, [job for job in jobs if job.pool == quota.pool])
-    if subject.spec.queues:
-        return
-    for pool in subject.spec.node_pools:
-        jobs = [job for job in subject.plan.jobs if job.pool == pool.name]
-        yield pool.name, pool.name, str(pool.nodes.max), "0", *_asked(jobs, pool.nodes.max)
+            borrows = _borrows(subject, queue, quota)
+            asked = _asked(jobs.get((queue.name, quota.pool), []), quota.nodes + borrows)
+            yield queue.name, quota.pool, str(quota.nodes), str(borrows), *asked
+    for pool in () if subject.spec.queues else subject.spec.node_pools:
+        asked = _asked(jobs.get((pool.name, pool.name), []), pool.nodes.max)
+        yield pool.name, pool.name, str(pool.nodes.max), "0", *asked
 
 
-def _row(subject: Subject, queue: Queue, quota: PoolQuota, jobs: list[TrainJob]) -> tuple[str, ...]:
-    lendable = sum(_lends(other, quota.pool) for other in subject.spec.queues if other is not queue
-                   and other.cohort is not None and other.cohort == queue.cohort)
-    borrows = lendable if quota.borrow is None else min(quota.borrow, lendable)
-    borrows = borrows if queue.cohort is not None else 0
-    return queue.name, quota.pool, str(quota.nodes), str(borrows), *_asked(jobs, quota.nodes + borrows)
+def _borrows(subject: Subject, queue: Queue, quota: PoolQuota) -> int:
+    """Nodes of a pool that a queue may get from its cohort, which are no more than the others lend."""
+    if queue.cohort is None:
+        return 0
+    others = [other for other in subject.spec.queues if other is not queue and other.cohort == queue.cohort]
+    lendable = sum(_lends(other, quota.pool) for other in others)
+    return lendable if quota.borrow is None else min(quota.borrow, lendable)
 
 
 def _lends(queue: Queue, pool: str) -> int:

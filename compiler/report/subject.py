@@ -42,6 +42,10 @@ class Subject:
             if name in (node_pool.name, node_pool.labels.get(POOL_LABEL)):
                 yield node_pool
 
-    def jobs_of(self, queue: str) -> list[TrainJob]:
-        """The jobs that a ClusterQueue admits."""
-        return [job for job in self.plan.jobs if (found := self.plan.queue_of(job)) and found.name == queue]
+    def jobs(self) -> dict[tuple[str, str], list[TrainJob]]:
+        """The jobs by the ClusterQueue that admits them and the pool that they land on."""
+        found: dict[tuple[str, str], list[TrainJob]] = {}
+        for job in self.plan.jobs:
+            queue = self.plan.queue_of(job)
+            found.setdefault((queue.name if queue is not None else "", job.pool), []).append(job)
+        return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 from compiler.dataclass import dataclass
 from compiler.resolve.availability import REPLICAS
 from compiler.resolve.context import Context
-from compiler.resolve.daemons import OURS
+from compiler.resolve.daemons import OURS, always
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +75,14 @@ def needs(context: Context, nodes: int) -> Needs:
 
 
 def _agents(context: Context) -> Agents:
-    """aws-node 50m, kube-proxy and the pod identity agent, of which EKS publishes no manifest; the monitoring agent and
-    CSI drivers where there are any (sources: ``daemons``)."""
-    pods, cpu, memory = 3, 50, 0
+    """The CNI, the monitoring agent and CSI drivers where there are any; and a pod each of kube-proxy and the pod
+    identity agent, of which EKS publishes no manifest."""
+    names = ["aws-node"]
     if context.spec.health.monitoring_agent:
-        pods, cpu, memory = pods + 1, cpu + 100, memory + 256
+        names.append("eks-node-monitoring-agent")
     if any(each.fsx_lustre for each in context.spec.storage):
-        pods, cpu, memory = pods + 1, cpu + 30, memory + 104
+        names.append("fsx-csi-node")
     if any(each.s3 for each in context.spec.storage):
-        pods, cpu, memory = pods + 1, cpu + 30, memory + 120
-    return Agents(pods, cpu, memory)
+        names.append("s3-csi-node")
+    running = always(*names)
+    return Agents(len(running) + 2, sum(each.cpu for each in running), sum(each.memory for each in running))

@@ -18,7 +18,6 @@ class Daemon:
     cpu: int
     memory: int
     source: str
-    where: str = "all"
 
 
 OURS = "set by Trainyard"
@@ -45,6 +44,11 @@ _OF_GPUS = (
     Daemon("nvidia-device-plugin", 50, 128, OURS),
     Daemon("node-problem-detector", 50, 128, OURS),
 )
+
+
+def always(*names: str) -> list[Daemon]:
+    """Those of some names that may land on every node, those of the system too."""
+    return [each for each in _ALWAYS if each.name in names]
 
 
 def daemons(instance: InstanceType) -> list[Daemon]:

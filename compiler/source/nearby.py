@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 
 from compiler.source.headers import CLUSTER
+from compiler.source.read import is_yaml, read_bytes
 
-_SUFFIXES = (".yaml", ".yml")
 _CLUSTER = re.compile(rf"^kind:\s*[\"']?{CLUSTER}[\"']?\s*(?:#|$)".encode(), re.MULTILINE)
 
 
@@ -33,14 +33,13 @@ def cluster_folder(folder: str) -> str | None:
 def _files(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
-            return [entry.path for entry in entries if entry.is_file() and entry.name.lower().endswith(_SUFFIXES)]
+            return [entry.path for entry in entries if entry.is_file() and is_yaml(entry.name)]
     except OSError:
         return []
 
 
 def _holds_cluster(path: str) -> bool:
     try:
-        with open(path, "rb") as handle:
-            return _CLUSTER.search(handle.read()) is not None
+        return _CLUSTER.search(read_bytes(path)) is not None
     except OSError:
         return False

@@ -27,7 +27,7 @@ class PlainReader:
     """Reads texts, and remembers the shapes of their documents."""
 
     def __init__(self) -> None:
-        self._shapes = Shapes(plain_values, _scalar)
+        self._shapes = Shapes(_values, _scalar)
 
     def values(self, text: str) -> list[Any] | None:
         """As ``plain_values``. Parts of values that are equal may be one object: nobody changes them."""
@@ -39,9 +39,9 @@ class PlainReader:
                 value = self._shapes.value(document)
             except _Odd:
                 return None
-            values = plain_values(document) if value is None else [value]
+            values = _values(document) if value is None else [value]
             if values is None:
-                return plain_values(text)  # an empty document among others, or something odd
+                return _values(text)  # an empty document among others, or something odd
             found += values
         return found
 
@@ -49,8 +49,10 @@ class PlainReader:
 def plain_values(text: str) -> list[Any] | None:
     """The value of every document that is not empty, as ``Document.root.to_python`` gives it; ``None`` for a text that
     has none, or anything odd."""
-    if has_forbidden(text):
-        return None
+    return None if has_forbidden(text) else _values(text)
+
+
+def _values(text: str) -> list[Any] | None:
     try:
         return list(_Reader(events(text)).documents()) or None
     except (_Odd, yaml.YAMLError):

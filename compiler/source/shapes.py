@@ -9,7 +9,7 @@ scalars are equal are the very same object: whoever judges one has judged all of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from compiler.source.parse import parse
@@ -106,9 +106,13 @@ class Part:
 
     def __init__(self, value: Any, route: Route, numbers: Mapping[Route, int]) -> None:
         inside = [number for other, number in numbers.items() if other[: len(route)] == route]
-        self.first, self.last = (min(inside), max(inside) + 1) if inside else (0, 0)
-        self._keys = tuple(value) if isinstance(value, dict) else None
-        items = value.items() if isinstance(value, dict) else enumerate(value)
+        self.first = min(inside, default=0)
+        self.last = max(inside, default=-1) + 1
+        self._keys: tuple[str, ...] | None = None
+        items: Iterable[tuple[Any, Any]] = enumerate(value)
+        if isinstance(value, dict):
+            self._keys = tuple(value)
+            items = value.items()
         self._entries = [_entry(item, route / key, numbers) for key, item in items]
         self._made: dict[tuple[Any, ...], Any] = {}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from compiler.diagnostics import Diagnostic
 from compiler.examples.overlay import merged
-from compiler.examples.rehearse import WHOLE, again, base_set, base_spec, findings, from_document, from_spec, lifted
+from compiler.examples.rehearse import WHOLE, base_set, base_spec, findings, from_document, from_spec, lifted
 from compiler.policy.config import Config
 from compiler.policy.load import load_rules
 from compiler.policy.rule import Rule
@@ -18,7 +18,7 @@ SPEC: dict[str, Any] = base_spec()
 SET = list(base_set())
 
 __all__ = [
-    "SET", "SPEC", "TODAY", "WHOLE", "again", "builtin_rules", "findings_for", "from_document", "from_spec", "lifted",
+    "SET", "SPEC", "TODAY", "WHOLE", "builtin_rules", "findings_for", "from_document", "from_spec", "lifted",
     "merged",
 ]
 

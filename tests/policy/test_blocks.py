@@ -10,10 +10,11 @@ import yaml
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
+from compiler.lift import reread
 from compiler.manifest import Manifest
 from compiler.policy.blocks import always_fit, countable, placement
 from compiler.policy.engine import run
-from tests.policy.harness import SPEC, TODAY, again, builtin_rules, from_spec, merged
+from tests.policy.harness import SPEC, TODAY, builtin_rules, from_spec, merged
 
 
 def every_placement(blocks: Sequence[int], gangs: Sequence[int]) -> list[tuple[int, ...]]:
@@ -77,7 +78,8 @@ def test_a_gang_that_requires_a_block_is_never_admitted_where_it_only_prefers_on
     for word, severity in (("preferred", Severity.WARNING), ("required", Severity.ERROR)):
         text = yaml.safe_dump([each.body for each in manifests])
         bodies = yaml.safe_load(text.replace("podset-preferred-topology", f"podset-{word}-topology"))
-        lifted, changed = again(plan, [Manifest(body) for body in bodies], closed=True)
+        changed = [Manifest(body) for body in bodies]
+        lifted = reread(changed, plan)
         found = run(lifted, load_catalog(), builtin_rules(), TODAY, changed)
         assert [(each.severity, each.message) for each in found if each.code == "QUE022"] == [
             (severity, "job `llama` has 4 nodes, and the largest block 3")]
