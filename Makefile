@@ -20,7 +20,7 @@ DEV   := $(VENV)/requirements-dev.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup dev compile check test test-specs hook lint type explain docs catalog schemas lock bench clean
+.PHONY: help setup dev compile check test test-specs hook format lint type explain docs catalog schemas lock bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -35,9 +35,10 @@ compile: $(TOOL) ## Compile specs/ into generated/ (SPECS=…, ARGS=--check, ARG
 check: $(TOOL) ## Check specs/ and write nothing
 	$(RUN) check $(ARGS) $(SPECS)
 
-test: $(DEV) ## Lint, check types, run every test; all of it, whatever fails
+test: $(DEV) ## Lint, check the format and types, run every test; all of it, whatever fails
 	@failed=0; \
 	$(BIN)/ruff check || failed=1; \
+	$(BIN)/ruff format --check --quiet || { echo "not formatted: run \`make format\`" >&2; failed=1; }; \
 	$(BIN)/mypy || failed=1; \
 	$(BIN)/python -m pytest $(ARGS) || failed=1; \
 	exit $$failed
@@ -47,6 +48,10 @@ test-specs: $(DEV) ## Test what a team owns: specs/, policies/ and generated/
 
 hook: $(TOOL) ## Have git compile and stage generated/ before each commit
 	git config core.hooksPath .githooks
+
+format: $(DEV) ## Format the Python code (ruff)
+	$(BIN)/ruff check --fix-only --quiet --select I
+	$(BIN)/ruff format
 
 lint: $(DEV) ## Lint the Python code (ruff)
 	$(BIN)/ruff check

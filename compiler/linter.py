@@ -44,7 +44,11 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     paths = list(paths)
     reading = read_all(paths)
     kustomizations = Kustomizations(reading.kustomizations)
-    objects = [kustomizations.built(each) for each in reading.objects if not kustomizations.is_patch(each.path)]
+    objects = [
+        kustomizations.built(each)
+        for each in reading.objects
+        if not kustomizations.is_patch(each.path)
+    ]
     told = [each for each in reading.diagnostics if not _of_patch(each, kustomizations)]
     done = Linted(diagnostics=templates.once(told))
     policies, faults = load_policies(options.policies, today=options.today)
@@ -61,26 +65,48 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
 
     clusters = by_cluster(objects, lambda each: each.manifest, together)
     staged = [scenes(cluster, roots, near) for cluster in clusters]
-    found = _once(each for several in staged for each in _staged(several, catalog, policies, near))
+    found = _once(
+        each for several in staged for each in _staged(several, catalog, policies, near)
+    )
     found += _unread(objects)
     if policies.config.exceptions:
-        judged = not (reading.broken or reading.templates or any(_hiding(each) for each in found))
-        found, excused = policies.config.excuse(found, judged=judged, everything=any(map(os.path.isdir, paths)))
+        judged = not (
+            reading.broken or reading.templates or any(_hiding(each) for each in found)
+        )
+        found, excused = policies.config.excuse(
+            found, judged=judged, everything=any(map(os.path.isdir, paths))
+        )
         done.excused = len(excused)
     done.diagnostics += found
     done.coverage = _covered(reading, objects, policies)
-    done.coverage.alternatives = len({file for several in staged for scene in several if scene.rivals
-                                      for file in scene.own})
+    done.coverage.alternatives = len(
+        {
+            file
+            for several in staged
+            for scene in several
+            if scene.rivals
+            for file in scene.own
+        }
+    )
     if _nothing(reading, objects) and not done.failed:
-        done.diagnostics.append(error("LNT001", "no object with `apiVersion` and `kind` was found",
-                                      help="name files or folders with Kubernetes or eksctl YAML; "
-                                           "`trainyard check` judges specs"))
+        done.diagnostics.append(
+            error(
+                "LNT001",
+                "no object with `apiVersion` and `kind` was found",
+                help="name files or folders with Kubernetes or eksctl YAML; "
+                "`trainyard check` judges specs",
+            )
+        )
     return done
 
 
 def _of_patch(found: Diagnostic, kustomizations: Kustomizations) -> bool:
     """Whether a document is no object because it is a patch of kustomize, which may go by its `target`."""
-    return found.code == "LNT004" and found.span is not None and kustomizations.is_patch(found.span.file.name)
+    return (
+        found.code == "LNT004"
+        and found.span is not None
+        and kustomizations.is_patch(found.span.file.name)
+    )
 
 
 def _hiding(found: Diagnostic) -> bool:
@@ -89,14 +115,26 @@ def _hiding(found: Diagnostic) -> bool:
 
 
 def _covered(reading: Reading, objects: list[Found], policies: Policies) -> Coverage:
-    rules = [each for each in policies.rules if policies.config.levels.get(each.code, each.severity) is not None]
-    ruled = {*kinds(closed=True), *(kind for each in rules for kind in each.kinds)} - _PODS
-    done = covered(reading, objects, len(reading.objects) - len(objects), ruled, kinds())
+    rules = [
+        each
+        for each in policies.rules
+        if policies.config.levels.get(each.code, each.severity) is not None
+    ]
+    ruled = {
+        *kinds(closed=True),
+        *(kind for each in rules for kind in each.kinds),
+    } - _PODS
+    done = covered(
+        reading, objects, len(reading.objects) - len(objects), ruled, kinds()
+    )
     done.rules, done.pod_rules = len(rules), sum(each.pods for each in rules)
     return done
 
 
-_PODS = {"apps/DaemonSet", "apps/Deployment"}  # which are read for the agents among them too
+_PODS = {
+    "apps/DaemonSet",
+    "apps/Deployment",
+}  # which are read for the agents among them too
 
 
 def _nothing(reading: Reading, objects: list[Found]) -> bool:
@@ -104,7 +142,9 @@ def _nothing(reading: Reading, objects: list[Found]) -> bool:
     return not objects and not reading.kustomizations
 
 
-def _staged(several: list[Scene], catalog: Catalog, policies: Policies, near: Near) -> Iterator[Diagnostic]:
+def _staged(
+    several: list[Scene], catalog: Catalog, policies: Policies, near: Near
+) -> Iterator[Diagnostic]:
     """What is found in each scene about its own files, and in all of them about what they share."""
     times = Counter(file for scene in several for file in scene.shared)
     seen: dict[tuple[str, str], dict[int, list[Diagnostic]]] = {}
@@ -117,9 +157,14 @@ def _staged(several: list[Scene], catalog: Catalog, policies: Policies, near: Ne
                 if scene.rivals or len(several) == 1 or len(files) < _TWO:
                     yield each
             elif files <= scene.own | scene.shared:
-                seen.setdefault((each.code, each.subject or str(each.span)), {}).setdefault(number, []).append(each)
+                seen.setdefault(
+                    (each.code, each.subject or str(each.span)), {}
+                ).setdefault(number, []).append(each)
     for (_, subject), found in seen.items():
-        shared = _file(subject) or next((each.span.file.name for each in next(iter(found.values())) if each.span), "")
+        shared = _file(subject) or next(
+            (each.span.file.name for each in next(iter(found.values())) if each.span),
+            "",
+        )
         if len(found) == times.get(shared, len(found)):
             yield from (each for every in found.values() for each in every)
 
@@ -132,16 +177,23 @@ def _file(subject: str) -> str:
     return subject.partition("#")[2].rpartition(":")[0]
 
 
-def _judged(objects: list[Found], catalog: Catalog, policies: Policies, near: Near) -> list[Diagnostic]:
+def _judged(
+    objects: list[Found], catalog: Catalog, policies: Policies, near: Near
+) -> list[Diagnostic]:
     manifests = [each.manifest for each in objects]
     told = verify(manifests, closed=False, near=near)
     faulty = {each.at[0] for each in told if each.code.startswith("SCH") and each.at}
     meant = {each.id: corrected(each.body) for each in manifests if each.id in faulty}
-    manifests = [replace(each, body=meant[each.id][0]) if each.id in meant else each for each in manifests]
+    manifests = [
+        replace(each, body=meant[each.id][0]) if each.id in meant else each
+        for each in manifests
+    ]
     plan = lift(manifests, closed=False)
     # What the API refuses or drops is the fact about a place; what policies think of it comes when that is fixed.
     places = [each.at for each in told if each.severity is Severity.ERROR and each.at]
-    known = {Route((name, *path)) for name, (_, paths) in meant.items() for path in paths}
+    known = {
+        Route((name, *path)) for name, (_, paths) in meant.items() for path in paths
+    }
     lost = [each for each in places if each not in known]
     found = run(plan, catalog, policies.rules, policies.config, manifests)
     told += [each for each in found if not _hidden(each, places, lost)]
@@ -152,10 +204,16 @@ def _judged(objects: list[Found], catalog: Catalog, policies: Policies, near: Ne
 
 def _once(told: Iterable[Diagnostic]) -> list[Diagnostic]:
     """One fault is reported once, though it be in what clusters share or at both ends of an alias of YAML."""
-    return list({(each.code, each.message, each.span or each.at): each for each in told}.values())
+    return list(
+        {
+            (each.code, each.message, each.span or each.at): each for each in told
+        }.values()
+    )
 
 
-def _hidden(finding: Diagnostic, places: Iterable[Route], lost: Iterable[Route]) -> bool:
+def _hidden(
+    finding: Diagnostic, places: Iterable[Route], lost: Iterable[Route]
+) -> bool:
     """Whether a finding is about a place with a fault, what is in it, or the field around a value that nobody can
     tell."""
     at = finding.at or Route()
@@ -169,19 +227,33 @@ _TRAINING = ("kubeflow.org", "ray.io", "batch.volcano.sh", "sagemaker.amazonaws.
 
 def _unread(objects: list[Found]) -> Iterator[Diagnostic]:
     """What must not pass for judged: training jobs of other operators, each kind once."""
-    first = {each.manifest.ref.kind: each for each in reversed(objects) if each.manifest.ref.group in _TRAINING
-             and f"{each.manifest.ref.group}/{each.manifest.ref.kind}" not in kinds()}
+    first = {
+        each.manifest.ref.kind: each
+        for each in reversed(objects)
+        if each.manifest.ref.group in _TRAINING
+        and f"{each.manifest.ref.group}/{each.manifest.ref.kind}" not in kinds()
+    }
     for kind, found in first.items():
         manifest = found.manifest
-        note = Diagnostic("LNT003", Severity.NOTE, f"no policy reads a `{kind}` of `{manifest.ref.group}`",
-                          Route((manifest.id, "kind")),
-                          help="write a TrainJob to have it held against pools and queues")
+        note = Diagnostic(
+            "LNT003",
+            Severity.NOTE,
+            f"no policy reads a `{kind}` of `{manifest.ref.group}`",
+            Route((manifest.id, "kind")),
+            help="write a TrainJob to have it held against pools and queues",
+        )
         yield _place(note, {manifest.id: found})
 
 
 def _place(item: Diagnostic, by_id: dict[str, Found]) -> Diagnostic:
-    if item.span is not None or not item.at or (found := by_id.get(str(item.at[0]))) is None:
+    if (
+        item.span is not None
+        or not item.at
+        or (found := by_id.get(str(item.at[0]))) is None
+    ):
         return item
     span = Document(found.node).span(Route(item.at[1:]), key=item.key)
     ref = found.manifest.ref
-    return replace(item, span=span, object=str(ref), at=Route((f"@{ref}", *item.at[1:])))
+    return replace(
+        item, span=span, object=str(ref), at=Route((f"@{ref}", *item.at[1:]))
+    )

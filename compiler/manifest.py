@@ -26,7 +26,11 @@ class ObjectRef:
         return self.api_version.rpartition("/")[0]
 
     def __str__(self) -> str:
-        return f"{self.kind}/{self.namespace}/{self.name}" if self.namespace else f"{self.kind}/{self.name}"
+        return (
+            f"{self.kind}/{self.namespace}/{self.name}"
+            if self.namespace
+            else f"{self.kind}/{self.name}"
+        )
 
 
 def ref_of(body: Mapping[str, Any]) -> ObjectRef:
@@ -86,17 +90,27 @@ class Manifest:
         """The spec route that a field of the body came from."""
         for end in range(len(path), 0, -1):
             if (found := self.origins.get(tuple(path[:end]))) is not None:
-                return found / path[end] if end < len(path) and path[:end] in self.lists else found
+                return (
+                    found / path[end]
+                    if end < len(path) and path[:end] in self.lists
+                    else found
+                )
         return self.at
 
     def places(self) -> dict[tuple[Key, ...], Route]:
         """The origins of fields that are there: one that was left out has an origin too, where it would be set."""
-        return {path: route for path, route in self.origins.items() if _has(self.body, path)}
+        return {
+            path: route for path, route in self.origins.items() if _has(self.body, path)
+        }
 
 
 def _has(body: Any, path: tuple[Key, ...]) -> bool:
     for key in path:
-        inside = key in body if isinstance(body, dict) else isinstance(body, list | tuple) and key in range(len(body))
+        inside = (
+            key in body
+            if isinstance(body, dict)
+            else isinstance(body, list | tuple) and key in range(len(body))
+        )
         if not inside:
             return False
         body = body[key]

@@ -72,7 +72,10 @@ class Outcome:
 
     def all(self) -> list[Diagnostic]:
         """Everything there is to say."""
-        return [*self.diagnostics, *(each for done in self.compilations for each in done.diagnostics)]
+        return [
+            *self.diagnostics,
+            *(each for done in self.compilations for each in done.diagnostics),
+        ]
 
     @property
     def failed(self) -> bool:

@@ -48,8 +48,12 @@ class Synthesis:
     def __enter__(self) -> Synthesis:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None,
-                 trace: TracebackType | None) -> None:  # fmt: skip
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._process is None:
             return
         import shutil
@@ -83,8 +87,12 @@ class Synthesis:
             with open(self._told, "wb") as told:
                 # -P: beside the program lie modules named like those of the standard library.
                 self._process = subprocess.Popen(  # noqa: S603 - our own program
-                    [sys.executable, "-P", str(_PROGRAM), self.folder], stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE, stderr=told, text=True, start_new_session=True,
+                    [sys.executable, "-P", str(_PROGRAM), self.folder],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=told,
+                    text=True,
+                    start_new_session=True,
                 )
         return self._process
 
@@ -101,7 +109,9 @@ class Synthesis:
             path = os.path.join(self.folder, f"{self._files}.yaml")
             self._files += 1
             _write(path, text)
-            with suppress(BrokenPipeError):  # it has ended, which is told when its answer is missed
+            with suppress(
+                BrokenPipeError
+            ):  # it has ended, which is told when its answer is missed
                 print(path, file=process.stdin, flush=True)
             self._asked.append(chunk)
 
@@ -145,15 +155,23 @@ class Synthesis:
         """Why there is no answer: something that the machine lacks, which is no fault of ours, or anything else."""
         assert self._process is not None
         if self._late:
-            return OSError(errno.EIO, f"cdk8s did not answer within {PATIENCE:g} seconds; {_ENOUGH}")
+            return OSError(
+                errno.EIO,
+                f"cdk8s did not answer within {PATIENCE:g} seconds; {_ENOUGH}",
+            )
         text = Path(self._told).read_text(encoding="utf-8", errors="replace")
         for pattern, lack in _LACKS:
             if re.search(pattern, text):
                 return OSError(errno.EIO, f"cdk8s has failed: {lack}")
         with suppress(subprocess.TimeoutExpired):
             if (code := self._process.wait(timeout=_ENDING)) < 0:
-                return OSError(errno.EIO, f"cdk8s was killed (signal {-code}); {_ENOUGH}")
-        last = next((line.strip() for line in reversed(text.split("\n")) if line.strip()), "it says nothing")
+                return OSError(
+                    errno.EIO, f"cdk8s was killed (signal {-code}); {_ENOUGH}"
+                )
+        last = next(
+            (line.strip() for line in reversed(text.split("\n")) if line.strip()),
+            "it says nothing",
+        )
         return RuntimeError(f"cdk8s has failed: {last}")
 
 
@@ -164,12 +182,23 @@ _ENDING = 5.0
 """Seconds in which a process whose output has ended should have ended too."""
 # What Python 3.11, Node 24 and V8 say where the machine refuses them something, and what it lacks.
 _LACKS = (
-    ("[Tt]oo many open files|EMFILE|ENFILE|uv_loop_init", "too many open files; `ulimit -n 256` is enough"),
-    ("MemoryError|out of memory|[Cc]annot allocate memory|ENOMEM|bad_alloc|heap limit",
-     "not enough memory; it takes about 1 GiB of address space"),
+    (
+        "[Tt]oo many open files|EMFILE|ENFILE|uv_loop_init",
+        "too many open files; `ulimit -n 256` is enough",
+    ),
+    (
+        "MemoryError|out of memory|[Cc]annot allocate memory|ENOMEM|bad_alloc|heap limit",
+        "not enough memory; it takes about 1 GiB of address space",
+    ),
     ("[Nn]o space left|ENOSPC", "no space left in the folder for temporary files"),
-    ("Resource temporarily unavailable|can't start new thread|EAGAIN", "too many processes (`ulimit -u`)"),
-    (r"_next_message[\s\S]*JSONDecodeError|jsii[\s\S]*BrokenPipeError", f"Node has ended by itself; {_ENOUGH}"),
+    (
+        "Resource temporarily unavailable|can't start new thread|EAGAIN",
+        "too many processes (`ulimit -u`)",
+    ),
+    (
+        r"_next_message[\s\S]*JSONDecodeError|jsii[\s\S]*BrokenPipeError",
+        f"Node has ended by itself; {_ENOUGH}",
+    ),
 )
 
 
@@ -180,7 +209,9 @@ def _write(path: str, text: str) -> None:
         raise OSError(fault.errno, fault.strerror, path) from None
 
 
-def _chunks(objects: Iterable[tuple[Manifest, str]]) -> Iterator[tuple[list[Manifest], str]]:
+def _chunks(
+    objects: Iterable[tuple[Manifest, str]],
+) -> Iterator[tuple[list[Manifest], str]]:
     """Objects in files of bearable size: JSON documents, which every YAML reader takes as they are."""
     chunk: list[Manifest] = []
     parts: list[str] = []

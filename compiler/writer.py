@@ -33,7 +33,9 @@ def render(done: Compilation, base: Path) -> dict[str, bytes]:
     """All files of a compilation's folder, by path. ``base``: what the path of the spec is relative to."""
     assert done.plan is not None
     files = {each.path: encoded(each.body, each.choices) for each in done.manifests}
-    files.update({path: _text(content) for path, content in target_files(done.plan).items()})
+    files.update(
+        {path: _text(content) for path, content in target_files(done.plan).items()}
+    )
     files.update((run.path, run.to_bytes()) for run in known_runs(done))
     files[MANIFEST] = _head(done, done.plan, base)
     return {path: marked(path, data) for path, data in files.items()}
@@ -54,17 +56,25 @@ def known_runs(done: Compilation) -> list[Run]:
 def _head(done: Compilation, plan: Plan, base: Path) -> bytes:
     """What the folder was written from. Whatever an edit of the spec may change has a line between that it cannot."""
     head = {
-        "spec": _spec_file(done, base), "cluster": done.name, "release": plan.release, "trainyard": __version__,
+        "spec": _spec_file(done, base),
+        "cluster": done.name,
+        "release": plan.release,
+        "trainyard": __version__,
         "facts": {each.name: each.date for each in load_catalog().sources[:4]},
     }
     # Names of files that are not UTF-8 hold lone surrogates, which JSON can only escape.
-    return json.dumps(head, indent=1, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
+    return (
+        json.dumps(head, indent=1, ensure_ascii=False).encode(errors="backslashreplace")
+        + b"\n"
+    )
 
 
 def _spec_file(done: Compilation, base: Path) -> str:
     """The file of the cluster's document: the same on every machine, and by whatever links its folder was reached."""
     folder, file = os.path.split(os.path.abspath(done.document.span(_NAME).file.name))
-    return Path(os.path.relpath(os.path.join(os.path.realpath(folder), file), base)).as_posix()
+    return Path(
+        os.path.relpath(os.path.join(os.path.realpath(folder), file), base)
+    ).as_posix()
 
 
 def current(done: Compilation, options: Options) -> tuple[str, ...] | None:
@@ -103,19 +113,30 @@ def prepare(done: Compilation, options: Options, cdk8s: Synthesis) -> Prepared:
     return Prepared(files, tree.diff(folder, files), taken=cdk8s.busy)
 
 
-def write(done: Compilation, prepared: Prepared, options: Options, cdk8s: Synthesis) -> tree.TreeDiff:
+def write(
+    done: Compilation, prepared: Prepared, options: Options, cdk8s: Synthesis
+) -> tree.TreeDiff:
     """Write a compilation's folder. Objects that change are made by cdk8s; without any, Node is not started."""
     files, changes, root = prepared.files, prepared.changes, options.output / done.name
     if done.current is not None:
         return changes
     if changes.failed or not changes.stale:
-        return tree.write(root, files) if tree.interrupted(root) and not changes.failed else changes
+        return (
+            tree.write(root, files)
+            if tree.interrupted(root) and not changes.failed
+            else changes
+        )
     if not prepared.taken:
         stale = {*changes.added, *changes.changed}
         cdk8s.take([each for each in done.manifests if each.path in stale])
     faults = tuple(
-        error("INT001", f"cdk8s made another object of `{each.ref}`", each.at,
-              help="this is a fault of Trainyard: please report it with the spec") for each in cdk8s.differing()
+        error(
+            "INT001",
+            f"cdk8s made another object of `{each.ref}`",
+            each.at,
+            help="this is a fault of Trainyard: please report it with the spec",
+        )
+        for each in cdk8s.differing()
     )
     if faults:
         return replace(changes, diagnostics=(*changes.diagnostics, *faults))
@@ -126,16 +147,22 @@ def _base(options: Options) -> Path:
     return Path(os.path.realpath(options.output.absolute().parent))
 
 
-def orphans(done: Outcome, options: Options, paths: Sequence[str | os.PathLike[str]]) -> list[Diagnostic]:
+def orphans(
+    done: Outcome, options: Options, paths: Sequence[str | os.PathLike[str]]
+) -> list[Diagnostic]:
     """Folders of clusters that no spec names any more: those that this run reads were renamed, others are gone."""
     names = {each.name for each in done.compilations}
     read = [Path(path).resolve() for path in paths]
     folders = sorted(each.parent for each in options.output.glob(f"*/{MANIFEST}"))
     return [
-        warning("OUT009", f"`{folder}` belongs to no spec any more",
-                help="take the cluster down, then remove the folder; or put its spec back")
+        warning(
+            "OUT009",
+            f"`{folder}` belongs to no spec any more",
+            help="take the cluster down, then remove the folder; or put its spec back",
+        )
         for folder in folders
-        if folder.name not in names and not _spec_elsewhere(folder / MANIFEST, _base(options), read)
+        if folder.name not in names
+        and not _spec_elsewhere(folder / MANIFEST, _base(options), read)
     ]
 
 
@@ -145,4 +172,6 @@ def _spec_elsewhere(manifest: Path, base: Path, read: Sequence[Path]) -> bool:
         file = base / str(json.loads(read_bytes(manifest))["spec"])
     except UNREADABLE:
         return False
-    return file.is_file() and not any(file.resolve().is_relative_to(path) for path in read)
+    return file.is_file() and not any(
+        file.resolve().is_relative_to(path) for path in read
+    )

@@ -24,9 +24,13 @@ def refreshed(text: str, folder: Path) -> str:
     shutil.copytree(EXAMPLE / "specs", folder / "specs")
     (folder / "bin").mkdir()
     command = folder / "bin" / "trainyard"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m compiler "$@"\n', encoding="utf-8")
+    command.write_text(
+        f'#!/bin/sh\nexec "{sys.executable}" -m compiler "$@"\n', encoding="utf-8"
+    )
     command.chmod(0o755)
-    return _BLOCK.sub(lambda match: f"```console\n{_session(match[1], folder)}```", text)
+    return _BLOCK.sub(
+        lambda match: f"```console\n{_session(match[1], folder)}```", text
+    )
 
 
 def _session(block: str, folder: Path) -> str:
@@ -35,9 +39,19 @@ def _session(block: str, folder: Path) -> str:
 
 
 def _output(command: str, folder: Path) -> str:
-    env = {"PATH": f"{folder}/bin:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8"}
+    env = {
+        "PATH": f"{folder}/bin:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "LC_ALL": "C.UTF-8",
+    }
     done = subprocess.run(  # noqa: S603  # the commands stand in our own documentation
-        ["/usr/bin/env", "bash", "-c", command], cwd=folder, env=env, stdout=subprocess.PIPE, check=False,
-        stderr=subprocess.STDOUT, encoding="utf-8", timeout=120,
+        ["/usr/bin/env", "bash", "-c", command],
+        cwd=folder,
+        env=env,
+        stdout=subprocess.PIPE,
+        check=False,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=120,
     )
     return done.stdout

@@ -30,11 +30,26 @@ from docs.console import EXAMPLE, FILES, refreshed
 DOCS = Path(__file__).resolve().parent
 BEGIN, END = "<!-- generated: make docs -->\n", "<!-- end -->\n"
 AREAS = {
-    "ACC": "Access", "CAT": "The catalog", "CHG": "Changes of a cluster that runs", "EFA": "EFA",
-    "HLT": "Node health", "INT": "Faults of Trainyard itself", "LFT": "Lift",
-    "LIM": "Resources and limits", "LNT": "Lint", "NAM": "Names", "OUT": "Output", "PLC": "Zones and placement",
-    "POL": "Policies", "QUE": "Queues and quota", "REF": "References", "RES": "Resolving the spec",
-    "RUN": "Jobs that run once", "SCH": "Schemas", "SPC": "The shape of the spec", "YML": "YAML and files",
+    "ACC": "Access",
+    "CAT": "The catalog",
+    "CHG": "Changes of a cluster that runs",
+    "EFA": "EFA",
+    "HLT": "Node health",
+    "INT": "Faults of Trainyard itself",
+    "LFT": "Lift",
+    "LIM": "Resources and limits",
+    "LNT": "Lint",
+    "NAM": "Names",
+    "OUT": "Output",
+    "PLC": "Zones and placement",
+    "POL": "Policies",
+    "QUE": "Queues and quota",
+    "REF": "References",
+    "RES": "Resolving the spec",
+    "RUN": "Jobs that run once",
+    "SCH": "Schemas",
+    "SPC": "The shape of the spec",
+    "YML": "YAML and files",
 }
 
 
@@ -50,6 +65,7 @@ def generated() -> dict[str, str]:
 
 # -- rules/
 
+
 def rule_pages() -> dict[str, str]:
     """An index, and a page an area: fixed codes of the compiler, and policies."""
     rules, faults = load_rules(None)
@@ -58,7 +74,10 @@ def rule_pages() -> dict[str, str]:
     every: list[Page | Rule] = [*load_pages().values(), *rules]
     for each in every:
         areas.setdefault(each.code[:-3], []).append(each)
-    files = {f"rules/{area.lower()}.md": "\n".join(_area(area, items)) for area, items in sorted(areas.items())}
+    files = {
+        f"rules/{area.lower()}.md": "\n".join(_area(area, items))
+        for area, items in sorted(areas.items())
+    }
     return {"rules/README.md": "\n".join(_index(areas)), **files}
 
 
@@ -71,7 +90,10 @@ def _index(areas: dict[str, list[Page | Rule]]) -> Iterator[str]:
         for area, items in sorted(areas.items()):
             if isinstance(items[0], Page) == fixed:
                 yield f"**[{AREAS[area]}]({area.lower()}.md)**\n"
-                yield from (f"- [{each.code}]({area.lower()}.md#{_anchor(each)}) {each.title}" for each in items)
+                yield from (
+                    f"- [{each.code}]({area.lower()}.md#{_anchor(each)}) {each.title}"
+                    for each in items
+                )
                 yield ""
 
 
@@ -85,18 +107,24 @@ def _area(area: str, items: list[Page | Rule]) -> Iterator[str]:
         yield f"## {each.code} {each.slug}\n"
         if isinstance(each, Rule):
             yield f"Level: {each.severity}{_params(each)}\n"
-            yield re.sub(r"^## ", "### ", inspect.cleandoc(each.doc), flags=re.MULTILINE) + "\n"
+            yield (
+                re.sub(r"^## ", "### ", inspect.cleandoc(each.doc), flags=re.MULTILINE)
+                + "\n"
+            )
         else:
             yield f"{each.text}\n"
 
 
 def _params(rule: Rule) -> str:
-    listed = ", ".join(f"`{name}: {str(value).lower() if isinstance(value, bool) else value}`"
-                       for name, value in rule.params.items())
+    listed = ", ".join(
+        f"`{name}: {str(value).lower() if isinstance(value, bool) else value}`"
+        for name, value in rule.params.items()
+    )
     return f". Parameters: {listed}" if listed else ""
 
 
 # -- policy-interface.md
+
 
 def interface() -> Iterator[str]:
     """Every class that a rule meets, as `trainyard explain` prints it."""
@@ -115,6 +143,7 @@ def interface() -> Iterator[str]:
 
 # -- cli.md
 
+
 def cli() -> str:
     """The command line, from its own grammar."""
     return "\n".join(_cli())
@@ -129,7 +158,11 @@ def _cli() -> Iterator[str]:
         yield f"## trainyard {name}\n"
         yield f"{command.description}\n"
         yield "| argument | meaning |\n| --- | --- |"
-        yield from (f"| {_argument(each)} | {_cell(each)} |" for each in command._actions if each.dest != "help")
+        yield from (
+            f"| {_argument(each)} | {_cell(each)} |"
+            for each in command._actions
+            if each.dest != "help"
+        )
         yield ""
 
 
@@ -142,15 +175,22 @@ def _commands(top: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser
 
 def _argument(action: argparse.Action) -> str:
     value = "" if action.nargs == 0 else str(action.metavar or action.dest.upper())
-    return ", ".join(f"`{f'{flag} {value}'.strip()}`" for flag in action.option_strings or [""]).replace("|", "\\|")
+    return ", ".join(
+        f"`{f'{flag} {value}'.strip()}`" for flag in action.option_strings or [""]
+    ).replace("|", "\\|")
 
 
 def _cell(action: argparse.Action) -> str:
-    choices = f" ({', '.join(action.choices)})" if action.choices and action.metavar is None else ""
+    choices = (
+        f" ({', '.join(action.choices)})"
+        if action.choices and action.metavar is None
+        else ""
+    )
     return ((action.help or "the shell") + choices).replace("|", "\\|")
 
 
 # -- spec.md
+
 
 def with_reference(text: str) -> str:
     """``spec.md`` with its tables as they should be."""
@@ -169,7 +209,11 @@ def _table(model: type[BaseModel]) -> Iterator[str]:
     yield f"{inspect.cleandoc(model.__doc__ or '').replace('``', '`')}\n"
     yield "| key | value | unless given | what it is | example |\n| --- | --- | --- | --- | --- |"
     for key in keys(model):
-        default = f"`{key.default}`" if key.default not in ("", "required", "derived") else key.default
+        default = (
+            f"`{key.default}`"
+            if key.default not in ("", "required", "derived")
+            else key.default
+        )
         value = "; ".join(filter(None, (key.kind(_link), key.limits)))
         cells = (f"`{key.name}`", value, default, key.description, f"`{key.example}`")
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
@@ -192,7 +236,11 @@ def main() -> None:
     for name in FILES:
         path = DOCS.parent / name
         with TemporaryDirectory() as folder:
-            path.write_text(refreshed(path.read_text(encoding="utf-8"), Path(folder)), encoding="utf-8", newline="\n")
+            path.write_text(
+                refreshed(path.read_text(encoding="utf-8"), Path(folder)),
+                encoding="utf-8",
+                newline="\n",
+            )
 
 
 def copy_examples() -> None:
@@ -204,8 +252,12 @@ def copy_examples() -> None:
 
 def unknown(files: dict[str, str]) -> list[Path]:
     """What stands among the generated files and is not generated."""
-    return [path for folder in ("schema", "rules") for path in (DOCS / folder).iterdir()
-            if f"{folder}/{path.name}" not in files]
+    return [
+        path
+        for folder in ("schema", "rules")
+        for path in (DOCS / folder).iterdir()
+        if f"{folder}/{path.name}" not in files
+    ]
 
 
 if __name__ == "__main__":

@@ -27,30 +27,63 @@ from compiler.targets import lower
 ROOT = Path(__file__).parents[1]
 SPECS = ("jakarta", "llama3-8b", "starter", "t5-large", "two-teams")
 
-POOL: dict[str, Any] = {"name": "gpu", "instanceType": "p4d.24xlarge", "zone": "us-west-2b", "nodes": {"max": 4}}
-JOB: dict[str, Any] = {"name": "train", "nodes": 4, "image": "registry.test/train:1.0", "command": ["torchrun", "t.py"]}
-FSX: dict[str, Any] = {"id": "fs-0a1b2c3d4e5f60718", "mountName": "abcdefgh", "size": "1200Gi"}
+POOL: dict[str, Any] = {
+    "name": "gpu",
+    "instanceType": "p4d.24xlarge",
+    "zone": "us-west-2b",
+    "nodes": {"max": 4},
+}
+JOB: dict[str, Any] = {
+    "name": "train",
+    "nodes": 4,
+    "image": "registry.test/train:1.0",
+    "command": ["torchrun", "t.py"],
+}
+FSX: dict[str, Any] = {
+    "id": "fs-0a1b2c3d4e5f60718",
+    "mountName": "abcdefgh",
+    "size": "1200Gi",
+}
 
 
 def _laid(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in {**copy.deepcopy(base), **over}.items() if value is not None}
+    return {
+        key: value
+        for key, value in {**copy.deepcopy(base), **over}.items()
+        if value is not None
+    }
 
 
 def spec(
-    *, pool: dict[str, Any] | None = None, job: dict[str, Any] | None = None, name: str = "lab", **parts: Any
+    *,
+    pool: dict[str, Any] | None = None,
+    job: dict[str, Any] | None = None,
+    name: str = "lab",
+    **parts: Any,
 ) -> dict[str, Any]:
     """A whole spec. ``pool`` and ``job`` change the one pool and the one job; other parts are keys of ``spec``."""
     base = {
-        "account": "111122223333", "region": "us-west-2", "nodePools": [_laid(POOL, pool or {})],
+        "account": "111122223333",
+        "region": "us-west-2",
+        "nodePools": [_laid(POOL, pool or {})],
         "jobs": [_laid(JOB, job or {})],
     }
     body = {key: value for key, value in {**base, **parts}.items() if value is not None}
-    return {"apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingCluster", "metadata": {"name": name}, "spec": body}
+    return {
+        "apiVersion": "trainyard.dev/v1alpha1",
+        "kind": "TrainingCluster",
+        "metadata": {"name": name},
+        "spec": body,
+    }
 
 
 def document(data: Any) -> Document:
     """The document of a spec, given as data or as YAML text."""
-    text = data if isinstance(data, str) else yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
+    text = (
+        data
+        if isinstance(data, str)
+        else yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
+    )
     found, faults = parse(SourceFile("spec.yaml", text))
     assert faults == [], faults
     return found[0]
@@ -112,8 +145,11 @@ def example(name: str) -> tuple[Document, Plan]:
 
 def body_of(manifests: list[Manifest], kind: str, name: str = "") -> dict[str, Any]:
     """The body of the only object of a kind (and name)."""
-    found = [each.body for each in manifests if each.body["kind"] == kind and name in ("",
-        each.body["metadata"]["name"])]
+    found = [
+        each.body
+        for each in manifests
+        if each.body["kind"] == kind and name in ("", each.body["metadata"]["name"])
+    ]
     assert len(found) == 1, [each["metadata"]["name"] for each in found]
     return found[0]
 

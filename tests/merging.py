@@ -28,8 +28,18 @@ NAMES = {
     "namespaces": [f"team-{letter}" for letter in "abcd"],
     "storage": [f"disk-{letter}" for letter in "abcd"],
 }
-KINDS = {"jobs": "TrainingJob", "nodePools": "TrainingNodePool", "queues": "TrainingQueue"}
-TYPES = {"p4d.24xlarge": "b", "p5.48xlarge": "c", "g6e.48xlarge": "a", "m7i.8xlarge": "a", "trn1.32xlarge": "d"}
+KINDS = {
+    "jobs": "TrainingJob",
+    "nodePools": "TrainingNodePool",
+    "queues": "TrainingQueue",
+}
+TYPES = {
+    "p4d.24xlarge": "b",
+    "p5.48xlarge": "c",
+    "g6e.48xlarge": "a",
+    "m7i.8xlarge": "a",
+    "trn1.32xlarge": "d",
+}
 PRINCIPALS = [f"arn:aws:iam::111122223333:role/team-{number}" for number in range(6)]
 HEAD = """apiVersion: trainyard.dev/v1alpha1
 kind: TrainingCluster
@@ -44,6 +54,7 @@ DATE = date(2026, 11, 21)
 
 # --- a spec as files
 
+
 def files(spec: Spec, *, folder: bool) -> dict[str, str]:
     """A spec as one file, or as a folder with a file for each job, pool and queue.
 
@@ -55,14 +66,18 @@ def files(spec: Spec, *, folder: bool) -> dict[str, str]:
         if folder and key in KINDS:
             for name, item in spec[key].items():
                 head = f"{spec['about'].get(name, '')}apiVersion: trainyard.dev/v1alpha1\nkind: {KINDS[key]}\n"
-                found[f"{key}/{name}.yaml"] = head + f"metadata: {{name: {name}}}\nspec:\n" + _lines(item, "  ")
+                found[f"{key}/{name}.yaml"] = (
+                    head + f"metadata: {{name: {name}}}\nspec:\n" + _lines(item, "  ")
+                )
             continue
         lines.append(f"  {key}:{'' if spec[key] else ' []'}\n")
         for name in names:
             lines.append(f"    # {name}\n")
             if name in spec[key]:
                 lines.append(spec["about"].get(name, "").replace("#", "    #", 1))
-                lines.append(f"    - name: {name}\n" + _lines(spec[key][name], "      "))
+                lines.append(
+                    f"    - name: {name}\n" + _lines(spec[key][name], "      ")
+                )
     return {"cluster.yaml": "".join(lines), **found}
 
 
@@ -70,7 +85,11 @@ def _lines(item: dict[str, Any], indent: str) -> str:
     """Each field a line, with a comment between: two edits of one thing merge if they are of two fields."""
     lines = []
     for key, value in item.items():
-        text = yaml.safe_dump(value, default_flow_style=True, width=10_000).removesuffix("\n").removesuffix("...")
+        text = (
+            yaml.safe_dump(value, default_flow_style=True, width=10_000)
+            .removesuffix("\n")
+            .removesuffix("...")
+        )
         lines.append(f"{indent}# {key}\n{indent}{key}: {text.strip()}\n")
     return "".join(lines)
 
@@ -96,7 +115,8 @@ def _pool(chance: random.Random) -> dict[str, Any]:
     instance = chance.choice(sorted(TYPES))
     most = chance.choice([2, 4, 8])
     return {
-        "instanceType": instance, "zone": f"us-west-2{TYPES[instance]}",
+        "instanceType": instance,
+        "zone": f"us-west-2{TYPES[instance]}",
         "nodes": {"min": chance.choice([0, most]), "max": most},
     }
 
@@ -104,14 +124,27 @@ def _pool(chance: random.Random) -> dict[str, Any]:
 def _storage(chance: random.Random) -> dict[str, Any]:
     if chance.random() < 0.5:
         return {"s3": {"bucket": f"bucket-{chance.randrange(10**6)}"}}
-    return {"fsxLustre": {"id": f"fs-0a1b2c3d4e5f6{chance.randrange(10**4):04}", "mountName": "abcdefgh",
-                          "size": "1200Gi", "version": "2.15", "address": "10.80.1.11"}}
+    return {
+        "fsxLustre": {
+            "id": f"fs-0a1b2c3d4e5f6{chance.randrange(10**4):04}",
+            "mountName": "abcdefgh",
+            "size": "1200Gi",
+            "version": "2.15",
+            "address": "10.80.1.11",
+        }
+    }
 
 
 def _queue(chance: random.Random, spec: Spec) -> dict[str, Any]:
     pools = chance.sample(sorted(spec["nodePools"]), chance.choice([1, 1, 2]))
-    quota = [{"pool": pool, "nodes": spec["nodePools"][pool]["nodes"]["max"]} for pool in pools]
-    found: dict[str, Any] = {"namespaces": [chance.choice(sorted(spec["namespaces"]))], "quota": quota}
+    quota = [
+        {"pool": pool, "nodes": spec["nodePools"][pool]["nodes"]["max"]}
+        for pool in pools
+    ]
+    found: dict[str, Any] = {
+        "namespaces": [chance.choice(sorted(spec["namespaces"]))],
+        "quota": quota,
+    }
     if chance.random() < 0.3:
         found["cohort"] = "all"
     return found
@@ -119,7 +152,9 @@ def _queue(chance: random.Random, spec: Spec) -> dict[str, Any]:
 
 def _job(chance: random.Random, spec: Spec) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "nodes": chance.choice([1, 2]), "image": "registry.test/train:1.0", "command": ["torchrun", "t.py"],
+        "nodes": chance.choice([1, 2]),
+        "image": "registry.test/train:1.0",
+        "command": ["torchrun", "t.py"],
     }
     if spec["queues"]:
         found["queue"] = queue = chance.choice(sorted(spec["queues"]))
@@ -128,7 +163,9 @@ def _job(chance: random.Random, spec: Spec) -> dict[str, Any]:
         found["pool"] = chance.choice(sorted(spec["nodePools"]))
         found["namespace"] = chance.choice(sorted(spec["namespaces"]))
     if chance.random() < 0.5 and spec["storage"]:
-        found["mounts"] = [{"storage": chance.choice(sorted(spec["storage"])), "path": "/data"}]
+        found["mounts"] = [
+            {"storage": chance.choice(sorted(spec["storage"])), "path": "/data"}
+        ]
     if chance.random() < 0.3:
         found["resources"] = {"ephemeralStorage": "10Gi"}
     return found
@@ -136,7 +173,10 @@ def _job(chance: random.Random, spec: Spec) -> dict[str, Any]:
 
 # --- edits
 
-def _add(key: str, make: Callable[[random.Random, Spec], dict[str, Any]]) -> Callable[[random.Random, Spec], str]:
+
+def _add(
+    key: str, make: Callable[[random.Random, Spec], dict[str, Any]]
+) -> Callable[[random.Random, Spec], str]:
     def edit(chance: random.Random, spec: Spec) -> str:
         name = chance.choice(sorted(set(NAMES[key]) - set(spec[key])))
         spec[key][name] = make(chance, spec)
@@ -154,19 +194,27 @@ def _remove(key: str) -> Callable[[random.Random, Spec], str]:
     return edit
 
 
-def _change(key: str, changes: list[Callable[[random.Random, Spec, dict[str, Any]], Any]],
-            ) -> Callable[[random.Random, Spec], str]:
+def _change(
+    key: str,
+    changes: list[Callable[[random.Random, Spec, dict[str, Any]], Any]],
+) -> Callable[[random.Random, Spec], str]:
     def edit(chance: random.Random, spec: Spec) -> str:
         name = chance.choice(sorted(spec[key]))
         before = copy.deepcopy(spec[key][name])
         chance.choice(changes)(chance, spec, spec[key][name])
-        changed = [field for field, value in spec[key][name].items() if value != before.get(field)]
+        changed = [
+            field
+            for field, value in spec[key][name].items()
+            if value != before.get(field)
+        ]
         return f"change {name} {' '.join(changed)}"
 
     return edit
 
 
-def _rerun(change: Callable[[random.Random, Spec, dict[str, Any]], Any]) -> Callable[..., None]:
+def _rerun(
+    change: Callable[[random.Random, Spec, dict[str, Any]], Any],
+) -> Callable[..., None]:
     def edit(chance: random.Random, spec: Spec, job: dict[str, Any]) -> None:
         change(chance, spec, job)
         job["rerun"] = job.get("rerun", 0) + 1
@@ -175,31 +223,53 @@ def _rerun(change: Callable[[random.Random, Spec, dict[str, Any]], Any]) -> Call
 
 
 def _move(chance: random.Random, spec: Spec, job: dict[str, Any]) -> None:
-    job.update({key: value for key, value in _job(chance, spec).items() if key in ("queue", "pool", "namespace")})
+    job.update(
+        {
+            key: value
+            for key, value in _job(chance, spec).items()
+            if key in ("queue", "pool", "namespace")
+        }
+    )
 
 
 JOB_CHANGES: list[Callable[..., Any]] = [
     lambda chance, spec, job: job.update(labels={"run": str(chance.randrange(100))}),
     lambda chance, spec, job: job.update(done=True),
-    _rerun(lambda chance, spec, job: job.update(command=["torchrun", "t.py", f"--seed={chance.randrange(100)}"])),
+    _rerun(
+        lambda chance, spec, job: job.update(
+            command=["torchrun", "t.py", f"--seed={chance.randrange(100)}"]
+        )
+    ),
     _rerun(lambda chance, spec, job: job.update(nodes=3 - job["nodes"])),
-    _rerun(lambda chance, spec, job: job.update(sharedMemory=chance.choice(["1Gi", "2Gi"]))),
+    _rerun(
+        lambda chance, spec, job: job.update(sharedMemory=chance.choice(["1Gi", "2Gi"]))
+    ),
     _rerun(_move),
 ]
 POOL_CHANGES: list[Callable[..., Any]] = [
-    lambda chance, spec, pool: pool.update(nodes={**pool["nodes"], "max": pool["nodes"]["max"] + 1}),
+    lambda chance, spec, pool: pool.update(
+        nodes={**pool["nodes"], "max": pool["nodes"]["max"] + 1}
+    ),
     lambda chance, spec, pool: pool.update(labels={"team": chance.choice("abc")}),
-    lambda chance, spec, pool: pool.update(rootVolume={"size": chance.choice(["400Gi", "500Gi"])}),
+    lambda chance, spec, pool: pool.update(
+        rootVolume={"size": chance.choice(["400Gi", "500Gi"])}
+    ),
     lambda chance, spec, pool: pool.update(capacity={"type": "spot"}),
 ]
 QUEUE_CHANGES: list[Callable[..., Any]] = [
-    lambda chance, spec, queue: queue["quota"][0].update(nodes=queue["quota"][0]["nodes"] + 1),
-    lambda chance, spec, queue: queue.update(namespaces=[chance.choice(sorted(spec["namespaces"]))]),
+    lambda chance, spec, queue: queue["quota"][0].update(
+        nodes=queue["quota"][0]["nodes"] + 1
+    ),
+    lambda chance, spec, queue: queue.update(
+        namespaces=[chance.choice(sorted(spec["namespaces"]))]
+    ),
     lambda chance, spec, queue: queue.update(cohort="all"),
     lambda chance, spec, queue: queue.update(strategy="StrictFIFO"),
 ]
 TEAM_CHANGES: list[Callable[..., Any]] = [
-    lambda chance, spec, team: team.update(principals=[*team.get("principals", []), chance.choice(PRINCIPALS)]),
+    lambda chance, spec, team: team.update(
+        principals=[*team.get("principals", []), chance.choice(PRINCIPALS)]
+    ),
     lambda chance, spec, team: team.pop("principals", None),
     lambda chance, spec, team: team.update(quota={"gpus": chance.choice([8, 16])}),
 ]
@@ -212,16 +282,27 @@ def _comment(chance: random.Random, spec: Spec) -> str:
 
 
 EDITS = [
-    _add("jobs", _job), _change("jobs", JOB_CHANGES), _remove("jobs"),
-    _add("nodePools", lambda chance, spec: _pool(chance)), _change("nodePools", POOL_CHANGES), _remove("nodePools"),
-    _add("queues", _queue), _change("queues", QUEUE_CHANGES), _remove("queues"),
-    _add("storage", lambda chance, spec: _storage(chance)), _remove("storage"),
-    _add("namespaces", lambda chance, spec: {"principals": [chance.choice(PRINCIPALS)]}),
-    _change("namespaces", TEAM_CHANGES), _comment,
+    _add("jobs", _job),
+    _change("jobs", JOB_CHANGES),
+    _remove("jobs"),
+    _add("nodePools", lambda chance, spec: _pool(chance)),
+    _change("nodePools", POOL_CHANGES),
+    _remove("nodePools"),
+    _add("queues", _queue),
+    _change("queues", QUEUE_CHANGES),
+    _remove("queues"),
+    _add("storage", lambda chance, spec: _storage(chance)),
+    _remove("storage"),
+    _add(
+        "namespaces", lambda chance, spec: {"principals": [chance.choice(PRINCIPALS)]}
+    ),
+    _change("namespaces", TEAM_CHANGES),
+    _comment,
 ]
 
 
 # --- what two branches become
+
 
 @dataclass
 class Merge:
@@ -237,8 +318,15 @@ class Merge:
 class Repository:
     """A git repository with a spec and what it compiles to."""
 
-    def __init__(self, folder: Path, chance: random.Random, *, in_folder: bool, queues: bool) -> None:
-        self.folder, self.chance, self.in_folder, self.queues = folder, chance, in_folder, queues
+    def __init__(
+        self, folder: Path, chance: random.Random, *, in_folder: bool, queues: bool
+    ) -> None:
+        self.folder, self.chance, self.in_folder, self.queues = (
+            folder,
+            chance,
+            in_folder,
+            queues,
+        )
         folder.mkdir(parents=True)
         self.git("init", "--quiet", "--initial-branch=main")
         while True:
@@ -250,10 +338,24 @@ class Repository:
 
     def git(self, *words: str, check: bool = True) -> str:
         """What a git command says."""
-        person = {f"GIT_{who}_{what}": "a@b.test" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-        alone = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, **person}
-        done = subprocess.run(["git", *words], cwd=self.folder, check=check, capture_output=True, text=True,
-                              env={**os.environ, **alone})
+        person = {
+            f"GIT_{who}_{what}": "a@b.test"
+            for who in ("AUTHOR", "COMMITTER")
+            for what in ("NAME", "EMAIL")
+        }
+        alone = {
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_SYSTEM": os.devnull,
+            **person,
+        }
+        done = subprocess.run(
+            ["git", *words],
+            cwd=self.folder,
+            check=check,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **alone},
+        )
         return done.stdout
 
     def commit(self, message: str) -> str:
@@ -270,26 +372,45 @@ class Repository:
 
     def check(self) -> tuple[int, list[str], list[str]]:
         """``compile --check``: exit code, what would change, and codes of errors."""
-        options = driver.Options(today=DATE, output=self.folder / "generated", hold=True)
+        options = driver.Options(
+            today=DATE, output=self.folder / "generated", hold=True
+        )
         done = driver.check([self.folder / "specs"], options)
-        errors = [f"{each.code} {each.message}" for each in done.all() if str(each.severity) == "error"]
+        errors = [
+            f"{each.code} {each.message}"
+            for each in done.all()
+            if str(each.severity) == "error"
+        ]
         if done.failed:
             return 1, [], errors
         (each,) = done.compilations
-        changes = tree.diff(options.output / each.name, writer.render(each, self.folder))
-        told = [f"{mark} {path}" for mark, paths in (("+", changes.added), ("~", changes.changed),
-                                                      ("-", changes.removed)) for path in paths]
+        changes = tree.diff(
+            options.output / each.name, writer.render(each, self.folder)
+        )
+        told = [
+            f"{mark} {path}"
+            for mark, paths in (
+                ("+", changes.added),
+                ("~", changes.changed),
+                ("-", changes.removed),
+            )
+            for path in paths
+        ]
         assert not changes.foreign
         return (3 if told else 0), told, [each.code for each in changes.diagnostics]
 
     def compile(self) -> int:
         """``compile``, but for the processes of cdk8s, which change no byte."""
-        options = driver.Options(today=DATE, output=self.folder / "generated", hold=True)
+        options = driver.Options(
+            today=DATE, output=self.folder / "generated", hold=True
+        )
         done = driver.check([self.folder / "specs"], options)
         if done.failed:
             return 1
         (each,) = done.compilations
-        changes = tree.write(options.output / each.name, writer.render(each, self.folder))
+        changes = tree.write(
+            options.output / each.name, writer.render(each, self.folder)
+        )
         assert not changes.failed, changes.diagnostics
         return 0
 
@@ -329,6 +450,11 @@ def merges(folder: Path, seed: int, bases: int, pairs: int) -> Iterator[Merge]:
     """So many pairs of edits of so many specs, one form after the other."""
     for number in range(bases):
         chance = random.Random(f"{seed}-{number}")
-        repository = Repository(folder / str(number), chance, in_folder=number % 2 == 0, queues=number % 3 != 2)
+        repository = Repository(
+            folder / str(number),
+            chance,
+            in_folder=number % 2 == 0,
+            queues=number % 3 != 2,
+        )
         for _ in range(pairs):
             yield repository.merge()

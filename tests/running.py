@@ -35,8 +35,12 @@ Command = Callable[..., Run]
 def spawn(*arguments: object, cwd: Path = EXAMPLE, **env: str) -> Run:
     """Run ``trainyard`` as a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "compiler", *map(str, arguments)], cwd=cwd, capture_output=True, encoding="utf-8",
-        env=environment(**env), timeout=300,
+        [sys.executable, "-m", "compiler", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        encoding="utf-8",
+        env=environment(**env),
+        timeout=300,
     )
     return Run(done.returncode, done.stdout, done.stderr)
 
@@ -44,15 +48,21 @@ def spawn(*arguments: object, cwd: Path = EXAMPLE, **env: str) -> Run:
 def environment(**more: str) -> dict[str, str]:
     """The environment of a child that finds this very compiler, and no settings of the caller."""
     settings = ("NO_COLOR", "LC_", "LANG", "PYTHON")
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(settings)}
+    kept = {
+        key: value for key, value in os.environ.items() if not key.startswith(settings)
+    }
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **more}
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, str]]:
     """Every file below: when it was changed, and the digest of its content."""
     return {
-        path.relative_to(folder).as_posix(): (path.stat().st_mtime_ns, sha256(path.read_bytes()).hexdigest())
-        for path in sorted(folder.rglob("*")) if path.is_file()
+        path.relative_to(folder).as_posix(): (
+            path.stat().st_mtime_ns,
+            sha256(path.read_bytes()).hexdigest(),
+        )
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
     }
 
 
@@ -67,5 +77,6 @@ def marks(path: Path) -> list[tuple[str, int, str]]:
     return sorted(
         (path.name, number, code)
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        for found in MARK.finditer(line) for code in found[1].split(", ")
+        for found in MARK.finditer(line)
+        for code in found[1].split(", ")
     )

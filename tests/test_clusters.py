@@ -13,28 +13,55 @@ def objects(*paths: str) -> list[Manifest]:
         path, _, ref = each.partition(":")
         kind, _, name = ref.partition("/")
         api = "eksctl.io/v1alpha5" if kind == "ClusterConfig" else "v1"
-        found.append(Manifest({"apiVersion": api, "kind": kind, "metadata": {"name": name}}, path=path))
+        found.append(
+            Manifest(
+                {"apiVersion": api, "kind": kind, "metadata": {"name": name}}, path=path
+            )
+        )
     return found
 
 
 def sets(*paths: str) -> list[set[str]]:
-    return [{each.path for each in part} for part in by_cluster(objects(*paths), lambda each: each)]
+    return [
+        {each.path for each in part}
+        for part in by_cluster(objects(*paths), lambda each: each)
+    ]
 
 
 def test_folders_that_hold_the_same_are_clusters_and_share_what_is_outside() -> None:
-    assert sets("clusters/dev/a.yaml:NodePool/gpu", "clusters/prod/a.yaml:NodePool/gpu", "base/b.yaml:Topology/eks",
-                "tenants/dev/c.yaml:TrainJob/small") == [
-        {"clusters/dev/a.yaml", "base/b.yaml", "tenants/dev/c.yaml"}, {"clusters/prod/a.yaml", "base/b.yaml"}]
+    assert sets(
+        "clusters/dev/a.yaml:NodePool/gpu",
+        "clusters/prod/a.yaml:NodePool/gpu",
+        "base/b.yaml:Topology/eks",
+        "tenants/dev/c.yaml:TrainJob/small",
+    ) == [
+        {"clusters/dev/a.yaml", "base/b.yaml", "tenants/dev/c.yaml"},
+        {"clusters/prod/a.yaml", "base/b.yaml"},
+    ]
 
 
 def test_clusters_lie_within_clusters() -> None:
-    assert sets("eu/one/a.yaml:NodePool/gpu", "eu/two/a.yaml:NodePool/gpu", "us/one/a.yaml:NodePool/gpu") == [
-        {"eu/one/a.yaml"}, {"eu/two/a.yaml"}, {"us/one/a.yaml"}]
+    assert sets(
+        "eu/one/a.yaml:NodePool/gpu",
+        "eu/two/a.yaml:NodePool/gpu",
+        "us/one/a.yaml:NodePool/gpu",
+    ) == [{"eu/one/a.yaml"}, {"eu/two/a.yaml"}, {"us/one/a.yaml"}]
 
 
 def test_one_object_twice_among_others_is_no_cluster() -> None:
-    assert len(sets("karpenter/a.yaml:NodePool/gpu", "karpenter/b.yaml:NodePool/cpu", "karpenter/c.yaml:Topology/eks",
-                    "kueue/a.yaml:NodePool/gpu", "kueue/b.yaml:ClusterQueue/a", "kueue/c.yaml:LocalQueue/a")) == 1
+    assert (
+        len(
+            sets(
+                "karpenter/a.yaml:NodePool/gpu",
+                "karpenter/b.yaml:NodePool/cpu",
+                "karpenter/c.yaml:Topology/eks",
+                "kueue/a.yaml:NodePool/gpu",
+                "kueue/b.yaml:ClusterQueue/a",
+                "kueue/c.yaml:LocalQueue/a",
+            )
+        )
+        == 1
+    )
 
 
 def test_one_folder_is_one_set() -> None:
@@ -42,7 +69,11 @@ def test_one_folder_is_one_set() -> None:
 
 
 def test_several_eksctl_clusters_are_judged_each_by_itself() -> None:
-    assert sets("all.yaml:NodePool/gpu", "eu.yaml:ClusterConfig/eu", "us.yaml:ClusterConfig/us") == [
-        {"all.yaml"}, {"eu.yaml"}, {"us.yaml"}]
+    assert sets(
+        "all.yaml:NodePool/gpu", "eu.yaml:ClusterConfig/eu", "us.yaml:ClusterConfig/us"
+    ) == [{"all.yaml"}, {"eu.yaml"}, {"us.yaml"}]
     assert len(sets("all.yaml:NodePool/gpu", "eu.yaml:ClusterConfig/eu")) == 1
-    assert len(sets("all.yaml:NodePool/gpu", "eu.yaml:Cluster/eu", "us.yaml:Cluster/us")) == 1
+    assert (
+        len(sets("all.yaml:NodePool/gpu", "eu.yaml:Cluster/eu", "us.yaml:Cluster/us"))
+        == 1
+    )

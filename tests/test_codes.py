@@ -9,8 +9,14 @@ from builders import ROOT
 
 from compiler.diagnostics.pages import load_pages
 
-CODE = re.compile(r"""["'\[]((?:YML|SPC|RES|SCH|REF|NAM|OUT|INT|CAT|POL|LFT|LNT|CHG)\d{3})["'\]]""")
-USED = {code for path in (ROOT / "compiler").rglob("*.py") for code in CODE.findall(path.read_text())}
+CODE = re.compile(
+    r"""["'\[]((?:YML|SPC|RES|SCH|REF|NAM|OUT|INT|CAT|POL|LFT|LNT|CHG)\d{3})["'\]]"""
+)
+USED = {
+    code
+    for path in (ROOT / "compiler").rglob("*.py")
+    for code in CODE.findall(path.read_text())
+}
 
 
 def test_codes_and_pages_are_the_same_set() -> None:
@@ -28,7 +34,9 @@ def test_slugs_are_unique_and_codes_stand_in_order() -> None:
         assert len(slugs) == len(set(slugs))
 
 
-@pytest.mark.parametrize("code", [code for code in load_pages() if code[:3] in ("SPC", "RES", "INT", "CHG")])
+@pytest.mark.parametrize(
+    "code", [code for code in load_pages() if code[:3] in ("SPC", "RES", "INT", "CHG")]
+)
 def test_a_page_says_why_what_fails_and_what_to_write(code: str) -> None:
     page = load_pages()[code]
     assert len(page.text.split()) >= 20

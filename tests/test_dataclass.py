@@ -37,12 +37,19 @@ def classes(make: Any) -> tuple[type, type]:
 
 OURS, STANDARD = classes(dataclass)[1], classes(dataclasses.dataclass)[1]
 ARGUMENTS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
-    (("a",), {}), (("a", 2), {}), (("a",), {"count": 2}), (("b",), {"at": "there"}), (("a",), {"seen": {"x": 1}}),
-]  # fmt: skip
+    (("a",), {}),
+    (("a", 2), {}),
+    (("a",), {"count": 2}),
+    (("b",), {"at": "there"}),
+    (("a",), {"seen": {"x": 1}}),
+]
 
 
 def test_it_is_made_with_the_same_arguments() -> None:
-    assert inspect.signature(OURS).parameters.keys() == inspect.signature(STANDARD).parameters.keys()
+    assert (
+        inspect.signature(OURS).parameters.keys()
+        == inspect.signature(STANDARD).parameters.keys()
+    )
     for wrong in ((), ("a", 1, "there")):
         for each in (OURS, STANDARD):
             with pytest.raises(TypeError, match=r"Node\.__init__\(\) "):
@@ -54,7 +61,9 @@ def test_it_compares_and_is_told_as_the_standard_one() -> None:
     for one, keys in ARGUMENTS:
         assert repr(OURS(*one, **keys)) == repr(STANDARD(*one, **keys))
         for two, others in ARGUMENTS:
-            assert (OURS(*one, **keys) == OURS(*two, **others)) == (STANDARD(*one, **keys) == STANDARD(*two, **others))
+            assert (OURS(*one, **keys) == OURS(*two, **others)) == (
+                STANDARD(*one, **keys) == STANDARD(*two, **others)
+            )
     assert OURS("a") != STANDARD("a")
     assert OURS("a") != classes(dataclass)[1]("a")
 
@@ -79,8 +88,15 @@ def test_nothing_of_it_can_be_changed() -> None:
 def test_the_tools_of_dataclasses_work_on_it() -> None:
     node = OURS("a", seen={"x": 1})
     assert dataclasses.replace(node, count=3) == OURS("a", 3, seen={"x": 1})
-    assert [each.name for each in dataclasses.fields(node)] == [each.name for each in dataclasses.fields(STANDARD)]
-    assert dataclasses.asdict(node) == {"at": "here", "seen": {"x": 1}, "name": "a", "count": 1}
+    assert [each.name for each in dataclasses.fields(node)] == [
+        each.name for each in dataclasses.fields(STANDARD)
+    ]
+    assert dataclasses.asdict(node) == {
+        "at": "here",
+        "seen": {"x": 1},
+        "name": "a",
+        "count": 1,
+    }
 
 
 def test_it_can_be_copied_and_pickled() -> None:
@@ -88,7 +104,9 @@ def test_it_can_be_copied_and_pickled() -> None:
     again = copy.deepcopy(node)
     assert again == node
     assert again.seen is not node.seen
-    claim = VolumeClaim(name="data", namespace="team", volume="data", size=Quantity.parse("1Ti"))
+    claim = VolumeClaim(
+        name="data", namespace="team", volume="data", size=Quantity.parse("1Ti")
+    )
     assert pickle.loads(pickle.dumps(claim)) == claim
 
 

@@ -16,7 +16,13 @@ from running import EXAMPLE, ROOT, Command, environment
 ACTION = re.compile(r"^[\w.-]+/[\w./-]+@[0-9a-f]{40}$")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DAY_TWO = (ROOT / "docs" / "day-two.md").read_text(encoding="utf-8")
-RECIPES = dict(re.findall(r"^## ([^\n]+)\n(?:(?!^## ).)*?^```sh\n(.*?)^```$", DAY_TWO, re.MULTILINE | re.DOTALL))
+RECIPES = dict(
+    re.findall(
+        r"^## ([^\n]+)\n(?:(?!^## ).)*?^```sh\n(.*?)^```$",
+        DAY_TWO,
+        re.MULTILINE | re.DOTALL,
+    )
+)
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
 
 
@@ -31,24 +37,40 @@ def repository(tmp_path: Path) -> Path:
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m compiler "$@"\n')
     command.chmod(0o755)
     (folder / ".gitignore").write_text(".venv/\n")
-    shell(folder, "git init --quiet --initial-branch=main; trainyard compile; git add --all; git commit -qm start")
+    shell(
+        folder,
+        "git init --quiet --initial-branch=main; trainyard compile; git add --all; git commit -qm start",
+    )
     return folder
 
 
 def shell(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
     """Run a script as a person would who has the command on the path."""
-    keys = [f"GIT_{role}_{part}" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")]
+    keys = [
+        f"GIT_{role}_{part}"
+        for role in ("AUTHOR", "COMMITTER")
+        for part in ("NAME", "EMAIL")
+    ]
     identity = dict.fromkeys(keys, "a@example.test")
     path = f"{folder}/.venv/bin:{os.environ['PATH']}"
     return subprocess.run(
-        ["bash", "-ec", script], cwd=folder, capture_output=True, text=True, check=False, timeout=120,
-        env=environment(PATH=path, GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1", **identity),
+        ["bash", "-ec", script],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=environment(
+            PATH=path, GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1", **identity
+        ),
     )
 
 
 def recipe(title: str) -> str:
     """The shell block that follows a heading in bold in the README."""
-    found = re.search(rf"^\*\*{title}\*\*.*?^```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    found = re.search(
+        rf"^\*\*{title}\*\*.*?^```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL
+    )
     assert found is not None, title
     return found[1]
 
@@ -59,7 +81,11 @@ def test_the_recipe_to_add_a_job(repository: Path) -> None:
     assert done.returncode == 0, done.stderr
     changed = shell(repository, "git show --name-status --format= HEAD").stdout
     assert "A\tspecs/jakarta/jobs/flores.yaml" in changed
-    assert re.search(r"^A\tgenerated/jakarta/jobs/models\.trainjob-flores-\w{5}\.yaml$", changed, re.MULTILINE)
+    assert re.search(
+        r"^A\tgenerated/jakarta/jobs/models\.trainjob-flores-\w{5}\.yaml$",
+        changed,
+        re.MULTILINE,
+    )
     assert shell(repository, "trainyard compile --check").returncode == 0
     assert shell(repository, "git status --porcelain").stdout == ""
 
@@ -86,7 +112,10 @@ def test_the_hook_compiles_before_a_commit(repository: Path) -> None:
     job = recipe("Add a job").partition("trainyard compile")[0]
     done = shell(repository, f"{job}\ngit add specs && git commit -qm job")
     assert done.returncode == 0, done.stderr
-    assert "generated/jakarta/jobs" in shell(repository, "git show --name-only --format= HEAD").stdout
+    assert (
+        "generated/jakarta/jobs"
+        in shell(repository, "git show --name-only --format= HEAD").stdout
+    )
     assert shell(repository, "trainyard compile --check").returncode == 0
 
 
@@ -100,13 +129,19 @@ def test_the_hook_refuses_what_is_not_staged(repository: Path) -> None:
 
 def test_the_hook_leaves_other_commits_alone(repository: Path) -> None:
     shell(repository, "git config core.hooksPath .githooks")
-    done = shell(repository, "rm .venv/bin/trainyard; echo a > notes.txt; git add notes.txt; git commit -qm a")
+    done = shell(
+        repository,
+        "rm .venv/bin/trainyard; echo a > notes.txt; git add notes.txt; git commit -qm a",
+    )
     assert done.returncode == 0, done.stderr
 
 
 def test_a_bad_spec_cannot_be_committed(repository: Path) -> None:
     shell(repository, "git config core.hooksPath .githooks")
-    done = shell(repository, "sed -i 's/g6e.48xlarge/g6e.49xlarge/' specs/starter.yaml; git commit -qam a")
+    done = shell(
+        repository,
+        "sed -i 's/g6e.48xlarge/g6e.49xlarge/' specs/starter.yaml; git commit -qam a",
+    )
     assert done.returncode == 1
     assert "error[RES005]" in done.stdout + done.stderr
 
@@ -121,11 +156,17 @@ def test_check_says_what_compile_would(repository: Path, trainyard: Command) -> 
     assert "--> specs/jakarta/jobs/timor.yaml:6:10" in checked.out
     assert "= note: `spec.trainer.numNodes`: `14` → `13`" in checked.out
     assert trainyard("check", "--replace", "specs", cwd=repository).code == 0
-    assert trainyard("check", "specs", "--against", "elsewhere", cwd=repository).code == 0
+    assert (
+        trainyard("check", "specs", "--against", "elsewhere", cwd=repository).code == 0
+    )
 
 
-@pytest.mark.parametrize("path", ["specs/jakarta/jobs/atlas.yaml", "specs/jakarta/jobs"])
-def test_a_job_is_checked_within_its_cluster(path: str, repository: Path, trainyard: Command) -> None:
+@pytest.mark.parametrize(
+    "path", ["specs/jakarta/jobs/atlas.yaml", "specs/jakarta/jobs"]
+)
+def test_a_job_is_checked_within_its_cluster(
+    path: str, repository: Path, trainyard: Command
+) -> None:
     done = trainyard("check", path, cwd=repository)
     assert (done.code, done.err) == (0, "clean: jakarta\n")
 
@@ -151,13 +192,20 @@ def test_workflows_pin_their_actions_and_rights(path: Path) -> None:
         assert ACTION.match(action), action
         assert re.search(rf"{re.escape(action)} # v\d", text), action
     for step in steps:
-        assert "${{" not in step.get("run", "").replace("${{ matrix", ""), "an expression in a script is code"
+        assert "${{" not in step.get("run", "").replace("${{ matrix", ""), (
+            "an expression in a script is code"
+        )
 
 
-@pytest.mark.parametrize(("edit", "code"), [
-    ("true", 0), ("echo >> generated/starter/flux/kustomization-trainyard-jobs.yaml", 3),
-    ("sed -i 's/g6e.48xlarge/g6e.49xlarge/' specs/starter.yaml", 1), ("rm -r specs", 2),
-])
+@pytest.mark.parametrize(
+    ("edit", "code"),
+    [
+        ("true", 0),
+        ("echo >> generated/starter/flux/kustomization-trainyard-jobs.yaml", 3),
+        ("sed -i 's/g6e.48xlarge/g6e.49xlarge/' specs/starter.yaml", 1),
+        ("rm -r specs", 2),
+    ],
+)
 def test_ci_keeps_the_exit_code(edit: str, code: int, repository: Path) -> None:
     """`.ci/run` with a `make` that does nothing: what is left is the compiler's word."""
     shutil.copytree(ROOT / ".ci", repository / ".ci")
@@ -171,25 +219,45 @@ def test_ci_keeps_the_exit_code(edit: str, code: int, repository: Path) -> None:
         assert "run `trainyard compile`, and commit `generated`" in done.stderr
 
 
-@pytest.mark.parametrize(("output", "folder"), [
-    ("deploy/clusters", "deploy/clusters"), ("./out/", "out"), ("../elsewhere", "generated"),
-    ("generated", "generated"),
-])
+@pytest.mark.parametrize(
+    ("output", "folder"),
+    [
+        ("deploy/clusters", "deploy/clusters"),
+        ("./out/", "out"),
+        ("../elsewhere", "generated"),
+        ("generated", "generated"),
+    ],
+)
 def test_the_output_folder_reaches_every_path(
     output: str, folder: str, trainyard: Command, tmp_path: Path
 ) -> None:
     """What Flux reads, and what the bootstrap's commands name."""
     (tmp_path / "here").mkdir()
     shutil.copy(EXAMPLE / "specs" / "starter.yaml", tmp_path / "here")
-    assert trainyard("compile", "starter.yaml", "-o", output, cwd=tmp_path / "here").code == 0
+    assert (
+        trainyard("compile", "starter.yaml", "-o", output, cwd=tmp_path / "here").code
+        == 0
+    )
     written = tmp_path / "here" / output / "starter"
-    stages = [yaml.safe_load(path.read_text()) for path in (written / "flux").glob("kustomization-*.yaml")]
+    stages = [
+        yaml.safe_load(path.read_text())
+        for path in (written / "flux").glob("kustomization-*.yaml")
+    ]
     assert stages
-    assert all(stage["spec"]["path"].startswith(f"./{folder}/starter/") for stage in stages)
-    named = re.findall(r"[\w./-]*/starter/bootstrap", (written / "bootstrap" / "README.md").read_text())
+    assert all(
+        stage["spec"]["path"].startswith(f"./{folder}/starter/") for stage in stages
+    )
+    named = re.findall(
+        r"[\w./-]*/starter/bootstrap", (written / "bootstrap" / "README.md").read_text()
+    )
     assert named
     assert all(path.startswith(f"{folder}/starter/") for path in named)
-    assert trainyard("compile", "--check", "starter.yaml", "-o", output, cwd=tmp_path / "here").code == 0
+    assert (
+        trainyard(
+            "compile", "--check", "starter.yaml", "-o", output, cwd=tmp_path / "here"
+        ).code
+        == 0
+    )
 
 
 def test_against_another_branch(repository: Path, trainyard: Command) -> None:
@@ -197,6 +265,15 @@ def test_against_another_branch(repository: Path, trainyard: Command) -> None:
     shutil.copytree(repository / "generated", repository / ".base" / "generated")
     (repository / "specs" / "jakarta" / "jobs" / "timor.yaml").unlink()
     assert trainyard("compile", "specs", cwd=repository).code == 0
-    assert "CHG003" in trainyard("check", "specs", "--against", ".base/generated", cwd=repository).out
-    report = trainyard("report", "specs/jakarta", "--against", ".base/generated", cwd=repository).out
-    assert "1 changed, 1 removed against what is committed" in re.sub(r"\d+ changed", "1 changed", report)
+    assert (
+        "CHG003"
+        in trainyard(
+            "check", "specs", "--against", ".base/generated", cwd=repository
+        ).out
+    )
+    report = trainyard(
+        "report", "specs/jakarta", "--against", ".base/generated", cwd=repository
+    ).out
+    assert "1 changed, 1 removed against what is committed" in re.sub(
+        r"\d+ changed", "1 changed", report
+    )

@@ -18,7 +18,9 @@ CLUSTERS = 20
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_every_index_is_done_or_settled(workers: int) -> None:
-    done, verdicts = spread(40, lambda index: index * index, lambda value: value or None, workers=workers)
+    done, verdicts = spread(
+        40, lambda index: index * index, lambda value: value or None, workers=workers
+    )
     assert verdicts == {index: index * index for index in range(1, 40)}
     assert done[0] == 0  # no verdict, so it is done here
     assert len(done) == (40 if workers == 1 else len(range(0, 40, workers)))
@@ -26,7 +28,9 @@ def test_every_index_is_done_or_settled(workers: int) -> None:
 
 
 def test_workers_are_processes() -> None:
-    _, verdicts = spread(16, lambda index: os.getpid(), lambda process: process, workers=2)
+    _, verdicts = spread(
+        16, lambda index: os.getpid(), lambda process: process, workers=2
+    )
     assert len(set(verdicts.values())) == 2
 
 
@@ -72,35 +76,55 @@ def test_many_clusters_are_summed_up(fleet: Path, trainyard: Command) -> None:
     """Names with ``--verbose`` alone, and those that change."""
     before = snapshot(fleet / "generated")
     done = trainyard("compile", "specs", cwd=fleet)
-    assert (done.code, done.out, done.err) == (0, "", "20 clusters: 0 changed, 20 current\n")
+    assert (done.code, done.out, done.err) == (
+        0,
+        "",
+        "20 clusters: 0 changed, 20 current\n",
+    )
     assert snapshot(fleet / "generated") == before
     assert trainyard("check", "specs", cwd=fleet).err == "clean: 20 clusters\n"
     assert "c19" in trainyard("check", "--verbose", "specs", cwd=fleet).err
-    (fleet / "specs" / "c07.yaml").write_text(yaml.safe_dump(spec(name="c07", pool={"nodes": {"max": 8}}, jobs=[])))
+    (fleet / "specs" / "c07.yaml").write_text(
+        yaml.safe_dump(spec(name="c07", pool={"nodes": {"max": 8}}, jobs=[]))
+    )
     done = trainyard("compile", "--check", "specs", cwd=fleet)
     assert done.code == 3
     assert "generated/c07: not current: " in done.err
     assert "\n20 clusters: 1 would change, 19 current\n" in done.err
-    assert len(trainyard("compile", "--verbose", "specs", cwd=fleet).err.splitlines()) > CLUSTERS
+    assert (
+        len(trainyard("compile", "--verbose", "specs", cwd=fleet).err.splitlines())
+        > CLUSTERS
+    )
 
 
 def test_one_finding_among_many(fleet: Path, trainyard: Command) -> None:
     """A fault, an edited file and a foreign one are found in whichever share they lie."""
     for name in ("c04", "c11"):
-        (fleet / "specs" / f"{name}.yaml").write_text(yaml.safe_dump(spec(name=name, job={"pool": "nowhere"})))
+        (fleet / "specs" / f"{name}.yaml").write_text(
+            yaml.safe_dump(spec(name=name, job={"pool": "nowhere"}))
+        )
     done = trainyard("compile", "specs", cwd=fleet)
     assert done.code == 1
-    assert re.findall(r"error\[RES011\]: .*\n  --> specs/(c\d\d)", done.out) == ["c04", "c11"]
+    assert re.findall(r"error\[RES011\]: .*\n  --> specs/(c\d\d)", done.out) == [
+        "c04",
+        "c11",
+    ]
     for name in ("c04", "c11"):
         (fleet / "specs" / f"{name}.yaml").write_text(yaml.safe_dump(spec(name=name)))
         (fleet / "generated" / name / "notes.txt").write_text("mine")
     done = trainyard("compile", "specs", cwd=fleet)
-    assert re.findall(r"warning\[OUT006\]: `generated/(c\d\d)/notes.txt`", done.out) == ["c04", "c11"]
+    assert re.findall(
+        r"warning\[OUT006\]: `generated/(c\d\d)/notes.txt`", done.out
+    ) == ["c04", "c11"]
 
 
-def test_nothing_waits_for_the_disk(fleet: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_waits_for_the_disk(
+    fleet: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The tree can be made again at any time, so no file of it is synced."""
     for name in ("fsync", "sync", "fdatasync"):
         monkeypatch.setattr(os, name, lambda *_: pytest.fail("synced"))
-    (fleet / "specs" / "c07.yaml").write_text(yaml.safe_dump(spec(name="c07", pool={"nodes": {"max": 8}}, jobs=[])))
+    (fleet / "specs" / "c07.yaml").write_text(
+        yaml.safe_dump(spec(name="c07", pool={"nodes": {"max": 8}}, jobs=[]))
+    )
     assert trainyard("compile", "specs", cwd=fleet).code == 0

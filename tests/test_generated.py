@@ -54,38 +54,69 @@ def test_every_spec_has_its_folder(generated: Path) -> None:
     assert sorted(path.name for path in generated.iterdir()) == list(CLUSTERS)
 
 
-@pytest.mark.parametrize(("hash_seed", "locale", "zone"), [
-    ("0", "C", "UTC"), ("1", "tr_TR.UTF-8", "Asia/Tokyo"), ("4242", "C.UTF-8", "America/Los_Angeles"),
-])
+@pytest.mark.parametrize(
+    ("hash_seed", "locale", "zone"),
+    [
+        ("0", "C", "UTC"),
+        ("1", "tr_TR.UTF-8", "Asia/Tokyo"),
+        ("4242", "C.UTF-8", "America/Los_Angeles"),
+    ],
+)
 def test_the_same_bytes_on_any_machine(
     hash_seed: str, locale: str, zone: str, tmp_path: Path, fresh: dict[str, bytes]
 ) -> None:
     """Another folder, hash seed, locale, time zone and order of arguments."""
     shutil.copytree(SPECS, tmp_path / "specs")
-    paths = sorted((str(path.relative_to(tmp_path)) for path in (tmp_path / "specs").iterdir()), reverse=True)
-    done = spawn("compile", *paths, cwd=tmp_path, PYTHONHASHSEED=hash_seed, LC_ALL=locale, LANG=locale, TZ=zone,
-                 PYTHONUTF8="0")
+    paths = sorted(
+        (str(path.relative_to(tmp_path)) for path in (tmp_path / "specs").iterdir()),
+        reverse=True,
+    )
+    done = spawn(
+        "compile",
+        *paths,
+        cwd=tmp_path,
+        PYTHONHASHSEED=hash_seed,
+        LC_ALL=locale,
+        LANG=locale,
+        TZ=zone,
+        PYTHONUTF8="0",
+    )
     assert done.code == 0, done.err
     assert contents(tmp_path / "generated") == fresh
 
 
-def test_links_and_absolute_paths_do_not_matter(trainyard: Command, tmp_path: Path, fresh: dict[str, bytes]) -> None:
+def test_links_and_absolute_paths_do_not_matter(
+    trainyard: Command, tmp_path: Path, fresh: dict[str, bytes]
+) -> None:
     """Reached by a link, from elsewhere, or by its absolute path: the same spec is named."""
     shutil.copytree(SPECS, tmp_path / "real" / "specs")
     (tmp_path / "link").symlink_to("real")
     (tmp_path / "elsewhere").mkdir()
-    for number, (cwd, specs, output) in enumerate((
-        ("real", tmp_path / "link" / "specs", "generated"), ("elsewhere", "../link/specs", "../real/generated"),
-        ("real", "specs", tmp_path / "link" / "generated"), ("link", "specs", tmp_path / "real" / "generated"),
-    )):
+    for number, (cwd, specs, output) in enumerate(
+        (
+            ("real", tmp_path / "link" / "specs", "generated"),
+            ("elsewhere", "../link/specs", "../real/generated"),
+            ("real", "specs", tmp_path / "link" / "generated"),
+            ("link", "specs", tmp_path / "real" / "generated"),
+        )
+    ):
         done = trainyard("compile", specs, "-o", output, cwd=tmp_path / cwd)
-        assert (done.code, len(re.findall(" added$" if number == 0 else ": current, ", done.err, re.MULTILINE))) == (
-            0, len(CLUSTERS))
+        assert (
+            done.code,
+            len(
+                re.findall(
+                    " added$" if number == 0 else ": current, ", done.err, re.MULTILINE
+                )
+            ),
+        ) == (0, len(CLUSTERS))
         assert contents(tmp_path / "real" / "generated") == fresh
 
 
 def test_the_order_of_files_does_not_matter(
-    monkeypatch: pytest.MonkeyPatch, trainyard: Command, tmp_path: Path, fresh: dict[str, bytes]
+    monkeypatch: pytest.MonkeyPatch,
+    trainyard: Command,
+    tmp_path: Path,
+    fresh: dict[str, bytes],
 ) -> None:
     """A file system that lists folders the other way round; and a second run changes nothing."""
     listed = os.walk
@@ -142,8 +173,17 @@ def test_every_file_says_whose_it_is(cluster: str, generated: Path) -> None:
     """By a line with its own path; and nothing there knows a line of the spec or a digest of a file."""
     for path, data in contents(generated / cluster).items():
         assert is_marked(path, data), path
-    head = json.loads((generated / cluster / ".manifest.json").read_text(encoding="utf-8"))
-    assert list(head) == ["trainyard.dev/file", "spec", "cluster", "release", "trainyard", "facts"]
+    head = json.loads(
+        (generated / cluster / ".manifest.json").read_text(encoding="utf-8")
+    )
+    assert list(head) == [
+        "trainyard.dev/file",
+        "spec",
+        "cluster",
+        "release",
+        "trainyard",
+        "facts",
+    ]
     assert (EXAMPLE / head["spec"]).is_file()
 
 
@@ -154,36 +194,87 @@ def test_every_field_with_a_place_is_there(
     """Every object is written, and has a line of the spec; so has every field of it that one is known of."""
     done = compilations[cluster]
     assert sorted(each.path for each in done.manifests) == sorted(
-        path.relative_to(generated / cluster).as_posix() for path in (generated / cluster).rglob("*.yaml")
-        if path.name != "stack.yaml" and path.parent.name != "stacks")
+        path.relative_to(generated / cluster).as_posix()
+        for path in (generated / cluster).rglob("*.yaml")
+        if path.name != "stack.yaml" and path.parent.name != "stacks"
+    )
     for manifest in done.manifests:
         for route in (manifest.at, *manifest.places().values()):
             span = done.document.span(route)
-            assert 1 <= span.line <= len(Path(span.file.name).read_text(encoding="utf-8").splitlines())
+            assert (
+                1
+                <= span.line
+                <= len(Path(span.file.name).read_text(encoding="utf-8").splitlines())
+            )
 
 
-@pytest.mark.parametrize(("cluster", "name", "field", "line"), [
-    ("seoul-llm", "NodePool/a100", "spec.replicas", "nodes: {min: 4, max: 4}"),
-    ("seoul-llm", "NodePool/a100", "spec.template.spec.requirements[1]", "zone: ap-northeast-2b"),
-    ("seoul-llm", "EC2NodeClass/a100", "spec.placementGroupSelector", "placement: cluster"),
-    ("seoul-llm", "TrainJob/team-a/llama3-8b-fsdp-*", "spec.trainer.image", "image: 1111"),
-    ("seoul-llm", "TrainJob/team-a/llama3-8b-fsdp-*", "spec.trainer.numNodes", "nodes: 4"),
-    ("seoul-llm", "PersistentVolume/team-a-checkpoints", "spec.capacity.storage", "size: 38400Gi"),
-    ("jakarta", "TrainJob/models/timor-*", "spec.trainer.numNodes", "nodes: 14"),
-    ("jakarta", "EC2NodeClass/h200-cr-0a1b2c3d4e5f60714", "spec.capacityReservationSelectorTerms", "nodes: 16"),
-    ("jakarta", "NodePool/h200-cr-0a1b2c3d4e5f60713", "spec.replicas", "nodes: 64"),
-    ("two-teams", "ClusterQueue/team-b", "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota", "borrow: 8"),
-])
+@pytest.mark.parametrize(
+    ("cluster", "name", "field", "line"),
+    [
+        ("seoul-llm", "NodePool/a100", "spec.replicas", "nodes: {min: 4, max: 4}"),
+        (
+            "seoul-llm",
+            "NodePool/a100",
+            "spec.template.spec.requirements[1]",
+            "zone: ap-northeast-2b",
+        ),
+        (
+            "seoul-llm",
+            "EC2NodeClass/a100",
+            "spec.placementGroupSelector",
+            "placement: cluster",
+        ),
+        (
+            "seoul-llm",
+            "TrainJob/team-a/llama3-8b-fsdp-*",
+            "spec.trainer.image",
+            "image: 1111",
+        ),
+        (
+            "seoul-llm",
+            "TrainJob/team-a/llama3-8b-fsdp-*",
+            "spec.trainer.numNodes",
+            "nodes: 4",
+        ),
+        (
+            "seoul-llm",
+            "PersistentVolume/team-a-checkpoints",
+            "spec.capacity.storage",
+            "size: 38400Gi",
+        ),
+        ("jakarta", "TrainJob/models/timor-*", "spec.trainer.numNodes", "nodes: 14"),
+        (
+            "jakarta",
+            "EC2NodeClass/h200-cr-0a1b2c3d4e5f60714",
+            "spec.capacityReservationSelectorTerms",
+            "nodes: 16",
+        ),
+        ("jakarta", "NodePool/h200-cr-0a1b2c3d4e5f60713", "spec.replicas", "nodes: 64"),
+        (
+            "two-teams",
+            "ClusterQueue/team-b",
+            "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota",
+            "borrow: 8",
+        ),
+    ],
+)
 def test_fields_point_at_their_line(
     cluster: str, name: str, field: str, line: str, compilations: dict[str, Compilation]
 ) -> None:
     """The field, or the nearest one above that has a line of its own, leads to the line that says it."""
     done = compilations[cluster]
-    (manifest,) = [each for each in done.manifests if re.fullmatch(name.replace("*", r"\w{5}"), str(each.ref))]
+    (manifest,) = [
+        each
+        for each in done.manifests
+        if re.fullmatch(name.replace("*", r"\w{5}"), str(each.ref))
+    ]
     fields = {str(Route(path)): route for path, route in manifest.places().items()}
     found = manifest.at
     parts = re.split(r"(?=[.\[])", field)
     for end in range(1, len(parts) + 1):
         found = fields.get("".join(parts[:end]), found)
     span = done.document.span(found)
-    assert line in Path(span.file.name).read_text(encoding="utf-8").splitlines()[span.line - 1]
+    assert (
+        line
+        in Path(span.file.name).read_text(encoding="utf-8").splitlines()[span.line - 1]
+    )

@@ -35,7 +35,9 @@ def kinds_at(hint: Any, route: tuple[Key, ...]) -> bool:
     if isinstance(hint, type) and issubclass(hint, BaseModel):
         hints = get_type_hints(hint, include_extras=True)
         return any(
-            kinds_at(hints[name], rest) for name, field in hint.model_fields.items() if key in (field.alias, name)
+            kinds_at(hints[name], rest)
+            for name, field in hint.model_fields.items()
+            if key in (field.alias, name)
         )
     origin, arguments = getattr(hint, "__origin__", None), get_args(hint)
     if origin is list:
@@ -74,8 +76,13 @@ def nodes_of(value: Any) -> Iterator[PlanNode]:
 
 
 def astray(plan: Plan) -> list[str]:
-    return [f"{name}: {route}" for name, route in routes_of(plan)
-            if route and not str(route[0]).startswith("@") and not kinds_at(TrainingCluster, route)]
+    return [
+        f"{name}: {route}"
+        for name, route in routes_of(plan)
+        if route
+        and not str(route[0]).startswith("@")
+        and not kinds_at(TrainingCluster, route)
+    ]
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -87,16 +94,24 @@ def test_every_route_is_a_path_of_the_spec(name: str) -> None:
 
 ROOT = Path(__file__).parents[1]
 FIELDS = {
-    name for kind in PlanNode.__subclasses__()
-    for name in (*(field.name for field in fields(kind)), *vars(kind)) if not name.startswith("_")
+    name
+    for kind in PlanNode.__subclasses__()
+    for name in (*(field.name for field in fields(kind)), *vars(kind))
+    if not name.startswith("_")
 }
 
 
 def named_places() -> Iterator[tuple[str, str]]:
     """Each literal name that `where()` is asked for, with the file that asks."""
-    for path in sorted([*(ROOT / "policies").rglob("*.py"), *(ROOT / "compiler").rglob("*.py")]):
+    for path in sorted(
+        [*(ROOT / "policies").rglob("*.py"), *(ROOT / "compiler").rglob("*.py")]
+    ):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "where":
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr == "where"
+            ):
                 for argument in node.args:
                     if isinstance(argument, ast.Constant):
                         yield str(path.relative_to(ROOT)), str(argument.value)
@@ -116,10 +131,18 @@ ANNOTATIONS = "kustomize.toolkit.fluxcd.io/"
 def work(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Manifest], Path]:
     """Every object that runs work: one that Kueue admits. The command has what Flux would substitute."""
     folder = tmp_path_factory.mktemp("work")
-    data = spec(job={"command": ["bash", "-c", "exec torchrun --nnodes ${NODES:-2} t.py"]})
+    data = spec(
+        job={"command": ["bash", "-c", "exec torchrun --nnodes ${NODES:-2} t.py"]}
+    )
     (folder / "spec.yaml").write_text(yaml.safe_dump(data))
-    (done,) = check([folder / "spec.yaml"], Options(output=folder / "generated")).compilations
-    found = [manifest for manifest in done.manifests if QUEUED in manifest.body["metadata"].get("labels", {})]
+    (done,) = check(
+        [folder / "spec.yaml"], Options(output=folder / "generated")
+    ).compilations
+    found = [
+        manifest
+        for manifest in done.manifests
+        if QUEUED in manifest.body["metadata"].get("labels", {})
+    ]
     assert found
     return found, folder
 
@@ -127,29 +150,49 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Manifest], Path
 def test_what_runs_work_runs_once(work: tuple[list[Manifest], Path]) -> None:
     """Flux deletes none of it, and each has a run that is remembered."""
     manifests, folder = work
-    (done,) = check([folder / "spec.yaml"], Options(output=folder / "generated")).compilations
+    (done,) = check(
+        [folder / "spec.yaml"], Options(output=folder / "generated")
+    ).compilations
     remembered = {(run.namespace, run.object) for run in known_runs(done)}
     for manifest in manifests:
-        assert manifest.body["metadata"]["annotations"][f"{ANNOTATIONS}prune"] == "disabled", manifest.ref.kind
-        assert (manifest.ref.namespace, manifest.ref.name) in remembered, manifest.ref.kind
+        assert (
+            manifest.body["metadata"]["annotations"][f"{ANNOTATIONS}prune"]
+            == "disabled"
+        ), manifest.ref.kind
+        assert (manifest.ref.namespace, manifest.ref.name) in remembered, (
+            manifest.ref.kind
+        )
 
 
-def test_flux_substitutes_nothing_in_what_runs_work(work: tuple[list[Manifest], Path]) -> None:
+def test_flux_substitutes_nothing_in_what_runs_work(
+    work: tuple[list[Manifest], Path],
+) -> None:
     for manifest in work[0]:
         assert "${NODES" in str(manifest.body)
-        assert manifest.body["metadata"]["annotations"][f"{ANNOTATIONS}substitute"] == "disabled", manifest.ref.kind
+        assert (
+            manifest.body["metadata"]["annotations"][f"{ANNOTATIONS}substitute"]
+            == "disabled"
+        ), manifest.ref.kind
 
 
-def test_the_report_names_what_runs_work(work: tuple[list[Manifest], Path], trainyard: Command) -> None:
+def test_the_report_names_what_runs_work(
+    work: tuple[list[Manifest], Path], trainyard: Command
+) -> None:
     manifests, folder = work
     text = trainyard("report", "spec.yaml", cwd=folder).out
     for manifest in manifests:
-        assert f"{manifest.ref.namespace}/{manifest.ref.name}" in text, manifest.ref.kind
+        assert f"{manifest.ref.namespace}/{manifest.ref.name}" in text, (
+            manifest.ref.kind
+        )
 
 
-def test_references_of_what_runs_work_are_followed(work: tuple[list[Manifest], Path]) -> None:
+def test_references_of_what_runs_work_are_followed(
+    work: tuple[list[Manifest], Path],
+) -> None:
     """A reference into nothing is found, at the least that of its queue."""
     for manifest in work[0]:
-        assert (manifest.ref.group, manifest.ref.kind) in {*REFERENCES, *POD_SPECS}, manifest.ref.kind
+        assert (manifest.ref.group, manifest.ref.kind) in {*REFERENCES, *POD_SPECS}, (
+            manifest.ref.kind
+        )
         alone = verify([manifest], closed=True)
         assert "REF001" in {found.code for found in alone}, manifest.ref.kind

@@ -48,11 +48,32 @@ def image_from_elsewhere(work: Work) -> Iterator[Finding]:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from a copy of what git knows, by the build backend of the lock (no network)."""
-    source, target = tmp_path_factory.mktemp("source") / "trainyard", tmp_path_factory.mktemp("wheel")
-    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(".*", "__pycache__", "generated", "tests"))
+    source, target = (
+        tmp_path_factory.mktemp("source") / "trainyard",
+        tmp_path_factory.mktemp("wheel"),
+    )
+    shutil.copytree(
+        ROOT,
+        source,
+        ignore=shutil.ignore_patterns(".*", "__pycache__", "generated", "tests"),
+    )
     subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index",
-         "--disable-pip-version-check", "--wheel-dir", target, source], check=True, timeout=300,
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--no-build-isolation",
+            "--no-index",
+            "--disable-pip-version-check",
+            "--wheel-dir",
+            target,
+            source,
+        ],
+        check=True,
+        timeout=300,
     )
     (found,) = target.glob("trainyard-*.whl")
     return found
@@ -62,23 +83,48 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`trainyard` in a fresh environment; third-party packages are those of this one."""
     folder = tmp_path_factory.mktemp("venv")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=120)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=120
+    )
     (packages,) = folder.glob("lib/python*/site-packages")
     subprocess.run(
-        [sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install", "--quiet", "--no-deps",
-         "--no-index", "--disable-pip-version-check", wheel], check=True, timeout=120,
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            folder / "bin" / "python",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--no-index",
+            "--disable-pip-version-check",
+            wheel,
+        ],
+        check=True,
+        timeout=120,
     )
     # Not as `.pth` of their folder: that would bring this checkout's own link along. One entry a package.
     for entry in Path(site.getsitepackages()[0]).iterdir():
-        if "trainyard" not in entry.name and entry.suffix != ".pth" and not (packages / entry.name).exists():
+        if (
+            "trainyard" not in entry.name
+            and entry.suffix != ".pth"
+            and not (packages / entry.name).exists()
+        ):
             (packages / entry.name).symlink_to(entry)
     return folder / "bin" / "trainyard"
 
 
 def run(command: Path, *arguments: object, cwd: Path) -> Run:
     env = {"PATH": os.environ["PATH"], "HOME": str(cwd)}
-    done = subprocess.run([command, *map(str, arguments)], cwd=cwd, env=env, capture_output=True, encoding="utf-8",
-                          timeout=120)
+    done = subprocess.run(
+        [command, *map(str, arguments)],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
     return Run(done.returncode, done.stdout, done.stderr)
 
 
@@ -96,45 +142,83 @@ def adopter(tmp_path: Path) -> Path:
 def test_what_rides_in_the_wheel(wheel: Path) -> None:
     """Policies, facts, schemas, pages, templates, scripts; and no module beside `compiler`."""
     names = zipfile.ZipFile(wheel).namelist()
-    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"compiler"}
+    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {
+        "compiler"
+    }
     assert "compiler/_bounds.md" in names
     for folder, pattern in (
-        ("policies", "*/*.py"), ("compiler/catalog/data", "*.json"), ("compiler/verify/data", "*.json"),
-        ("compiler/diagnostics/codes", "*.md"), ("compiler/targets/templates", "*"),
-        ("compiler/targets/scripts", "*.py"), ("compiler/examples/data", "*.yaml"),
+        ("policies", "*/*.py"),
+        ("compiler/catalog/data", "*.json"),
+        ("compiler/verify/data", "*.json"),
+        ("compiler/diagnostics/codes", "*.md"),
+        ("compiler/targets/templates", "*"),
+        ("compiler/targets/scripts", "*.py"),
+        ("compiler/examples/data", "*.yaml"),
     ):
-        files = [path.relative_to(ROOT).as_posix() for path in (ROOT / folder).glob(pattern)
-                 if path.is_file() and not path.name.startswith("_")]
+        files = [
+            path.relative_to(ROOT).as_posix()
+            for path in (ROOT / folder).glob(pattern)
+            if path.is_file() and not path.name.startswith("_")
+        ]
         assert files
-        assert {name.replace("policies/", "compiler/_policies/", 1) if folder == "policies" else name
-                for name in files} <= set(names), folder
+        assert {
+            name.replace("policies/", "compiler/_policies/", 1)
+            if folder == "policies"
+            else name
+            for name in files
+        } <= set(names), folder
 
 
 def test_it_runs_without_the_repository(command: Path, adopter: Path) -> None:
     python = command.parent / "python"
-    where = subprocess.run([python, "-c", "import compiler; print(compiler.__file__)"], cwd=adopter,
-                           capture_output=True, encoding="utf-8", check=True)
+    where = subprocess.run(
+        [python, "-c", "import compiler; print(compiler.__file__)"],
+        cwd=adopter,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
     assert where.stdout.startswith(str(command.parent.parent))
-    policies = subprocess.run([python, "-c", "import policies"], cwd=command.parent, capture_output=True, check=False)
+    policies = subprocess.run(
+        [python, "-c", "import policies"],
+        cwd=command.parent,
+        capture_output=True,
+        check=False,
+    )
     assert b"No module named 'policies'" in policies.stderr
     assert run(command, "--version", cwd=adopter).out.startswith("trainyard ")
-    assert run(command, "explain", "EFA001", cwd=adopter).out.startswith("EFA001 efa-missing")
-    assert run(command, "explain", "YML001", cwd=adopter).out.startswith("YML001 duplicate-key")
-    assert "\n  bound    0 or more\n" in run(command, "explain", "--spec", "jobs.rerun", cwd=adopter).out
+    assert run(command, "explain", "EFA001", cwd=adopter).out.startswith(
+        "EFA001 efa-missing"
+    )
+    assert run(command, "explain", "YML001", cwd=adopter).out.startswith(
+        "YML001 duplicate-key"
+    )
+    assert (
+        "\n  bound    0 or more\n"
+        in run(command, "explain", "--spec", "jobs.rerun", cwd=adopter).out
+    )
 
 
-def test_the_adopters_own_rules_and_settings(command: Path, adopter: Path, tmp_path: Path) -> None:
+def test_the_adopters_own_rules_and_settings(
+    command: Path, adopter: Path, tmp_path: Path
+) -> None:
     """Both kinds of own rules find; an exception excuses; then the folder compiles to what it compiles to here."""
     done = run(command, "check", cwd=adopter)
-    assert re.findall(r"^(\w+\[ORG\d+\]): ", done.out, re.MULTILINE) == ["warning[ORG001]", "error[ORG002]"]
+    assert re.findall(r"^(\w+\[ORG\d+\]): ", done.out, re.MULTILINE) == [
+        "warning[ORG001]",
+        "error[ORG002]",
+    ]
     assert "--> specs/starter.yaml:12:" in done.out
     assert done.code == 1
     assert run(command, "compile", cwd=adopter).code == 1
     assert not (adopter / "generated").exists()
-    assert run(command, "explain", "ORG002", cwd=adopter).out.startswith("ORG002 image-from-elsewhere (error)")
+    assert run(command, "explain", "ORG002", cwd=adopter).out.startswith(
+        "ORG002 image-from-elsewhere (error)"
+    )
     (adopter / "policies" / "policy.yaml").write_text('levels: {ORG001: "off"}\n')
     (adopter / "policies" / "exceptions.yaml").write_text(
-        "- {code: ORG002, object: TrainJob/training/hello-*, reason: a public image, until: 2999-12-31}\n")
+        "- {code: ORG002, object: TrainJob/training/hello-*, reason: a public image, until: 2999-12-31}\n"
+    )
     done = run(command, "compile", cwd=adopter)
     assert (done.code, done.out) == (0, "")
     assert "1 exception" in done.err
@@ -148,6 +232,8 @@ def test_a_broken_rule_of_the_adopters(command: Path, adopter: Path) -> None:
     """Told at its line; the others run all the same."""
     (adopter / "policies" / "org" / "org003.py").write_text("import nowhere\n")
     done = run(command, "check", cwd=adopter)
-    assert re.search(r"error\[POL010\]: `.*org003.py` cannot be loaded: ModuleNotFoundError: .*\n +--> .*org003.py:1:1",
-                     done.out)
+    assert re.search(
+        r"error\[POL010\]: `.*org003.py` cannot be loaded: ModuleNotFoundError: .*\n +--> .*org003.py:1:1",
+        done.out,
+    )
     assert "error[ORG002]" in done.out

@@ -14,7 +14,14 @@ from compiler.policy.engine import run
 from compiler.policy.load import BUILTIN, builtin_folder
 from compiler.policy.rule import Rule
 from compiler.source.assemble import assemble
-from tests.policy.harness import SET, WHOLE, builtin_rules, findings_for, from_document, lifted
+from tests.policy.harness import (
+    SET,
+    WHOLE,
+    builtin_rules,
+    findings_for,
+    from_document,
+    lifted,
+)
 
 RULES = builtin_rules()
 FAILS = [(each, index) for each in RULES for index in range(len(each.fails))]
@@ -28,21 +35,30 @@ def _id(value: object) -> str:
 @pytest.mark.parametrize(("rule", "index"), FAILS, ids=_id)
 def test_fails(rule: Rule, index: int) -> None:
     found = findings_for(rule.fails[index])
-    assert {each.code for each in found} == {rule.code}, [(each.code, each.message) for each in found]
+    assert {each.code for each in found} == {rule.code}, [
+        (each.code, each.message) for each in found
+    ]
     for each in found:
         assert each.help, each.message
         assert each.at, each.message
-        assert each.message[0] != each.message[0].upper() or each.message[0] in "`/N0123456789K", each.message
+        assert (
+            each.message[0] != each.message[0].upper()
+            or each.message[0] in "`/N0123456789K"
+        ), each.message
         assert not each.message.endswith("."), each.message
 
 
 @pytest.mark.parametrize(("rule", "index"), PASSES, ids=_id)
 def test_passes(rule: Rule, index: int) -> None:
     found = findings_for(rule.passes[index])
-    assert rule.code not in {each.code for each in found}, [each.message for each in found]
+    assert rule.code not in {each.code for each in found}, [
+        each.message for each in found
+    ]
 
 
-@pytest.mark.parametrize("text", ["", WHOLE], ids=["a stranger's set", "our own output"])
+@pytest.mark.parametrize(
+    "text", ["", WHOLE], ids=["a stranger's set", "our own output"]
+)
 def test_without_fault(text: str) -> None:
     assert findings_for(text) == []
 
@@ -62,21 +78,32 @@ def test_unknown_is_silent() -> None:
     for body in SET:
         text = "\n---\n".join(
             f"{{apiVersion: {each['apiVersion']}, kind: {each['kind']}, $patch: delete}}"
-            for each in SET if each is not body
+            for each in SET
+            if each is not body
         )
         found = [each for each in findings_for(text) if each.severity > Severity.NOTE]
-        assert found == [], (body["kind"], [(each.code, each.message) for each in found])
+        assert found == [], (
+            body["kind"],
+            [(each.code, each.message) for each in found],
+        )
 
 
 def test_pairs_are_silent() -> None:
     """Every set of the base less one object."""
     for body in SET:
-        found = findings_for(f"{{apiVersion: {body['apiVersion']}, kind: {body['kind']}, $patch: delete}}")
-        assert found == [], (body["kind"], [(each.code, each.message) for each in found])
+        found = findings_for(
+            f"{{apiVersion: {body['apiVersion']}, kind: {body['kind']}, $patch: delete}}"
+        )
+        assert found == [], (
+            body["kind"],
+            [(each.code, each.message) for each in found],
+        )
 
 
 def test_codes_and_files() -> None:
-    files = {path for area in BUILTIN for path in (builtin_folder() / area).glob("*.py")}
+    files = {
+        path for area in BUILTIN for path in (builtin_folder() / area).glob("*.py")
+    }
     assert {Path(each.file) for each in RULES} == {path.resolve() for path in files}
     for each in RULES:
         assert Path(each.file).stem == each.code.lower()

@@ -22,18 +22,36 @@ from compiler.plan import Plan
 from compiler.policy.engine import run
 from compiler.policy.load import load_rules
 from compiler.resolve import resolve
-from compiler.source import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile, Span
+from compiler.source import (
+    Document,
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    SourceFile,
+    Span,
+)
 from compiler.spec import load
 from compiler.targets import files, lower
 from compiler.verify import verify
 
-LAW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAW = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 # Types of every kind, each with a zone of us-west-2 that offers it.
 TYPES = {
-    "p4d.24xlarge": "b", "p5.48xlarge": "a", "p5en.48xlarge": "c", "p6-b300.48xlarge": "b", "g6e.48xlarge": "a",
-    "g6.xlarge": "a", "g5g.metal": "a", "m7i.16xlarge": "a", "trn1.32xlarge": "b", "p6-b200.48xlarge": "a",
-}  # fmt: skip
+    "p4d.24xlarge": "b",
+    "p5.48xlarge": "a",
+    "p5en.48xlarge": "c",
+    "p6-b300.48xlarge": "b",
+    "g6e.48xlarge": "a",
+    "g6.xlarge": "a",
+    "g5g.metal": "a",
+    "m7i.16xlarge": "a",
+    "trn1.32xlarge": "b",
+    "p6-b200.48xlarge": "a",
+}
 REGION = "us-west-2"
 FSX_SIZES = st.sampled_from([1200, 2400, 4800, 38400])
 DURATIONS = st.integers(1, 10**6).map(lambda seconds: f"{seconds}s")
@@ -47,22 +65,34 @@ def some(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 def mapping(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     """A mapping of the fields whose value is not ``None``."""
-    return st.fixed_dictionaries(fields).map(lambda found: {key: value for key, value in found.items()
-        if value is not None})
+    return st.fixed_dictionaries(fields).map(
+        lambda found: {key: value for key, value in found.items() if value is not None}
+    )
 
 
 @st.composite
 def capacity(draw: st.DrawFn, nodes: int, pool: str) -> dict[str, Any]:
-    ids = [f"cr-0a{kind}{int(pool[1:]):04x}" for kind in ("1b", "1c")]  # a reservation is of one type and zone
+    ids = [
+        f"cr-0a{kind}{int(pool[1:]):04x}" for kind in ("1b", "1c")
+    ]  # a reservation is of one type and zone
     one, block = draw(st.booleans()), draw(st.booleans())
     if not draw(st.booleans()):
         return {"type": "on-demand" if one else "spot"}
-    found = {"type": "block", "ends": "2026-12-15T11:30:00Z"} if block else {"type": "reserved"}
+    found = (
+        {"type": "block", "ends": "2026-12-15T11:30:00Z"}
+        if block
+        else {"type": "reserved"}
+    )
     if one or nodes < 2:
         return {**found, "id": ids[0]}
     first = draw(st.integers(1, nodes - 1))
-    return {**found, "reservations": [
-        {"id": ids[0], "nodes": first}, {"id": ids[1], "nodes": nodes - first}]}
+    return {
+        **found,
+        "reservations": [
+            {"id": ids[0], "nodes": first},
+            {"id": ids[1], "nodes": nodes - first},
+        ],
+    }
 
 
 @st.composite
@@ -70,49 +100,117 @@ def pool(draw: st.DrawFn, name: str) -> dict[str, Any]:
     instance = draw(st.sampled_from(sorted(TYPES)))
     most = draw(st.integers(1, 40))
     return {
-        "name": name, "instanceType": instance, "zone": f"{REGION}{TYPES[instance]}",
+        "name": name,
+        "instanceType": instance,
+        "zone": f"{REGION}{TYPES[instance]}",
         "nodes": {"min": draw(st.sampled_from([0, most])), "max": most},
-        **draw(mapping(
-            capacity=some(capacity(most, name)),
-            placement=some(st.sampled_from(["cluster", "partition", "none", *(["spread"] if most <= 7 else [])])),
-            efa=some(st.just(False)), localStorage=some(st.just("none")), consolidateAfter=some(DURATIONS),
-            labels=some(st.just({"team": "a", "example.com/x": ""})),
+        **draw(
+            mapping(
+                capacity=some(capacity(most, name)),
+                placement=some(
+                    st.sampled_from(
+                        [
+                            "cluster",
+                            "partition",
+                            "none",
+                            *(["spread"] if most <= 7 else []),
+                        ]
+                    )
+                ),
+                efa=some(st.just(False)),
+                localStorage=some(st.just("none")),
+                consolidateAfter=some(DURATIONS),
+                labels=some(st.just({"team": "a", "example.com/x": ""})),
                 topology=some(st.sampled_from(["network", "none"])),
-            rootVolume=some(mapping(size=st.sampled_from(["100Gi", "1Ti"]), iops=some(st.just(3000)))),
-            taints=some(st.just([{"key": "team", "value": "a", "effect": "NoExecute"}, {"key": "b"}])),
-        )),
-    }  # fmt: skip
+                rootVolume=some(
+                    mapping(
+                        size=st.sampled_from(["100Gi", "1Ti"]), iops=some(st.just(3000))
+                    )
+                ),
+                taints=some(
+                    st.just(
+                        [
+                            {"key": "team", "value": "a", "effect": "NoExecute"},
+                            {"key": "b"},
+                        ]
+                    )
+                ),
+            )
+        ),
+    }
 
 
 @st.composite
-def job(draw: st.DrawFn, name: str, where: dict[str, Any], storage: list[str]) -> dict[str, Any]:
+def job(
+    draw: st.DrawFn, name: str, where: dict[str, Any], storage: list[str]
+) -> dict[str, Any]:
     mounts = draw(st.lists(st.sampled_from(storage), max_size=3)) if storage else []
     return {
-        "name": name, **where, "nodes": draw(st.integers(1, 40)), "image": f"registry.test/x/{name}:1.{len(name)}",
-        "command": draw(st.sampled_from([["torchrun", "t.py"], ["bash", "-c", "torchrun --standalone ${A}"], ["x"]])),
-        "mounts": [{"storage": each, "path": f"/{each}/{i}", "readOnly": draw(st.booleans())}
-                   for i, each in enumerate(mounts)],
-        **draw(mapping(
-            args=some(st.lists(WORDS, max_size=3)),
-                env=some(st.dictionaries(st.sampled_from(["A", "NCCL_NET", "B.c"]), WORDS)),
-            secrets=some(st.just([{"env": "TOKEN", "secret": "s", "key": "k"}])),
-            checkpoint=some(st.sampled_from([{"path": "/c"}, {"path": "/c", "signalFile": "/tmp/it's"}])),
-            torch=some(st.sampled_from(["2.11", "2.12"])), timeout=some(DURATIONS), rerun=some(st.integers(0, 3)),
-            retries=some(mapping(process=st.integers(0, 9), job=st.integers(0, 9))), labels=some(st.just({"a": ""})),
-            priority=some(st.sampled_from(["low", "high"])), sharedMemory=some(st.sampled_from(["1Gi", "64Gi"])),
-            resources=some(mapping(cpu=some(st.sampled_from(["500m", 8])), memory=some(st.just("100Gi")),
-                                   ephemeralStorage=some(st.just("10Gi")), efa=some(st.just(0)))),
-            processesPerNode=some(st.integers(1, 16)), serviceAccount=some(st.just("own")),
-            gracePeriod=some(DURATIONS),
-        )),
-    }  # fmt: skip
+        "name": name,
+        **where,
+        "nodes": draw(st.integers(1, 40)),
+        "image": f"registry.test/x/{name}:1.{len(name)}",
+        "command": draw(
+            st.sampled_from(
+                [
+                    ["torchrun", "t.py"],
+                    ["bash", "-c", "torchrun --standalone ${A}"],
+                    ["x"],
+                ]
+            )
+        ),
+        "mounts": [
+            {"storage": each, "path": f"/{each}/{i}", "readOnly": draw(st.booleans())}
+            for i, each in enumerate(mounts)
+        ],
+        **draw(
+            mapping(
+                args=some(st.lists(WORDS, max_size=3)),
+                env=some(
+                    st.dictionaries(st.sampled_from(["A", "NCCL_NET", "B.c"]), WORDS)
+                ),
+                secrets=some(st.just([{"env": "TOKEN", "secret": "s", "key": "k"}])),
+                checkpoint=some(
+                    st.sampled_from(
+                        [{"path": "/c"}, {"path": "/c", "signalFile": "/tmp/it's"}]
+                    )
+                ),
+                torch=some(st.sampled_from(["2.11", "2.12"])),
+                timeout=some(DURATIONS),
+                rerun=some(st.integers(0, 3)),
+                retries=some(mapping(process=st.integers(0, 9), job=st.integers(0, 9))),
+                labels=some(st.just({"a": ""})),
+                priority=some(st.sampled_from(["low", "high"])),
+                sharedMemory=some(st.sampled_from(["1Gi", "64Gi"])),
+                resources=some(
+                    mapping(
+                        cpu=some(st.sampled_from(["500m", 8])),
+                        memory=some(st.just("100Gi")),
+                        ephemeralStorage=some(st.just("10Gi")),
+                        efa=some(st.just(0)),
+                    )
+                ),
+                processesPerNode=some(st.integers(1, 16)),
+                serviceAccount=some(st.just("own")),
+                gracePeriod=some(DURATIONS),
+            )
+        ),
+    }
 
 
-NETWORK = st.sampled_from([
-    {}, {"cidr": "10.0.0.0/16"},
-    {"zones": ["us-west-2a", "us-west-2b", "us-west-2c"]},
-    {"vpc": {"id": "vpc-0a1b2c3d", "private": {f"us-west-2{z}": f"subnet-0a1b2c3{z}" for z in "abc"}}},
-])  # fmt: skip
+NETWORK = st.sampled_from(
+    [
+        {},
+        {"cidr": "10.0.0.0/16"},
+        {"zones": ["us-west-2a", "us-west-2b", "us-west-2c"]},
+        {
+            "vpc": {
+                "id": "vpc-0a1b2c3d",
+                "private": {f"us-west-2{z}": f"subnet-0a1b2c3{z}" for z in "abc"},
+            }
+        },
+    ]
+)
 
 
 @st.composite
@@ -120,13 +218,35 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
     """Specs without a fault: every name exists, everything fits."""
     pools = [draw(pool(f"p{i}")) for i in range(draw(st.integers(1, 3)))]
     storage = [f"s{i}" for i in range(draw(st.integers(0, 2)))]
-    queues = [{
-        "name": f"q{i}", "namespaces": [f"n{j}" for j in range(draw(st.integers(1, 2)))],
-        "quota": [{"pool": each["name"], **draw(mapping(nodes=st.integers(0, 40), borrow=some(st.integers(0, 4)),
-                                                        lend=some(st.integers(0, 4))))} for each in pools],
-        **draw(mapping(cohort=some(st.sampled_from(["all", "top"])), strategy=some(st.just("StrictFIFO")),
-                       preemption=some(st.just({"withinQueue": "Never", "reclaimFromCohort": "Any"})))),
-    } for i in range(draw(st.integers(0, 2)))]  # fmt: skip
+    queues = [
+        {
+            "name": f"q{i}",
+            "namespaces": [f"n{j}" for j in range(draw(st.integers(1, 2)))],
+            "quota": [
+                {
+                    "pool": each["name"],
+                    **draw(
+                        mapping(
+                            nodes=st.integers(0, 40),
+                            borrow=some(st.integers(0, 4)),
+                            lend=some(st.integers(0, 4)),
+                        )
+                    ),
+                }
+                for each in pools
+            ],
+            **draw(
+                mapping(
+                    cohort=some(st.sampled_from(["all", "top"])),
+                    strategy=some(st.just("StrictFIFO")),
+                    preemption=some(
+                        st.just({"withinQueue": "Never", "reclaimFromCohort": "Any"})
+                    ),
+                )
+            ),
+        }
+        for i in range(draw(st.integers(0, 2)))
+    ]
     for queue in queues:
         for quota in queue["quota"]:
             if "cohort" not in queue:
@@ -139,30 +259,98 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
         where = {"pool": draw(st.sampled_from(pools))["name"]}
         if queues:
             queue = draw(st.sampled_from(queues))
-            where |= {"queue": queue["name"], "namespace": draw(st.sampled_from(queue["namespaces"]))}
+            where |= {
+                "queue": queue["name"],
+                "namespace": draw(st.sampled_from(queue["namespaces"])),
+            }
         jobs.append(draw(job(f"j{i}", where, storage)))
-    volumes = [{"name": name, **draw(st.sampled_from([
-        {"s3": {"bucket": "my-bucket", "prefix": "a/b"}}, {"s3": {"bucket": "my-bucket"}},
-        {"fsxLustre": {"id": f"fs-0a1b2c3{index}", "mountName": "abc", "size": f"{draw(FSX_SIZES)}Gi",
-                       "zone": "us-west-2a", **draw(mapping(version=some(st.sampled_from(["2.12", "2.15"]))))}},
-    ]))} for index, name in enumerate(storage)]  # fmt: skip
+    volumes = [
+        {
+            "name": name,
+            **draw(
+                st.sampled_from(
+                    [
+                        {"s3": {"bucket": "my-bucket", "prefix": "a/b"}},
+                        {"s3": {"bucket": "my-bucket"}},
+                        {
+                            "fsxLustre": {
+                                "id": f"fs-0a1b2c3{index}",
+                                "mountName": "abc",
+                                "size": f"{draw(FSX_SIZES)}Gi",
+                                "zone": "us-west-2a",
+                                **draw(
+                                    mapping(
+                                        version=some(st.sampled_from(["2.12", "2.15"]))
+                                    )
+                                ),
+                            }
+                        },
+                    ]
+                )
+            ),
+        }
+        for index, name in enumerate(storage)
+    ]
     return spec(
-        nodePools=pools, jobs=jobs, queues=queues, storage=volumes, network=draw(NETWORK),
-        priorities=[{"name": "low", "value": 0}, {"name": "high", "value": 9, "description": "first"}],
+        nodePools=pools,
+        jobs=jobs,
+        queues=queues,
+        storage=volumes,
+        network=draw(NETWORK),
+        priorities=[
+            {"name": "low", "value": 0},
+            {"name": "high", "value": 9, "description": "first"},
+        ],
         cohorts=[{"name": "all", "parent": "top"}, {"name": "top"}],
-        **draw(mapping(
-            namespaces=some(st.just([{"name": "n0", "group": "g", "quota": {"cpu": 0, "memory": "1Ti"}},
-                {"name": "n1", "principals": ["arn:aws:iam::111122223333:role/n1"]}]))
-            if queues else some(st.just([{"name": "n0"}])),
-            versions=some(st.sampled_from([{"trainer": "2.1.0"}, {"trainer": "2.2.0", "karpenter": "1.11.0"}])),
-            health=some(mapping(monitoringAgent=some(st.booleans()), problemDetector=some(st.booleans()))),
-            flux=some(st.sampled_from([{"url": "ssh://git@h.test/x", "path": "a/b"}, {"source": "fleet"}])),
-            tags=some(st.just({"cost": "", "team": "a b"})), labels=some(st.just({"org": "x"})),
-            apiServer=some(st.just({"public": ["203.0.113.0/24"]})),
-            kueue=some(mapping(waitForPodsReady=some(DURATIONS))),
-            admins=some(st.just(["arn:aws:iam::111122223333:role/a"])),
-        )),
-    )  # fmt: skip
+        **draw(
+            mapping(
+                namespaces=some(
+                    st.just(
+                        [
+                            {
+                                "name": "n0",
+                                "group": "g",
+                                "quota": {"cpu": 0, "memory": "1Ti"},
+                            },
+                            {
+                                "name": "n1",
+                                "principals": ["arn:aws:iam::111122223333:role/n1"],
+                            },
+                        ]
+                    )
+                )
+                if queues
+                else some(st.just([{"name": "n0"}])),
+                versions=some(
+                    st.sampled_from(
+                        [
+                            {"trainer": "2.1.0"},
+                            {"trainer": "2.2.0", "karpenter": "1.11.0"},
+                        ]
+                    )
+                ),
+                health=some(
+                    mapping(
+                        monitoringAgent=some(st.booleans()),
+                        problemDetector=some(st.booleans()),
+                    )
+                ),
+                flux=some(
+                    st.sampled_from(
+                        [
+                            {"url": "ssh://git@h.test/x", "path": "a/b"},
+                            {"source": "fleet"},
+                        ]
+                    )
+                ),
+                tags=some(st.just({"cost": "", "team": "a b"})),
+                labels=some(st.just({"org": "x"})),
+                apiServer=some(st.just({"public": ["203.0.113.0/24"]})),
+                kueue=some(mapping(waitForPodsReady=some(DURATIONS))),
+                admins=some(st.just(["arn:aws:iam::111122223333:role/a"])),
+            )
+        ),
+    )
 
 
 def difference(planned: Plan, read: Plan) -> str:
@@ -190,19 +378,31 @@ def test_the_law_holds_for_any_spec(data: dict[str, Any]) -> None:
     plan, found = resolve(model, load_catalog())
     wrong = [each for each in found if each.severity is Severity.ERROR]
     # Zones of the network and namespaces of queues are drawn apart: these may not meet, and nothing else may fail.
-    assert {each.code for each in wrong} <= {"RES010", "RES013", "RES017", "RES028"}, wrong
+    assert {each.code for each in wrong} <= {"RES010", "RES013", "RES017", "RES028"}, (
+        wrong
+    )
     if plan is None:
         return
     manifests = lower(plan)
     read = lift(manifests, closed=True)
     assert difference(plan, read) == ""
-    assert json.dumps([each.body for each in manifests]) == json.dumps([each.body for each in lower(plan)])
+    assert json.dumps([each.body for each in manifests]) == json.dumps(
+        [each.body for each in lower(plan)]
+    )
     again, _ = resolve(load(document(data))[0] or model, load_catalog())
     assert again == plan
     assert again.derived == plan.derived
     assert files(plan)
-    refused = verify(manifests, closed=True, external=frozenset(ObjectRef(*each) for each in plan.external))
-    assert [(each.object, str(each.at), each.message) for each in refused if each.severity is Severity.ERROR] == []
+    refused = verify(
+        manifests,
+        closed=True,
+        external=frozenset(ObjectRef(*each) for each in plan.external),
+    )
+    assert [
+        (each.object, str(each.at), each.message)
+        for each in refused
+        if each.severity is Severity.ERROR
+    ] == []
 
 
 # --- anything at all
@@ -212,6 +412,7 @@ SPAN = Span(SourceFile("spec.yaml", ""), 1, 1, 1, 1)
 
 def tree_of(data: Any) -> Document:
     """The document of any data, without going through text."""
+
     def node(value: Any) -> Node:
         if isinstance(value, dict):
             return MappingNode(SPAN, {key: node(each) for key, each in value.items()})
@@ -223,18 +424,45 @@ def tree_of(data: Any) -> Document:
 
 
 JUNK = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 10**30) | st.floats(allow_nan=True) | WORDS
-    | st.sampled_from(["8Gi", "20m", "1e9", "us-west-2a", "a:1", "2026-02-30", "[" * 2000, "{a: 2026-02-30}"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["name", "spec", "a"]), inner,
-        max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 10**30)
+    | st.floats(allow_nan=True)
+    | WORDS
+    | st.sampled_from(
+        [
+            "8Gi",
+            "20m",
+            "1e9",
+            "us-west-2a",
+            "a:1",
+            "2026-02-30",
+            "[" * 2000,
+            "{a: 2026-02-30}",
+        ]
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["name", "spec", "a"]), inner, max_size=3)
+    ),
     max_leaves=4,
-)  # fmt: skip
+)
 
 
 def places(body: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Every place in a body but its root."""
-    entries = body.items() if isinstance(body, dict) else enumerate(body) if isinstance(body, list) else ()
-    return [place for key, value in entries for place in ((*path, key), *places(value, (*path, key)))]
+    entries = (
+        body.items()
+        if isinstance(body, dict)
+        else enumerate(body)
+        if isinstance(body, list)
+        else ()
+    )
+    return [
+        place
+        for key, value in entries
+        for place in ((*path, key), *places(value, (*path, key)))
+    ]
 
 
 def mutated(body: Any, path: tuple[Any, ...], value: Any, *, delete: bool) -> Any:
@@ -258,7 +486,9 @@ def ours() -> list[dict[str, Any]]:
     found = {}
     for data in VARIANTS.values():
         for each in lower(plan_of(data)):
-            found.setdefault((each.body["kind"], tuple(sorted(each.body.get("spec", {})))), each.body)
+            found.setdefault(
+                (each.body["kind"], tuple(sorted(each.body.get("spec", {})))), each.body
+            )
     return list(found.values())
 
 
@@ -266,19 +496,29 @@ def ours() -> list[dict[str, Any]]:
 def strangers() -> list[dict[str, Any]]:
     """Every object of the sets that lint is tried on."""
     files = sorted((Path(__file__).parent / "lint_sets").rglob("*.y*ml"))
-    return [body for file in files for body in yaml.safe_load_all(file.read_text())
-            if isinstance(body, dict) and {"apiVersion", "kind"} <= set(body)]
+    return [
+        body
+        for file in files
+        for body in yaml.safe_load_all(file.read_text())
+        if isinstance(body, dict) and {"apiVersion", "kind"} <= set(body)
+    ]
 
 
-def broken(data: st.DataObject, source: list[dict[str, Any]], most: int = 3) -> list[dict[str, Any]]:
+def broken(
+    data: st.DataObject, source: list[dict[str, Any]], most: int = 3
+) -> list[dict[str, Any]]:
     """Some objects with something else in up to three places of each."""
     bodies = []
-    for index in data.draw(st.lists(st.integers(0, len(source) - 1), min_size=1, max_size=most)):
+    for index in data.draw(
+        st.lists(st.integers(0, len(source) - 1), min_size=1, max_size=most)
+    ):
         body = source[index]
         for _ in range(data.draw(st.integers(1, 3))):
             if spots := places(body):
                 spot = spots[data.draw(st.integers(0, len(spots) - 1))]
-                body = mutated(body, spot, data.draw(JUNK), delete=data.draw(st.booleans()))
+                body = mutated(
+                    body, spot, data.draw(JUNK), delete=data.draw(st.booleans())
+                )
         bodies.append(body)
     return bodies
 
@@ -286,9 +526,16 @@ def broken(data: st.DataObject, source: list[dict[str, Any]], most: int = 3) -> 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_whatever_stands_in_objects_is_told_with_a_help(data: st.DataObject) -> None:
-    manifests = [Manifest(body) for body in (*broken(data, ours() + strangers(), 8), *ours())]
+    manifests = [
+        Manifest(body) for body in (*broken(data, ours() + strangers(), 8), *ours())
+    ]
     told = verify(manifests, closed=False)
-    told += run(lift(manifests, closed=False), load_catalog(), load_rules(None)[0], manifests=manifests)
+    told += run(
+        lift(manifests, closed=False),
+        load_catalog(),
+        load_rules(None)[0],
+        manifests=manifests,
+    )
     assert [each for each in told if not each.help or each.code.startswith("INT")] == []
 
 
@@ -297,15 +544,24 @@ def test_whatever_stands_in_objects_is_told_with_a_help(data: st.DataObject) -> 
 def test_lift_never_raises(data: st.DataObject) -> None:
     bodies = broken(data, ours())
     plan = lift([Manifest(body) for body in bodies], closed=False)
-    assert plan == lift([Manifest(copy.deepcopy(body)) for body in bodies], closed=False) or "nan" in repr(plan)
+    assert plan == lift(
+        [Manifest(copy.deepcopy(body)) for body in bodies], closed=False
+    ) or "nan" in repr(plan)
 
 
 @settings(max_examples=100, deadline=None)
 @given(JUNK)
 def test_lift_reads_nothing_from_what_is_no_object(junk: Any) -> None:
-    kinds = [("v1", "ConfigMap"), ("karpenter.sh/v1", "NodePool"), ("trainer.kubeflow.org/v1alpha1", "TrainJob")]
+    kinds = [
+        ("v1", "ConfigMap"),
+        ("karpenter.sh/v1", "NodePool"),
+        ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
+    ]
     for api_version, kind in kinds:
-        for body in ({"apiVersion": api_version, "kind": kind, "spec": junk}, {"apiVersion": junk, "kind": junk}):
+        for body in (
+            {"apiVersion": api_version, "kind": kind, "spec": junk},
+            {"apiVersion": junk, "kind": junk},
+        ):
             lift([Manifest({**body, "metadata": junk})], closed=False)
 
 
@@ -313,15 +569,29 @@ def test_kueues_configuration_may_be_anything_in_a_release() -> None:
     from targets.test_lowering import body_of, manifests_of
 
     release = body_of(manifests_of(spec()), "HelmRelease", "kueue")
-    for text in ("a: 2026-02-30", "[" * 5000, "{", "- 1", "", "a: &a [*a]", "? {a: 1}\n: 2", "!!python/object:os.x {}"):
+    for text in (
+        "a: 2026-02-30",
+        "[" * 5000,
+        "{",
+        "- 1",
+        "",
+        "a: &a [*a]",
+        "? {a: 1}\n: 2",
+        "!!python/object:os.x {}",
+    ):
         values = {"managerConfig": {"controllerManagerConfigYaml": text}}
-        plan = lift([Manifest(mutated(release, ("spec", "values"), values, delete=False))], closed=False)
+        plan = lift(
+            [Manifest(mutated(release, ("spec", "values"), values, delete=False))],
+            closed=False,
+        )
         assert plan.queue_manager is None or text.startswith(("a:", "?"))
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
-def test_load_never_raises_and_resolve_never_raises_on_what_it_accepts(data: st.DataObject) -> None:
+def test_load_never_raises_and_resolve_never_raises_on_what_it_accepts(
+    data: st.DataObject,
+) -> None:
     body = data.draw(specs())
     for _ in range(data.draw(st.integers(1, 4))):
         spots = places(body)
@@ -329,7 +599,9 @@ def test_load_never_raises_and_resolve_never_raises_on_what_it_accepts(data: st.
         body = mutated(body, spot, data.draw(JUNK), delete=data.draw(st.booleans()))
     model, faults = load(tree_of(body))
     assert (model is None) == bool(faults)
-    assert all(each.code.startswith("SPC") and each.help and each.message for each in faults)
+    assert all(
+        each.code.startswith("SPC") and each.help and each.message for each in faults
+    )
     if model is not None:
         plan, found = resolve(model, load_catalog())
         assert (plan is None) == any(each.severity is Severity.ERROR for each in found)

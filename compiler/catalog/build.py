@@ -20,13 +20,20 @@ from compiler.catalog.rows import plain_letters, row, wanted, zone_text
 Facts = dict[str, Any]
 
 
-def build(resources: Path, curated: Mapping[str, Any], prices: Mapping[str, Any], regions: Iterable[str]) -> Facts:
+def build(
+    resources: Path,
+    curated: Mapping[str, Any],
+    prices: Mapping[str, Any],
+    regions: Iterable[str],
+) -> Facts:
     """The whole data file. ``resources`` is moto's ``ec2/resources``; ``regions`` are all that are known to exist."""
     infos = _read(resources / "instance_types.json.gz")
     offerings = resources / "instance_type_offerings"
     offered, zones = _offerings(offerings / "availability-zone")
     families = {family for group in curated["families"].values() for family in group}
-    rows = {name: row(info) for name, info in infos.items() if wanted(name, info, families)}
+    rows = {
+        name: row(info) for name, info in infos.items() if wanted(name, info, families)
+    }
     for name, text in offered.items():
         if name in rows and text:
             rows[name]["zones"] = text
@@ -38,7 +45,10 @@ def build(resources: Path, curated: Mapping[str, Any], prices: Mapping[str, Any]
     return {
         "schema": SCHEMA,
         "sources": [*curated["sources"], prices["source"]],
-        "regions": {region: "".join(sorted(zones.get(region, ""))) for region in sorted({*regions, *zones})},
+        "regions": {
+            region: "".join(sorted(zones.get(region, "")))
+            for region in sorted({*regions, *zones})
+        },
         "zone_ids": _zone_ids(offerings),
         "instances": dict(sorted(rows.items())),
     }
@@ -50,13 +60,20 @@ def _zone_ids(folder: Path) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for path in sorted((folder / "availability-zone").glob("*.json.gz")):
         by_id: dict[frozenset[str], list[str]] = {}
-        for zone_id, types in _types_by_zone(folder / "availability-zone-id" / path.name).items():
+        for zone_id, types in _types_by_zone(
+            folder / "availability-zone-id" / path.name
+        ).items():
             by_id.setdefault(types, []).append(zone_id)
         names = _types_by_zone(path)
-        pairs = {name[-1]: by_id.get(types, []) for name, types in sorted(names.items())
-                 if list(names.values()).count(types) == 1}
+        pairs = {
+            name[-1]: by_id.get(types, [])
+            for name, types in sorted(names.items())
+            if list(names.values()).count(types) == 1
+        }
         region = path.name.removesuffix(".json.gz")
-        found[region] = {letter: ids[0] for letter, ids in pairs.items() if len(ids) == 1}
+        found[region] = {
+            letter: ids[0] for letter, ids in pairs.items() if len(ids) == 1
+        }
     return found
 
 
@@ -64,7 +81,11 @@ def _types_by_zone(path: Path) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for item in _read(path):
         found.setdefault(item["Location"], set()).add(item["InstanceType"])
-    return {zone: frozenset(types) for zone, types in found.items() if len(zone.rpartition("-")[2]) <= _PLAIN}
+    return {
+        zone: frozenset(types)
+        for zone, types in found.items()
+        if len(zone.rpartition("-")[2]) <= _PLAIN
+    }
 
 
 _PLAIN = 3  # letters after the last hyphen of `us-east-1a` and of `use1-az1`; local zones have more
@@ -77,12 +98,18 @@ def _offerings(folder: Path) -> tuple[dict[str, str], dict[str, set[str]]]:
     for path in sorted(folder.glob("*.json.gz")):
         region = path.name.removesuffix(".json.gz")
         for item in _read(path):
-            by_type.setdefault(item["InstanceType"], {}).setdefault(region, set()).add(item["Location"])
-        regions[region] = plain_letters(region, {zone for each in by_type.values() for zone in each.get(region, ())})
+            by_type.setdefault(item["InstanceType"], {}).setdefault(region, set()).add(
+                item["Location"]
+            )
+        regions[region] = plain_letters(
+            region, {zone for each in by_type.values() for zone in each.get(region, ())}
+        )
     return {name: zone_text(zones) for name, zones in by_type.items()}, regions
 
 
-def _curated(curated: Mapping[str, Any], rows: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _curated(
+    curated: Mapping[str, Any], rows: Mapping[str, Any]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for name in rows:
         if name.partition(".")[0] in curated["families"]["amx"]:
             yield name, {"amx": True}
@@ -98,7 +125,9 @@ def dump(facts: Mapping[str, Any]) -> str:
     parts = []
     for key, value in facts.items():
         if isinstance(value, dict):
-            lines = ",\n".join(f"  {_json(name)}: {_json(item)}" for name, item in value.items())
+            lines = ",\n".join(
+                f"  {_json(name)}: {_json(item)}" for name, item in value.items()
+            )
             parts.append(f" {_json(key)}: {{\n{lines}\n }}")
         elif isinstance(value, list):
             lines = ",\n".join(f"  {_json(item)}" for item in value)
@@ -113,20 +142,34 @@ def _json(value: Any) -> str:
 
 
 def _read(path: Path) -> Any:
-    return json.loads(gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes())
+    return json.loads(
+        gzip.decompress(path.read_bytes())
+        if path.suffix == ".gz"
+        else path.read_bytes()
+    )
 
 
 def known_regions() -> list[str]:
     """Every region of the partitions that EKS serves, from botocore's endpoint data."""
     session = import_module("botocore.session").get_session()
-    return [region for partition in ("aws", "aws-us-gov", "aws-cn")
-            for region in session.get_available_regions("ec2", partition_name=partition)]
+    return [
+        region
+        for partition in ("aws", "aws-us-gov", "aws-cn")
+        for region in session.get_available_regions("ec2", partition_name=partition)
+    ]
 
 
 def built() -> str:
     """The text of the data file, from the installed packages and the curated files."""
     resources = Path(str(import_module("moto").__file__)).with_name("ec2") / "resources"
-    return dump(build(resources, _read(DATA / "curated.json"), _read(DATA / "prices.json"), known_regions()))
+    return dump(
+        build(
+            resources,
+            _read(DATA / "curated.json"),
+            _read(DATA / "prices.json"),
+            known_regions(),
+        )
+    )
 
 
 if __name__ == "__main__":

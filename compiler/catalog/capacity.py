@@ -53,7 +53,9 @@ class Allocatable:
     steps: tuple[Step, ...]
 
 
-def max_pods(instance: InstanceType, *, prefix_delegation: bool = False, reserved_enis: int = 0) -> int:
+def max_pods(
+    instance: InstanceType, *, prefix_delegation: bool = False, reserved_enis: int = 0
+) -> int:
     """The most pods that the VPC CNI can address: interfaces of card 0 x (addresses - 1) + 2.
 
     With prefix delegation an address becomes a /28 of 16, capped at 110 below 30 vCPUs and at 250 above
@@ -84,10 +86,18 @@ def huge_pages_mib(instance: InstanceType) -> int:
 
 def _kube_reserved_cpu(vcpus: int) -> int:
     milli = vcpus * 1000
-    return int(sum((min(milli, end) - start) * rate / 1000 for start, end, rate in _CPU_BANDS if milli > start))
+    return int(
+        sum(
+            (min(milli, end) - start) * rate / 1000
+            for start, end, rate in _CPU_BANDS
+            if milli > start
+        )
+    )
 
 
-def _steps(instance: InstanceType, pods: int, huge_pages: bool, vm_overhead: float) -> list[Step]:
+def _steps(
+    instance: InstanceType, pods: int, huge_pages: bool, vm_overhead: float
+) -> list[Step]:
     memory = instance.memory_mib
     steps = []
     if instance.arch == "arm64":
@@ -95,18 +105,34 @@ def _steps(instance: InstanceType, pods: int, huge_pages: bool, vm_overhead: flo
         memory -= 64
     if vm_overhead:
         taken = ceil(memory * vm_overhead)
-        steps.append(Step(f"`vmMemoryOverheadPercent` {vm_overhead:.1%}", 0, taken, _KARPENTER))
+        steps.append(
+            Step(f"`vmMemoryOverheadPercent` {vm_overhead:.1%}", 0, taken, _KARPENTER)
+        )
     reserved = 11 * pods + 255
-    steps.append(Step(f"kubeReserved for {pods} pods", _kube_reserved_cpu(instance.vcpus), reserved, _KARPENTER))
+    steps.append(
+        Step(
+            f"kubeReserved for {pods} pods",
+            _kube_reserved_cpu(instance.vcpus),
+            reserved,
+            _KARPENTER,
+        )
+    )
     steps.append(Step("evictionHard `memory.available`", 0, 100, _KARPENTER))
     if huge_pages:
-        steps.append(Step("huge pages of EFA", 0, huge_pages_mib(instance), _EFA_CONFIG))
+        steps.append(
+            Step("huge pages of EFA", 0, huge_pages_mib(instance), _EFA_CONFIG)
+        )
     return steps
 
 
 def allocatable(
-    instance: InstanceType, *, huge_pages: bool, prefix_delegation: bool = False, reserved_enis: int = 0,
-    storage_gib: int = 20, vm_overhead: float = VM_MEMORY_OVERHEAD,
+    instance: InstanceType,
+    *,
+    huge_pages: bool,
+    prefix_delegation: bool = False,
+    reserved_enis: int = 0,
+    storage_gib: int = 20,
+    vm_overhead: float = VM_MEMORY_OVERHEAD,
 ) -> Allocatable:
     """What pods can request on a node of this type.
 
@@ -115,7 +141,9 @@ def allocatable(
     all NVMe disks with ``instanceStorePolicy: RAID0``. ``vm_overhead`` 0 gives the kubelet's view of a
     managed node group, on the nominal memory.
     """
-    pods = max_pods(instance, prefix_delegation=prefix_delegation, reserved_enis=reserved_enis)
+    pods = max_pods(
+        instance, prefix_delegation=prefix_delegation, reserved_enis=reserved_enis
+    )
     steps = tuple(_steps(instance, pods, huge_pages, vm_overhead))
     return Allocatable(
         cpu_milli=instance.vcpus * 1000 - sum(step.cpu_milli for step in steps),

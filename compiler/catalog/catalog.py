@@ -64,14 +64,20 @@ class Catalog:
     with any, the overlay was left out.
     """
 
-    def __init__(self, facts: Mapping[str, Any], faults: tuple[Diagnostic, ...] = ()) -> None:
+    def __init__(
+        self, facts: Mapping[str, Any], faults: tuple[Diagnostic, ...] = ()
+    ) -> None:
         self.faults = faults
-        self.instance_types: Mapping[str, InstanceType] = InstanceTypes(facts["instances"])
+        self.instance_types: Mapping[str, InstanceType] = InstanceTypes(
+            facts["instances"]
+        )
         self.regions: Mapping[str, tuple[str, ...]] = {
-            region: tuple(region + letter for letter in letters) for region, letters in facts["regions"].items()
+            region: tuple(region + letter for letter in letters)
+            for region, letters in facts["regions"].items()
         }
         self.zone_ids: Mapping[str, str] = {
-            region + letter: zone_id for region, ids in facts.get("zone_ids", {}).items()
+            region + letter: zone_id
+            for region, ids in facts.get("zone_ids", {}).items()
             for letter, zone_id in ids.items()
         }
         self._told = facts.get("told", {})
@@ -96,7 +102,10 @@ class Catalog:
     def releases(self) -> Mapping[str, Release]:
         """The release sets by name."""
         data = _read("releases.json")
-        return {name: release_from_data(name, item) for name, item in data["releases"].items()}
+        return {
+            name: release_from_data(name, item)
+            for name, item in data["releases"].items()
+        }
 
     def release(self, name: str) -> Release | None:
         """The release of this name, or None."""
@@ -115,10 +124,19 @@ class Catalog:
         """Where every set of facts comes from, the overlay's included."""
         listed = [Source(*item) for item in self._sources]
         for release in self.releases.values():
-            listed += (Source(f"release {release.name}: {what}", where, release.versions.get(what, ""), release.date)
-                       for what, where in release.sources.items())
-        listed += (Source(f"Xids: {each.name}", each.source, each.version, each.date)
-                   for each in self.xids.lists.values())
+            listed += (
+                Source(
+                    f"release {release.name}: {what}",
+                    where,
+                    release.versions.get(what, ""),
+                    release.date,
+                )
+                for what, where in release.sources.items()
+            )
+        listed += (
+            Source(f"Xids: {each.name}", each.source, each.version, each.date)
+            for each in self.xids.lists.values()
+        )
         listed.append(Source(*runtimes_source()))
         return tuple(listed)
 

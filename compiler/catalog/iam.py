@@ -40,21 +40,36 @@ def _fill(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def karpenter_policies(
-    partition: str, region: str, account: str, cluster: str, queue: str, *, node_role: str,
+    partition: str,
+    region: str,
+    account: str,
+    cluster: str,
+    queue: str,
+    *,
+    node_role: str,
 ) -> dict[str, Document]:
     """The controller's managed policies by name, as in Karpenter's own CloudFormation (v1.14.1).
 
     ``queue`` is the interruption queue's name, ``node_role`` that of the nodes' role. Arguments may themselves be
     CloudFormation or Terraform references (``${AWS::AccountId}``): they are not looked into.
     """
-    names = {"Partition": partition, "Region": region, "AccountId": account, "ClusterName": cluster,
-             "NodeRole": node_role, "Queue": queue}
+    names = {
+        "Partition": partition,
+        "Region": region,
+        "AccountId": account,
+        "ClusterName": cluster,
+        "NodeRole": node_role,
+        "Queue": queue,
+    }
     return _fill(_data()["karpenter"]["policies"], names)  # type: ignore[no-any-return]
 
 
 def node_role_policies(partition: str) -> list[str]:
     """ARNs of the AWS managed policies of the nodes' role."""
-    return [f"arn:{partition}:iam::aws:policy/{name}" for name in _data()["karpenter"]["node_role"]["policies"]]
+    return [
+        f"arn:{partition}:iam::aws:policy/{name}"
+        for name in _data()["karpenter"]["node_role"]["policies"]
+    ]
 
 
 def interruption_rules() -> dict[str, Document]:
@@ -63,9 +78,16 @@ def interruption_rules() -> dict[str, Document]:
     return _fill(rules, {})  # type: ignore[no-any-return]
 
 
-def interruption_queue(partition: str, region: str, account: str, queue: str) -> Document:
+def interruption_queue(
+    partition: str, region: str, account: str, queue: str
+) -> Document:
     """The interruption queue: ``MessageRetentionPeriod``, ``SqsManagedSseEnabled`` and its ``policy``."""
-    names = {"Partition": partition, "Region": region, "AccountId": account, "Queue": queue}
+    names = {
+        "Partition": partition,
+        "Region": region,
+        "AccountId": account,
+        "Queue": queue,
+    }
     return _fill(_data()["karpenter"]["queue"], names)  # type: ignore[no-any-return]
 
 
@@ -79,5 +101,7 @@ def addon_role(addon: str, partition: str) -> AddonRole | None:
     item = _data()["addons"].get(addon)
     if item is None:
         return None
-    managed = tuple(f"arn:{partition}:iam::aws:policy/{name}" for name in item["managed"])
+    managed = tuple(
+        f"arn:{partition}:iam::aws:policy/{name}" for name in item["managed"]
+    )
     return AddonRole(item["namespace"], item["service_account"], managed)

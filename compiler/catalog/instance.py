@@ -105,7 +105,10 @@ class InstanceType:
         if not self.network_cards:
             return ()
         cards = self.efa_cards[: self.efa_interfaces]
-        return ((0, 0, "interface"), *((card, 1 if card == 0 else 0, "efa-only") for card in cards))
+        return (
+            (0, 0, "interface"),
+            *((card, 1 if card == 0 else 0, "efa-only") for card in cards),
+        )
 
 
 def expand_zones(text: str) -> dict[str, tuple[str, ...]]:
@@ -140,16 +143,36 @@ def instance_from_row(name: str, row: Row) -> InstanceType:
     family, _, size = name.partition(".")
     nvme_gb, nvme_disks = get("nvme", (0, 0))
     return InstanceType(
-        name=name, family=family, size=size, arch=get("arch", "amd64"), vcpus=row["vcpus"],
-        memory_mib=row["memory_mib"], bare_metal=get("bare_metal", False), gpus=get("gpus", 0),
-        gpu_partition=get("gpu_partition", 1.0), accelerator=get("accelerator"),
-        accelerator_memory_mib=get("accelerator_memory_mib", 0), accelerator_resource=resource,
-        accelerators=accelerators, neuron_cores=get("neuron_cores", 0), neuron_lnc=get("neuron_lnc", 1),
+        name=name,
+        family=family,
+        size=size,
+        arch=get("arch", "amd64"),
+        vcpus=row["vcpus"],
+        memory_mib=row["memory_mib"],
+        bare_metal=get("bare_metal", False),
+        gpus=get("gpus", 0),
+        gpu_partition=get("gpu_partition", 1.0),
+        accelerator=get("accelerator"),
+        accelerator_memory_mib=get("accelerator_memory_mib", 0),
+        accelerator_resource=resource,
+        accelerators=accelerators,
+        neuron_cores=get("neuron_cores", 0),
+        neuron_lnc=get("neuron_lnc", 1),
         efa_interfaces=get("efa", 0),
-        efa_cards=tuple(card.index for card in cards if card.efa) if get("efa") else (), network_cards=cards,
-        ipv4_per_interface=get("ipv4", 0), network_gbps=get("gbps", 0.0), network_burst=get("burst", False),
-        gpudirect_rdma=get("gpudirect_rdma", False), nvlink=get("nvlink"), nvlink_gb_s=get("nvlink_gb_s", 0),
-        amx=get("amx", False), nvme_gb=nvme_gb, nvme_disks=nvme_disks,
-        placement_strategies=tuple(get("placement", "").split()), usage_classes=tuple(get("usage", "").split()),
-        zones=expand_zones(get("zones", "")), price_usd_hour=get("usd", {}), unknown=frozenset(get("unknown", ())),
+        efa_cards=tuple(card.index for card in cards if card.efa) if get("efa") else (),
+        network_cards=cards,
+        ipv4_per_interface=get("ipv4", 0),
+        network_gbps=get("gbps", 0.0),
+        network_burst=get("burst", False),
+        gpudirect_rdma=get("gpudirect_rdma", False),
+        nvlink=get("nvlink"),
+        nvlink_gb_s=get("nvlink_gb_s", 0),
+        amx=get("amx", False),
+        nvme_gb=nvme_gb,
+        nvme_disks=nvme_disks,
+        placement_strategies=tuple(get("placement", "").split()),
+        usage_classes=tuple(get("usage", "").split()),
+        zones=expand_zones(get("zones", "")),
+        price_usd_hour=get("usd", {}),
+        unknown=frozenset(get("unknown", ())),
     )

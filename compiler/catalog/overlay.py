@@ -25,12 +25,25 @@ def read_overlay(path: Path) -> tuple[Facts | None, list[Diagnostic]]:
     try:
         facts = json.loads(read_bytes(path))
     except OSError as fault:
-        return None, [error("CAT001", f"catalog file `{path}` cannot be read: {fault.strerror}", help=_HELP)]
+        return None, [
+            error(
+                "CAT001",
+                f"catalog file `{path}` cannot be read: {fault.strerror}",
+                help=_HELP,
+            )
+        ]
     except RecursionError:
-        return None, [error("CAT002", f"catalog file `{path}` is nested too deeply", help=_HELP)]
+        return None, [
+            error("CAT002", f"catalog file `{path}` is nested too deeply", help=_HELP)
+        ]
     except ValueError as fault:
-        return None, [error("CAT002", f"catalog file `{path}` is not JSON: {fault}", help=_HELP)]
-    faults = [error("CAT002", f"catalog file `{path}`: {what}", help=_HELP) for what in _faults(facts)]
+        return None, [
+            error("CAT002", f"catalog file `{path}` is not JSON: {fault}", help=_HELP)
+        ]
+    faults = [
+        error("CAT002", f"catalog file `{path}`: {what}", help=_HELP)
+        for what in _faults(facts)
+    ]
     return (None, faults) if faults else (facts, [])
 
 
@@ -49,15 +62,29 @@ def _faults(facts: Any) -> list[str]:
         found.append("`account` is not the id of an account")
     if not isinstance(facts.get("instances"), dict):
         found.append("`instances` is not a mapping")
-    return found or [what for name, row in facts["instances"].items() for what in _row_faults(name, row)]
+    return found or [
+        what
+        for name, row in facts["instances"].items()
+        for what in _row_faults(name, row)
+    ]
 
 
 _MOST = 10**9
 """More than any number of an instance type, in its unit."""
-_NUMBERS = frozenset((
-    "vcpus", "memory_mib", "gpus", "accelerator_memory_mib", "neuron", "neuron_cores", "neuron_lnc", "efa", "ipv4",
-    "nvlink_gb_s",
-))
+_NUMBERS = frozenset(
+    (
+        "vcpus",
+        "memory_mib",
+        "gpus",
+        "accelerator_memory_mib",
+        "neuron",
+        "neuron_cores",
+        "neuron_lnc",
+        "efa",
+        "ipv4",
+        "nvlink_gb_s",
+    )
+)
 _TEXTS = frozenset(("arch", "accelerator", "nvlink", "placement", "usage"))
 _ZONES = re.compile(r"[a-z0-9-]+:[a-z]+")
 """A region and the letters of its zones."""
@@ -69,11 +96,16 @@ def _row_faults(name: str, row: Any) -> list[str]:
     if not isinstance(row, dict):
         return [f"instance type `{name}` is malformed (not a mapping)"]
     if wrong := [key for key, value in row.items() if not _is_sound(key, value)]:
-        return [f"instance type `{name}` is malformed (`{key}` cannot be {_short(row[key])})" for key in wrong]
+        return [
+            f"instance type `{name}` is malformed (`{key}` cannot be {_short(row[key])})"
+            for key in wrong
+        ]
     try:
         instance_from_row(name, row)
     except (KeyError, TypeError, ValueError, AttributeError) as fault:
-        return [f"instance type `{name}` is malformed ({type(fault).__name__}: {fault})"]
+        return [
+            f"instance type `{name}` is malformed ({type(fault).__name__}: {fault})"
+        ]
     return []
 
 
@@ -88,11 +120,17 @@ def _is_sound(key: str, value: Any) -> bool:
     if key in ("gbps", "gpu_partition"):
         return _is_number(value, int, float)
     if key == "usd":
-        return isinstance(value, dict) and all(_is_number(each, int, float) for each in value.values())
+        return isinstance(value, dict) and all(
+            _is_number(each, int, float) for each in value.values()
+        )
     if key == "cards":
         return isinstance(value, list) and all(map(_is_card, value))
     if key == "nvme":
-        return isinstance(value, list) and len(value) == 2 and all(_is_number(each, int) for each in value)
+        return (
+            isinstance(value, list)
+            and len(value) == 2
+            and all(_is_number(each, int) for each in value)
+        )
     if key == "unknown":
         return isinstance(value, list) and _is_texts(value)
     return True
@@ -139,8 +177,10 @@ def merge(base: Facts, overlay: Facts) -> Facts:
     """
     told = overlay["regions"]
     rows = overlay["instances"]
-    instances = {name: _merge_row(base["instances"].get(name, {}), rows.get(name, {}), told)
-                 for name in sorted({*base["instances"], *rows})}
+    instances = {
+        name: _merge_row(base["instances"].get(name, {}), rows.get(name, {}), told)
+        for name in sorted({*base["instances"], *rows})
+    }
     return {
         "schema": SCHEMA,
         "sources": [*base["sources"], *overlay["sources"]],
@@ -152,20 +192,34 @@ def merge(base: Facts, overlay: Facts) -> Facts:
 
 
 def _without(by_region: Facts, regions: Facts) -> dict[str, Any]:
-    return {region: value for region, value in by_region.items() if region not in regions}
+    return {
+        region: value for region, value in by_region.items() if region not in regions
+    }
 
 
 def _merge_row(base: Facts, row: Facts, regions: Facts) -> Facts:
     merged = {**base, **row}
     zones = dict(part.split(":", 1) for part in base.get("zones", "").split())
-    kept = {region: letters for region, letters in zones.items() if region not in regions}
+    kept = {
+        region: letters for region, letters in zones.items() if region not in regions
+    }
     kept.update(part.split(":", 1) for part in row.get("zones", "").split())
-    merged["zones"] = " ".join(f"{region}:{letters}" for region, letters in sorted(kept.items()))
-    merged["unknown"] = [field for field in base.get("unknown", ()) if field not in _told(row)]
+    merged["zones"] = " ".join(
+        f"{region}:{letters}" for region, letters in sorted(kept.items())
+    )
+    merged["unknown"] = [
+        field for field in base.get("unknown", ()) if field not in _told(row)
+    ]
     return merged
 
 
 def _told(row: Facts) -> set[str]:
-    names = {"cards": ("network_cards", "efa_cards"), "efa": ("efa_interfaces",), "ipv4": ("ipv4_per_interface",),
-             "nvme": ("nvme_gb", "nvme_disks"), "placement": ("placement_strategies",), "zones": ("zones",)}
+    names = {
+        "cards": ("network_cards", "efa_cards"),
+        "efa": ("efa_interfaces",),
+        "ipv4": ("ipv4_per_interface",),
+        "nvme": ("nvme_gb", "nvme_disks"),
+        "placement": ("placement_strategies",),
+        "zones": ("zones",),
+    }
     return {told for key in row for told in names.get(key, (key,))}

@@ -24,8 +24,10 @@ from compiler.diagnostics.diagnostic import error
 ClientFactory = Callable[[str], Any]
 """From a region to a boto3 EC2 client for it."""
 
-_CREDENTIALS = "check the credentials, and that ec2:DescribeInstanceTypes, ec2:DescribeInstanceTypeOfferings and " \
+_CREDENTIALS = (
+    "check the credentials, and that ec2:DescribeInstanceTypes, ec2:DescribeInstanceTypeOfferings and "
     "ec2:DescribeAvailabilityZones are allowed"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,11 @@ class CatalogPatch:
         try:
             path.write_text(self.text, "utf-8", newline="\n")
         except OSError as fault:
-            return error("CAT005", f"catalog file `{path}` cannot be written: {str(fault.strerror).lower()}",
-                         help="name a writable path")
+            return error(
+                "CAT005",
+                f"catalog file `{path}` cannot be written: {str(fault.strerror).lower()}",
+                help="name a writable path",
+            )
         return None
 
 
@@ -52,27 +57,37 @@ def boto3_clients() -> ClientFactory | Diagnostic:
     try:
         session = import_module("boto3").session.Session()
     except ImportError:
-        return error("CAT003", "`catalog refresh` needs boto3, which is not installed",
-                     help="install the extra: `pip install 'trainyard[aws]'`")
+        return error(
+            "CAT003",
+            "`catalog refresh` needs boto3, which is not installed",
+            help="install the extra: `pip install 'trainyard[aws]'`",
+        )
     return lambda region: session.client("ec2", region_name=region)
 
 
 def caller_account() -> str:
     """The account whose credentials are used (STS GetCallerIdentity, which needs no right); empty if nobody says."""
     try:
-        answer = import_module("boto3").session.Session().client("sts").get_caller_identity()
+        answer = (
+            import_module("boto3").session.Session().client("sts").get_caller_identity()
+        )
     except Exception:  # whatever it is, EC2 will say so; names of zones are then taken for those of the spec's account
         return ""
     return str(answer.get("Account", ""))
 
 
 def refresh(
-    client_factory: ClientFactory, regions: Sequence[str], today: date, account: str = ""
+    client_factory: ClientFactory,
+    regions: Sequence[str],
+    today: date,
+    account: str = "",
 ) -> CatalogPatch:
     """What EC2 says today about these regions. A region that cannot be read is a fault (``CAT004``), not an end.
     ``account``: whose names of zones these are."""
     failures = import_module("botocore.exceptions")  # whoever has clients has botocore
-    garbled = import_module("botocore.parsers").ResponseParserError  # what a proxy says in EC2's place
+    garbled = import_module(
+        "botocore.parsers"
+    ).ResponseParserError  # what a proxy says in EC2's place
     families = _families()
     infos: dict[str, Mapping[str, Any]] = {}
     offered: dict[str, dict[str, set[str]]] = {}
@@ -83,7 +98,13 @@ def refresh(
         try:
             answer = _region(client_factory(region), families)
         except (failures.BotoCoreError, failures.ClientError, garbled) as fault:
-            faults.append(error("CAT004", f"EC2 in `{region}` did not answer: {_reason(fault)}", help=_CREDENTIALS))
+            faults.append(
+                error(
+                    "CAT004",
+                    f"EC2 in `{region}` did not answer: {_reason(fault)}",
+                    help=_CREDENTIALS,
+                )
+            )
             continue
         for name, info in answer.infos.items():
             infos[name] = _joined(infos.get(name), info)
@@ -95,7 +116,9 @@ def refresh(
     rows = {name: row(info) for name, info in sorted(infos.items())}
     for name, entry in rows.items():
         entry["zones"] = zone_text(offered.get(name, {}))
-    return CatalogPatch(_text(rows, zones, ids, account, today), len(rows), tuple(zones), tuple(faults))
+    return CatalogPatch(
+        _text(rows, zones, ids, account, today), len(rows), tuple(zones), tuple(faults)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,26 +129,47 @@ class _Answer:
 
 
 def _region(client: Any, families: frozenset[str]) -> _Answer:
-    infos = {info["InstanceType"]: info for info in _pages(client, "describe_instance_types", "InstanceTypes")
-             if wanted(info["InstanceType"], info, families)}
-    offerings = _pages(client, "describe_instance_type_offerings", "InstanceTypeOfferings",
-                       LocationType="availability-zone")
+    infos = {
+        info["InstanceType"]: info
+        for info in _pages(client, "describe_instance_types", "InstanceTypes")
+        if wanted(info["InstanceType"], info, families)
+    }
+    offerings = _pages(
+        client,
+        "describe_instance_type_offerings",
+        "InstanceTypeOfferings",
+        LocationType="availability-zone",
+    )
     zones = client.describe_availability_zones()["AvailabilityZones"]
     return _Answer(
         infos,
-        tuple((each["InstanceType"], each["Location"]) for each in offerings if each["InstanceType"] in infos),
-        {zone["ZoneName"]: zone.get("ZoneId", "") for zone in zones
-         if zone.get("ZoneType", "availability-zone") == "availability-zone"},
+        tuple(
+            (each["InstanceType"], each["Location"])
+            for each in offerings
+            if each["InstanceType"] in infos
+        ),
+        {
+            zone["ZoneName"]: zone.get("ZoneId", "")
+            for zone in zones
+            if zone.get("ZoneType", "availability-zone") == "availability-zone"
+        },
     )
 
 
-def _joined(known: Mapping[str, Any] | None, info: Mapping[str, Any]) -> Mapping[str, Any]:
+def _joined(
+    known: Mapping[str, Any] | None, info: Mapping[str, Any]
+) -> Mapping[str, Any]:
     # A region tells the usage classes that it has itself: Capacity Blocks are not sold everywhere.
-    classes = {*(known or {}).get("SupportedUsageClasses", ()), *info.get("SupportedUsageClasses", ())}
+    classes = {
+        *(known or {}).get("SupportedUsageClasses", ()),
+        *info.get("SupportedUsageClasses", ()),
+    }
     return {**info, "SupportedUsageClasses": sorted(classes)}
 
 
-def _pages(client: Any, operation: str, key: str, **query: Any) -> Iterator[Mapping[str, Any]]:
+def _pages(
+    client: Any, operation: str, key: str, **query: Any
+) -> Iterator[Mapping[str, Any]]:
     for page in client.get_paginator(operation).paginate(**query):
         yield from page[key]
 
@@ -135,15 +179,32 @@ def _reason(fault: Exception) -> str:
 
 
 def _families() -> frozenset[str]:
-    groups: Mapping[str, Iterable[str]] = json.loads((DATA / "curated.json").read_bytes())["families"]
+    groups: Mapping[str, Iterable[str]] = json.loads(
+        (DATA / "curated.json").read_bytes()
+    )["families"]
     return frozenset(family for group in groups.values() for family in group)
 
 
 def _text(
-    rows: Mapping[str, Any], zones: Mapping[str, str], ids: Mapping[str, Any], account: str, today: date
+    rows: Mapping[str, Any],
+    zones: Mapping[str, str],
+    ids: Mapping[str, Any],
+    account: str,
+    today: date,
 ) -> str:
-    source = [f"EC2 API in {', '.join(zones) or 'no region'}",
-              "DescribeInstanceTypes, DescribeInstanceTypeOfferings, DescribeAvailabilityZones", "live",
-              today.isoformat()]
-    return dump({"schema": SCHEMA, "sources": [source], "account": account, "regions": dict(sorted(zones.items())),
-                 "zone_ids": dict(sorted(ids.items())), "instances": rows})
+    source = [
+        f"EC2 API in {', '.join(zones) or 'no region'}",
+        "DescribeInstanceTypes, DescribeInstanceTypeOfferings, DescribeAvailabilityZones",
+        "live",
+        today.isoformat(),
+    ]
+    return dump(
+        {
+            "schema": SCHEMA,
+            "sources": [source],
+            "account": account,
+            "regions": dict(sorted(zones.items())),
+            "zone_ids": dict(sorted(ids.items())),
+            "instances": rows,
+        }
+    )

@@ -38,7 +38,9 @@ class Pair:
     def met(self, versions: Mapping[str, str]) -> bool:
         """Whether the two of them work together, or neither is of this pair."""
         minor = self.version.rpartition(".")[0]
-        return self.wanted(versions) == versions.get(self.component, "").startswith(f"{minor}.")
+        return self.wanted(versions) == versions.get(self.component, "").startswith(
+            f"{minor}."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +75,20 @@ class Release:
     def chosen(self, own: Mapping[str, str]) -> dict[str, str]:
         """The version of every component, Kubernetes among them: one's ``own``, what that needs, or the release's."""
         found = {"kubernetes": self.kubernetes, **self.versions, **own}
-        found.update((pair.component, pair.version) for pair in self.pairs
-                     if pair.component not in own and pair.wanted(found))
+        found.update(
+            (pair.component, pair.version)
+            for pair in self.pairs
+            if pair.component not in own and pair.wanted(found)
+        )
         return found
 
     def supports(self, component: str, version: str) -> bool:
         """Whether the compiler renders for this version: equal to, or a patch of, one that is listed."""
         number = version.removeprefix("v")
-        return any(number == known or number.startswith(f"{known}.") for known in self.supported.get(component, ()))
+        return any(
+            number == known or number.startswith(f"{known}.")
+            for known in self.supported.get(component, ())
+        )
 
     def has(self, feature: str, version: str | None = None) -> bool:
         """Whether a component (at this release's version if none is given) has a feature of ``features``.
@@ -90,7 +98,11 @@ class Release:
         component = feature.partition(".")[0]
         version = version or self.versions.get(component) or self.addons.get(component)
         first = self.features.get(feature)
-        return first is not None and version is not None and version_key(version) >= version_key(first)
+        return (
+            first is not None
+            and version is not None
+            and version_key(version) >= version_key(first)
+        )
 
 
 def version_key(version: str) -> tuple[int, ...]:
@@ -108,14 +120,28 @@ def release_from_data(name: str, data: Mapping[str, Any]) -> Release:
     versions = data["versions"]
     charts = {
         component: Chart(
-            chart["name"], chart["repository"], chart["kind"], chart.get("version") or versions[component],
-            chart["namespace"], chart["source"],
+            chart["name"],
+            chart["repository"],
+            chart["kind"],
+            chart.get("version") or versions[component],
+            chart["namespace"],
+            chart["source"],
         )
         for component, chart in data["charts"].items()
     }
     return Release(
-        name, data["date"], data["kubernetes"], versions, charts, data["addons"], data["images"], data["ami_releases"],
+        name,
+        data["date"],
+        data["kubernetes"],
+        versions,
+        charts,
+        data["addons"],
+        data["images"],
+        data["ami_releases"],
         {component: tuple(known) for component, known in data["supported"].items()},
-        tuple(Pair(**each) for each in data["pairs"]), data["features"], data["support_ends"], data["notes"],
+        tuple(Pair(**each) for each in data["pairs"]),
+        data["features"],
+        data["support_ends"],
+        data["notes"],
         data["sources"],
     )

@@ -14,8 +14,12 @@ Info = Mapping[str, Any]
 _DEFAULTS: tuple[Any, ...] = (None, False, 0, "", [], "amd64")
 # Neuron documentation 2.29.0, Trainium2 architecture: 96 GiB a device (EC2's stored answer says 512), and by default
 # two physical cores make a logical one (logical-neuroncore-config).
-_NEURON: Mapping[str, Mapping[str, Any]] = {"Trainium2": {"accelerator_memory_mib": 98304, "neuron_lnc": 2}}
-_PERFORMANCE = re.compile(r"(?P<burst>Up to )?(?:(?P<cards>\d+)x )?(?P<gbps>[\d.]+) Gigabit\Z")
+_NEURON: Mapping[str, Mapping[str, Any]] = {
+    "Trainium2": {"accelerator_memory_mib": 98304, "neuron_lnc": 2}
+}
+_PERFORMANCE = re.compile(
+    r"(?P<burst>Up to )?(?:(?P<cards>\d+)x )?(?P<gbps>[\d.]+) Gigabit\Z"
+)
 
 
 def row(info: Info) -> dict[str, Any]:
@@ -24,7 +28,9 @@ def row(info: Info) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "vcpus": info["VCpuInfo"]["DefaultVCpus"],
         "memory_mib": info["MemoryInfo"]["SizeInMiB"],
-        "arch": "arm64" if "arm64" in info["ProcessorInfo"]["SupportedArchitectures"] else "amd64",
+        "arch": "arm64"
+        if "arm64" in info["ProcessorInfo"]["SupportedArchitectures"]
+        else "amd64",
         "bare_metal": info.get("BareMetal", False),
         **_gpus(info.get("GpuInfo", {}).get("Gpus", ())),
         **_neuron(info.get("NeuronInfo", {}).get("NeuronDevices", ())),
@@ -33,53 +39,83 @@ def row(info: Info) -> dict[str, Any]:
         "ipv4": network.get("Ipv4AddressesPerInterface", 0),
         **_bandwidth(network.get("NetworkPerformance", "")),
         "nvme": _nvme(info.get("InstanceStorageInfo", {})),
-        "placement": " ".join(sorted(info.get("PlacementGroupInfo", {}).get("SupportedStrategies", ()))),
+        "placement": " ".join(
+            sorted(info.get("PlacementGroupInfo", {}).get("SupportedStrategies", ()))
+        ),
         "usage": " ".join(sorted(info.get("SupportedUsageClasses", ()))),
     }
-    return {key: value for key, value in entry.items() if value not in _DEFAULTS or (key == "gpus" and value == 0)}
+    return {
+        key: value
+        for key, value in entry.items()
+        if value not in _DEFAULTS or (key == "gpus" and value == 0)
+    }
 
 
 def wanted(name: str, info: Info, families: Iterable[str]) -> bool:
     """Whether a type belongs in the catalog: accelerated, HPC, or of a family that is asked for."""
     family = name.partition(".")[0]
-    nvidia = any(gpu["Manufacturer"] == "NVIDIA" for gpu in info.get("GpuInfo", {}).get("Gpus", ()))
-    return nvidia or "NeuronInfo" in info or family.startswith("hpc") or family in families
+    nvidia = any(
+        gpu["Manufacturer"] == "NVIDIA"
+        for gpu in info.get("GpuInfo", {}).get("Gpus", ())
+    )
+    return (
+        nvidia or "NeuronInfo" in info or family.startswith("hpc") or family in families
+    )
 
 
 def zone_text(zones: Mapping[str, Iterable[str]]) -> str:
     """The compact form ``us-east-1:abf us-west-2:a``. Local and Wavelength zones have no EKS nodes of these types."""
-    letters = {region: "".join(sorted(plain_letters(region, names))) for region, names in zones.items()}
-    return " ".join(f"{region}:{text}" for region, text in sorted(letters.items()) if text)
+    letters = {
+        region: "".join(sorted(plain_letters(region, names)))
+        for region, names in zones.items()
+    }
+    return " ".join(
+        f"{region}:{text}" for region, text in sorted(letters.items()) if text
+    )
 
 
 def plain_letters(region: str, zones: Iterable[str]) -> set[str]:
     """The letters of a region's ordinary zones."""
-    return {zone[-1] for zone in zones if len(zone) == len(region) + 1 and zone.startswith(region)}
+    return {
+        zone[-1]
+        for zone in zones
+        if len(zone) == len(region) + 1 and zone.startswith(region)
+    }
 
 
 def _gpus(gpus: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     for gpu in gpus:
         if gpu["Manufacturer"] == "NVIDIA":  # the only one with a device plugin here
             partition = gpu.get("GpuPartitionSize", 1.0)
-            return {"gpus": gpu["Count"], "accelerator": gpu["Name"],
-                    "accelerator_memory_mib": gpu.get("MemoryInfo", {}).get("SizeInMiB", 0),
-                    "gpu_partition": partition if partition != 1.0 else None}
+            return {
+                "gpus": gpu["Count"],
+                "accelerator": gpu["Name"],
+                "accelerator_memory_mib": gpu.get("MemoryInfo", {}).get("SizeInMiB", 0),
+                "gpu_partition": partition if partition != 1.0 else None,
+            }
     return {}
 
 
 def _neuron(devices: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     for device in devices:
         count = device["Count"]
-        return {"neuron": count, "accelerator": device["Name"],
-                "accelerator_memory_mib": device.get("MemoryInfo", {}).get("SizeInMiB", 0),
-                "neuron_cores": count * device["CoreInfo"]["Count"], **_NEURON.get(device["Name"], {})}
+        return {
+            "neuron": count,
+            "accelerator": device["Name"],
+            "accelerator_memory_mib": device.get("MemoryInfo", {}).get("SizeInMiB", 0),
+            "neuron_cores": count * device["CoreInfo"]["Count"],
+            **_NEURON.get(device["Name"], {}),
+        }
     return {}
 
 
 def _cards(cards: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
     alike = groupby(
         sorted(cards, key=lambda card: int(card["NetworkCardIndex"])),
-        lambda card: (card["MaximumNetworkInterfaces"], " ".join(card.get("InterfaceTypes", ("interface",)))),
+        lambda card: (
+            card["MaximumNetworkInterfaces"],
+            " ".join(card.get("InterfaceTypes", ("interface",))),
+        ),
     )
     runs = [(key, [card["NetworkCardIndex"] for card in group]) for key, group in alike]
     return [[indices[0], indices[-1], count, types] for (count, types), indices in runs]
@@ -91,10 +127,16 @@ def _bandwidth(text: str) -> dict[str, Any]:
     if found is None:
         return {}
     gbps = round(float(found["gbps"]) * int(found["cards"] or 1), 3)
-    return {"gbps": int(gbps) if gbps.is_integer() else gbps, "burst": bool(found["burst"])}
+    return {
+        "gbps": int(gbps) if gbps.is_integer() else gbps,
+        "burst": bool(found["burst"]),
+    }
 
 
 def _nvme(storage: Mapping[str, Any]) -> list[int] | None:
     if not storage.get("TotalSizeInGB"):
         return None
-    return [storage["TotalSizeInGB"], sum(disk["Count"] for disk in storage.get("Disks", ()))]
+    return [
+        storage["TotalSizeInGB"],
+        sum(disk["Count"] for disk in storage.get("Disks", ())),
+    ]

@@ -34,8 +34,12 @@ def _data() -> dict[str, Any]:
 @cache
 def released_runtimes() -> Mapping[str, ReleasedRuntime]:
     """By name; of one that several releases have, the newest."""
-    return {name: ReleasedRuntime(name, each["version"], each["file"], tuple(each["releases"]), each["body"])
-            for name, each in _data()["runtimes"].items()}
+    return {
+        name: ReleasedRuntime(
+            name, each["version"], each["file"], tuple(each["releases"]), each["body"]
+        )
+        for name, each in _data()["runtimes"].items()
+    }
 
 
 def runtimes_source() -> tuple[str, str, str, str]:

@@ -8,8 +8,20 @@ from compiler.catalog.capacity import allocatable
 from compiler.catalog.catalog import Catalog
 from compiler.catalog.instance import InstanceType
 
-HEADER = ("type", "arch", "accelerators", "EFA", "vCPU", "MiB", "allocatable", "Gbit/s", "NVMe GB", "block",
-          "regions", "USD/h")
+HEADER = (
+    "type",
+    "arch",
+    "accelerators",
+    "EFA",
+    "vCPU",
+    "MiB",
+    "allocatable",
+    "Gbit/s",
+    "NVMe GB",
+    "block",
+    "regions",
+    "USD/h",
+)
 """``allocatable`` is milli-CPU and MiB in Karpenter's view, huge pages taken on types with EFA."""
 
 
@@ -18,31 +30,55 @@ def rows(catalog: Catalog, filter: str = "") -> list[tuple[str, ...]]:
     accelerator's name, a region or zone that offers the type, ``efa``, ``block``, ``spot``, ``amx`` or ``arm64``.
     """
     words = filter.lower().split()
-    types = sorted(catalog.instance_types.values(), key=lambda each: (each.family, each.vcpus, each.name))
+    types = sorted(
+        catalog.instance_types.values(),
+        key=lambda each: (each.family, each.vcpus, each.name),
+    )
     return [_row(each) for each in types if all(_matches(each, word) for word in words)]
 
 
 def source_rows(catalog: Catalog) -> list[tuple[str, str, str, str]]:
     """One row a source: what, from where, version, date."""
-    return [(each.name, each.url_or_package, each.version, each.date) for each in catalog.sources]
+    return [
+        (each.name, each.url_or_package, each.version, each.date)
+        for each in catalog.sources
+    ]
 
 
 def _matches(instance: InstanceType, word: str) -> bool:
-    flags = {"efa": instance.efa_interfaces > 0, "block": instance.capacity_block, "spot": instance.spot,
-             "amx": instance.amx, "arm64": instance.arch == "arm64", "amd64": instance.arch == "amd64"}
+    flags = {
+        "efa": instance.efa_interfaces > 0,
+        "block": instance.capacity_block,
+        "spot": instance.spot,
+        "amx": instance.amx,
+        "arm64": instance.arch == "arm64",
+        "amd64": instance.arch == "amd64",
+    }
     if word in flags:
         return flags[word]
-    return (word in instance.name or word in (instance.accelerator or "").lower() or word in instance.zones
-            or any(word in zones for zones in instance.zones.values()))
+    return (
+        word in instance.name
+        or word in (instance.accelerator or "").lower()
+        or word in instance.zones
+        or any(word in zones for zones in instance.zones.values())
+    )
 
 
 def _row(instance: InstanceType) -> tuple[str, ...]:
     left = allocatable(instance, huge_pages=instance.efa_interfaces > 0)
     return (
-        instance.name, instance.arch, _accelerators(instance), _known(instance, "efa_interfaces"),
-        str(instance.vcpus), str(instance.memory_mib), f"{left.cpu_milli}m {left.memory_mib}Mi",
-        f"{instance.network_gbps:g}{' burst' if instance.network_burst else ''}", _known(instance, "nvme_gb"),
-        "yes" if instance.capacity_block else "-", str(len(instance.regions) or "?"), _prices(instance),
+        instance.name,
+        instance.arch,
+        _accelerators(instance),
+        _known(instance, "efa_interfaces"),
+        str(instance.vcpus),
+        str(instance.memory_mib),
+        f"{left.cpu_milli}m {left.memory_mib}Mi",
+        f"{instance.network_gbps:g}{' burst' if instance.network_burst else ''}",
+        _known(instance, "nvme_gb"),
+        "yes" if instance.capacity_block else "-",
+        str(len(instance.regions) or "?"),
+        _prices(instance),
     )
 
 

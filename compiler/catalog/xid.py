@@ -24,7 +24,9 @@ class XidList:
     @property
     def codes(self) -> tuple[int, ...]:
         """All codes of the list, sorted."""
-        return tuple(sorted({code for codes in self.actions.values() for code in codes}))
+        return tuple(
+            sorted({code for codes in self.actions.values() for code in codes})
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +51,27 @@ class XidTable:
 
     def action(self, code: int, source: str = "nvidia") -> str | None:
         """What a source asks for at this code (``RESET_GPU``, ``RESTART_BM``…), if it lists the code."""
-        return next((name for name, codes in self.lists[source].actions.items() if code in codes), None)
+        return next(
+            (
+                name
+                for name, codes in self.lists[source].actions.items()
+                if code in codes
+            ),
+            None,
+        )
 
 
 def xids_from_data(data: Mapping[str, Any]) -> XidTable:
     """The table from ``data/xids.json``."""
-    return XidTable({
-        name: XidList(
-            name, item["source"], item["version"], item["date"],
-            {action: tuple(codes) for action, codes in item["actions"].items()},
-        )
-        for name, item in data["lists"].items()
-    })
+    return XidTable(
+        {
+            name: XidList(
+                name,
+                item["source"],
+                item["version"],
+                item["date"],
+                {action: tuple(codes) for action, codes in item["actions"].items()},
+            )
+            for name, item in data["lists"].items()
+        }
+    )

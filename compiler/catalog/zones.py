@@ -7,10 +7,19 @@ moto stores; its offerings by id (the same answers by ``LocationType=availabilit
 
 from __future__ import annotations
 
-INDEPENDENT = frozenset((
-    "us-east-1", "us-west-1", "us-west-2", "ap-southeast-1", "ap-southeast-2", "ap-northeast-1", "eu-west-1",
-    "sa-east-1", "us-gov-west-1",
-))
+INDEPENDENT = frozenset(
+    (
+        "us-east-1",
+        "us-west-1",
+        "us-west-2",
+        "ap-southeast-1",
+        "ap-southeast-2",
+        "ap-northeast-1",
+        "eu-west-1",
+        "sa-east-1",
+        "us-gov-west-1",
+    )
+)
 """Regions in which each account has names of its own. All others have the same for every account (the same page)."""
 
 WITHOUT_EKS = frozenset(("use1-az3", "usw1-az2", "cac1-az3"))

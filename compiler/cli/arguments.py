@@ -25,8 +25,10 @@ EXIT_CODES = """exit codes:
 def parser() -> argparse.ArgumentParser:
     """The whole grammar. ``completion`` and the documentation are made from it."""
     top = argparse.ArgumentParser(
-        prog="trainyard", description="Compile training cluster specs into what Flux, eksctl and EKS need.",
-        formatter_class=argparse.RawDescriptionHelpFormatter, epilog=EXIT_CODES,
+        prog="trainyard",
+        description="Compile training cluster specs into what Flux, eksctl and EKS need.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=EXIT_CODES,
     )
     top.add_argument("--version", action="version", version=f"trainyard {__version__}")
     _common(top, default=False)
@@ -44,8 +46,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _command(commands: Commands, name: str, help: str) -> argparse.ArgumentParser:
-    found = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
-    _common(found, default=argparse.SUPPRESS)  # what stands before the command is not taken back behind it
+    found = commands.add_parser(
+        name, help=help, description=f"{help[0].upper()}{help[1:]}."
+    )
+    _common(
+        found, default=argparse.SUPPRESS
+    )  # what stands before the command is not taken back behind it
     return found
 
 
@@ -61,47 +67,92 @@ def _common(parser: argparse.ArgumentParser, default: object) -> None:
 
 def _judging(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--format", action="append", metavar="FORMAT[=FILE]", dest="formats",
+        "--format",
+        action="append",
+        metavar="FORMAT[=FILE]",
+        dest="formats",
         help=f"{', '.join(FORMATS)}; into FILE if given; may be given several times (default: text)",
     )
-    command.add_argument("--fail-on", choices=LEVELS, default="error", metavar="LEVEL",
-                         help=f"lowest level that fails the run: {', '.join(LEVELS)} (default: error)")
+    command.add_argument(
+        "--fail-on",
+        choices=LEVELS,
+        default="error",
+        metavar="LEVEL",
+        help=f"lowest level that fails the run: {', '.join(LEVELS)} (default: error)",
+    )
     _rules_and_facts(command)
 
 
 def _rules_and_facts(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--policies", type=Path, metavar="DIR",
-                         help="the adopter's policies (default: `policies/` near the specs)")
-    command.add_argument("--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`")
+    command.add_argument(
+        "--policies",
+        type=Path,
+        metavar="DIR",
+        help="the adopter's policies (default: `policies/` near the specs)",
+    )
+    command.add_argument(
+        "--catalog",
+        type=Path,
+        metavar="FILE",
+        help="facts from `trainyard catalog refresh`",
+    )
 
 
 def _committed(command: argparse.ArgumentParser) -> None:
-    command.add_argument("-o", "--output", type=Path, default=Path("generated"), metavar="DIR",
-                         help="folder with one folder a cluster (default: generated/)")
-    command.add_argument("--replace", action="store_true",
-                         help="change jobs without `rerun:`, for jobs that were never pushed")
+    command.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("generated"),
+        metavar="DIR",
+        help="folder with one folder a cluster (default: generated/)",
+    )
+    command.add_argument(
+        "--replace",
+        action="store_true",
+        help="change jobs without `rerun:`, for jobs that were never pushed",
+    )
 
 
 def _against(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--against", type=Path, metavar="DIR",
-                         help="committed output to compare with, like that of another branch (default: the output)")
+    command.add_argument(
+        "--against",
+        type=Path,
+        metavar="DIR",
+        help="committed output to compare with, like that of another branch (default: the output)",
+    )
 
 
 def _specs(command: argparse.ArgumentParser) -> None:
-    command.add_argument("paths", nargs="*", default=[SPECS], metavar="SPEC",
-                         help=f"spec files or folders; `-` is standard input (default: {SPECS}/)")
+    command.add_argument(
+        "paths",
+        nargs="*",
+        default=[SPECS],
+        metavar="SPEC",
+        help=f"spec files or folders; `-` is standard input (default: {SPECS}/)",
+    )
 
 
 def _compile(commands: Commands) -> None:
-    command = _command(commands, "compile", "check the specs and write what they compile to")
+    command = _command(
+        commands, "compile", "check the specs and write what they compile to"
+    )
     _specs(command)
     _judging(command)
     _committed(command)
-    command.add_argument("--check", action="store_true", help="write nothing; exit 3 if the output is not current")
+    command.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; exit 3 if the output is not current",
+    )
 
 
 def _check(commands: Commands) -> None:
-    command = _command(commands, "check", "check the specs, and what an edit means for what is committed")
+    command = _command(
+        commands,
+        "check",
+        "check the specs, and what an edit means for what is committed",
+    )
     _specs(command)
     _judging(command)
     _committed(command)
@@ -109,7 +160,11 @@ def _check(commands: Commands) -> None:
 
 
 def _report(commands: Commands) -> None:
-    command = _command(commands, "report", "print what a reviewer wants to know of each cluster, in Markdown")
+    command = _command(
+        commands,
+        "report",
+        "print what a reviewer wants to know of each cluster, in Markdown",
+    )
     _specs(command)
     _committed(command)
     _against(command)
@@ -118,47 +173,117 @@ def _report(commands: Commands) -> None:
 
 
 def _lint(commands: Commands) -> None:
-    command = _command(commands, "lint", "judge Kubernetes and eksctl YAML that others wrote")
-    command.add_argument("paths", nargs="+", metavar="PATH", help="files or folders; `-` is standard input")
+    command = _command(
+        commands, "lint", "judge Kubernetes and eksctl YAML that others wrote"
+    )
+    command.add_argument(
+        "paths",
+        nargs="+",
+        metavar="PATH",
+        help="files or folders; `-` is standard input",
+    )
     _judging(command)
 
 
 def _test(commands: Commands) -> None:
     command = _command(commands, "test", "run the examples of your own policies")
-    command.add_argument("policies", nargs="?", type=Path, default=Path("policies"), metavar="DIR",
-                         help="folder with policies (default: policies/)")
-    command.add_argument("--format", action="append", metavar="FORMAT[=FILE]", dest="formats",
-                         help=f"{', '.join(FORMATS)}; into FILE if given (default: text)")
+    command.add_argument(
+        "policies",
+        nargs="?",
+        type=Path,
+        default=Path("policies"),
+        metavar="DIR",
+        help="folder with policies (default: policies/)",
+    )
+    command.add_argument(
+        "--format",
+        action="append",
+        metavar="FORMAT[=FILE]",
+        dest="formats",
+        help=f"{', '.join(FORMATS)}; into FILE if given (default: text)",
+    )
     command.set_defaults(fail_on="error")
 
 
 def _explain(commands: Commands) -> None:
-    command = _command(commands, "explain", "explain a code, a key of the spec, or the derived values of an object")
-    command.add_argument("subject", nargs="?", metavar="CODE|OBJECT",
-                         help="a code (EFA003), or job/NAME, pool/NAME, queue/NAME, cluster, Kind/[namespace/]name; "
-                              "or what a rule meets (rule, Finding, Work, …); without it all codes are listed")
-    command.add_argument("field", nargs="?", default="", metavar="FIELD", help="only this field and what is below it")
-    command.add_argument("--spec", nargs="?", const="", metavar="KEY", dest="key",
-                         help="a key of the spec language (jobs.checkpoint.every): type, default, bound, example; "
-                              "without KEY all are listed")
-    command.add_argument("--in", dest="paths", action="append", metavar="SPEC", help=f"specs (default: {SPECS}/)")
+    command = _command(
+        commands,
+        "explain",
+        "explain a code, a key of the spec, or the derived values of an object",
+    )
+    command.add_argument(
+        "subject",
+        nargs="?",
+        metavar="CODE|OBJECT",
+        help="a code (EFA003), or job/NAME, pool/NAME, queue/NAME, cluster, Kind/[namespace/]name; "
+        "or what a rule meets (rule, Finding, Work, …); without it all codes are listed",
+    )
+    command.add_argument(
+        "field",
+        nargs="?",
+        default="",
+        metavar="FIELD",
+        help="only this field and what is below it",
+    )
+    command.add_argument(
+        "--spec",
+        nargs="?",
+        const="",
+        metavar="KEY",
+        dest="key",
+        help="a key of the spec language (jobs.checkpoint.every): type, default, bound, example; "
+        "without KEY all are listed",
+    )
+    command.add_argument(
+        "--in",
+        dest="paths",
+        action="append",
+        metavar="SPEC",
+        help=f"specs (default: {SPECS}/)",
+    )
     _rules_and_facts(command)
 
 
 def _schema(commands: Commands) -> None:
-    command = _command(commands, "schema", "print the JSON Schema of the spec, for editors")
-    command.add_argument("kind", nargs="?", default="TrainingCluster", metavar="KIND",
-                         help="TrainingCluster, TrainingClusterBase, TrainingJob, TrainingQueue or TrainingNodePool")
+    command = _command(
+        commands, "schema", "print the JSON Schema of the spec, for editors"
+    )
+    command.add_argument(
+        "kind",
+        nargs="?",
+        default="TrainingCluster",
+        metavar="KIND",
+        help="TrainingCluster, TrainingClusterBase, TrainingJob, TrainingQueue or TrainingNodePool",
+    )
 
 
 def _catalog(commands: Commands) -> None:
-    command = _command(commands, "catalog", "list the facts, or refresh them from the EC2 API")
-    command.add_argument("words", nargs="*", metavar="WORD",
-                         help="`refresh`, `sources`, or what to list: a type, an accelerator, a zone, efa, block, amx")
-    command.add_argument("--region", action="append", metavar="REGION", help="refresh: regions to ask")
-    command.add_argument("-o", "--output", type=Path, default=Path("catalog.json"), metavar="FILE",
-                         help="refresh: where to write (default: catalog.json)")
-    command.add_argument("--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`")
+    command = _command(
+        commands, "catalog", "list the facts, or refresh them from the EC2 API"
+    )
+    command.add_argument(
+        "words",
+        nargs="*",
+        metavar="WORD",
+        help="`refresh`, `sources`, or what to list: a type, an accelerator, a zone, efa, block, amx",
+    )
+    command.add_argument(
+        "--region", action="append", metavar="REGION", help="refresh: regions to ask"
+    )
+    command.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("catalog.json"),
+        metavar="FILE",
+        help="refresh: where to write (default: catalog.json)",
+    )
+    command.add_argument(
+        "--catalog",
+        type=Path,
+        metavar="FILE",
+        help="facts from `trainyard catalog refresh`",
+    )
 
 
 def _completion(commands: Commands) -> None:

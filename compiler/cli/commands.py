@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 _SHOWN = 12  # paths of changed files that are listed without --verbose
 
 
-def _usage(command: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+def _usage(
+    command: Callable[[argparse.Namespace], int],
+) -> Callable[[argparse.Namespace], int]:
     """Wrong words are told in one line, and so is a working directory that somebody removed."""
 
     @wraps(command)
@@ -45,7 +47,9 @@ def _at_home() -> None:
     try:
         os.getcwd()
     except FileNotFoundError:
-        raise UsageError("the working directory does not exist any more: change to one that does") from None
+        raise UsageError(
+            "the working directory does not exist any more: change to one that does"
+        ) from None
 
 
 def _options(options: argparse.Namespace) -> Options:
@@ -56,9 +60,13 @@ def _options(options: argparse.Namespace) -> Options:
     options.policies = options.policies or find_policies(options.paths)
     output = getattr(options, "output", Path("generated"))
     return Options(
-        policies=options.policies, catalog=options.catalog,
-        today=date.today(), output=output, folder=_in_repository(output),
-        hold=not getattr(options, "replace", True), against=getattr(options, "against", None),
+        policies=options.policies,
+        catalog=options.catalog,
+        today=date.today(),
+        output=output,
+        folder=_in_repository(output),
+        hold=not getattr(options, "replace", True),
+        against=getattr(options, "against", None),
     )
 
 
@@ -74,8 +82,14 @@ def find_policies(paths: Iterable[str]) -> Path | None:
     for path in map(Path, paths):
         folder = path.absolute() if path.is_dir() else path.absolute().parent
         for each in (folder, *folder.parents)[:3]:
-            if os.path.isdir(found := each / "policies"):  # where nothing may be read, there is none
-                return found.relative_to(Path.cwd()) if found.is_relative_to(Path.cwd()) else found
+            if os.path.isdir(
+                found := each / "policies"
+            ):  # where nothing may be read, there is none
+                return (
+                    found.relative_to(Path.cwd())
+                    if found.is_relative_to(Path.cwd())
+                    else found
+                )
     return None
 
 
@@ -145,9 +159,15 @@ def _compiled(options: argparse.Namespace, cdk8s: Synthesis) -> int:
     from compiler.writer import current, orphans
 
     settings = _options(options)
-    done = check(options.paths, settings, cdk8s.take if cdk8s.started else None,
-                 lambda compilation: current(compilation, settings))
-    if done.compilations and any(Path(each).is_dir() for each in options.paths):  # else not every spec was read
+    done = check(
+        options.paths,
+        settings,
+        cdk8s.take if cdk8s.started else None,
+        lambda compilation: current(compilation, settings),
+    )
+    if done.compilations and any(
+        Path(each).is_dir() for each in options.paths
+    ):  # else not every spec was read
         done.diagnostics += orphans(done, settings, options.paths)
     code = exit_code(options, done.all())
     if done.failed or code != CLEAN:
@@ -157,7 +177,9 @@ def _compiled(options: argparse.Namespace, cdk8s: Synthesis) -> int:
     return _written(options, done, settings, cdk8s)
 
 
-def _written(options: argparse.Namespace, done: Outcome, settings: Options, cdk8s: Synthesis) -> int:
+def _written(
+    options: argparse.Namespace, done: Outcome, settings: Options, cdk8s: Synthesis
+) -> int:
     """Every folder is compared before the first is written, so that what one refuses keeps all from being written."""
     from compiler.writer import prepare, write
 
@@ -165,7 +187,11 @@ def _written(options: argparse.Namespace, done: Outcome, settings: Options, cdk8
     refused = any(prepared.changes.failed for _, prepared in ready)
     written: list[tuple[Path, TreeDiff]] = []
     for each, prepared in ready:
-        changes = prepared.changes if options.check or refused else write(each, prepared, settings, cdk8s)
+        changes = (
+            prepared.changes
+            if options.check or refused
+            else write(each, prepared, settings, cdk8s)
+        )
         done.diagnostics += changes.diagnostics
         written.append((settings.output / each.name, changes))
     tell(options, done.all(), excused=done.excused)
@@ -178,17 +204,36 @@ def _written(options: argparse.Namespace, done: Outcome, settings: Options, cdk8
     return code or (STALE if options.check and stale else CLEAN)
 
 
-def _lines(options: argparse.Namespace, written: list[tuple[Path, TreeDiff]]) -> list[str]:
+def _lines(
+    options: argparse.Namespace, written: list[tuple[Path, TreeDiff]]
+) -> list[str]:
     """A line for each cluster; of many only those that change, and how many are current."""
     if options.verbose or len(written) <= _SHOWN:
-        return [line for folder, changes in written for line in _changes(options, folder, changes)]
-    changing = [(folder, changes) for folder, changes in written if changes.stale or changes.failed]
-    lines = [line for folder, changes in changing[:_SHOWN] for line in _changes(options, folder, changes)]
+        return [
+            line
+            for folder, changes in written
+            for line in _changes(options, folder, changes)
+        ]
+    changing = [
+        (folder, changes)
+        for folder, changes in written
+        if changes.stale or changes.failed
+    ]
+    lines = [
+        line
+        for folder, changes in changing[:_SHOWN]
+        for line in _changes(options, folder, changes)
+    ]
     if len(changing) > _SHOWN:
-        lines.append(f"and {len(changing) - _SHOWN} more clusters: `--verbose` lists them")
+        lines.append(
+            f"and {len(changing) - _SHOWN} more clusters: `--verbose` lists them"
+        )
     current = len(written) - len(changing)
     verb = "would change" if options.check else "changed"
-    return [*lines, f"{len(written)} clusters: {len(changing)} {verb}, {current} current"]
+    return [
+        *lines,
+        f"{len(written)} clusters: {len(changing)} {verb}, {current} current",
+    ]
 
 
 def _changes(options: argparse.Namespace, folder: Path, changes: Any) -> list[str]:
@@ -196,14 +241,22 @@ def _changes(options: argparse.Namespace, folder: Path, changes: Any) -> list[st
         return [f"{folder}: not written"]
     if not changes.stale:
         return [f"{folder}: current, {len(changes.unchanged)} files"]
-    counts = [(len(changes.added), "added"), (len(changes.changed), "changed"), (len(changes.removed), "removed")]
+    counts = [
+        (len(changes.added), "added"),
+        (len(changes.changed), "changed"),
+        (len(changes.removed), "removed"),
+    ]
     verb = "not current: " if options.check else ""
-    lines = [f"{folder}: {verb}{', '.join(f'{count} {word}' for count, word in counts if count)}"]
+    lines = [
+        f"{folder}: {verb}{', '.join(f'{count} {word}' for count, word in counts if count)}"
+    ]
     if options.verbose or options.check:
         marks = (("+", changes.added), ("~", changes.changed), ("-", changes.removed))
         paths = [f"  {mark} {path}" for mark, paths in marks for path in sorted(paths)]
         shown = paths if options.verbose else paths[:_SHOWN]
-        lines += shown + [f"  and {len(paths) - len(shown)} more: `--verbose` lists them"] * (len(paths) > len(shown))
+        lines += shown + [
+            f"  and {len(paths) - len(shown)} more: `--verbose` lists them"
+        ] * (len(paths) > len(shown))
     return lines
 
 
@@ -242,8 +295,10 @@ def run_explain(options: argparse.Namespace) -> int:
         return CLEAN
     text = explain_code(options.subject, settings)
     if text is None and options.subject.startswith("spec."):
-        raise UsageError(f"there is no code or object `{options.subject}`: "
-                         f"`trainyard explain --spec {options.subject}` explains a key of the spec")
+        raise UsageError(
+            f"there is no code or object `{options.subject}`: "
+            f"`trainyard explain --spec {options.subject}` explains a key of the spec"
+        )
     if text is None:
         text = explain_object(options.subject, options.field, options.paths, settings)
     out(visible(text))
@@ -254,7 +309,9 @@ def _explain_key(options: argparse.Namespace) -> int:
     from compiler.cli.keys import explain_key, key_rows
 
     if options.subject is not None:
-        raise UsageError(f"`--spec {options.key}` and `{options.subject}` are two subjects: ask for one at a time")
+        raise UsageError(
+            f"`--spec {options.key}` and `{options.subject}` are two subjects: ask for one at a time"
+        )
     if options.key:
         out(explain_key(options.key))
     else:
@@ -268,7 +325,9 @@ def run_schema(options: argparse.Namespace) -> int:
     from compiler.spec.schema import KINDS, schema_text
 
     if options.kind not in KINDS:
-        raise UsageError(f"`{options.kind}` is no kind: write one of {', '.join(KINDS)}")
+        raise UsageError(
+            f"`{options.kind}` is no kind: write one of {', '.join(KINDS)}"
+        )
     out(schema_text(options.kind))
     return CLEAN
 
@@ -302,7 +361,9 @@ def _refresh(options: argparse.Namespace) -> int:
     from compiler.diagnostics import Diagnostic
 
     if not options.region:
-        raise UsageError("catalog refresh asks the EC2 API of regions: give at least one `--region`")
+        raise UsageError(
+            "catalog refresh asks the EC2 API of regions: give at least one `--region`"
+        )
     clients = boto3_clients()
     if isinstance(clients, Diagnostic):
         _complain([clients])
@@ -312,7 +373,10 @@ def _refresh(options: argparse.Namespace) -> int:
     _complain([*patch.faults, *([fault] if fault else [])])
     if patch.faults or fault:
         return USAGE
-    say(options, f"{options.output}: {patch.types} types of {', '.join(patch.regions)}; use it with `--catalog`")
+    say(
+        options,
+        f"{options.output}: {patch.types} types of {', '.join(patch.regions)}; use it with `--catalog`",
+    )
     return CLEAN
 
 
@@ -324,8 +388,13 @@ def _complain(found: Iterable[Any]) -> None:
 
 
 def _print_table(header: tuple[str, ...], found: list[Any]) -> None:
-    widths = [max(len(row[column]) for row in (header, *found)) for column in range(len(header))]
-    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in (header, *found))
+    widths = [
+        max(len(row[column]) for row in (header, *found))
+        for column in range(len(header))
+    ]
+    lines = (
+        "  ".join(map(str.ljust, row, widths)).rstrip() for row in (header, *found)
+    )
     out("".join(f"{visible(line)}\n" for line in lines))
 
 

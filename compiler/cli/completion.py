@@ -15,19 +15,32 @@ def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPar
 
 
 def _flags(command: argparse.ArgumentParser) -> list[str]:
-    return [flag for action in command._actions for flag in action.option_strings if flag.startswith("--")]
+    return [
+        flag
+        for action in command._actions
+        for flag in action.option_strings
+        if flag.startswith("--")
+    ]
 
 
 def _choices(command: argparse.ArgumentParser) -> list[str]:
-    return [str(choice) for action in command._actions if not action.option_strings and action.choices
-            for choice in action.choices]
+    return [
+        str(choice)
+        for action in command._actions
+        if not action.option_strings and action.choices
+        for choice in action.choices
+    ]
 
 
 def _values(commands: dict[str, argparse.ArgumentParser]) -> dict[str, list[str]]:
     """What may follow an option, for those that take one of a few words."""
-    known = {flag: [str(choice) for choice in action.choices]
-             for command in commands.values() for action in command._actions if action.choices
-             for flag in action.option_strings}  # fmt: skip
+    known = {
+        flag: [str(choice) for choice in action.choices]
+        for command in commands.values()
+        for action in command._actions
+        if action.choices
+        for flag in action.option_strings
+    }
     return {"--format": list(FORMATS), **known}
 
 
@@ -39,18 +52,18 @@ def script(shell: str, parser: argparse.ArgumentParser) -> str:
 
 def _bash(commands: dict[str, argparse.ArgumentParser]) -> str:
     cases = "\n".join(
-        f"    {name}) words=\"{' '.join(_flags(command) + _choices(command))}\" ;;"
+        f'    {name}) words="{" ".join(_flags(command) + _choices(command))}" ;;'
         for name, command in commands.items()
     )
     values = "\n".join(
-        f"    {flag}) COMPREPLY=($(compgen -W \"{' '.join(words)}\" -- \"$word\")); return ;;"
+        f'    {flag}) COMPREPLY=($(compgen -W "{" ".join(words)}" -- "$word")); return ;;'
         for flag, words in _values(commands).items()
     )
     return f"""# trainyard completion bash > /etc/bash_completion.d/trainyard
 _trainyard() {{
   local word="${{COMP_WORDS[COMP_CWORD]}}" words=""
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "{' '.join(commands)}" -- "$word"))
+    COMPREPLY=($(compgen -W "{" ".join(commands)}" -- "$word"))
     return
   fi
   case "${{COMP_WORDS[COMP_CWORD-1]}}" in
@@ -68,13 +81,18 @@ complete -o filenames -F _trainyard trainyard
 
 
 def _zsh(commands: dict[str, argparse.ArgumentParser]) -> str:
-    names = " ".join(f"'{name}:{(command.description or '').rstrip('.')}'" for name, command in commands.items())
+    names = " ".join(
+        f"'{name}:{(command.description or '').rstrip('.')}'"
+        for name, command in commands.items()
+    )
     cases = "\n".join(
         f"    {name}) compadd -- {' '.join(_flags(command) + _choices(command))}; _files ;;"
         for name, command in commands.items()
     )
     values = "\n".join(
-        f"    {flag}) compadd -- {' '.join(words)}; return ;;" for flag, words in _values(commands).items())
+        f"    {flag}) compadd -- {' '.join(words)}; return ;;"
+        for flag, words in _values(commands).items()
+    )
     return f"""#compdef trainyard
 _trainyard() {{
   local -a commands=({names})
@@ -102,9 +120,16 @@ def _fish(commands: dict[str, argparse.ArgumentParser]) -> str:
     lines = ["complete -c trainyard -n __fish_use_subcommand -f"]
     for name, command in commands.items():
         text = (command.description or "").rstrip(".").replace("'", "")
-        lines.append(f"complete -c trainyard -n __fish_use_subcommand -a {name} -d '{text}'")
-        lines += [f"complete -c trainyard -n '__fish_seen_subcommand_from {name}' -l {flag[2:]}"
-                  + (f" -x -a '{' '.join(values[flag])}'" if flag in values else "") for flag in _flags(command)]
+        lines.append(
+            f"complete -c trainyard -n __fish_use_subcommand -a {name} -d '{text}'"
+        )
+        lines += [
+            f"complete -c trainyard -n '__fish_seen_subcommand_from {name}' -l {flag[2:]}"
+            + (f" -x -a '{' '.join(values[flag])}'" if flag in values else "")
+            for flag in _flags(command)
+        ]
         if choices := _choices(command):
-            lines.append(f"complete -c trainyard -n '__fish_seen_subcommand_from {name}' -f -a '{' '.join(choices)}'")
+            lines.append(
+                f"complete -c trainyard -n '__fish_seen_subcommand_from {name}' -f -a '{' '.join(choices)}'"
+            )
     return "\n".join(lines) + "\n"

@@ -28,5 +28,7 @@ def entry() -> None:
     except BrokenPipeError:
         code = BROKEN_PIPE
     except OSError:
-        code = code or USAGE  # `--help` to a full disk; whatever a command says was flushed by it
+        code = (
+            code or USAGE
+        )  # `--help` to a full disk; whatever a command says was flushed by it
     os._exit(code)

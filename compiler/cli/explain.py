@@ -18,14 +18,21 @@ from compiler.resolve.context import near_help
 from compiler.source import Route
 from compiler.source.tree import SequenceNode
 
-_WHOLE = ("cluster", "kueue", "health")  # objects of which a cluster has one, so that they need no name
+_WHOLE = (
+    "cluster",
+    "kueue",
+    "health",
+)  # objects of which a cluster has one, so that they need no name
 _CODE = re.compile(r"[A-Z]{2,4}\d{3}\Z")
 
 
 def all_codes(options: Options) -> list[tuple[str, str, str]]:
     """Code, name and first sentence of every page: of the compiler's own codes and of all rules."""
     pages = [(page.code, page.slug, page.title) for page in load_pages().values()]
-    rules = [(rule.code, rule.slug, rule.title.rstrip(".")) for rule in load_rules(options.policies)[0]]
+    rules = [
+        (rule.code, rule.slug, rule.title.rstrip("."))
+        for rule in load_rules(options.policies)[0]
+    ]
     return sorted([*pages, *rules])
 
 
@@ -36,27 +43,44 @@ def explain_code(subject: str, options: Options) -> str | None:
         return interface
     rules, _ = load_rules(options.policies)
     pages = [(page.code, page.slug, "", page.text) for page in load_pages().values()]
-    pages += [(rule.code, rule.slug, f" ({rule.severity})", inspect.cleandoc(rule.doc)) for rule in rules]
-    if found := [each for each in pages if subject.upper() == each[0] or subject == each[1]]:
-        return "\n".join(f"{code} {slug}{level}\n\n{text}\n" for code, slug, level, text in found)
+    pages += [
+        (rule.code, rule.slug, f" ({rule.severity})", inspect.cleandoc(rule.doc))
+        for rule in rules
+    ]
+    if found := [
+        each for each in pages if subject.upper() == each[0] or subject == each[1]
+    ]:
+        return "\n".join(
+            f"{code} {slug}{level}\n\n{text}\n" for code, slug, level, text in found
+        )
     if _CODE.match(subject.upper()):
-        raise UsageError(f"there is no code `{subject}`: "
-                         f"{meant(subject, [each[0] for each in pages]) or '`trainyard explain` lists all'}")
+        raise UsageError(
+            f"there is no code `{subject}`: "
+            f"{meant(subject, [each[0] for each in pages]) or '`trainyard explain` lists all'}"
+        )
     close = near(subject, [each[1] for each in pages], limit=1)
     if close and "/" not in subject and subject not in _WHOLE:
-        raise UsageError(f"there is no code or object `{subject}`: did you mean `{close[0]}`?")
+        raise UsageError(
+            f"there is no code or object `{subject}`: did you mean `{close[0]}`?"
+        )
     return None
 
 
-def explain_object(subject: str, field: str, paths: Sequence[str], options: Options) -> str:
+def explain_object(
+    subject: str, field: str, paths: Sequence[str], options: Options
+) -> str:
     """Every value of an object that nobody wrote, with its reason and source."""
     done = check(paths, options)
-    parts = [text for each in done.compilations if (text := _explained(each, subject, field))]
+    parts = [
+        text for each in done.compilations if (text := _explained(each, subject, field))
+    ]
     if not parts:
         if not done.compilations:
             named = listed(paths)
-            raise UsageError(f"no spec could be read in {named}, so nothing is known of `{subject}`: "
-                             "`--in` names specs, `trainyard check` reports their faults")
+            raise UsageError(
+                f"no spec could be read in {named}, so nothing is known of `{subject}`: "
+                "`--in` names specs, `trainyard check` reports their faults"
+            )
         if any(each.plan is None for each in done.compilations):
             raise UsageError("the specs have faults: `trainyard check` reports them")
         raise UsageError(_unknown(subject, field, done.compilations))
@@ -67,12 +91,16 @@ def _unknown(subject: str, field: str, compilations: Sequence[Compilation]) -> s
     """Why there is nothing to show."""
     fields = sorted({name for done in compilations for name in _fields(done, subject)})
     if fields:
-        inside = [name for name in fields if field in re.split(r"[.\[\]]+", name)] or fields
+        inside = [
+            name for name in fields if field in re.split(r"[.\[\]]+", name)
+        ] or fields
         return f"nothing is known of field `{field}` of `{subject}`: {near_help(field, inside, 'field')}"
     written = {name for done in compilations for name in _written(done)}
     if subject in written:
         return f"nothing of `{subject}` is derived: the spec has all of it"
-    derived = {each.object for done in compilations if done.plan for each in done.plan.derived}
+    derived = {
+        each.object for done in compilations if done.plan for each in done.plan.derived
+    }
     rendered = {str(each.ref) for done in compilations for each in done.manifests}
     close = near(subject, sorted(derived | written | rendered), limit=1)
     return f"there is no code or object `{subject}`: {near_help(subject, close or sorted(derived | written), 'object')}"
@@ -106,8 +134,16 @@ def _within(name: str, field: str) -> bool:
 def _explained(done: Compilation, subject: str, field: str) -> str:
     if done.plan is None:
         return ""
-    rows = [(each.field, each.value, each.reason, str(done.document.span(each.at)) if each.at else each.origin)
-            for each in done.plan.derived if each.object == subject and _within(each.field, field)]
+    rows = [
+        (
+            each.field,
+            each.value,
+            each.reason,
+            str(done.document.span(each.at)) if each.at else each.origin,
+        )
+        for each in done.plan.derived
+        if each.object == subject and _within(each.field, field)
+    ]
     if rows:
         return f"{subject} in {done.name}\n{_lines(rows)}"
     return _placed(done, subject, field)
@@ -119,9 +155,18 @@ def _placed(done: Compilation, subject: str, field: str) -> str:
     if manifest is None:
         return ""
     found = [("", done.document.span(manifest.at))]
-    found += [(str(Route(path)), done.document.span(route)) for path, route in manifest.places().items()]
-    lines = [f"  {name or 'object'}: {span}" for name, span in found if _within(name, field)]
-    return f"{subject} in {done.name}, {manifest.path}\n" + "\n".join(lines) + "\n" if lines else ""
+    found += [
+        (str(Route(path)), done.document.span(route))
+        for path, route in manifest.places().items()
+    ]
+    lines = [
+        f"  {name or 'object'}: {span}" for name, span in found if _within(name, field)
+    ]
+    return (
+        f"{subject} in {done.name}, {manifest.path}\n" + "\n".join(lines) + "\n"
+        if lines
+        else ""
+    )
 
 
 def _lines(rows: Sequence[tuple[str, str, str, str]]) -> str:

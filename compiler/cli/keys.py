@@ -39,7 +39,16 @@ def explain_key(words: str) -> str:
 
 
 def _rows(key: Key) -> Iterator[tuple[str, str]]:
-    yield "type", key.kind(lambda model: "mapping" if get_origin(key.field.annotation) is not list else "mappings")
+    yield (
+        "type",
+        key.kind(
+            lambda model: (
+                "mapping"
+                if get_origin(key.field.annotation) is not list
+                else "mappings"
+            )
+        ),
+    )
     yield "default", key.default or "none"
     bound, source, holders = _bounds().get(key.path, (key.limits, "", ""))
     if bound:

@@ -34,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as fault:  # what the machine refuses: a mode, a full disk, a limit
         named = f": `{fault.filename}`" if fault.filename else ""
         reason = fault.strerror or str(fault)
-        err(f"trainyard: {reason[:1].lower()}{reason[1:]}{named}{_place(fault) if verbose else ''}\n")
+        err(
+            f"trainyard: {reason[:1].lower()}{reason[1:]}{named}{_place(fault) if verbose else ''}\n"
+        )
         return USAGE
     except MemoryError:
         err("trainyard: out of memory\n")
@@ -54,6 +56,8 @@ def _place(fault: BaseException) -> str:
 
 def _tell(fault: BaseException, *, verbose: bool) -> None:
     text = " ".join(str(fault).split())
-    err(f"error[INT000]: {type(fault).__name__}: {text}{_place(fault) if verbose else ''}\n"
+    err(
+        f"error[INT000]: {type(fault).__name__}: {text}{_place(fault) if verbose else ''}\n"
         "  = help: this is a fault of Trainyard: please report it with the spec"
-        f"{'' if verbose else '; `--verbose` says where it arose'}\n")
+        f"{'' if verbose else '; `--verbose` says where it arose'}\n"
+    )

@@ -19,7 +19,16 @@ def _of(done: Compilation, options: Options) -> str:
     if done.plan is None or done.spec is None:
         return unfinished(done.name, done.diagnostics)
     changes = compare(done, options)
-    return report(Subject(
-        done.name, done.spec, done.plan, load_catalog(options.catalog), done.diagnostics, done.runs or (),
-        changes.added, changes.changed, changes.removed,
-    ))
+    return report(
+        Subject(
+            done.name,
+            done.spec,
+            done.plan,
+            load_catalog(options.catalog),
+            done.diagnostics,
+            done.runs or (),
+            changes.added,
+            changes.changed,
+            changes.removed,
+        )
+    )

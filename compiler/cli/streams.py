@@ -35,7 +35,9 @@ def out(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as fault:
-        raise UsageError(f"cannot write standard output: {(fault.strerror or str(fault)).lower()}") from None
+        raise UsageError(
+            f"cannot write standard output: {(fault.strerror or str(fault)).lower()}"
+        ) from None
 
 
 def err(text: str) -> None:

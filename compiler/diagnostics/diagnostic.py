@@ -53,19 +53,35 @@ class Diagnostic:
 
 
 def error(
-    code: str, message: str, at: Route | None = None, *, span: Span | None = None, label: str = "",
-    help: str = "", notes: tuple[str, ...] = (), key: bool = False,
+    code: str,
+    message: str,
+    at: Route | None = None,
+    *,
+    span: Span | None = None,
+    label: str = "",
+    help: str = "",
+    notes: tuple[str, ...] = (),
+    key: bool = False,
 ) -> Diagnostic:
     """A diagnostic of severity error."""
     return Diagnostic(code, Severity.ERROR, message, at, span, label, notes, help, key)
 
 
 def warning(
-    code: str, message: str, at: Route | None = None, *, span: Span | None = None, label: str = "",
-    help: str = "", notes: tuple[str, ...] = (), key: bool = False,
+    code: str,
+    message: str,
+    at: Route | None = None,
+    *,
+    span: Span | None = None,
+    label: str = "",
+    help: str = "",
+    notes: tuple[str, ...] = (),
+    key: bool = False,
 ) -> Diagnostic:
     """A diagnostic of severity warning."""
-    return Diagnostic(code, Severity.WARNING, message, at, span, label, notes, help, key)
+    return Diagnostic(
+        code, Severity.WARNING, message, at, span, label, notes, help, key
+    )
 
 
 def listed(names: Iterable[object], joint: str = ", ") -> str:

@@ -22,7 +22,12 @@ class Page:
     @property
     def title(self) -> str:
         """The first sentence of the text."""
-        return self.text.partition("\n\n")[0].replace("\n", " ").partition(". ")[0].rstrip(".")
+        return (
+            self.text.partition("\n\n")[0]
+            .replace("\n", " ")
+            .partition(". ")[0]
+            .rstrip(".")
+        )
 
 
 @cache
@@ -30,7 +35,9 @@ def load_pages() -> dict[str, Page]:
     """Every page by code, in the order of area and code."""
     pages: dict[str, Page] = {}
     for area in sorted(Path(__file__).with_name("codes").glob("*.md")):
-        pages.update((page.code, page) for page in split_pages(area.read_text(encoding="utf-8")))
+        pages.update(
+            (page.code, page) for page in split_pages(area.read_text(encoding="utf-8"))
+        )
     return pages
 
 

@@ -10,7 +10,11 @@ import re
 _FORMS = (
     ("a token of Hugging Face", ("hf_",), r"\bhf_[A-Za-z0-9]{20,}"),
     ("an access key of AWS", ("AKIA", "ASIA"), r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    ("a token of GitHub", ("gh", "github_pat_"), r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})"),
+    (
+        "a token of GitHub",
+        ("gh", "github_pat_"),
+        r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})",
+    ),
     ("a token of GitLab", ("glpat-",), r"\bglpat-[\w-]{20,}"),
     ("a token of Slack", ("xox",), r"\bxox[abprs]-[\w-]{10,}"),
     ("an API key", ("sk-", "nvapi-", "pypi-"), r"\b(?:sk|nvapi|pypi)-[\w-]{20,}"),
@@ -19,18 +23,31 @@ _FORMS = (
     ("the password of a URL", ("@",), r"(?<=://)[^\s:/@]+:[^\s/@$]+(?=@)"),
 )
 
-NAMES = tuple(f"_{name}" for name in (
-    "HF_TOKEN", "HUGGINGFACE_TOKEN", "HUGGING_FACE_TOKEN", "HUGGINGFACE_HUB_TOKEN", "HUGGING_FACE_HUB_TOKEN",
-    "AWS_SESSION_TOKEN", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "API_KEY", "APIKEY", "PASSWORD", "PASSWD",
-    "SECRET_KEY", "ACCESS_TOKEN", "AUTH_TOKEN",
-))
+NAMES = tuple(
+    f"_{name}"
+    for name in (
+        "HF_TOKEN",
+        "HUGGINGFACE_TOKEN",
+        "HUGGING_FACE_TOKEN",
+        "HUGGINGFACE_HUB_TOKEN",
+        "HUGGING_FACE_HUB_TOKEN",
+        "AWS_SESSION_TOKEN",
+        "AWS_SECRET_ACCESS_KEY",
+        "GITHUB_TOKEN",
+        "API_KEY",
+        "APIKEY",
+        "PASSWORD",
+        "PASSWD",
+        "SECRET_KEY",
+        "ACCESS_TOKEN",
+        "AUTH_TOKEN",
+    )
+)
 """Ends of the names that carry credentials, after ``_``."""
 
 _KEYS = "|".join(name[1:].replace("_", "[-_]") for name in NAMES)
 _NAMED = rf"(?:\b|_)(?:{_KEYS})[\"']?\s*[:=]\s*[\"']?(?P<value>[^\s\"',}}\]$]{{6,}})"
-_OPTION = (
-    rf"--[\w-]{{0,40}}?(?:{_KEYS}|token)(?:=|[\"']?\s*,?\s+[\"']?)(?P<value>(?!-)[^\s\"',}}\]$]{{6,}})"
-)
+_OPTION = rf"--[\w-]{{0,40}}?(?:{_KEYS}|token)(?:=|[\"']?\s*,?\s+[\"']?)(?P<value>(?!-)[^\s\"',}}\]$]{{6,}})"
 _HINTS = "|".join(hint for _, hints, _ in _FORMS for hint in hints)
 
 
@@ -43,7 +60,11 @@ def _possible(text: str) -> list[tuple[str, str]]:
     """The kinds of which a text has a hint, with their patterns; of nearly every text of thousands of jobs, none."""
     if re.search(_HINTS, text) is None:
         return []
-    return [(what, pattern) for what, hints, pattern in _FORMS if any(hint in text for hint in hints)]
+    return [
+        (what, pattern)
+        for what, hints, pattern in _FORMS
+        if any(hint in text for hint in hints)
+    ]
 
 
 def named(name: str) -> bool:
@@ -61,5 +82,8 @@ def masked(text: str) -> str:
 
 
 def _hide_value(found: re.Match[str]) -> str:
-    start, end = found.start("value") - found.start(), found.end("value") - found.start()
+    start, end = (
+        found.start("value") - found.start(),
+        found.end("value") - found.start(),
+    )
     return f"{found[0][:start]}{'*' * (end - start)}{found[0][end:]}"

@@ -40,7 +40,10 @@ def locked(folder: Path) -> Iterator[None]:
 
 def staging(root: Path) -> tuple[Path, Path]:
     """The hidden siblings used while ``root`` is replaced: the new tree, the old tree."""
-    return root.parent / f".{root.name}.trainyard-new", root.parent / f".{root.name}.trainyard-old"
+    return (
+        root.parent / f".{root.name}.trainyard-new",
+        root.parent / f".{root.name}.trainyard-old",
+    )
 
 
 def recover(root: Path) -> None:
@@ -75,10 +78,14 @@ def _check_writable(root: Path) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
 
 
-def _stage(root: Path, new: Path, files: Mapping[str, bytes], keep: Iterable[str]) -> None:
+def _stage(
+    root: Path, new: Path, files: Mapping[str, bytes], keep: Iterable[str]
+) -> None:
     kept = list(keep)
     os.mkdir(new)
-    folders = {str(parent) for path in (*files, *kept) for parent in Path(path).parents} - {"."}
+    folders = {
+        str(parent) for path in (*files, *kept) for parent in Path(path).parents
+    } - {"."}
     for folder in sorted(folders):
         os.mkdir(new / folder)
     for path in kept:
@@ -144,7 +151,16 @@ def exchange(first: Path, second: Path) -> bool:
         renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError):
         return False
-    if renameat2(_AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _RENAME_EXCHANGE) == 0:
+    if (
+        renameat2(
+            _AT_FDCWD,
+            os.fsencode(first),
+            _AT_FDCWD,
+            os.fsencode(second),
+            _RENAME_EXCHANGE,
+        )
+        == 0
+    ):
         return True
     code = ctypes.get_errno()
     if code in _NO_EXCHANGE:

@@ -31,7 +31,9 @@ class TreeDiff:
     unchanged: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
-    seen: Mapping[str, os.stat_result] = field(default_factory=dict, compare=False, repr=False)
+    seen: Mapping[str, os.stat_result] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @property
     def stale(self) -> bool:
@@ -53,7 +55,9 @@ def diff(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
         return TreeDiff(diagnostics=(_failure(root, fault),))
 
 
-def write(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None) -> TreeDiff:
+def write(
+    root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None
+) -> TreeDiff:
     """Make the folder hold the files, whole or not at all, and tell what was done.
 
     With an error among the diagnostics nothing was written. Each of ``files`` should be ``marked``, for the next run
@@ -73,8 +77,15 @@ def write(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None
                 swap.replace(root, new, [*done.unchanged, *done.foreign])
             return done
     except BlockingIOError:
-        return TreeDiff(diagnostics=(error("OUT004", f"another run is writing beside `{root}`",
-                                           help="wait until it has ended, then try again"),))  # fmt: skip
+        return TreeDiff(
+            diagnostics=(
+                error(
+                    "OUT004",
+                    f"another run is writing beside `{root}`",
+                    help="wait until it has ended, then try again",
+                ),
+            )
+        )
     except OSError as fault:
         return TreeDiff(diagnostics=(_failure(root, fault),))
 
@@ -108,19 +119,31 @@ def _folders(path: str) -> list[str]:
 
 def _failure(root: Path, fault: OSError) -> Diagnostic:
     if fault.errno in (errno.ENOSPC, errno.EDQUOT):
-        return error("OUT002", f"no space left to write `{root}`", help="free some space, then try again")
+        return error(
+            "OUT002",
+            f"no space left to write `{root}`",
+            help="free some space, then try again",
+        )
     if isinstance(fault, NotADirectoryError | FileExistsError):
-        return error("OUT003", f"`{_obstacle(Path(fault.filename or root))}` is not a directory",
-                     help="move it away, or write elsewhere")  # fmt: skip
+        return error(
+            "OUT003",
+            f"`{_obstacle(Path(fault.filename or root))}` is not a directory",
+            help="move it away, or write elsewhere",
+        )
     reason = (fault.strerror or str(fault)).lower()
-    return error("OUT001", f"cannot write `{fault.filename or root}`: {reason}",
-                 help="check owner and mode of the folder and of the one that holds it")  # fmt: skip
+    return error(
+        "OUT001",
+        f"cannot write `{fault.filename or root}`: {reason}",
+        help="check owner and mode of the folder and of the one that holds it",
+    )
 
 
 def _obstacle(path: Path) -> Path:
     """The part of a path that stands where a directory must: `out` of `out/deeper`, if `out` is a file."""
     parts = (*reversed(path.parents), path)
-    return next((each for each in parts if os.path.lexists(each) and not each.is_dir()), path)
+    return next(
+        (each for each in parts if os.path.lexists(each) and not each.is_dir()), path
+    )
 
 
 @dataclass
@@ -138,17 +161,32 @@ class _Comparison:
         if path == MANIFEST:
             return True  # nobody else has files of this name, and a merge may leave anything of it
         data = self.read(path)
-        return is_marked(path, data) or self._listed.get(path) == sha256(data).hexdigest()
+        return (
+            is_marked(path, data) or self._listed.get(path) == sha256(data).hexdigest()
+        )
 
     def untouched(self, path: str) -> bool:
         """Whether nobody touched a file since the comparison before."""
         now, then = self.entries[path], self.before.seen[path]
-        return (now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_mode) == (
-            then.st_ino, then.st_size, then.st_mtime_ns, then.st_ctime_ns, then.st_mode)
+        return (
+            now.st_ino,
+            now.st_size,
+            now.st_mtime_ns,
+            now.st_ctime_ns,
+            now.st_mode,
+        ) == (
+            then.st_ino,
+            then.st_size,
+            then.st_mtime_ns,
+            then.st_ctime_ns,
+            then.st_mode,
+        )
 
     def read(self, path: str) -> bytes:
         """The content of a file."""
-        with open(f"{self.root}/{path}", "rb", buffering=0) as handle:  # ten thousand times: no Path, no buffer
+        with open(
+            f"{self.root}/{path}", "rb", buffering=0
+        ) as handle:  # ten thousand times: no Path, no buffer
             return handle.readall()
 
     @cached_property
@@ -161,10 +199,19 @@ class _Comparison:
         return files if isinstance(files, dict) else {}
 
 
-def _compare(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None) -> TreeDiff:
+def _compare(
+    root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None
+) -> TreeDiff:
     if root.is_symlink():
-        return TreeDiff(diagnostics=(error("OUT003", f"`{root}` is a symbolic link, not a directory",
-                                           help="write to the folder that it names"),))  # fmt: skip
+        return TreeDiff(
+            diagnostics=(
+                error(
+                    "OUT003",
+                    f"`{root}` is a symbolic link, not a directory",
+                    help="write to the folder that it names",
+                ),
+            )
+        )
     entries = dict(_scan(root, "")) if _stands(root) else {}
     state = _Comparison(root, entries, before or TreeDiff())
     known = set(state.before.unchanged)
@@ -172,7 +219,9 @@ def _compare(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = N
     for path in sorted(files):
         if path not in entries:
             added.append(path)
-        elif (path in known and state.untouched(path)) or _holds(state, path, files[path]):
+        elif (path in known and state.untouched(path)) or _holds(
+            state, path, files[path]
+        ):
             unchanged.append(path)
         elif state.is_ours(path):
             changed.append(path)
@@ -181,8 +230,18 @@ def _compare(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = N
     ours = set(removed)
     foreign = [path for path in rest if path not in ours]
     in_the_way = _in_the_way(files, {*added, *changed, *unchanged}, foreign)
-    found = _told(root, in_the_way, [path for path in foreign if path not in in_the_way])
-    return TreeDiff(tuple(added), tuple(changed), tuple(removed), tuple(unchanged), tuple(foreign), found, entries)
+    found = _told(
+        root, in_the_way, [path for path in foreign if path not in in_the_way]
+    )
+    return TreeDiff(
+        tuple(added),
+        tuple(changed),
+        tuple(removed),
+        tuple(unchanged),
+        tuple(foreign),
+        found,
+        entries,
+    )
 
 
 def _stands(root: Path) -> bool:
@@ -191,7 +250,9 @@ def _stands(root: Path) -> bool:
         os.lstat(root)
     except FileNotFoundError:
         if (link := _obstacle(root)) != root:
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(link)) from None
+            raise NotADirectoryError(
+                errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(link)
+            ) from None
         return False
     return True
 
@@ -215,7 +276,9 @@ def _holds(state: _Comparison, path: str, wanted: bytes) -> bool:
     return state.read(path) == wanted
 
 
-def _in_the_way(files: Mapping[str, bytes], possible: set[str], foreign: list[str]) -> set[str]:
+def _in_the_way(
+    files: Mapping[str, bytes], possible: set[str], foreign: list[str]
+) -> set[str]:
     """Foreign entries where a file or a folder of ours must stand."""
     conflicts = {path for path in files if path not in possible}
     folders = {folder for path in files for folder in _folders(path)}
@@ -226,13 +289,23 @@ def _in_the_way(files: Mapping[str, bytes], possible: set[str], foreign: list[st
     return conflicts
 
 
-def _told(root: Path, in_the_way: set[str], foreign: list[str]) -> tuple[Diagnostic, ...]:
-    found = [error(
-        "OUT005", f"`{root / path}` stands in the way and was not written by Trainyard",
-        help="move it out of the output folder, or remove it; a file of Trainyard's says so in its first line",
-    ) for path in sorted(in_the_way)]  # fmt: skip
-    found += [warning(
-        "OUT006", f"`{root / path}` was not written by Trainyard and is left alone",
-        help="move it out of the output folder",
-    ) for path in foreign]  # fmt: skip
+def _told(
+    root: Path, in_the_way: set[str], foreign: list[str]
+) -> tuple[Diagnostic, ...]:
+    found = [
+        error(
+            "OUT005",
+            f"`{root / path}` stands in the way and was not written by Trainyard",
+            help="move it out of the output folder, or remove it; a file of Trainyard's says so in its first line",
+        )
+        for path in sorted(in_the_way)
+    ]
+    found += [
+        warning(
+            "OUT006",
+            f"`{root / path}` was not written by Trainyard and is left alone",
+            help="move it out of the output folder",
+        )
+        for path in foreign
+    ]
     return tuple(found)

@@ -26,9 +26,15 @@ _CHAR = r"(?:[A-Za-z0-9_./@=+,;()<>~^$\\!?*-]|:(?=[^\s]))"
 _PLAIN = re.compile(rf"(?=[A-Za-z/_]){_CHAR}+(?: {_CHAR}+)*\Z")
 _WORDS = frozenset(WORDS) | BOOLEANS_1_1
 # Digits first are safe only with a unit or dots that no number of either version has: 30m, 10.0.0.0/16, 1.2.3.
-_UNIT = re.compile(r"[0-9]+(?:\.[0-9]+)?[A-Zac-df-wyz][A-Za-z]*\Z|[0-9]+\.[0-9]+\.[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?\Z")
-_LITERAL = re.compile("[\x20-\x7e\n\t\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]+\\Z")
-_MAX_SIMPLE_KEY = 1000  # YAML 1.2.2, section 7.4.2: a key without `?` has at most 1024 characters
+_UNIT = re.compile(
+    r"[0-9]+(?:\.[0-9]+)?[A-Zac-df-wyz][A-Za-z]*\Z|[0-9]+\.[0-9]+\.[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?\Z"
+)
+_LITERAL = re.compile(
+    "[\x20-\x7e\n\t\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]+\\Z"
+)
+_MAX_SIMPLE_KEY = (
+    1000  # YAML 1.2.2, section 7.4.2: a key without `?` has at most 1024 characters
+)
 _ESCAPES = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
@@ -51,7 +57,9 @@ def dump(body: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def encoded(body: Mapping[str, Any], choices: Mapping[str, Sequence[str]] | None = None) -> bytes:
+def encoded(
+    body: Mapping[str, Any], choices: Mapping[str, Sequence[str]] | None = None
+) -> bytes:
     """The file of an object. Clusters share most of theirs, and one object is asked for more than once.
 
     ``choices``: by key at the top, all that may ever stand in its list, see ``with_choices``.
@@ -117,7 +125,9 @@ def _entry(head: str, value: Any, indent: str, lines: list[str]) -> None:
         lines.append(f"{head} {_scalar(value, indent + '  ')}")
 
 
-def _sequence(items: list[Any] | tuple[Any, ...], indent: str, lines: list[str]) -> None:
+def _sequence(
+    items: list[Any] | tuple[Any, ...], indent: str, lines: list[str]
+) -> None:
     inner = indent + "  "
     for item in items:
         if isinstance(item, (Mapping, list, tuple)) and item:
@@ -126,7 +136,9 @@ def _sequence(items: list[Any] | tuple[Any, ...], indent: str, lines: list[str])
                 _mapping(item, inner, lines)
             else:
                 _sequence(item, inner, lines)
-            lines[at] = f"{indent}- {lines[at][len(inner) :]}"  # the first line moves up beside the dash
+            lines[at] = (
+                f"{indent}- {lines[at][len(inner) :]}"  # the first line moves up beside the dash
+            )
         else:
             lines.append(f"{indent}- {_scalar(item, inner)}")
 
@@ -161,7 +173,9 @@ def _float(value: float) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    return (_PLAIN.match(text) is not None and text not in _WORDS) or _UNIT.match(text) is not None
+    return (_PLAIN.match(text) is not None and text not in _WORDS) or _UNIT.match(
+        text
+    ) is not None
 
 
 def _text(text: str, indent: str) -> str:
@@ -178,7 +192,10 @@ def _is_literal(text: str) -> bool:
         _LITERAL.match(text) is not None
         and text[0] not in " \t\n"
         and text.strip("\n") != ""
-        and not any(line != line.rstrip(" \t") or line.startswith("\t") for line in text.split("\n"))
+        and not any(
+            line != line.rstrip(" \t") or line.startswith("\t")
+            for line in text.split("\n")
+        )
     )
 
 

@@ -40,7 +40,10 @@ def _index(objects: Sequence[Body], change: Body) -> int | None:
 def _start(base: Sequence[Body], change: Body) -> Body:
     if change["kind"] in _STARTED:
         for body in base:
-            if body["kind"] == change["kind"] and ref_of(body).group == ref_of(change).group:
+            if (
+                body["kind"] == change["kind"]
+                and ref_of(body).group == ref_of(change).group
+            ):
                 return body
     return {}
 
@@ -97,7 +100,11 @@ def _position(items: list[Any], change: Mapping[str, Any], position: int) -> int
 def _clean(value: Any) -> Any:
     """A value without what only speaks of the base."""
     if isinstance(value, Mapping):
-        return {key: _clean(item) for key, item in value.items() if item is not None and key != "$patch"}
+        return {
+            key: _clean(item)
+            for key, item in value.items()
+            if item is not None and key != "$patch"
+        }
     if isinstance(value, list):
         return [_clean(item) for item in value]
     return value

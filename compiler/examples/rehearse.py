@@ -40,7 +40,9 @@ class UnusableExampleError(Exception):
 @cache
 def base_spec() -> dict[str, Any]:
     """The spec that a part is laid over."""
-    spec: dict[str, Any] = yaml.safe_load((_DATA / "spec.yaml").read_text(encoding="utf-8"))
+    spec: dict[str, Any] = yaml.safe_load(
+        (_DATA / "spec.yaml").read_text(encoding="utf-8")
+    )
     return spec
 
 
@@ -64,14 +66,19 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
     try:
         documents = [document for document in yaml.safe_load_all(text) if document]
     except yaml.YAMLError as fault:
-        raise UnusableExampleError(f"it is no YAML: {' '.join(str(fault).split())}") from None
+        raise UnusableExampleError(
+            f"it is no YAML: {' '.join(str(fault).split())}"
+        ) from None
     if not all(isinstance(document, dict) for document in documents):
         raise UnusableExampleError("it is neither keys of a spec nor manifests")
     if documents and "kind" not in documents[0]:
         return from_spec(yaml.safe_dump(merged(base_spec(), {"spec": documents[0]})))
     if text.startswith(WHOLE):
         plan, manifests = from_spec(yaml.safe_dump(base_spec()))
-        changed = [Manifest(body) for body in overlaid([manifest.body for manifest in manifests], documents)]
+        changed = [
+            Manifest(body)
+            for body in overlaid([manifest.body for manifest in manifests], documents)
+        ]
         return reread(changed, plan), changed
     manifests = [Manifest(body) for body in overlaid(base_set(), documents)]
     return lift(manifests, closed=False), manifests
@@ -102,4 +109,6 @@ def _refuse(faults: Sequence[Diagnostic]) -> None:
     errors = [fault for fault in faults if fault.severity is Severity.ERROR]
     if errors:
         first = errors[0]
-        raise UnusableExampleError(f"with the base it is no spec: {first.code} {first.message} at `{first.at}`")
+        raise UnusableExampleError(
+            f"with the base it is no spec: {first.code} {first.message} at `{first.at}`"
+        )

@@ -55,7 +55,11 @@ def changed_fields(
 
 
 def _of_runtime(
-    committed: Committed, old: Manifest, job: TrainJob, manifests: Mapping[str, Manifest], names: Mapping[str, str]
+    committed: Committed,
+    old: Manifest,
+    job: TrainJob,
+    manifests: Mapping[str, Manifest],
+    names: Mapping[str, str],
 ) -> Iterator[Change]:
     new = manifests.get(f"ClusterTrainingRuntime/{job.runtime}")
     if new is None:
@@ -66,7 +70,9 @@ def _of_runtime(
 
 
 def _differences(old: Any, new: Manifest, names: Mapping[str, str]) -> Iterator[Change]:
-    for path, shown, before, after in _walk(old, new.body["spec"], ("spec",), ("spec",), names):
+    for path, shown, before, after in _walk(
+        old, new.body["spec"], ("spec",), ("spec",), names
+    ):
         if path != _NAMES_ITS_CONTENT:
             yield Change(str(Route(shown)), before, after, new.origin(path))
 
@@ -77,7 +83,9 @@ def _walk(
     """Path, path to show, value before and after of each difference. Items of lists are told apart by ``name``."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted({*old, *new}):
-            yield from _walk(old.get(key), new.get(key), (*path, key), (*shown, key), names)
+            yield from _walk(
+                old.get(key), new.get(key), (*path, key), (*shown, key), names
+            )
     elif _named(old) and _named(new):
         before = {item["name"]: item for item in old}
         after = {item["name"]: (index, item) for index, item in enumerate(new)}
@@ -91,8 +99,10 @@ def _walk(
 
 def _named(value: Any) -> bool:
     """Whether a value is a list whose items have names."""
-    return isinstance(value, Sequence) and not isinstance(value, str) and all(
-        isinstance(item, Mapping) and "name" in item for item in value
+    return (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and all(isinstance(item, Mapping) and "name" in item for item in value)
     )
 
 

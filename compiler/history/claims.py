@@ -18,9 +18,14 @@ from compiler.plan.units import Quantity
 _KIND = "PersistentVolumeClaim"
 
 
-def with_kept_sizes(manifests: Iterable[Manifest], committed: Committed) -> list[Manifest]:
+def with_kept_sizes(
+    manifests: Iterable[Manifest], committed: Committed
+) -> list[Manifest]:
     """Every claim whose file system has grown since with the size that it was made with."""
-    return [_kept(manifest, committed) if manifest.body["kind"] == _KIND else manifest for manifest in manifests]
+    return [
+        _kept(manifest, committed) if manifest.body["kind"] == _KIND else manifest
+        for manifest in manifests
+    ]
 
 
 def _kept(new: Manifest, committed: Committed) -> Manifest:
@@ -32,8 +37,13 @@ def _kept(new: Manifest, committed: Committed) -> Manifest:
     before, now = _size(old.body), _size(new.body)
     if before is None or now is None or before >= now:
         return new
-    resources = {**new.body["spec"]["resources"], "requests": old.body["spec"]["resources"]["requests"]}
-    return replace(new, body={**new.body, "spec": {**new.body["spec"], "resources": resources}})
+    resources = {
+        **new.body["spec"]["resources"],
+        "requests": old.body["spec"]["resources"]["requests"],
+    }
+    return replace(
+        new, body={**new.body, "spec": {**new.body["spec"], "resources": resources}}
+    )
 
 
 def _size(body: Body) -> Quantity | None:

@@ -61,25 +61,36 @@ class Committed:
 
     def holds(self, manifest: Manifest) -> bool:
         """Whether an object stands there just as it would be written."""
-        return self._read(manifest.path) == marked(manifest.path, encoded(manifest.body, manifest.choices))
+        return self._read(manifest.path) == marked(
+            manifest.path, encoded(manifest.body, manifest.choices)
+        )
 
     def names(self, folder: str, kind: str) -> list[str]:
         """The objects of a kind without a namespace that we wrote into a folder, by name."""
         prefix = f"{folder}/{kind.lower()}-"
-        found = [path for path in self._listed(folder) if path.startswith(prefix) and self._is_ours(path)]
+        found = [
+            path
+            for path in self._listed(folder)
+            if path.startswith(prefix) and self._is_ours(path)
+        ]
         return [path.removeprefix(prefix).removesuffix(".yaml") for path in found]
 
     def forgotten(self) -> list[str]:
         """TrainJobs that we wrote and of whose run nothing is remembered: by path."""
         if "jobs" in self.index:  # as Trainyard 0.1 remembered them
             return []
-        known = {object_path(JOBS, TRAIN_JOB, run.object, run.namespace) for run in self.runs}
+        known = {
+            object_path(JOBS, TRAIN_JOB, run.object, run.namespace) for run in self.runs
+        }
         for path in self.broken_runs:
             namespace, _, name = Path(path).stem.partition(".")
             known.add(object_path(JOBS, TRAIN_JOB, name, namespace))
         wanted = f".{TRAIN_JOB.lower()}-"
-        return [str(self._folder / path) for path in self._listed(JOBS) if wanted in path and path not in known
-                and self._is_ours(path)]
+        return [
+            str(self._folder / path)
+            for path in self._listed(JOBS)
+            if wanted in path and path not in known and self._is_ours(path)
+        ]
 
     def left_out(self, manifests: Sequence[Manifest]) -> list[Manifest]:
         """The objects that Flux applies from the folder and that are not among those to be written."""
@@ -94,7 +105,11 @@ class Committed:
 
     def _applied(self) -> list[str]:
         """The files of the folders that Flux reads."""
-        folders = (folder for folder in sorted(self._entries(self._folder)) if folder not in _NOT_APPLIED)
+        folders = (
+            folder
+            for folder in sorted(self._entries(self._folder))
+            if folder not in _NOT_APPLIED
+        )
         return [path for folder in folders for path in self._yaml_below(folder)]
 
     def _yaml_below(self, folder: str) -> Iterator[str]:
@@ -122,7 +137,9 @@ class Committed:
         return body if isinstance(body, dict) else None
 
     def _listed(self, folder: str) -> list[str]:
-        return [f"{folder}/{name}" for name in sorted(self._entries(self._folder / folder))]
+        return [
+            f"{folder}/{name}" for name in sorted(self._entries(self._folder / folder))
+        ]
 
     def _is_ours(self, path: str) -> bool:
         return is_marked(path, self._read(path) or b"")
@@ -136,7 +153,9 @@ class Committed:
     def manifest(self, ref: str, path: str, like: Manifest) -> Manifest | None:
         """The object at a path as it stands there, with the places of ``like``; ``None`` where it cannot be read."""
         try:
-            data = self._read(path) or self._read(self.index["objects"][ref]["path"])  # where 0.1 had it
+            data = self._read(path) or self._read(
+                self.index["objects"][ref]["path"]
+            )  # where 0.1 had it
         except UNREADABLE:
             return None
         body = self._body(path, data)
@@ -145,4 +164,11 @@ class Committed:
         same_kind = like.ref.kind == ref.partition("/")[0]
         origins = like.origins if same_kind else {}
         lists = like.lists if same_kind else ()
-        return Manifest(body, path, like.at, origins, lists, choices=like.choices if same_kind else {})
+        return Manifest(
+            body,
+            path,
+            like.at,
+            origins,
+            lists,
+            choices=like.choices if same_kind else {},
+        )

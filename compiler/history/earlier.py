@@ -19,7 +19,10 @@ _SHOWN = 5  # runs that one message names
 
 
 def earlier_runs(
-    remembered: Iterable[Run], current: Iterable[Run], spec: ClusterSpec, landed: Callable[[str], Landing]
+    remembered: Iterable[Run],
+    current: Iterable[Run],
+    spec: ClusterSpec,
+    landed: Callable[[str], Landing],
 ) -> list[Run]:
     """What is still remembered of runs that the spec does not ask for.
 
@@ -36,12 +39,18 @@ def earlier_runs(
         if run.job in done or run.object in ended:
             earlier.append(replace(run, state=ENDED))
         elif run.state != ENDED:
-            left = run if run.landing or not run.pool else replace(run, landing=landed(run.pool))
+            left = (
+                run
+                if run.landing or not run.pool
+                else replace(run, landing=landed(run.pool))
+            )
             earlier.append(replace(left, state=LEFT))
     return earlier
 
 
-def lost_needs(earlier: Iterable[Run], spec: ClusterSpec, plan: Plan) -> list[Diagnostic]:
+def lost_needs(
+    earlier: Iterable[Run], spec: ClusterSpec, plan: Plan
+) -> list[Diagnostic]:
     """What leaves the spec although a run may still need it: one error for each thing."""
     users: dict[tuple[str, str], list[Run]] = {}
     for run in earlier:
@@ -65,11 +74,15 @@ def _lost(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str]]:
     for name in run.storage:
         if name not in storage:
             yield "storage", f"storage `{name}`"
-    if run.priority and run.priority not in {priority.name for priority in spec.priorities}:
+    if run.priority and run.priority not in {
+        priority.name for priority in spec.priorities
+    }:
         yield "priorities", f"priority `{run.priority}`"
 
 
-def _lost_nodes(run: Run, pools: Mapping[str, int], plan: Plan) -> Iterator[tuple[str, str]]:
+def _lost_nodes(
+    run: Run, pools: Mapping[str, int], plan: Plan
+) -> Iterator[tuple[str, str]]:
     if run.pool and run.pool not in pools:
         yield "nodePools", f"pool `{run.pool}`"
     elif run.pool and pools[run.pool] < run.nodes:
@@ -79,7 +92,9 @@ def _lost_nodes(run: Run, pools: Mapping[str, int], plan: Plan) -> Iterator[tupl
             yield "nodePools", f"{what} of pool `{run.pool}`"
 
 
-def _lost_share(run: Run, pools: Mapping[str, int], spec: ClusterSpec) -> Iterator[tuple[str, str]]:
+def _lost_share(
+    run: Run, pools: Mapping[str, int], spec: ClusterSpec
+) -> Iterator[tuple[str, str]]:
     """A queue with too few nodes of the pool, borrowed ones included: Kueue would never admit the run again."""
     for queue in spec.queues:
         if queue.name != run.queue or run.pool not in pools:
@@ -90,7 +105,10 @@ def _lost_share(run: Run, pools: Mapping[str, int], spec: ClusterSpec) -> Iterat
                 borrowed = pools[run.pool] if quota.borrow is None else quota.borrow
                 share += quota.nodes + (borrowed if queue.cohort else 0)
         if share < run.nodes:
-            yield "queues", f"quota for {run.nodes} nodes of pool `{run.pool}` in queue `{run.queue}`"
+            yield (
+                "queues",
+                f"quota for {run.nodes} nodes of pool `{run.pool}` in queue `{run.queue}`",
+            )
 
 
 def _lost_quota(run: Run, plan: Plan) -> Iterator[tuple[str, str]]:
@@ -101,17 +119,28 @@ def _lost_quota(run: Run, plan: Plan) -> Iterator[tuple[str, str]]:
         for resource, count in run.accelerators.items():
             ceiling = quota.hard.get(f"requests.{resource}")
             if ceiling is not None and ceiling < Quantity.of(count):
-                yield "namespaces", f"quota for {count} {resource} in namespace `{run.namespace}`"
+                yield (
+                    "namespaces",
+                    f"quota for {count} {resource} in namespace `{run.namespace}`",
+                )
 
 
 def _needed(section: str, thing: str, runs: Sequence[Run]) -> Diagnostic:
     objects = [run.object for run in runs]
-    subject = f"run {listed(objects[:_SHOWN])}" if len(runs) == 1 else f"{len(runs)} runs"
+    subject = (
+        f"run {listed(objects[:_SHOWN])}" if len(runs) == 1 else f"{len(runs)} runs"
+    )
     verb = "needs" if len(runs) == 1 else "need"
     return error(
-        "CHG001", f"{thing} leaves the spec, and {subject} {verb} it", _SPEC / section,
-        label="a run that the spec no longer asks for goes on until it ends or is deleted", key=True,
-        notes=tuple(f"`{run.object}` of job `{run.job}`: `{run.ends_with()}` ends it" for run in runs[:_SHOWN]),
+        "CHG001",
+        f"{thing} leaves the spec, and {subject} {verb} it",
+        _SPEC / section,
+        label="a run that the spec no longer asks for goes on until it ends or is deleted",
+        key=True,
+        notes=tuple(
+            f"`{run.object}` of job `{run.job}`: `{run.ends_with()}` ends it"
+            for run in runs[:_SHOWN]
+        ),
         help=f"keep it until then; what has ended is named under `spec`: `endedRuns: [{', '.join(objects)}]`, or by "
         "`done: true` in its job",
     )
@@ -129,29 +158,48 @@ def goes_on(earlier: Iterable[Run]) -> list[Diagnostic]:
     if len(runs) > _SHOWN:
         notes.append(f"and {len(runs) - _SHOWN} more: `trainyard report` lists them")
     names = ", ".join(run.object for run in runs)
-    return [Diagnostic(
-        "CHG003", Severity.NOTE, message, _SPEC / "jobs", key=True, notes=tuple(notes),
-        help=f"once ended, name it under `spec`, and it is forgotten: `endedRuns: [{names}]`",
-    )]
+    return [
+        Diagnostic(
+            "CHG003",
+            Severity.NOTE,
+            message,
+            _SPEC / "jobs",
+            key=True,
+            notes=tuple(notes),
+            help=f"once ended, name it under `spec`, and it is forgotten: `endedRuns: [{names}]`",
+        )
+    ]
 
 
 def unreadable(paths: Iterable[str]) -> list[Diagnostic]:
     """Files of runs that cannot be read: what they remember could run a second time."""
-    return [error(
-        "CHG008", f"`{path}` cannot be read, and the run that it remembers may still be there", _SPEC / "jobs",
-        key=True, label="its job could be submitted a second time",
-        help="restore it from version control, in a merge from one of the two sides; `--replace` if the run was never "
-        "pushed",
-    ) for path in paths]
+    return [
+        error(
+            "CHG008",
+            f"`{path}` cannot be read, and the run that it remembers may still be there",
+            _SPEC / "jobs",
+            key=True,
+            label="its job could be submitted a second time",
+            help="restore it from version control, in a merge from one of the two sides; "
+            "`--replace` if the run was never pushed",
+        )
+        for path in paths
+    ]
 
 
 def forgotten(paths: Iterable[str]) -> list[Diagnostic]:
     """TrainJobs whose run nobody remembers any more."""
-    return [error(
-        "CHG008", f"`{path}` was submitted, and its file under `runs/` is gone", _SPEC / "jobs",
-        key=True, label="its job could be submitted a second time",
-        help="restore that file from version control; `--replace` if the run was never pushed",
-    ) for path in paths]
+    return [
+        error(
+            "CHG008",
+            f"`{path}` was submitted, and its file under `runs/` is gone",
+            _SPEC / "jobs",
+            key=True,
+            label="its job could be submitted a second time",
+            help="restore that file from version control; `--replace` if the run was never pushed",
+        )
+        for path in paths
+    ]
 
 
 def _holds(run: Run) -> str:
@@ -161,7 +209,9 @@ def _holds(run: Run) -> str:
     return f"`{run.object}` of job `{run.job}` holds {nodes} of pool `{run.pool}`"
 
 
-def not_ended(earlier: Iterable[Run], current: Iterable[Run], spec: ClusterSpec) -> list[Diagnostic]:
+def not_ended(
+    earlier: Iterable[Run], current: Iterable[Run], spec: ClusterSpec
+) -> list[Diagnostic]:
     """Names under ``endedRuns`` that end nothing: those of jobs of the spec, and those that no run has."""
     ended = {run.object for run in earlier}
     asked_for = {run.object: run.job for run in current}
@@ -169,13 +219,22 @@ def not_ended(earlier: Iterable[Run], current: Iterable[Run], spec: ClusterSpec)
     for index, name in enumerate(spec.ended_runs):
         at = _SPEC / "endedRuns" / index
         if name in asked_for:
-            found.append(error(
-                "CHG005", f"run `{name}` is what job `{asked_for[name]}` asks for", at,
-                help=f"write `done: true` in job `{asked_for[name]}`, or remove `{name}` here",
-            ))
+            found.append(
+                error(
+                    "CHG005",
+                    f"run `{name}` is what job `{asked_for[name]}` asks for",
+                    at,
+                    help=f"write `done: true` in job `{asked_for[name]}`, or remove `{name}` here",
+                )
+            )
         elif name not in ended:
-            found.append(Diagnostic(
-                "CHG005", Severity.NOTE, f"no run `{name}` is remembered", at,
-                help="remove it; the name is that of a TrainJob, as `kubectl get trainjobs -A` shows it",
-            ))
+            found.append(
+                Diagnostic(
+                    "CHG005",
+                    Severity.NOTE,
+                    f"no run `{name}` is remembered",
+                    at,
+                    help="remove it; the name is that of a TrainJob, as `kubectl get trainjobs -A` shows it",
+                )
+            )
     return found

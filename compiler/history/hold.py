@@ -12,7 +12,14 @@ from compiler.diagnostics.diagnostic import error
 from compiler.history.changes import Change, changed_fields, said
 from compiler.history.claims import with_kept_sizes
 from compiler.history.committed import Committed
-from compiler.history.earlier import earlier_runs, forgotten, goes_on, lost_needs, not_ended, unreadable
+from compiler.history.earlier import (
+    earlier_runs,
+    forgotten,
+    goes_on,
+    lost_needs,
+    not_ended,
+    unreadable,
+)
 from compiler.history.immutable import refused_edits
 from compiler.history.keep import Kept, kept, kept_as_submitted, with_kept
 from compiler.history.needs import landed, with_needs
@@ -40,7 +47,11 @@ class Held:
 
 
 def hold(
-    spec: TrainingCluster, plan: Plan, manifests: list[Manifest], document: Document, folder: Path
+    spec: TrainingCluster,
+    plan: Plan,
+    manifests: list[Manifest],
+    document: Document,
+    folder: Path,
 ) -> Held:
     """Compare a plan with the committed ``folder`` of its cluster."""
     words = Words(document)
@@ -53,17 +64,26 @@ def hold(
     in_doubt = _keep_jobs(held, committed, words, spec)
     held.runs = submitted(held.plan, held.manifests, words)
     remembered = [run for run in committed.runs if run.job not in in_doubt]
-    earlier = earlier_runs(remembered, held.runs, spec.spec, lambda pool: landed(committed, pool, held.manifests))
+    earlier = earlier_runs(
+        remembered,
+        held.runs,
+        spec.spec,
+        lambda pool: landed(committed, pool, held.manifests),
+    )
     held.diagnostics += lost_needs(earlier, spec.spec, held.plan) or goes_on(earlier)
     held.diagnostics += not_ended(earlier, held.runs, spec.spec)
     held.runs += earlier
-    held.plan, held.manifests = with_needs(held.plan, held.manifests, earlier, committed)
+    held.plan, held.manifests = with_needs(
+        held.plan, held.manifests, earlier, committed
+    )
     if not any(found.severity is Severity.ERROR for found in held.diagnostics):
         held.diagnostics += pruned(held.manifests, committed)
     return held
 
 
-def _keep_jobs(held: Held, committed: Committed, words: Words, spec: TrainingCluster) -> set[str]:
+def _keep_jobs(
+    held: Held, committed: Committed, words: Words, spec: TrainingCluster
+) -> set[str]:
     """Put every job that stays into its place, and report every job that would run a second time.
 
     The names of jobs of which it is in doubt which run is theirs.
@@ -88,15 +108,22 @@ def _keep_jobs(held: Held, committed: Committed, words: Words, spec: TrainingClu
                 in_doubt.add(before.job)
             continue
         # Two branches may have made one each: the merged spec asks for one of them, and the other goes on.
-        run = next((each for each in runs if each.is_same(job, made[job.name])), runs[-1])
+        run = next(
+            (each for each in runs if each.is_same(job, made[job.name])), runs[-1]
+        )
         if job.rerun > run.rerun:
             continue
         if run.state == ENDED:
             second[job.source_name] = _after_the_end(job, run)
         elif run.is_same(job, made[job.name]):
             held.diagnostics += _added_again(job, run)
-        elif run.asked != words.asked(job) or (old := kept(committed, run, job, made[job.name])) is None:
-            second[job.source_name] = _second_run(job, run, changed_fields(committed, run, job, by_ref()))
+        elif (
+            run.asked != words.asked(job)
+            or (old := kept(committed, run, job, made[job.name])) is None
+        ):
+            second[job.source_name] = _second_run(
+                job, run, changed_fields(committed, run, job, by_ref())
+            )
         else:
             stay[job.name] = old
     held.diagnostics += second.values()
@@ -115,16 +142,23 @@ def _second_run(job: TrainJob, run: Run, changes: Sequence[Change]) -> Diagnosti
     if len(changes) > _SHOWN:
         notes.append(f"and {len(changes) - _SHOWN} more fields")
     return error(
-        "RES030", f"job `{job.source_name}` was submitted as `{run.object}` and would run a second time", at,
-        label=label, key=at == job.at, notes=tuple(notes),
+        "RES030",
+        f"job `{job.source_name}` was submitted as `{run.object}` and would run a second time",
+        at,
+        label=label,
+        key=at == job.at,
+        notes=tuple(notes),
         help=f"add `rerun: {run.rerun + 1}` to run it anew, or undo the change; `--replace` if it was never pushed",
     )
 
 
 def _after_the_end(job: TrainJob, run: Run) -> Diagnostic:
     return error(
-        "RES030", f"job `{job.source_name}` has ended as `{run.object}` and would run a second time", job.at,
-        label="the spec said that it is done", key=True,
+        "RES030",
+        f"job `{job.source_name}` has ended as `{run.object}` and would run a second time",
+        job.at,
+        label="the spec said that it is done",
+        key=True,
         help=f"add `rerun: {run.rerun + 1}` to run it anew, or write `done: true` again",
     )
 
@@ -132,11 +166,18 @@ def _after_the_end(job: TrainJob, run: Run) -> Diagnostic:
 def _added_again(job: TrainJob, run: Run) -> list[Diagnostic]:
     if run.state != LEFT:
         return []
-    return [Diagnostic(
-        "CHG006", Severity.NOTE, f"job `{job.source_name}` is back as `{run.object}`, the run that it had before",
-        job.at, label="nothing is submitted as long as that TrainJob exists", key=True,
-        help=f"if the TrainJob was deleted it runs anew; to run it anew in any case, write `rerun: {run.rerun + 1}`",
-    )]
+    return [
+        Diagnostic(
+            "CHG006",
+            Severity.NOTE,
+            f"job `{job.source_name}` is back as `{run.object}`, the run that it had before",
+            job.at,
+            label="nothing is submitted as long as that TrainJob exists",
+            key=True,
+            help="if the TrainJob was deleted it runs anew; "
+            f"to run it anew in any case, write `rerun: {run.rerun + 1}`",
+        )
+    ]
 
 
 def _gone(runs: Sequence[Run], spec: TrainingCluster) -> list[Run]:
@@ -144,7 +185,8 @@ def _gone(runs: Sequence[Run], spec: TrainingCluster) -> list[Run]:
     declared = {job.name for job in spec.spec.jobs}
     ended = set(spec.spec.ended_runs)
     return [
-        run for run in runs
+        run
+        for run in runs
         if run.job not in declared and run.object not in ended and run.state != ENDED
     ]
 
@@ -159,8 +201,10 @@ def _same_work(job: TrainJob, work: str, gone: Sequence[Run]) -> Run | None:
 
 def _renamed(job: TrainJob, run: Run) -> Diagnostic:
     return error(
-        "CHG004", f"job `{job.source_name}` is job `{run.job}` under another name and would run a second time",
-        job.at / "name", label=f"`{run.object}` does the same, and may still run",
+        "CHG004",
+        f"job `{job.source_name}` is job `{run.job}` under another name and would run a second time",
+        job.at / "name",
+        label=f"`{run.object}` does the same, and may still run",
         help=f"name it `{run.job}`, or add `rerun: {run.rerun + 1}` for a second run; if `{run.object}` has "
         f"ended, write `endedRuns: [{run.object}]` under `spec`",
     )

@@ -57,7 +57,8 @@ _KUEUE = "kueue.x-k8s.io CRDs v0.19.2, x-kubernetes-validations"
 _CORE = "Kubernetes 1.35, API validation of updates"
 
 _FLAVOR = [
-    Rule(("spec", field), _NEW_POOL, _KUEUE, _has_topology) for field in ("nodeLabels", "tolerations", "topologyName")
+    Rule(("spec", field), _NEW_POOL, _KUEUE, _has_topology)
+    for field in ("nodeLabels", "tolerations", "topologyName")
 ]
 _VOLUME = [
     Rule(("spec", "csi"), _NEW_STORAGE, _CORE),
@@ -66,38 +67,66 @@ _VOLUME = [
 ]
 _CLAIM = [
     Rule(("spec", field), _NEW_STORAGE, _CORE)
-    for field in ("accessModes", "resources", "selector", "storageClassName", "volumeMode", "volumeName")
+    for field in (
+        "accessModes",
+        "resources",
+        "selector",
+        "storageClassName",
+        "volumeMode",
+        "volumeName",
+    )
 ]
 _STORAGE_CLASS = [
-    Rule((field,), _NEW_STORAGE, _CORE) for field in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
+    Rule((field,), _NEW_STORAGE, _CORE)
+    for field in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
 ]
 _BY_HAND = "undo the change, or delete the object in the cluster first, and its file with `--replace`"
-_FIXED = [Rule(("data",), _BY_HAND, _CORE, _is_immutable), Rule(("binaryData",), _BY_HAND, _CORE, _is_immutable)]
+_FIXED = [
+    Rule(("data",), _BY_HAND, _CORE, _is_immutable),
+    Rule(("binaryData",), _BY_HAND, _CORE, _is_immutable),
+]
 
 RULES: Mapping[str, Sequence[Rule]] = {
     "NodePool": [
         Rule(("spec", "replicas"), _NEW_POOL, _KARPENTER, presence=True),
-        Rule(("spec", "template", "spec", "nodeClassRef", "group"), _NEW_POOL, _KARPENTER),
-        Rule(("spec", "template", "spec", "nodeClassRef", "kind"), _NEW_POOL, _KARPENTER),
+        Rule(
+            ("spec", "template", "spec", "nodeClassRef", "group"), _NEW_POOL, _KARPENTER
+        ),
+        Rule(
+            ("spec", "template", "spec", "nodeClassRef", "kind"), _NEW_POOL, _KARPENTER
+        ),
     ],
     "ResourceFlavor": _FLAVOR,
     "Topology": [Rule(("spec", "levels"), _NEW_POOL, _KUEUE)],
-    "LocalQueue": [Rule(("spec", "clusterQueue"), "add a queue of another name", _KUEUE)],
-    "AdmissionCheck": [Rule(("spec", "controllerName"), "add a check of another name", _KUEUE)],
+    "LocalQueue": [
+        Rule(("spec", "clusterQueue"), "add a queue of another name", _KUEUE)
+    ],
+    "AdmissionCheck": [
+        Rule(("spec", "controllerName"), "add a check of another name", _KUEUE)
+    ],
     "PersistentVolume": _VOLUME,
     "PersistentVolumeClaim": _CLAIM,
     "StorageClass": _STORAGE_CLASS,
-    "PriorityClass": [Rule(("value",), _BY_HAND, _CORE), Rule(("preemptionPolicy",), _BY_HAND, _CORE)],
+    "PriorityClass": [
+        Rule(("value",), _BY_HAND, _CORE),
+        Rule(("preemptionPolicy",), _BY_HAND, _CORE),
+    ],
     "RoleBinding": [Rule(("roleRef",), _BY_HAND, _CORE)],
     "ClusterRoleBinding": [Rule(("roleRef",), _BY_HAND, _CORE)],
     "Deployment": [Rule(("spec", "selector"), _BY_HAND, _CORE)],
     "DaemonSet": [Rule(("spec", "selector"), _BY_HAND, _CORE)],
     "ConfigMap": [*_FIXED, Rule(("immutable",), _BY_HAND, _CORE, _is_immutable)],
-    "Secret": [*_FIXED, Rule(("immutable",), _BY_HAND, _CORE, _is_immutable), Rule(("type",), _BY_HAND, _CORE)],
+    "Secret": [
+        *_FIXED,
+        Rule(("immutable",), _BY_HAND, _CORE, _is_immutable),
+        Rule(("type",), _BY_HAND, _CORE),
+    ],
 }
 
 
-def refused_edits(manifests: Iterable[Manifest], committed: Committed) -> list[Diagnostic]:
+def refused_edits(
+    manifests: Iterable[Manifest], committed: Committed
+) -> list[Diagnostic]:
     """What the API server would refuse of the objects that differ from what is committed."""
     found: list[Diagnostic] = []
     for manifest in manifests:
@@ -119,9 +148,15 @@ def _refused(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
         inner, before, after = _differs(before, after)
         path = Route((*rule.path, *inner))
         yield error(
-            "CHG002", f"`{path}` of {manifest.ref} cannot change: {said(before)} → {said(after)}",
-            manifest.origin(rule.path), label="the API server refuses this edit for ever", help=rule.help,
-            notes=(f"immutable: {rule.source}", "everything behind it in Flux's order would wait"),
+            "CHG002",
+            f"`{path}` of {manifest.ref} cannot change: {said(before)} → {said(after)}",
+            manifest.origin(rule.path),
+            label="the API server refuses this edit for ever",
+            help=rule.help,
+            notes=(
+                f"immutable: {rule.source}",
+                "everything behind it in Flux's order would wait",
+            ),
         )
 
 

@@ -44,14 +44,21 @@ def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept |
     lifted = lift([old, runtime], closed=False)
     (node,), (ran,) = lifted.jobs, lifted.runtimes
     node = replace(
-        node, at=job.at, origins=job.origins, source_name=job.source_name, pool=job.pool, rerun=job.rerun,
+        node,
+        at=job.at,
+        origins=job.origins,
+        source_name=job.source_name,
+        pool=job.pool,
+        rerun=job.rerun,
     )
     return Kept(node, ran, (old, runtime))
 
 
 def kept_runtime(committed: Committed, name: str, like: Manifest) -> Manifest | None:
     """A runtime as it was written."""
-    return committed.manifest(f"{_RUNTIME}/{name}", object_path(RUNTIMES, _RUNTIME, name), like)
+    return committed.manifest(
+        f"{_RUNTIME}/{name}", object_path(RUNTIMES, _RUNTIME, name), like
+    )
 
 
 def with_kept(
@@ -66,15 +73,21 @@ def with_kept(
     runtimes = {runtime.name: runtime for runtime in plan.runtimes}
     runtimes.update((each.runtime.name, each.runtime) for each in stay.values())
     ran = tuple(runtime for name, runtime in runtimes.items() if name in used)
-    kept_plan = replace(plan, jobs=jobs, runtimes=ran, derived=_derived(plan, stay.values()))
+    kept_plan = replace(
+        plan, jobs=jobs, runtimes=ran, derived=_derived(plan, stay.values())
+    )
     return kept_plan, _manifests(manifests, stay, used)
 
 
-def _manifests(manifests: Sequence[Manifest], stay: Mapping[str, Kept], used: set[str]) -> list[Manifest]:
+def _manifests(
+    manifests: Sequence[Manifest], stay: Mapping[str, Kept], used: set[str]
+) -> list[Manifest]:
     objects: dict[str, Manifest] = {}
     for new in manifests:
         name = new.ref.name
-        written = stay[name].manifests if new.ref.kind == _KIND and name in stay else (new,)
+        written = (
+            stay[name].manifests if new.ref.kind == _KIND and name in stay else (new,)
+        )
         for manifest in written:
             if manifest.ref.kind != _RUNTIME or manifest.ref.name in used:
                 objects[manifest.id] = manifest
@@ -85,7 +98,15 @@ def _derived(plan: Plan, stay: Iterable[Kept]) -> tuple[Derived, ...]:
     names = {f"job/{each.job.source_name}": each.job.name for each in stay}
     derived = [value for value in plan.derived if value.object not in names]
     for job, name in names.items():
-        derived.append(Derived(job, "name", name, "submitted before, and no other run is asked for", FOLDER))
+        derived.append(
+            Derived(
+                job,
+                "name",
+                name,
+                "submitted before, and no other run is asked for",
+                FOLDER,
+            )
+        )
     return tuple(derived)
 
 
@@ -98,7 +119,11 @@ def kept_as_submitted(stay: Sequence[Kept]) -> Diagnostic:
         shown += f" and {len(names) - _NAMED} more"
     verb = "stay as they were" if len(names) > 1 else "stays as it was"
     return Diagnostic(
-        "RES036", Severity.NOTE, f"{shown} {verb} submitted: nothing in the spec asks for another run",
-        first.at, label="other values would be derived today", key=True,
+        "RES036",
+        Severity.NOTE,
+        f"{shown} {verb} submitted: nothing in the spec asks for another run",
+        first.at,
+        label="other values would be derived today",
+        key=True,
         help=f"to run one anew with them, write `rerun: {first.rerun + 1}`",
     )

@@ -9,18 +9,35 @@ from compiler.plan.nodes import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, ZONE, 
 
 Landing = dict[str, list[str]]
 _OFFERED = {"instanceTypes": INSTANCE_TYPE, "zones": ZONE, "capacity": CAPACITY_TYPE}
-_WORDS = {"instanceTypes": "instance type", "zones": "zone", "capacity": "capacity", "efa": "EFA"}
+_WORDS = {
+    "instanceTypes": "instance type",
+    "zones": "zone",
+    "capacity": "capacity",
+    "efa": "EFA",
+}
 
 
 def landing(plan: Plan, pool: str) -> Landing:
     """Instance types, zones, capacity types, taints and EFA of a pool of the spec."""
-    nodes = [node_pool for node_pool in plan.node_pools if pool in (node_pool.name, node_pool.labels.get(POOL_LABEL))]
+    nodes = [
+        node_pool
+        for node_pool in plan.node_pools
+        if pool in (node_pool.name, node_pool.labels.get(POOL_LABEL))
+    ]
     found: Landing = {}
     for word, key in _OFFERED.items():
-        found[word] = sorted({value for node_pool in nodes for value in _values(node_pool, key)})
-    found["taints"] = sorted({str(taint) for node_pool in nodes for taint in node_pool.taints})
+        found[word] = sorted(
+            {value for node_pool in nodes for value in _values(node_pool, key)}
+        )
+    found["taints"] = sorted(
+        {str(taint) for node_pool in nodes for taint in node_pool.taints}
+    )
     classes = [plan.node_class(node_pool.node_class) for node_pool in nodes]
-    found["efa"] = ["yes"] if any(node_class and node_class.interfaces for node_class in classes) else []
+    found["efa"] = (
+        ["yes"]
+        if any(node_class and node_class.interfaces for node_class in classes)
+        else []
+    )
     return found
 
 
@@ -30,7 +47,9 @@ def _values(pool: NodePool, key: str) -> Iterator[str]:
             yield from requirement.values
 
 
-def lost_landing(before: Mapping[str, Sequence[str]], now: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def lost_landing(
+    before: Mapping[str, Sequence[str]], now: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
     """What a pool no longer offers, and which of its taints a run does not tolerate, in words."""
     for word, name in _WORDS.items():
         for value in before.get(word, ()):

@@ -38,13 +38,17 @@ def with_needs(
         return plan, list(manifests)
     lifted = lift(list(needed.values()), closed=False)
     more = replace(
-        plan, runtimes=(*plan.runtimes, *lifted.runtimes), volumes=(*plan.volumes, *lifted.volumes),
+        plan,
+        runtimes=(*plan.runtimes, *lifted.runtimes),
+        volumes=(*plan.volumes, *lifted.volumes),
         claims=(*plan.claims, *lifted.claims),
     )
     return more, [*manifests, *needed.values()]
 
 
-def _needs(run: Run, known: dict[str, Manifest], committed: Committed, like: Manifest) -> Iterator[Manifest]:
+def _needs(
+    run: Run, known: dict[str, Manifest], committed: Committed, like: Manifest
+) -> Iterator[Manifest]:
     if run.runtime and f"ClusterTrainingRuntime/{run.runtime}" not in known:
         found = kept_runtime(committed, run.runtime, like)
         if found is not None:
@@ -52,7 +56,10 @@ def _needs(run: Run, known: dict[str, Manifest], committed: Committed, like: Man
     for name in run.storage:
         volume = volume_name(run.namespace, name)
         for ref, path in (
-            (f"{_CLAIM}/{run.namespace}/{name}", object_path(storage.FOLDER, _CLAIM, name, run.namespace)),
+            (
+                f"{_CLAIM}/{run.namespace}/{name}",
+                object_path(storage.FOLDER, _CLAIM, name, run.namespace),
+            ),
             (f"{_VOLUME}/{volume}", object_path(storage.FOLDER, _VOLUME, volume)),
         ):
             found = committed.manifest(ref, path, like) if ref not in known else None
@@ -63,8 +70,17 @@ def _needs(run: Run, known: dict[str, Manifest], committed: Committed, like: Man
 def landed(committed: Committed, pool: str, manifests: Sequence[Manifest]) -> Landing:
     """What the nodes of a pool were, by its committed objects."""
     like = next(iter(manifests))
-    named = [(kind, name) for kind in _NODES for name in committed.names(karpenter.FOLDER, kind)]
-    found = [
-        committed.manifest(f"{kind}/{name}", object_path(karpenter.FOLDER, kind, name), like) for kind, name in named
+    named = [
+        (kind, name)
+        for kind in _NODES
+        for name in committed.names(karpenter.FOLDER, kind)
     ]
-    return landing(lift([each for each in found if each is not None], closed=False), pool)
+    found = [
+        committed.manifest(
+            f"{kind}/{name}", object_path(karpenter.FOLDER, kind, name), like
+        )
+        for kind, name in named
+    ]
+    return landing(
+        lift([each for each in found if each is not None], closed=False), pool
+    )

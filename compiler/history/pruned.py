@@ -19,11 +19,17 @@ def pruned(manifests: Sequence[Manifest], committed: Committed) -> list[Diagnost
     leaving = [body for body in committed.left_out(manifests) if not _kept(body)]
     if not leaving:
         return []
-    return [Diagnostic(
-        "CHG009", Severity.NOTE, _message(len(leaving)), Route(("spec",)), key=True,
-        notes=tuple(_lines(sorted(str(body.ref) for body in leaving))),
-        help="put back into the spec what should stay",
-    )]
+    return [
+        Diagnostic(
+            "CHG009",
+            Severity.NOTE,
+            _message(len(leaving)),
+            Route(("spec",)),
+            key=True,
+            notes=tuple(_lines(sorted(str(body.ref) for body in leaving))),
+            help="put back into the spec what should stay",
+        )
+    ]
 
 
 def _kept(manifest: Manifest) -> bool:
@@ -32,8 +38,10 @@ def _kept(manifest: Manifest) -> bool:
 
 
 def _message(count: int) -> str:
-    return "Flux deletes an object that leaves the output" if count == 1 else (
-        f"Flux deletes {count} objects that leave the output"
+    return (
+        "Flux deletes an object that leaves the output"
+        if count == 1
+        else (f"Flux deletes {count} objects that leave the output")
     )
 
 

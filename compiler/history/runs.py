@@ -26,7 +26,11 @@ SUBMITTED = "submitted"
 LEFT = "left"
 ENDED = "ended"
 _RUNTIME = "ClusterTrainingRuntime"
-_STATES = (ENDED, LEFT, SUBMITTED)  # what counts for a job of which several runs have the same number
+_STATES = (
+    ENDED,
+    LEFT,
+    SUBMITTED,
+)  # what counts for a job of which several runs have the same number
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +88,20 @@ class Run:
 
     def is_same(self, job: TrainJob, manifest: Manifest) -> bool:
         """Whether the job would be submitted just so today."""
-        return self.object == job.name and self.made in ("", digest(manifest.body["spec"]))
+        return self.object == job.name and self.made in (
+            "",
+            digest(manifest.body["spec"]),
+        )
 
     def row(self) -> tuple[str, ...]:
         """Its line in the report."""
-        return f"{self.namespace}/{self.object}", self.job, str(self.nodes), self.pool, self.ends_with()
+        return (
+            f"{self.namespace}/{self.object}",
+            self.job,
+            str(self.nodes),
+            self.pool,
+            self.ends_with(),
+        )
 
     def ends_with(self) -> str:
         """The command that ends it."""
@@ -98,14 +111,28 @@ class Run:
 def submitted(plan: Plan, manifests: Sequence[Manifest], words: Words) -> list[Run]:
     """The run of each job of a plan."""
     made = job_manifests(manifests)
-    ran = {each.ref.name: digest(each.body["spec"]) for each in manifests if each.body["kind"] == _RUNTIME}
+    ran = {
+        each.ref.name: digest(each.body["spec"])
+        for each in manifests
+        if each.body["kind"] == _RUNTIME
+    }
     return [
         Run(
-            job=job.source_name, namespace=job.namespace, object=job.name, rerun=job.rerun,
-            asked=words.asked(job), work=words.work(job), made=digest(made[job.name].body["spec"]),
-            runtime=job.runtime, ran=ran.get(job.runtime, ""),
-            queue=job.queue or "", pool=job.pool, nodes=job.nodes or 1, accelerators=_accelerators(job),
-            storage=_claims(job), priority=job.priority or "",
+            job=job.source_name,
+            namespace=job.namespace,
+            object=job.name,
+            rerun=job.rerun,
+            asked=words.asked(job),
+            work=words.work(job),
+            made=digest(made[job.name].body["spec"]),
+            runtime=job.runtime,
+            ran=ran.get(job.runtime, ""),
+            queue=job.queue or "",
+            pool=job.pool,
+            nodes=job.nodes or 1,
+            accelerators=_accelerators(job),
+            storage=_claims(job),
+            priority=job.priority or "",
         )
         for job in plan.jobs
     ]
@@ -113,17 +140,31 @@ def submitted(plan: Plan, manifests: Sequence[Manifest], words: Words) -> list[R
 
 def _accelerators(job: TrainJob) -> dict[str, int]:
     asked = {resource: job.asks(resource) for resource in (GPU, NEURON)}
-    return {resource: count.value * (job.nodes or 1) for resource, count in asked.items() if count}
+    return {
+        resource: count.value * (job.nodes or 1)
+        for resource, count in asked.items()
+        if count
+    }
 
 
 def _claims(job: TrainJob) -> tuple[str, ...]:
     volumes = (volume for patch in job.patches for volume in patch.pod.volumes)
-    return tuple(dict.fromkeys(volume.source for volume in volumes if volume.type == "persistentVolumeClaim"))
+    return tuple(
+        dict.fromkeys(
+            volume.source
+            for volume in volumes
+            if volume.type == "persistentVolumeClaim"
+        )
+    )
 
 
 def job_manifests(manifests: Iterable[Manifest]) -> dict[str, Manifest]:
     """The TrainJobs among manifests, by name."""
-    return {manifest.ref.name: manifest for manifest in manifests if manifest.body["kind"] == "TrainJob"}
+    return {
+        manifest.ref.name: manifest
+        for manifest in manifests
+        if manifest.body["kind"] == "TrainJob"
+    }
 
 
 def read_runs(folder: Path) -> tuple[list[Run], list[str]]:
@@ -152,14 +193,27 @@ def _read(path: str) -> Run | None:
 
 def _is_sound(run: Run) -> bool:
     """Whether every value has its type: the file may have been edited, or merged by hand."""
-    texts = (run.job, run.namespace, run.object, run.asked, run.work, run.made, run.runtime, run.ran, run.queue,
-             run.pool, run.priority)
+    texts = (
+        run.job,
+        run.namespace,
+        run.object,
+        run.asked,
+        run.work,
+        run.made,
+        run.runtime,
+        run.ran,
+        run.queue,
+        run.pool,
+        run.priority,
+    )
     return (
         all(isinstance(text, str) for text in (*texts, *run.storage))
         and type(run.rerun) is type(run.nodes) is int
         and run.state in _STATES
         and all(type(count) is int for count in run.accelerators.values())
-        and all(isinstance(text, str) for values in run.landing.values() for text in values)
+        and all(
+            isinstance(text, str) for values in run.landing.values() for text in values
+        )
     )
 
 
@@ -169,10 +223,16 @@ def runs_of_index(index: Mapping[str, Any]) -> list[Run]:
     try:
         for key, entry in index.get("jobs", {}).items():
             namespace, _, job = key.partition("/")
-            runs.append(Run(
-                job, namespace, str(entry["object"]), int(entry["rerun"]),
-                asked=str(entry.get("asked", "")), made=str(entry.get("made", "")),
-            ))
+            runs.append(
+                Run(
+                    job,
+                    namespace,
+                    str(entry["object"]),
+                    int(entry["rerun"]),
+                    asked=str(entry.get("asked", "")),
+                    made=str(entry.get("made", "")),
+                )
+            )
     except UNREADABLE:
         return []
     return runs

@@ -30,7 +30,9 @@ class Words:
 
     def work(self, job: TrainJob) -> str:
         """What the run does, by whatever name: two jobs with the same work are one job twice."""
-        words = {key: value for key, value in self._job(job).items() if key not in _NOT_WORK}
+        words = {
+            key: value for key, value in self._job(job).items() if key not in _NOT_WORK
+        }
         return digest([words, self._pools.get(job.pool, ""), job.namespace])
 
     def _job(self, job: TrainJob) -> Mapping[str, Any]:
@@ -48,7 +50,12 @@ def _reaching(pool: Mapping[str, Any]) -> list[Any]:
     split = "reservations" in capacity
     placed = split or "topology" in pool
     always_on = placed and nodes.get("min") == nodes.get("max")
-    return [*(pool.get(key) for key in _REACHES_JOBS), capacity.get("type") == "block", split, always_on]
+    return [
+        *(pool.get(key) for key in _REACHES_JOBS),
+        capacity.get("type") == "block",
+        split,
+        always_on,
+    ]
 
 
 def digest(value: Any) -> str:

@@ -27,7 +27,11 @@ _PARTS = ("__init__", "reader", "pods")
 
 @cache
 def _modules() -> tuple[Any, ...]:
-    names = sorted(each.stem for each in Path(__file__).parent.glob("*.py") if each.stem not in _PARTS)
+    names = sorted(
+        each.stem
+        for each in Path(__file__).parent.glob("*.py")
+        if each.stem not in _PARTS
+    )
     return tuple(import_module(f"{__name__}.{name}") for name in names)
 
 
@@ -37,7 +41,11 @@ def kinds(*, closed: bool = False) -> dict[str, tuple[Lift, ...]]:
     is known for what it is."""
     found: dict[str, tuple[Lift, ...]] = {}
     for module in _modules():
-        for kind, read in module.KINDS.items() if not (closed and hasattr(module, "OPEN_ONLY")) else ():
+        for kind, read in (
+            module.KINDS.items()
+            if not (closed and hasattr(module, "OPEN_ONLY"))
+            else ()
+        ):
             found[kind] = (*found.get(kind, ()), read)
     return found
 
@@ -57,7 +65,12 @@ def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:
     """The plan that the manifests carry. ``closed``: nothing exists beside them."""
     found: dict[str, Any] = {}
     table, names = kinds(closed=closed), _fields()
-    nodes = [node for each in manifests for read in table.get(_kind(each), ()) for node in read(reader(each))]
+    nodes = [
+        node
+        for each in manifests
+        for read in table.get(_kind(each), ())
+        for node in read(reader(each))
+    ]
     for module in _modules():
         nodes = module.join(nodes) if hasattr(module, "join") else nodes
     for node in nodes:
@@ -68,15 +81,22 @@ def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:
             found["cluster"] = node
         elif name == "QueueManager":
             found["queue_manager"] = node
-    done: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in found.items()}
+    done: dict[str, Any] = {
+        name: tuple(each) if isinstance(each, list) else each
+        for name, each in found.items()
+    }
     return Plan(**done, closed=closed)
 
 
 def reread(manifests: Sequence[Manifest], plan: Plan) -> Plan:
     """The plan that our own manifests carry, with what no manifest does, from the plan that they were lowered from."""
     return replace(
-        lift(manifests, closed=True), bootstrap=plan.bootstrap, external=plan.external, versions=plan.versions,
-        release=plan.release, shares=plan.shares,
+        lift(manifests, closed=True),
+        bootstrap=plan.bootstrap,
+        external=plan.external,
+        versions=plan.versions,
+        release=plan.release,
+        shares=plan.shares,
     )
 
 

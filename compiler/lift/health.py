@@ -14,7 +14,12 @@ from compiler.lift.pods import tolerations
 from compiler.lift.reader import Reader, embedded, name_of, namespace_of
 from compiler.plan.base import PlanNode
 from compiler.plan.delivery import HelmRelease
-from compiler.plan.health import ConditionTainter, MonitorRule, ProblemDetector, ProblemMonitor
+from compiler.plan.health import (
+    ConditionTainter,
+    MonitorRule,
+    ProblemDetector,
+    ProblemMonitor,
+)
 from compiler.plan.platform import Access, ServiceAccount
 from compiler.source import Route
 
@@ -48,7 +53,12 @@ def config_map(body: Reader) -> Iterator[PlanNode]:
             yield from kueue.configuration(Reader(parsed, entry.at))
     monitors = _monitors(body / "data")
     if monitors:
-        yield MonitorFiles(at=body.at, name=name_of(body), namespace=namespace_of(body), monitors=monitors)
+        yield MonitorFiles(
+            at=body.at,
+            name=name_of(body),
+            namespace=namespace_of(body),
+            monitors=monitors,
+        )
 
 
 def _monitors(data: Reader) -> tuple[ProblemMonitor, ...]:
@@ -56,7 +66,9 @@ def _monitors(data: Reader) -> tuple[ProblemMonitor, ...]:
     for key, entry in data.entries():
         parsed = _json(entry.word()) if key.endswith(".json") else None
         if isinstance(parsed, dict) and "plugin" in parsed and "rules" in parsed:
-            found.append(_monitor(key.removesuffix(".json"), Reader(parsed, Route()), entry.at))
+            found.append(
+                _monitor(key.removesuffix(".json"), Reader(parsed, Route()), entry.at)
+            )
     return tuple(found)
 
 
@@ -69,30 +81,63 @@ def _json(text: str) -> Any:
 
 def _monitor(name: str, body: Reader, at: Route) -> ProblemMonitor:
     return ProblemMonitor(
-        at=at, name=name, plugin=(body / "plugin").word(), source=(body / "source").word(),
-        conditions=tuple(((each / "type").word(), (each / "reason").word(), (each / "message").word())
-                         for each in (body / "conditions").items()),
+        at=at,
+        name=name,
+        plugin=(body / "plugin").word(),
+        source=(body / "source").word(),
+        conditions=tuple(
+            (
+                (each / "type").word(),
+                (each / "reason").word(),
+                (each / "message").word(),
+            )
+            for each in (body / "conditions").items()
+        ),
         rules=tuple(
-            MonitorRule((each / "type").value == "permanent", (each / "condition").text(), (each / "reason").word(),
-                        (each / "pattern").word())
+            MonitorRule(
+                (each / "type").value == "permanent",
+                (each / "condition").text(),
+                (each / "reason").word(),
+                (each / "pattern").word(),
+            )
             for each in (body / "rules").items()
         ),
-        skip_initial_status=bool(body.follow("pluginConfig", "skip_initial_status").flag()),
+        skip_initial_status=bool(
+            body.follow("pluginConfig", "skip_initial_status").flag()
+        ),
     )
 
 
 def daemon_set(body: Reader) -> Iterator[PlanNode]:
     """The detector's DaemonSet."""
     spec = body.follow("spec", "template", "spec")
-    image = next((text for each in (spec / "containers").items() if _DETECTOR in (text := (each / "image").word())), "")
+    image = next(
+        (
+            text
+            for each in (spec / "containers").items()
+            if _DETECTOR in (text := (each / "image").word())
+        ),
+        "",
+    )
     if image:
-        maps = tuple(name for each in (spec / "volumes").items() if (name := each.follow("configMap", "name").text()))
-        yield DetectorPods(config_maps=maps, detector=ProblemDetector(
-            at=body.at, name=name_of(body), namespace=namespace_of(body), image=image, monitors=(),
-            tolerations=tolerations(spec / "tolerations"),
-            node_selector=tuple((spec / "nodeSelector").strings().items()),
-            origins={"tolerations": (spec / "tolerations").at},
-        ))
+        maps = tuple(
+            name
+            for each in (spec / "volumes").items()
+            if (name := each.follow("configMap", "name").text())
+        )
+        yield DetectorPods(
+            config_maps=maps,
+            detector=ProblemDetector(
+                at=body.at,
+                name=name_of(body),
+                namespace=namespace_of(body),
+                image=image,
+                monitors=(),
+                tolerations=tolerations(spec / "tolerations"),
+                node_selector=tuple((spec / "nodeSelector").strings().items()),
+                origins={"tolerations": (spec / "tolerations").at},
+            ),
+        )
 
 
 def deployment(body: Reader) -> Iterator[PlanNode]:
@@ -101,9 +146,16 @@ def deployment(body: Reader) -> Iterator[PlanNode]:
         if any(_TAINTER in word for word in (each / "command").texts()):
             options = [word.partition("=") for word in (each / "args").texts()]
             yield ConditionTainter(
-                at=body.at, name=name_of(body), namespace=namespace_of(body), image=(each / "image").word(),
-                conditions=tuple(value for name, _, value in options if name == "--condition"),
-                taint_key=next((value for name, _, value in options if name == "--taint"), ""),
+                at=body.at,
+                name=name_of(body),
+                namespace=namespace_of(body),
+                image=(each / "image").word(),
+                conditions=tuple(
+                    value for name, _, value in options if name == "--condition"
+                ),
+                taint_key=next(
+                    (value for name, _, value in options if name == "--taint"), ""
+                ),
             )
 
 
@@ -117,14 +169,24 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
     """
     own = {each.detector.name for each in nodes if isinstance(each, DetectorPods)}
     own |= {each.name for each in nodes if isinstance(each, ConditionTainter)}
-    files = {(each.namespace, each.name): each for each in nodes if isinstance(each, MonitorFiles)}
+    files = {
+        (each.namespace, each.name): each
+        for each in nodes
+        if isinstance(each, MonitorFiles)
+    }
     found: list[PlanNode] = []
     for node in nodes:
         if isinstance(node, DetectorPods):
-            maps = (files.get((node.detector.namespace, name)) for name in node.config_maps)
-            monitors = tuple(monitor for each in maps if each for monitor in each.monitors)
+            maps = (
+                files.get((node.detector.namespace, name)) for name in node.config_maps
+            )
+            monitors = tuple(
+                monitor for each in maps if each for monitor in each.monitors
+            )
             found.append(replace(node.detector, monitors=monitors))
-        elif not isinstance(node, MonitorFiles) and not (isinstance(node, _RIGHTS) and node.name in own):
+        elif not isinstance(node, MonitorFiles) and not (
+            isinstance(node, _RIGHTS) and node.name in own
+        ):
             found.append(node)
             if isinstance(node, HelmRelease) and _DETECTOR in (node.chart, node.name):
                 found.append(_from_chart(node))
@@ -135,10 +197,17 @@ def _from_chart(release: HelmRelease) -> ProblemDetector:
     """The chart's ``settings.custom_monitor_definitions`` are files by name (deliveryhero chart 2.4.1)."""
     values = Reader(dict(release.values), release.where("values"))
     return ProblemDetector(
-        at=release.at, name=release.name, namespace=release.target, image="",
+        at=release.at,
+        name=release.name,
+        namespace=release.target,
+        image="",
         monitors=_monitors(values.follow("settings", "custom_monitor_definitions")),
         tolerations=tolerations(values / "tolerations"),
     )
 
 
-KINDS = {"/ConfigMap": config_map, "apps/DaemonSet": daemon_set, "apps/Deployment": deployment}
+KINDS = {
+    "/ConfigMap": config_map,
+    "apps/DaemonSet": daemon_set,
+    "apps/Deployment": deployment,
+}

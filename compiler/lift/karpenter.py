@@ -30,37 +30,57 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
     alias = next((text for each in images if (text := (each / "alias").text())), None)
     selector = spec / "placementGroupSelector"
     yield NodeClass(
-        at=body.at, name=name_of(body), ami_alias=alias, role=(spec / "role").text(),
+        at=body.at,
+        name=name_of(body),
+        ami_alias=alias,
+        role=(spec / "role").text(),
         ami_family=(spec / "amiFamily").text(),
         ami_names=tuple(text for each in images if (text := (each / "name").text())),
-        ami_parameters=tuple(text for each in images if (text := (each / "ssmParameter").text())),
+        ami_parameters=tuple(
+            text for each in images if (text := (each / "ssmParameter").text())
+        ),
         origins={
-            "interfaces": (spec / "networkInterfaces").at, "placement_group": selector.at,
+            "interfaces": (spec / "networkInterfaces").at,
+            "placement_group": selector.at,
             "reservations": (spec / "capacityReservationSelectorTerms").at,
-            "block_devices": (spec / "blockDeviceMappings").at, "instance_store": (spec / "instanceStorePolicy").at,
-            "ami_alias": (spec / "amiSelectorTerms").at, "subnets": (spec / "subnetSelectorTerms").at,
-            "security_groups": (spec / "securityGroupSelectorTerms").at, "role": (spec / "role").at,
+            "block_devices": (spec / "blockDeviceMappings").at,
+            "instance_store": (spec / "instanceStorePolicy").at,
+            "ami_alias": (spec / "amiSelectorTerms").at,
+            "subnets": (spec / "subnetSelectorTerms").at,
+            "security_groups": (spec / "securityGroupSelectorTerms").at,
+            "role": (spec / "role").at,
         },
-        subnets=_terms(spec / "subnetSelectorTerms"), security_groups=_terms(spec / "securityGroupSelectorTerms"),
+        subnets=_terms(spec / "subnetSelectorTerms"),
+        security_groups=_terms(spec / "securityGroupSelectorTerms"),
         reservations=_terms(spec / "capacityReservationSelectorTerms"),
         placement_group=(selector / "name").text() or (selector / "id").text(),
         interfaces=tuple(_interfaces(spec / "networkInterfaces")),
         instance_store=(spec / "instanceStorePolicy").text(),
         block_devices=tuple(_devices(spec / "blockDeviceMappings")),
-        metadata_hops=spec.follow("metadataOptions", "httpPutResponseHopLimit").integer(),
-        tags=(spec / "tags").strings(), annotations=annotations_of(body),
-        own_kubelet=bool(spec / "kubelet") or bool(spec / "userData"), user_data=bool(spec / "userData"),
+        metadata_hops=spec.follow(
+            "metadataOptions", "httpPutResponseHopLimit"
+        ).integer(),
+        tags=(spec / "tags").strings(),
+        annotations=annotations_of(body),
+        own_kubelet=bool(spec / "kubelet") or bool(spec / "userData"),
+        user_data=bool(spec / "userData"),
         prune=pruned(body),
     )
 
 
 def _terms(terms: Reader) -> tuple[SelectorTerm, ...]:
-    return tuple(SelectorTerm(id=(each / "id").word(), tags=(each / "tags").strings()) for each in terms.items())
+    return tuple(
+        SelectorTerm(id=(each / "id").word(), tags=(each / "tags").strings())
+        for each in terms.items()
+    )
 
 
 def _interfaces(interfaces: Reader) -> Iterator[NetworkInterface]:
     for each in interfaces.items():
-        card, device = (each / "networkCardIndex").integer(), (each / "deviceIndex").integer()
+        card, device = (
+            (each / "networkCardIndex").integer(),
+            (each / "deviceIndex").integer(),
+        )
         if card is not None and device is not None:
             yield NetworkInterface(card, device, (each / "interfaceType").word())
 
@@ -71,8 +91,12 @@ def _devices(devices: Reader) -> Iterator[BlockDevice]:
         size = (ebs / "volumeSize").quantity()
         if size is not None:
             yield BlockDevice(
-                (each / "deviceName").word(), size, (ebs / "volumeType").word(), (ebs / "iops").integer(),
-                (ebs / "throughput").integer(), (ebs / "encrypted").flag() or False,
+                (each / "deviceName").word(),
+                size,
+                (ebs / "volumeType").word(),
+                (ebs / "iops").integer(),
+                (ebs / "throughput").integer(),
+                (ebs / "encrypted").flag() or False,
             )
 
 
@@ -87,27 +111,44 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
     ref = template / "nodeClassRef"
     requirements = template / "requirements"
     yield NodePool(
-        at=body.at, name=name_of(body), node_class=(ref / "name").word() if (ref / "group").value in _OURS else "",
+        at=body.at,
+        name=name_of(body),
+        node_class=(ref / "name").word() if (ref / "group").value in _OURS else "",
         unread=unread(limits=spec / "limits", replicas=spec / "replicas"),
         origins={
-            "limits": (spec / "limits").at, "replicas": (spec / "replicas").at, "taints": (template / "taints").at,
-            "labels": spec.follow("template", "metadata", "labels").at, "requirements": requirements.at,
-            "node_class": (ref / "name").at, "expire_after": (template / "expireAfter").at,
-            "consolidation": (disruption / "consolidationPolicy").at, "budgets": (disruption / "budgets").at,
+            "limits": (spec / "limits").at,
+            "replicas": (spec / "replicas").at,
+            "taints": (template / "taints").at,
+            "labels": spec.follow("template", "metadata", "labels").at,
+            "requirements": requirements.at,
+            "node_class": (ref / "name").at,
+            "expire_after": (template / "expireAfter").at,
+            "consolidation": (disruption / "consolidationPolicy").at,
+            "budgets": (disruption / "budgets").at,
             "termination_grace": (template / "terminationGracePeriod").at,
-            "instance_types": _place(requirements, INSTANCE_TYPE), "zones": _place(requirements, ZONE),
+            "instance_types": _place(requirements, INSTANCE_TYPE),
+            "zones": _place(requirements, ZONE),
             "capacity_types": _place(requirements, CAPACITY_TYPE),
         },
         labels=spec.follow("template", "metadata", "labels").strings(),
-        taints=taints(template / "taints"), startup_taints=taints(template / "startupTaints"),
+        taints=taints(template / "taints"),
+        startup_taints=taints(template / "startupTaints"),
         requirements=_requirements(requirements),
-        limits=(spec / "limits").quantities(), replicas=(spec / "replicas").integer(),
+        limits=(spec / "limits").quantities(),
+        replicas=(spec / "replicas").integer(),
         consolidation=(disruption / "consolidationPolicy").text(),
         consolidate_after=(disruption / "consolidateAfter").text(),
-        budgets=tuple(Budget((each / "nodes").word(), (each / "reasons").texts(), (each / "schedule").word())
-                      for each in (disruption / "budgets").items()),
+        budgets=tuple(
+            Budget(
+                (each / "nodes").word(),
+                (each / "reasons").texts(),
+                (each / "schedule").word(),
+            )
+            for each in (disruption / "budgets").items()
+        ),
         expire_after=(template / "expireAfter").text(),
-        termination_grace=(template / "terminationGracePeriod").text(), prune=pruned(body),
+        termination_grace=(template / "terminationGracePeriod").text(),
+        prune=pruned(body),
     )
 
 
@@ -115,14 +156,19 @@ def node_overlay(body: Reader) -> Iterator[PlanNode]:
     """NodeOverlay."""
     spec = body / "spec"
     yield NodeOverlay(
-        at=body.at, name=name_of(body), origins={"capacity": (spec / "capacity").at},
-        requirements=_requirements(spec / "requirements"), capacity=(spec / "capacity").quantities(),
+        at=body.at,
+        name=name_of(body),
+        origins={"capacity": (spec / "capacity").at},
+        requirements=_requirements(spec / "requirements"),
+        capacity=(spec / "capacity").quantities(),
     )
 
 
 def _requirements(requirements: Reader) -> tuple[Requirement, ...]:
     return tuple(
-        Requirement((each / "key").word(), (each / "operator").word(), (each / "values").texts())
+        Requirement(
+            (each / "key").word(), (each / "operator").word(), (each / "values").texts()
+        )
         for each in requirements.items()
     )
 
@@ -136,6 +182,7 @@ def _place(requirements: Reader, key: str) -> Route:
 
 
 KINDS = {
-    "karpenter.k8s.aws/EC2NodeClass": node_class, "karpenter.sh/NodePool": node_pool,
+    "karpenter.k8s.aws/EC2NodeClass": node_class,
+    "karpenter.sh/NodePool": node_pool,
     "karpenter.sh/NodeOverlay": node_overlay,
 }

@@ -9,74 +9,122 @@ from compiler.lift.reader import Reader, unread
 from compiler.plan.jobs import Container, EnvVar, Mount, Pod, Volume
 from compiler.plan.nodes import Taint, Toleration
 
-_SOURCES = {"persistentVolumeClaim": "claimName", "hostPath": "path", "secret": "secretName"}
+_SOURCES = {
+    "persistentVolumeClaim": "claimName",
+    "hostPath": "path",
+    "secret": "secretName",
+}
 
 
 def taints(values: Reader) -> tuple[Taint, ...]:
     """core/v1 Taints."""
-    return tuple(Taint((each / "key").word(), (each / "value").word(), (each / "effect").word())
-                 for each in values.items())
+    return tuple(
+        Taint((each / "key").word(), (each / "value").word(), (each / "effect").word())
+        for each in values.items()
+    )
 
 
 def tolerations(values: Reader) -> tuple[Toleration, ...]:
     """core/v1 Tolerations."""
     return tuple(
-        Toleration((each / "key").word(), (each / "operator").text() or "Equal", (each / "value").word(),
-                   (each / "effect").word(), (each / "tolerationSeconds").integer())
+        Toleration(
+            (each / "key").word(),
+            (each / "operator").text() or "Equal",
+            (each / "value").word(),
+            (each / "effect").word(),
+            (each / "tolerationSeconds").integer(),
+        )
         for each in values.items()
     )
 
 
 # What pods may have and the plan has no field for, by the name under which rules look for it.
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-_UNREAD = {"host_ipc": ("hostIPC",), "node_affinity": ("affinity", "nodeAffinity", _REQUIRED),
-           "pod_affinity": ("affinity", "podAffinity", _REQUIRED)}  # fmt: skip
+_UNREAD = {
+    "host_ipc": ("hostIPC",),
+    "node_affinity": ("affinity", "nodeAffinity", _REQUIRED),
+    "pod_affinity": ("affinity", "podAffinity", _REQUIRED),
+}
 
 
 def pod(template: Reader) -> Pod:
     """A PodTemplateSpec, or the like of it in a patch."""
     spec, metadata = template / "spec", template / "metadata"
     return Pod(
-        at=template.at, unread=frozenset(name for name, found in _UNREAD.items() if spec.follow(*found)),
+        at=template.at,
+        unread=frozenset(
+            name for name, found in _UNREAD.items() if spec.follow(*found)
+        ),
         origins={
-            "tolerations": (spec / "tolerations").at, "volumes": (spec / "volumes").at,
-            "node_selector": (spec / "nodeSelector").at, "restart_policy": (spec / "restartPolicy").at,
-            "grace_seconds": (spec / "terminationGracePeriodSeconds").at, "annotations": (metadata / "annotations").at,
-            "labels": (metadata / "labels").at, "containers": (spec / "containers").at,
+            "tolerations": (spec / "tolerations").at,
+            "volumes": (spec / "volumes").at,
+            "node_selector": (spec / "nodeSelector").at,
+            "restart_policy": (spec / "restartPolicy").at,
+            "grace_seconds": (spec / "terminationGracePeriodSeconds").at,
+            "annotations": (metadata / "annotations").at,
+            "labels": (metadata / "labels").at,
+            "containers": (spec / "containers").at,
             "host_network": (spec / "hostNetwork").at,
         },
         containers=tuple(container(each) for each in (spec / "containers").items()),
-        node_selector=(spec / "nodeSelector").strings(), tolerations=tolerations(spec / "tolerations"),
+        node_selector=(spec / "nodeSelector").strings(),
+        tolerations=tolerations(spec / "tolerations"),
         volumes=tuple(_volume(each) for each in (spec / "volumes").items()),
         restart_policy=(spec / "restartPolicy").text(),
         grace_seconds=(spec / "terminationGracePeriodSeconds").integer(),
-        service_account=(spec / "serviceAccountName").text(), priority_class=(spec / "priorityClassName").text(),
+        service_account=(spec / "serviceAccountName").text(),
+        priority_class=(spec / "priorityClassName").text(),
         host_network=bool((spec / "hostNetwork").flag()),
-        labels=(metadata / "labels").strings(), annotations=(metadata / "annotations").strings(),
+        labels=(metadata / "labels").strings(),
+        annotations=(metadata / "annotations").strings(),
     )
 
 
 def container(body: Reader) -> Container:
     """core/v1 Container."""
-    resources, security, hook = body / "resources", body / "securityContext", body.follow("lifecycle", "preStop")
+    resources, security, hook = (
+        body / "resources",
+        body / "securityContext",
+        body.follow("lifecycle", "preStop"),
+    )
     command = hook.follow("exec", "command").texts()
     return Container(
-        at=body.at, name=(body / "name").word(), image=(body / "image").text(),
-        unread=unread(requests=resources / "requests", limits=resources / "limits", claims=resources / "claims")
-        | (frozenset({"pre_stop"}) if hook and not command else frozenset()), pre_stop=command,
+        at=body.at,
+        name=(body / "name").word(),
+        image=(body / "image").text(),
+        unread=unread(
+            requests=resources / "requests",
+            limits=resources / "limits",
+            claims=resources / "claims",
+        )
+        | (frozenset({"pre_stop"}) if hook and not command else frozenset()),
+        pre_stop=command,
         origins={
-            "env": (body / "env").at, "requests": (resources / "requests").at, "limits": (resources / "limits").at,
-            "mounts": (body / "volumeMounts").at, "command": (body / "command").at, "args": (body / "args").at,
-            "image": (body / "image").at, "privileged": (security / "privileged").at,
+            "env": (body / "env").at,
+            "requests": (resources / "requests").at,
+            "limits": (resources / "limits").at,
+            "mounts": (body / "volumeMounts").at,
+            "command": (body / "command").at,
+            "args": (body / "args").at,
+            "image": (body / "image").at,
+            "privileged": (security / "privileged").at,
             "pre_stop": hook.at,
         },
-        command=(body / "command").texts(), args=(body / "args").texts(), env=env(body / "env"),
-        requests=(resources / "requests").quantities(), limits=(resources / "limits").quantities(),
+        command=(body / "command").texts(),
+        args=(body / "args").texts(),
+        env=env(body / "env"),
+        requests=(resources / "requests").quantities(),
+        limits=(resources / "limits").quantities(),
         mounts=tuple(
-            Mount((each / "name").word(), (each / "mountPath").word(), bool((each / "readOnly").flag()))
+            Mount(
+                (each / "name").word(),
+                (each / "mountPath").word(),
+                bool((each / "readOnly").flag()),
+            )
             for each in (body / "volumeMounts").items()
         ),
-        capabilities=security.follow("capabilities", "add").texts(), privileged=bool((security / "privileged").flag()),
+        capabilities=security.follow("capabilities", "add").texts(),
+        privileged=bool((security / "privileged").flag()),
     )
 
 
@@ -108,5 +156,13 @@ def _volume(body: Reader) -> Volume:
     kind = next((key for key, _ in body.entries() if key != "name"), "")
     source = body / kind
     if kind == "emptyDir":
-        return Volume((body / "name").word(), kind, "", (source / "medium").word(), (source / "sizeLimit").quantity())
-    return Volume((body / "name").word(), kind, (source / _SOURCES.get(kind, "name")).word())
+        return Volume(
+            (body / "name").word(),
+            kind,
+            "",
+            (source / "medium").word(),
+            (source / "sizeLimit").quantity(),
+        )
+    return Volume(
+        (body / "name").word(), kind, (source / _SOURCES.get(kind, "name")).word()
+    )

@@ -53,7 +53,11 @@ class Reader:
 
     def integer(self) -> int | None:
         """The whole number."""
-        return self.value if isinstance(self.value, int) and not isinstance(self.value, bool) else None
+        return (
+            self.value
+            if isinstance(self.value, int) and not isinstance(self.value, bool)
+            else None
+        )
 
     def flag(self) -> bool | None:
         """The boolean."""
@@ -67,11 +71,19 @@ class Reader:
 
     def mappings(self) -> list[dict[str, Any]]:
         """The items of a list, where their places do not matter; what is no mapping is an empty one."""
-        return [each if isinstance(each, dict) else {} for each in self.value] if isinstance(self.value, list) else []
+        return (
+            [each if isinstance(each, dict) else {} for each in self.value]
+            if isinstance(self.value, list)
+            else []
+        )
 
     def texts(self) -> tuple[str, ...]:
         """The strings of a list."""
-        return tuple(item for item in self.value if isinstance(item, str)) if isinstance(self.value, list) else ()
+        return (
+            tuple(item for item in self.value if isinstance(item, str))
+            if isinstance(self.value, list)
+            else ()
+        )
 
     def entries(self) -> Iterator[tuple[str, Reader]]:
         """The entries of a mapping."""
@@ -84,7 +96,11 @@ class Reader:
         """The string values of a mapping."""
         if not isinstance(self.value, dict):
             return {}
-        return {key: value for key, value in self.value.items() if isinstance(key, str) and isinstance(value, str)}
+        return {
+            key: value
+            for key, value in self.value.items()
+            if isinstance(key, str) and isinstance(value, str)
+        }
 
     def mapping(self) -> dict[str, Any]:
         """The mapping as it is, or an empty one."""
@@ -96,14 +112,19 @@ class Reader:
 
     def quantities(self) -> dict[str, Quantity]:
         """The quantities of a mapping."""
-        given = [(key, value) for key, value in self.mapping().items() if _is_amount(value)]
+        given = [
+            (key, value) for key, value in self.mapping().items() if _is_amount(value)
+        ]
         return dict(_amounts(tuple(given)))
 
     def opaque(self) -> bool:
         """Whether a number, or one of a mapping's quantities, is there and is none, like ``${NODES}``."""
         if isinstance(self.value, dict):
-            return any(value is not None and _quantity(value) is None
-                       for key, value in self.value.items() if isinstance(key, str))
+            return any(
+                value is not None and _quantity(value) is None
+                for key, value in self.value.items()
+                if isinstance(key, str)
+            )
         return self.value is not None and self.quantity() is None
 
     def duration(self) -> Duration | None:
@@ -115,7 +136,9 @@ class Reader:
 
 
 @lru_cache(maxsize=1024)
-def _amounts(given: tuple[tuple[Any, str | int], ...]) -> tuple[tuple[str, Quantity], ...]:
+def _amounts(
+    given: tuple[tuple[Any, str | int], ...],
+) -> tuple[tuple[str, Quantity], ...]:
     """The quantities of some amounts: most jobs of a set ask for the same."""
     found = []
     for key, value in given:
@@ -144,13 +167,21 @@ def embedded(text: str) -> Any:
 
     try:
         return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - a safe loader
-    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: a date like 2026-02-30
+    except (
+        yaml.YAMLError,
+        ValueError,
+        RecursionError,
+    ):  # ValueError: a date like 2026-02-30
         return None
 
 
 def unread(**fields: Reader) -> frozenset[str]:
     """The names of the fields that are there and cannot be read."""
-    return frozenset(name for name, value in fields.items() if value.value is not None and value.opaque())
+    return frozenset(
+        name
+        for name, value in fields.items()
+        if value.value is not None and value.opaque()
+    )
 
 
 def reader(manifest: Manifest) -> Reader:
@@ -178,9 +209,18 @@ def labels_of(body: Reader) -> dict[str, str]:
 def annotations_of(body: Reader) -> dict[str, str]:
     """metadata.annotations, less Flux' own."""
     found = body.follow("metadata", "annotations").strings()
-    return {key: value for key, value in found.items() if not key.startswith("kustomize.toolkit.fluxcd.io/")}
+    return {
+        key: value
+        for key, value in found.items()
+        if not key.startswith("kustomize.toolkit.fluxcd.io/")
+    }
 
 
 def pruned(body: Reader) -> bool:
     """Whether Flux deletes the object when it leaves git."""
-    return body.follow("metadata", "annotations", "kustomize.toolkit.fluxcd.io/prune").text() != "disabled"
+    return (
+        body.follow(
+            "metadata", "annotations", "kustomize.toolkit.fluxcd.io/prune"
+        ).text()
+        != "disabled"
+    )

@@ -13,19 +13,35 @@ from compiler.plan.storage import LUSTRE_VERSION, PersistentVolume, VolumeClaim
 def volume(body: Reader) -> Iterator[PlanNode]:
     """PersistentVolume with a CSI source."""
     spec = body / "spec"
-    csi, claim, size = spec / "csi", spec / "claimRef", spec.follow("capacity", "storage").quantity()
+    csi, claim, size = (
+        spec / "csi",
+        spec / "claimRef",
+        spec.follow("capacity", "storage").quantity(),
+    )
     zone = _zone(spec)
     if csi and size is not None:
         yield PersistentVolume(
-            at=body.at, name=name_of(body), driver=(csi / "driver").word(), handle=(csi / "volumeHandle").word(),
-            size=size, attributes=(csi / "volumeAttributes").strings(), mount_options=(spec / "mountOptions").texts(),
-            access_modes=(spec / "accessModes").texts(), claim_namespace=(claim / "namespace").word(),
-            claim_name=(claim / "name").word(), zone=zone,
+            at=body.at,
+            name=name_of(body),
+            driver=(csi / "driver").word(),
+            handle=(csi / "volumeHandle").word(),
+            size=size,
+            attributes=(csi / "volumeAttributes").strings(),
+            mount_options=(spec / "mountOptions").texts(),
+            access_modes=(spec / "accessModes").texts(),
+            claim_namespace=(claim / "namespace").word(),
+            claim_name=(claim / "name").word(),
+            zone=zone,
             lustre=annotations_of(body).get(LUSTRE_VERSION),
-            unread=frozenset({"zone"}) if zone is None and (spec / "nodeAffinity") else frozenset(),
-            origins={"size": spec.follow("capacity", "storage").at, "zone": (spec / "nodeAffinity").at,
-                     "attributes": csi.follow("volumeAttributes", "dnsname").at,
-                     "lustre": body.follow("metadata", "annotations", LUSTRE_VERSION).at},
+            unread=frozenset({"zone"})
+            if zone is None and (spec / "nodeAffinity")
+            else frozenset(),
+            origins={
+                "size": spec.follow("capacity", "storage").at,
+                "zone": (spec / "nodeAffinity").at,
+                "attributes": csi.follow("volumeAttributes", "dnsname").at,
+                "lustre": body.follow("metadata", "annotations", LUSTRE_VERSION).at,
+            },
         )
 
 
@@ -43,8 +59,13 @@ def claim(body: Reader) -> Iterator[PlanNode]:
     size = spec.follow("resources", "requests", "storage").quantity()
     if size is not None:
         yield VolumeClaim(
-            at=body.at, name=name_of(body), namespace=namespace_of(body), volume=(spec / "volumeName").word(),
-            size=size, access_modes=(spec / "accessModes").texts(), storage_class=(spec / "storageClassName").text(),
+            at=body.at,
+            name=name_of(body),
+            namespace=namespace_of(body),
+            volume=(spec / "volumeName").word(),
+            size=size,
+            access_modes=(spec / "accessModes").texts(),
+            storage_class=(spec / "storageClassName").text(),
             origins={"access_modes": (spec / "accessModes").at},
         )
 

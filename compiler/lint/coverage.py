@@ -31,7 +31,12 @@ class Coverage:
     @property
     def objects(self) -> int:
         """All objects that were read."""
-        return self.ruled + self.pods.total() + self.schema_only.total() + self.unknown.total()
+        return (
+            self.ruled
+            + self.pods.total()
+            + self.schema_only.total()
+            + self.unknown.total()
+        )
 
     @property
     def whole(self) -> bool:
@@ -42,38 +47,68 @@ class Coverage:
         """The summary: ``found`` says whether there are findings."""
         judged = [f"{self._read()}: {self._judged()}"]
         if not found:
-            judged = [f"clean: {judged[0]}" if self.whole else f"nothing found in what was judged: {judged[0]}"]
-        left = [f"{_counted(self.unknown)} (no schema, no rule)"] if self.unknown else []
+            judged = [
+                f"clean: {judged[0]}"
+                if self.whole
+                else f"nothing found in what was judged: {judged[0]}"
+            ]
+        left = (
+            [f"{_counted(self.unknown)} (no schema, no rule)"] if self.unknown else []
+        )
         if left or self.passed_over:
             judged.append(f"not judged: {'; '.join((*left, *self.passed_over))}")
         if self.not_read:
             judged.append(f"not read: {'; '.join(self.not_read)}")
         if self.alternatives:
-            judged.append(f"{_plural(self.alternatives, 'file')} with objects that other files have too: "
-                          "each was judged apart, as one of several to choose from")
+            judged.append(
+                f"{_plural(self.alternatives, 'file')} with objects that other files have too: "
+                "each was judged apart, as one of several to choose from"
+            )
         return judged
 
     def _read(self) -> str:
-        kustomizations = [_plural(self.kustomizations, "kustomization")] if self.kustomizations else []
-        objects = [_plural(self.objects, "object")] if self.objects or not kustomizations else []
+        kustomizations = (
+            [_plural(self.kustomizations, "kustomization")]
+            if self.kustomizations
+            else []
+        )
+        objects = (
+            [_plural(self.objects, "object")]
+            if self.objects or not kustomizations
+            else []
+        )
         return f"{' and '.join((*objects, *kustomizations))} in {_plural(self.files, 'file')}"
 
     def _judged(self) -> str:
-        parts = [f"{self.ruled} by schema and {_plural(self.rules, 'rule')}"] if self.ruled else []
+        parts = (
+            [f"{self.ruled} by schema and {_plural(self.rules, 'rule')}"]
+            if self.ruled
+            else []
+        )
         if self.pods:
-            parts.append(f"{self.pods.total()} by schema and {_plural(self.pod_rules, 'rule')} on pods "
-                         f"({_counted(self.pods)})")
+            parts.append(
+                f"{self.pods.total()} by schema and {_plural(self.pod_rules, 'rule')} on pods "
+                f"({_counted(self.pods)})"
+            )
         if self.schema_only:
-            parts.append(f"{self.schema_only.total()} by schema only ({_counted(self.schema_only)})")
+            parts.append(
+                f"{self.schema_only.total()} by schema only ({_counted(self.schema_only)})"
+            )
         return ", ".join(parts) or "none judged"
 
 
 def covered(
-    reading: Reading, objects: Iterable[Found], patches: int, ruled: Collection[str], pods: Collection[str]
+    reading: Reading,
+    objects: Iterable[Found],
+    patches: int,
+    ruled: Collection[str],
+    pods: Collection[str],
 ) -> Coverage:
     """How the objects of a reading were judged. ``ruled`` and ``pods`` are the kinds, as ``group/Kind``, that rules
     read, and those of which they read just the pods."""
-    done = Coverage(files=len(reading.files), kustomizations=len(reading.kustomizations))
+    done = Coverage(
+        files=len(reading.files), kustomizations=len(reading.kustomizations)
+    )
     for each in objects:
         manifest = each.manifest
         kind = manifest.ref.kind
@@ -114,7 +149,9 @@ def _not_read(reading: Reading) -> Iterable[str]:
 def _counted(counts: Mapping[str, int]) -> str:
     order = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
     more = len(order) - _SHOWN
-    return ", ".join(f"{count} {name}" for name, count in order[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(f"{count} {name}" for name, count in order[:_SHOWN]) + (
+        f" and {more} more" if more > 0 else ""
+    )
 
 
 def _plural(count: int, one: str, several: str = "") -> str:

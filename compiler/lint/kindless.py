@@ -27,33 +27,58 @@ class NoObject:
     def at(self, node: Node) -> Diagnostic:
         """The finding at the place of a document."""
         route = Route((self.key,)) if self.key else Route()
-        return error("LNT004", self.message, span=Document(node).span(route, key=True), help=self.help)
+        return error(
+            "LNT004",
+            self.message,
+            span=Document(node).span(route, key=True),
+            help=self.help,
+        )
 
 
 def no_object(body: Any) -> NoObject | None:
     """Why a document that was meant for kubectl is no object; ``None`` for an object, and for what may be anything
     else: values and descriptions of charts, patches, parts of other formats."""
     if isinstance(body, list):
-        if any(isinstance(each, dict) and {"apiVersion", "kind"} <= each.keys() for each in body):
-            return NoObject("a list of objects is no document", "write each after `---`, or all as `items` of a `List`")
+        if any(
+            isinstance(each, dict) and {"apiVersion", "kind"} <= each.keys()
+            for each in body
+        ):
+            return NoObject(
+                "a list of objects is no document",
+                "write each after `---`, or all as `items` of a `List`",
+            )
         return None
     if not isinstance(body, dict):
         what = "text" if isinstance(body, str) else kind_of(body)
-        return NoObject(f"a document that is {what}, not an object", f"remove it, or {_FIRST}")
+        return NoObject(
+            f"a document that is {what}, not an object", f"remove it, or {_FIRST}"
+        )
     if "$patch" in body or not any(isinstance(body.get(key), dict) for key in _BODY):
         return None
-    return _without_kind(body) if not _is_name(body.get("kind")) else _without_version(body)
+    return (
+        _without_kind(body)
+        if not _is_name(body.get("kind"))
+        else _without_version(body)
+    )
 
 
 def _without_kind(body: Mapping[str, Any]) -> NoObject | None:
     kind = body.get("kind")
     if kind not in (None, ""):
-        return NoObject(f"`kind` is {kind_of(kind)}, not text", "write one kind, like `kind: TrainJob`", "kind")
+        return NoObject(
+            f"`kind` is {kind_of(kind)}, not text",
+            "write one kind, like `kind: TrainJob`",
+            "kind",
+        )
     if "apiVersion" in body or "kind" in body:
         where = "kind" if "kind" in body else "apiVersion"
-        return NoObject("a document has no `kind`", "add `kind:`, like `kind: TrainJob`", where)
+        return NoObject(
+            "a document has no `kind`", "add `kind:`, like `kind: TrainJob`", where
+        )
     if isinstance(body.get("metadata"), dict) and "name" in body["metadata"]:
-        return NoObject("a document has neither `apiVersion` nor `kind`", _FIRST, "metadata")
+        return NoObject(
+            "a document has neither `apiVersion` nor `kind`", _FIRST, "metadata"
+        )
     return None
 
 
@@ -63,10 +88,19 @@ def _without_version(body: Mapping[str, Any]) -> NoObject | None:
         return None
     if "apiVersion" in body and version not in (None, ""):
         wanted = "write the group and version, like `apiVersion: trainer.kubeflow.org/v1alpha1`"
-        return NoObject(f"`apiVersion` is {kind_of(version)}, not text", wanted, "apiVersion")
-    if not isinstance(body.get("metadata"), dict) or meant("", body["kind"]) is not None:
+        return NoObject(
+            f"`apiVersion` is {kind_of(version)}, not text", wanted, "apiVersion"
+        )
+    if (
+        not isinstance(body.get("metadata"), dict)
+        or meant("", body["kind"]) is not None
+    ):
         return None  # values of a chart; or a kind of which the version can be told
-    return NoObject(f"a `{body['kind']}` has no `apiVersion`", "add `apiVersion:` with its group and version", "kind")
+    return NoObject(
+        f"a `{body['kind']}` has no `apiVersion`",
+        "add `apiVersion:` with its group and version",
+        "kind",
+    )
 
 
 def _is_name(value: object) -> bool:

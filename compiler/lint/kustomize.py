@@ -15,7 +15,9 @@ from compiler.manifest import Manifest
 from compiler.verify.objects import at, items
 
 _APPLIED = ("resources", "components", "bases", "crds")
-_WITH_SELECTOR = frozenset({("apps", "Deployment"), ("apps", "DaemonSet"), ("apps", "StatefulSet")})
+_WITH_SELECTOR = frozenset(
+    {("apps", "Deployment"), ("apps", "DaemonSet"), ("apps", "StatefulSet")}
+)
 Body = dict[str, Any]
 
 
@@ -25,7 +27,9 @@ class Kustomizations:
     def __init__(self, bodies: Mapping[str, Mapping[str, Any]]) -> None:
         self._bodies = {_real(path): body for path, body in bodies.items()}
         self._folders = {os.path.dirname(path): path for path in self._bodies}
-        self.patches = {file for path, body in self._bodies.items() for file in _patches(path, body)}
+        self.patches = {
+            file for path, body in self._bodies.items() for file in _patches(path, body)
+        }
         self._roots: dict[str, set[str]] = {}
         for path in self._bodies:
             for file in self._files(path, set()):
@@ -48,16 +52,25 @@ class Kustomizations:
         """The object with the labels that its kustomizations add to selectors, where it leaves that to them."""
         manifest = found.manifest
         body = manifest.body
-        if (manifest.ref.group, manifest.ref.kind) not in _WITH_SELECTOR or at(body, "spec", "selector") is not None:
+        if (manifest.ref.group, manifest.ref.kind) not in _WITH_SELECTOR or at(
+            body, "spec", "selector"
+        ) is not None:
             return found
-        labels = [each for root in sorted(self.roots(manifest.path)) if (each := _selected(self._bodies[root]))]
+        labels = [
+            each
+            for root in sorted(self.roots(manifest.path))
+            if (each := _selected(self._bodies[root]))
+        ]
         if not labels or not isinstance(body.get("spec"), dict):
             return found
         spec = {**body["spec"], "selector": {"matchLabels": labels[0]}}
         if isinstance(spec.get("template"), dict):
             spec["template"] = _labelled(spec["template"], labels[0])
-        return Found(Manifest({**body, "spec": spec}, path=manifest.path, key=manifest.key), found.text,
-                     found.where)
+        return Found(
+            Manifest({**body, "spec": spec}, path=manifest.path, key=manifest.key),
+            found.text,
+            found.where,
+        )
 
     def _files(self, path: str, seen: set[str]) -> Iterator[str]:
         """The files that a kustomization applies."""
@@ -79,7 +92,11 @@ def _real(path: str) -> str:
 
 
 def _texts(value: Any) -> list[str]:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+    return (
+        [each for each in value if isinstance(each, str)]
+        if isinstance(value, list)
+        else []
+    )
 
 
 def _patches(path: str, body: Mapping[str, Any]) -> Iterator[str]:
@@ -95,12 +112,27 @@ def _patches(path: str, body: Mapping[str, Any]) -> Iterator[str]:
 def _selected(body: Mapping[str, Any]) -> dict[str, str]:
     """The labels that a kustomization adds to selectors too."""
     given = [at(body, "commonLabels")]
-    given += [each.get("pairs") for each in items(body, "labels") if each.get("includeSelectors") is True]
-    return {key: value for labels in given if isinstance(labels, dict) for key, value in labels.items()}
+    given += [
+        each.get("pairs")
+        for each in items(body, "labels")
+        if each.get("includeSelectors") is True
+    ]
+    return {
+        key: value
+        for labels in given
+        if isinstance(labels, dict)
+        for key, value in labels.items()
+    }
 
 
 def _labelled(template: Body, labels: dict[str, str]) -> Body:
     metadata = template.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     have = metadata.get("labels")
-    return {**template, "metadata": {**metadata, "labels": {**(have if isinstance(have, dict) else {}), **labels}}}
+    return {
+        **template,
+        "metadata": {
+            **metadata,
+            "labels": {**(have if isinstance(have, dict) else {}), **labels},
+        },
+    }

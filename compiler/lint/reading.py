@@ -19,11 +19,30 @@ from compiler.source.plain import PlainReader
 from compiler.source.read import STDIN, read, read_stdin, walk
 from compiler.verify.kinds import meant, strange
 
-KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")  # kustomize v5, konfig.go
+KUSTOMIZATIONS = (
+    "kustomization.yaml",
+    "kustomization.yml",
+    "Kustomization",
+)  # kustomize v5, konfig.go
 _SUFFIXES = (".yaml", ".yml", ".json")
 # What else may make objects of a cluster: programs and templates, by the end of the name.
-_OTHERS = (".tf", ".tf.json", ".py", ".jsonnet", ".libsonnet", ".cue", ".tpl", ".gotmpl", ".j2", ".jinja", ".jinja2",
-           ".yaml.in", ".yml.in", ".yaml.tmpl", ".yaml.template")  # fmt: skip
+_OTHERS = (
+    ".tf",
+    ".tf.json",
+    ".py",
+    ".jsonnet",
+    ".libsonnet",
+    ".cue",
+    ".tpl",
+    ".gotmpl",
+    ".j2",
+    ".jinja",
+    ".jinja2",
+    ".yaml.in",
+    ".yml.in",
+    ".yaml.tmpl",
+    ".yaml.template",
+)
 
 
 def read_all(paths: Iterable[str | os.PathLike[str]]) -> Reading:
@@ -40,11 +59,20 @@ def _files(paths: Iterable[str | os.PathLike[str]], done: Reading) -> Iterator[s
         if path == STDIN or not os.path.isdir(path):
             yield path
             continue
-        names = [(folder, name) for folder, folders, files in walk(path, done.diagnostics) if _visible(folders)
-                 for name in files if not name.startswith(".")]
+        names = [
+            (folder, name)
+            for folder, folders, files in walk(path, done.diagnostics)
+            if _visible(folders)
+            for name in files
+            if not name.startswith(".")
+        ]
         done.formats.update(end for _, name in names if (end := _other(name)))
-        yield from sorted(os.path.join(folder, name) for folder, name in names
-                          if (name.lower().endswith(_SUFFIXES) and not _other(name)) or name in KUSTOMIZATIONS)
+        yield from sorted(
+            os.path.join(folder, name)
+            for folder, name in names
+            if (name.lower().endswith(_SUFFIXES) and not _other(name))
+            or name in KUSTOMIZATIONS
+        )
 
 
 def _other(name: str) -> str:
@@ -82,7 +110,9 @@ def _read_one(path: str, reader: PlainReader, done: Reading) -> None:
             done.diagnostics.append(found)
             return
         done.diagnostics += faults
-        if any(each.severity is Severity.ERROR and each.code in _LOST for each in faults):
+        if any(
+            each.severity is Severity.ERROR and each.code in _LOST for each in faults
+        ):
             done.broken.append(path)
     done.files.add(path)
     for number, body in enumerate(bodies):
@@ -110,7 +140,11 @@ def _unpack(body: Any, text: Text, where: Route, done: Reading) -> None:
     if not isinstance(body, dict):
         return
     items = body.get("items")
-    if isinstance(body.get("kind"), str) and body["kind"].endswith("List") and isinstance(items, list):
+    if (
+        isinstance(body.get("kind"), str)
+        and body["kind"].endswith("List")
+        and isinstance(items, list)
+    ):
         for number, item in enumerate(items):
             _unpack(item, text, where / ("items", number), done)
         return
@@ -121,10 +155,19 @@ def _unpack(body: Any, text: Text, where: Route, done: Reading) -> None:
         return
     if (right := meant(body.get("apiVersion", ""), body["kind"])) is not None:
         done.diagnostics.append(_strange(text.node(where), body, right))
-        body |= {"apiVersion": right[0], "kind": right[1]}  # judge it as what it is meant to be
+        body |= {
+            "apiVersion": right[0],
+            "kind": right[1],
+        }  # judge it as what it is meant to be
     if "apiVersion" in body:
         path = text.file.name
-        done.objects.append(Found(Manifest(body, path=path, key=f"{path}:{len(done.objects)}"), text, where))
+        done.objects.append(
+            Found(
+                Manifest(body, path=path, key=f"{path}:{len(done.objects)}"),
+                text,
+                where,
+            )
+        )
 
 
 def _strange(node: Node, body: dict[str, Any], right: tuple[str, str]) -> Diagnostic:
@@ -135,6 +178,12 @@ def _strange(node: Node, body: dict[str, Any], right: tuple[str, str]) -> Diagno
 
 def _is_object(body: dict[str, Any]) -> bool:
     """Whether a mapping is an object: no spec of ours, which `check` judges, no patch, no values of a chart."""
-    api_version = body.get("apiVersion", "" if isinstance(body.get("metadata"), dict) else None)
-    return (isinstance(body.get("kind"), str) and isinstance(api_version, str) and "$patch" not in body
-            and not api_version.startswith(_OURS))
+    api_version = body.get(
+        "apiVersion", "" if isinstance(body.get("metadata"), dict) else None
+    )
+    return (
+        isinstance(body.get("kind"), str)
+        and isinstance(api_version, str)
+        and "$patch" not in body
+        and not api_version.startswith(_OURS)
+    )

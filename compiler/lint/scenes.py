@@ -47,11 +47,28 @@ def scenes(found: Sequence[Found], roots: Roots, near: Near) -> list[Scene]:
     staged: list[Scene] = []
     for cast, own in _casts(rivals, names, contested, roots).items():
         shared = {file for file in others if any(near(file, each) for each in own)}
-        staged.append(Scene([each for file in by_file if file in cast or file in shared for each in by_file[file]],
-                            own, shared, rivals=True))
+        staged.append(
+            Scene(
+                [
+                    each
+                    for file in by_file
+                    if file in cast or file in shared
+                    for each in by_file[file]
+                ],
+                own,
+                shared,
+                rivals=True,
+            )
+        )
     if sum(len(each.objects) for each in staged) > _MOST:
-        staged = [Scene([each for each in scene.objects if each.path not in scene.shared], scene.own, rivals=True)
-                  for scene in staged]
+        staged = [
+            Scene(
+                [each for each in scene.objects if each.path not in scene.shared],
+                scene.own,
+                rivals=True,
+            )
+            for scene in staged
+        ]
     told = {file for scene in staged for file in scene.shared}
     alone = {file for file in others if file not in told}
     if alone:
@@ -61,7 +78,9 @@ def scenes(found: Sequence[Found], roots: Roots, near: Near) -> list[Scene]:
 
 def _names(objects: Iterable[Found]) -> set[Identity]:
     """The identities of objects that have a name."""
-    return {identity for each in objects if (identity := identity_of(each.manifest.body))[3]}
+    return {
+        identity for each in objects if (identity := identity_of(each.manifest.body))[3]
+    }
 
 
 def _contested(names: dict[str, set[Identity]], roots: Roots) -> set[Identity]:
@@ -70,17 +89,28 @@ def _contested(names: dict[str, set[Identity]], roots: Roots) -> set[Identity]:
     for file, identities in names.items():
         for identity in identities:
             files.setdefault(identity, []).append(file)
-    return {identity for identity, several in files.items() if len(several) > 1 and _apart(several, roots)}
+    return {
+        identity
+        for identity, several in files.items()
+        if len(several) > 1 and _apart(several, roots)
+    }
 
 
 def _apart(files: list[str], roots: Roots) -> bool:
     """Whether some two of the files are applied by nothing together."""
     applied = [roots(file) for file in files]
-    return any(not one & other for index, one in enumerate(applied) for other in applied[:index])
+    return any(
+        not one & other
+        for index, one in enumerate(applied)
+        for other in applied[:index]
+    )
 
 
 def _casts(
-    rivals: list[str], names: dict[str, set[Identity]], contested: set[Identity], roots: Roots
+    rivals: list[str],
+    names: dict[str, set[Identity]],
+    contested: set[Identity],
+    roots: Roots,
 ) -> dict[frozenset[str], set[str]]:
     """For each file with a contested name the rivals that it is judged with; and which files have the same."""
     folders: dict[str, list[str]] = {}
@@ -103,14 +133,19 @@ def _casts(
 
 def applied_together(found: Iterable[Found], kustomizations: Kustomizations) -> Roots:
     """What applies a file: kustomizations, and paths of Flux."""
-    paths = {_parts(at(each.manifest.body, "spec", "path")) for each in found
-             if identity_of(each.manifest.body)[:2] == _FLUX}
+    paths = {
+        _parts(at(each.manifest.body, "spec", "path"))
+        for each in found
+        if identity_of(each.manifest.body)[:2] == _FLUX
+    }
     paths.discard("")
     known: dict[str, set[str]] = {}
 
     def roots(file: str) -> set[str]:
         if file not in known:
-            known[file] = kustomizations.roots(file) | {each for path in paths if (each := _under(file, path))}
+            known[file] = kustomizations.roots(file) | {
+                each for path in paths if (each := _under(file, path))
+            }
         return known[file]
 
     return roots

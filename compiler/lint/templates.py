@@ -15,12 +15,23 @@ def template(file: SourceFile, faults: Iterable[Diagnostic]) -> Diagnostic | Non
     """The one thing to tell of a template."""
     lines = file.text.split("\n")
     places = [each.span.line for each in faults if each.span is not None]
-    places += [number for number, line in enumerate(lines, 1) if line.lstrip().startswith("{{")] if places else []
+    places += (
+        [
+            number
+            for number, line in enumerate(lines, 1)
+            if line.lstrip().startswith("{{")
+        ]
+        if places
+        else []
+    )
     for place in sorted(places):
-        if (column := lines[place - 1].find("{{") + 1):
-            return warning("LNT002", "a template, whose objects are not known before it is rendered",
-                           span=Span(file, place, column, place, column + 2),
-                           help="lint what it renders: `helm template … | trainyard lint -`")
+        if column := lines[place - 1].find("{{") + 1:
+            return warning(
+                "LNT002",
+                "a template, whose objects are not known before it is rendered",
+                span=Span(file, place, column, place, column + 2),
+                help="lint what it renders: `helm template … | trainyard lint -`",
+            )
     return None
 
 
@@ -31,5 +42,10 @@ def once(found: list[Diagnostic]) -> list[Diagnostic]:
         if each.code == "LNT002" and each.span is not None:
             folders.setdefault(os.path.dirname(each.span.file.name), []).append(each)
     more = {id(first): len(rest) for first, *rest in folders.values()}
-    return [replace(each, notes=(f"{more[id(each)]} more files of this folder are",)) if more.get(id(each)) else each
-            for each in found if each.code != "LNT002" or id(each) in more]
+    return [
+        replace(each, notes=(f"{more[id(each)]} more files of this folder are",))
+        if more.get(id(each))
+        else each
+        for each in found
+        if each.code != "LNT002" or id(each) in more
+    ]

@@ -21,7 +21,9 @@ class PlanNode:
     """
 
     at: Route = field(default=ROOT, compare=False, repr=False)
-    origins: Mapping[str, Route] = field(default_factory=dict, compare=False, repr=False)
+    origins: Mapping[str, Route] = field(
+        default_factory=dict, compare=False, repr=False
+    )
     unread: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def where(self, name: str) -> Route:

@@ -113,7 +113,9 @@ class Bootstrap(PlanNode):
     queue: Mapping[str, Any] = field(default_factory=dict)
     controller_role: str = ""
     controller_trust: Mapping[str, object] = field(default_factory=dict)
-    controller_policies: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    controller_policies: Mapping[str, Mapping[str, object]] = field(
+        default_factory=dict
+    )
     node_policies: tuple[str, ...] = ()
     interruption_rules: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     bucket_role: str = ""

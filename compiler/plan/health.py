@@ -9,7 +9,11 @@ from compiler.plan.nodes import Toleration
 # Conditions of the EKS node monitoring agent, where False means sick; the node-problem-detector has it the
 # other way round (eks-node-monitoring-agent v1.7.0; node-problem-detector v1.36.0 pkg/types).
 AGENT_CONDITIONS = (
-    "AcceleratedHardwareReady", "ContainerRuntimeReady", "KernelReady", "NetworkingReady", "StorageReady",
+    "AcceleratedHardwareReady",
+    "ContainerRuntimeReady",
+    "KernelReady",
+    "NetworkingReady",
+    "StorageReady",
 )
 
 

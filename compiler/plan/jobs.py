@@ -22,9 +22,18 @@ ACCELERATORS = (GPU, NEURON)
 INITIALIZERS = ("dataset-initializer", "model-initializer")
 """Steps of a TrainJob that run before the nodes (trainer.kubeflow.org/v1alpha1)."""
 MISSPELT = {
-    "nvidia.com": GPU, "nvidia.com/gpus": GPU, "nvidia/gpu": GPU, "gpu": GPU, "vpc.amazonaws.com": EFA, "efa": EFA,
-    "vpc.amazonaws.com/efas": EFA, "aws.amazon.com/efa": EFA, "amazonaws.com/efa": EFA, "k8s.amazonaws.com/efa": EFA,
-    "aws.amazon.com": NEURON, "aws.amazon.com/neurons": NEURON,
+    "nvidia.com": GPU,
+    "nvidia.com/gpus": GPU,
+    "nvidia/gpu": GPU,
+    "gpu": GPU,
+    "vpc.amazonaws.com": EFA,
+    "efa": EFA,
+    "vpc.amazonaws.com/efas": EFA,
+    "aws.amazon.com/efa": EFA,
+    "amazonaws.com/efa": EFA,
+    "k8s.amazonaws.com/efa": EFA,
+    "aws.amazon.com": NEURON,
+    "aws.amazon.com/neurons": NEURON,
 }
 """Names that people write for devices, and the right ones."""
 
@@ -189,7 +198,9 @@ class TrainJob(PlanNode):
         return self.limits.get(resource) or self.requests.get(resource)
 
 
-def effective_pod(job: TrainJob, runtime: Runtime, *, merge_resources: bool = True) -> Pod | None:
+def effective_pod(
+    job: TrainJob, runtime: Runtime, *, merge_resources: bool = True
+) -> Pod | None:
     """The pod of the ``trainer`` job as Trainer will make it: runtime, then trainer, then patches in order.
 
     ``None`` where the runtime has no job for the trainer. Rules as observed on Trainer 2.3.0 (env by name,
@@ -211,7 +222,9 @@ def effective_pod(job: TrainJob, runtime: Runtime, *, merge_resources: bool = Tr
 
 def _trained(main: Container, job: TrainJob, *, merge_resources: bool) -> Container:
     given = bool(job.requests or job.limits)
-    base_requests, base_limits = (main.requests, main.limits) if merge_resources or not given else ({}, {})
+    base_requests, base_limits = (
+        (main.requests, main.limits) if merge_resources or not given else ({}, {})
+    )
     return replace(
         main,
         image=job.image or main.image,
@@ -239,7 +252,9 @@ def _key(item: EnvVar | Mount | Volume) -> str:
 
 
 def _with_container(pod: Pod, container: Container) -> Pod:
-    others = tuple(container if each.name == container.name else each for each in pod.containers)
+    others = tuple(
+        container if each.name == container.name else each for each in pod.containers
+    )
     return replace(pod, containers=others)
 
 
@@ -248,14 +263,20 @@ def patched(pod: Pod, patch: Pod) -> Pod:
     for change in patch.containers:
         main = pod.container(change.name)
         if main is not None:
-            merged = replace(main, env=_merged(main.env, change.env), mounts=_merged(main.mounts, change.mounts))
+            merged = replace(
+                main,
+                env=_merged(main.env, change.env),
+                mounts=_merged(main.mounts, change.mounts),
+            )
             pod = _with_container(pod, merged)
     return replace(
         pod,
         node_selector={**pod.node_selector, **patch.node_selector},
         tolerations=patch.tolerations or pod.tolerations,
         volumes=_merged(pod.volumes, patch.volumes),
-        grace_seconds=pod.grace_seconds if patch.grace_seconds is None else patch.grace_seconds,
+        grace_seconds=pod.grace_seconds
+        if patch.grace_seconds is None
+        else patch.grace_seconds,
         service_account=patch.service_account or pod.service_account,
         labels={**pod.labels, **patch.labels},
         annotations={**pod.annotations, **patch.annotations},

@@ -30,7 +30,11 @@ class Taint:
     effect: str
 
     def __str__(self) -> str:
-        return (f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}").rstrip(":")
+        return (
+            f"{self.key}={self.value}:{self.effect}"
+            if self.value
+            else f"{self.key}:{self.effect}"
+        ).rstrip(":")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +53,21 @@ class Toleration:
             return False
         if self.key and self.key != taint.key:
             return False
-        return self.operator == "Exists" or (bool(self.key) and self.value == taint.value)
+        return self.operator == "Exists" or (
+            bool(self.key) and self.value == taint.value
+        )
 
 
-def untolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> tuple[Taint, ...]:
+def untolerated(
+    taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]
+) -> tuple[Taint, ...]:
     """The taints that keep a pod away: hard ones that no toleration matches."""
     hard = (taint for taint in taints if taint.effect != "PreferNoSchedule")
-    return tuple(taint for taint in hard if not any(each.tolerates(taint) for each in tolerations))
+    return tuple(
+        taint
+        for taint in hard
+        if not any(each.tolerates(taint) for each in tolerations)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +177,16 @@ class NodePool(PlanNode):
         """The values that ``In`` requirements (or a label) leave for a key; ``None`` if nothing says so."""
         if key in self.labels:
             return (self.labels[key],)
-        sets = [each.values for each in self.requirements if each.key == key and each.operator == "In"]
+        sets = [
+            each.values
+            for each in self.requirements
+            if each.key == key and each.operator == "In"
+        ]
         if not sets:
             return None
-        return tuple(value for value in sets[0] if all(value in other for other in sets[1:]))
+        return tuple(
+            value for value in sets[0] if all(value in other for other in sets[1:])
+        )
 
     @property
     def instance_types(self) -> tuple[str, ...] | None:
@@ -230,12 +248,31 @@ class NodeGroup(PlanNode):
     def where_type(self, name: str) -> Route:
         """The place of one of the instance types; the field where it has just one."""
         at = self.where("instance_types")
-        return at / self.instance_types.index(name) if len(self.instance_types) > 1 else at
+        return (
+            at / self.instance_types.index(name) if len(self.instance_types) > 1 else at
+        )
 
 
 __all__ = [
-    "ARCH", "CAPACITY_TYPE", "HOSTNAME", "INSTANCE_TYPE", "NODEPOOL_LABEL", "OS", "POOL_LABEL",
-    "RESERVATION_LABEL", "ZONE",
-    "BlockDevice", "Budget", "NetworkInterface", "NodeClass", "NodeGroup", "NodeOverlay", "NodePool", "Requirement",
-    "SelectorTerm", "Taint", "Toleration", "untolerated",
+    "ARCH",
+    "CAPACITY_TYPE",
+    "HOSTNAME",
+    "INSTANCE_TYPE",
+    "NODEPOOL_LABEL",
+    "OS",
+    "POOL_LABEL",
+    "RESERVATION_LABEL",
+    "ZONE",
+    "BlockDevice",
+    "Budget",
+    "NetworkInterface",
+    "NodeClass",
+    "NodeGroup",
+    "NodeOverlay",
+    "NodePool",
+    "Requirement",
+    "SelectorTerm",
+    "Taint",
+    "Toleration",
+    "untolerated",
 ]

@@ -99,10 +99,14 @@ class Plan:
     workloads: tuple[Workload, ...] = ()
     bootstrap: Bootstrap | None = field(default=None, compare=False)
     derived: tuple[Derived, ...] = field(default=(), compare=False, repr=False)
-    external: frozenset[tuple[str, str, str, str]] = field(default=frozenset(), compare=False)
+    external: frozenset[tuple[str, str, str, str]] = field(
+        default=frozenset(), compare=False
+    )
     versions: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     release: str = field(default="", compare=False)
-    shares: Mapping[str, Mapping[str, Quantity]] = field(default_factory=dict, compare=False)
+    shares: Mapping[str, Mapping[str, Quantity]] = field(
+        default_factory=dict, compare=False
+    )
     closed: bool = field(default=True, compare=False)
 
     @cached_property
@@ -113,7 +117,10 @@ class Plan:
             if isinstance(value, tuple):
                 for node in value:
                     if isinstance(node, PlanNode):
-                        key = (getattr(node, "namespace", ""), getattr(node, "name", ""))
+                        key = (
+                            getattr(node, "namespace", ""),
+                            getattr(node, "name", ""),
+                        )
                         index.setdefault(type(node), {})[key] = node
         return index
 

@@ -90,7 +90,9 @@ class ClusterQueue(PlanNode):
     @property
     def covered(self) -> frozenset[str]:
         """Every resource that some group covers."""
-        return frozenset(resource for group in self.groups for resource in group.covered)
+        return frozenset(
+            resource for group in self.groups for resource in group.covered
+        )
 
     def flavors(self) -> tuple[FlavorQuotas, ...]:
         """All flavors of all groups."""

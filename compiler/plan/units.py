@@ -10,7 +10,15 @@ _QUANTITY = re.compile(
     r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?[0-9]+))?\Z"
 )
 _BINARY = {f"{letter}i": 1024**power for power, letter in enumerate("KMGTPE", 1)}
-_DECIMAL = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18, "": 1}
+_DECIMAL = {
+    "k": 10**3,
+    "M": 10**6,
+    "G": 10**9,
+    "T": 10**12,
+    "P": 10**15,
+    "E": 10**18,
+    "": 1,
+}
 _SMALL = {"n": 10**9, "u": 10**6, "m": 10**3}
 _DURATION = re.compile(r"(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+)s)?\Z")
 
@@ -83,7 +91,10 @@ def _parse(text: str) -> Quantity:
         power = int(exponent)
         if abs(power) > 30:
             raise ValueError(f"{text!r} is out of range")
-        numerator, denominator = numerator * 10 ** max(power, 0), denominator * 10 ** max(-power, 0)
+        numerator, denominator = (
+            numerator * 10 ** max(power, 0),
+            denominator * 10 ** max(-power, 0),
+        )
     milli = -(-numerator * 1000 // denominator)
     return Quantity(-milli if sign == "-" else milli)
 

@@ -22,16 +22,25 @@ _MOST = 20_000  # states that are looked at; beyond that nothing is said
 def blocks_of(flavor: Flavor, world: World) -> dict[str, int]:
     """The nodes of each block of a flavor, by the value of the widest level of its topology; nothing where some pool
     does not say its value, or how many nodes it has."""
-    topology = next((each for each in world.plan.topologies if each.name == flavor.topology), None)
+    topology = next(
+        (each for each in world.plan.topologies if each.name == flavor.topology), None
+    )
     if topology is None or not topology.levels:
         return {}
     found: dict[str, int] = {}
     for pool in world.pools_of(flavor):
         values = pool.values(topology.levels[0])
         sizes = [world.most_nodes(pool, each) for each in world.types(pool)]
-        if values is None or len(values) != 1 or not sizes or any(size is None for size in sizes):
+        if (
+            values is None
+            or len(values) != 1
+            or not sizes
+            or any(size is None for size in sizes)
+        ):
             return {}
-        found[values[0]] = found.get(values[0], 0) + max(size for size in sizes if size is not None)
+        found[values[0]] = found.get(values[0], 0) + max(
+            size for size in sizes if size is not None
+        )
     return found
 
 
@@ -42,8 +51,10 @@ def gangs_of(flavor: Flavor, world: World) -> list[Work]:
 
 
 def _lands(work: Work, flavor: Flavor) -> bool:
-    return bool(work.choices) and all(each.flavor is not None and each.flavor.name == flavor.name
-                                      for each in work.choices)
+    return bool(work.choices) and all(
+        each.flavor is not None and each.flavor.name == flavor.name
+        for each in work.choices
+    )
 
 
 def countable(blocks: Sequence[int], gangs: Sequence[int]) -> bool:
@@ -61,7 +72,9 @@ def placement(blocks: Sequence[int], gangs: Sequence[int]) -> Sizes | None:
             return ()
         for block, room in enumerate(free):
             if room >= gangs[index] and room not in free[:block]:
-                rest = place((*free[:block], room - gangs[index], *free[block + 1:]), index + 1)
+                rest = place(
+                    (*free[:block], room - gangs[index], *free[block + 1 :]), index + 1
+                )
                 if rest is not None:
                     return (block, *rest)
         return None
@@ -77,7 +90,10 @@ def always_fit(blocks: Sequence[int], gangs: Sequence[int]) -> bool:
         for gang in set(left):
             roomy = {room for room in free if room >= gang}
             rest = _less(left, gang)
-            if not roomy or not all(fit(tuple(sorted((*_less(free, room), room - gang))), rest) for room in roomy):
+            if not roomy or not all(
+                fit(tuple(sorted((*_less(free, room), room - gang))), rest)
+                for room in roomy
+            ):
                 return False
         return True
 
@@ -86,4 +102,4 @@ def always_fit(blocks: Sequence[int], gangs: Sequence[int]) -> bool:
 
 def _less(sizes: Sizes, size: int) -> Sizes:
     index = sizes.index(size)
-    return (*sizes[:index], *sizes[index + 1:])
+    return (*sizes[:index], *sizes[index + 1 :])

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from compiler.plan.jobs import EFA, GPU, NEURON, Resources
-from compiler.plan.nodes import INSTANCE_TYPE, NODEPOOL_LABEL, POOL_LABEL, NodePool, Toleration, untolerated
+from compiler.plan.nodes import (
+    INSTANCE_TYPE,
+    NODEPOOL_LABEL,
+    POOL_LABEL,
+    NodePool,
+    Toleration,
+    untolerated,
+)
 from compiler.plan.queues import ClusterQueue, Flavor, FlavorQuotas, ResourceGroup
 from compiler.policy.nodes import Nodes
 from compiler.policy.offers import without_accelerators
@@ -16,7 +23,11 @@ Tolerations = tuple[Toleration, ...]
 
 
 def find_choices(
-    nodes: Nodes, selector: Mapping[str, str], queue: ClusterQueue | None, asks: Resources, reach: Tolerations | None
+    nodes: Nodes,
+    selector: Mapping[str, str],
+    queue: ClusterQueue | None,
+    asks: Resources,
+    reach: Tolerations | None,
 ) -> tuple[Choice, ...]:
     """Each way through the flavors of the queue that leads to a pool of the set; () is unknown.
 
@@ -26,15 +37,23 @@ def find_choices(
     pools = tuple(each for each in nodes.pools if nodes.may_match(each, selector))
     choices: tuple[Choice, ...] = (Choice(pools, labels=selector),)
     for group in groups_of(queue, asks):
-        flavors = [nodes.plan.flavor(each.flavor) for each in giving(queue, group, asks)]
+        flavors = [
+            nodes.plan.flavor(each.flavor) for each in giving(queue, group, asks)
+        ]
         known = [each for each in flavors if each is not None]
         if known and len(known) == len(flavors):
-            choices = tuple(_narrowed(nodes, choice, flavor) for choice in choices for flavor in known)
+            choices = tuple(
+                _narrowed(nodes, choice, flavor)
+                for choice in choices
+                for flavor in known
+            )
     found = [each for each in choices if each.pools]
     if not any(key in selector for key in (NODEPOOL_LABEL, POOL_LABEL, INSTANCE_TYPE)):
         found = _with_devices(nodes, found, asks)
     found = [_tolerated(each, asks, reach) for each in found if each.pools]
-    return tuple(replace(each, offers=nodes.offers(each.pools, each.labels)) for each in found)
+    return tuple(
+        replace(each, offers=nodes.offers(each.pools, each.labels)) for each in found
+    )
 
 
 def groups_of(queue: ClusterQueue | None, asks: Resources) -> Iterator[ResourceGroup]:
@@ -44,33 +63,54 @@ def groups_of(queue: ClusterQueue | None, asks: Resources) -> Iterator[ResourceG
     yield from covering or groups
 
 
-def giving(queue: ClusterQueue | None, group: ResourceGroup, asks: Resources) -> tuple[FlavorQuotas, ...]:
+def giving(
+    queue: ClusterQueue | None, group: ResourceGroup, asks: Resources
+) -> tuple[FlavorQuotas, ...]:
     """The flavors of which the queue has some of all that is asked for: Kueue passes over one of which it has nothing
     and can borrow nothing. All of them if none is left."""
     if queue is None or queue.cohort is not None:
         return group.flavors
-    found = [each for each in group.flavors if not any(
-        quota.nominal.milli == 0 and quota.resource in asks and asks[quota.resource].milli for quota in each.quotas)]
+    found = [
+        each
+        for each in group.flavors
+        if not any(
+            quota.nominal.milli == 0
+            and quota.resource in asks
+            and asks[quota.resource].milli
+            for quota in each.quotas
+        )
+    ]
     return tuple(found) or group.flavors
 
 
 def whole(nodes: Nodes) -> bool:
     """Whether the set tells the nodes that jobs run on: its node pools, or node groups with accelerators."""
-    return bool(nodes.plan.node_pools) or any(nodes.accelerated(each) for each in nodes.pools)
+    return bool(nodes.plan.node_pools) or any(
+        nodes.accelerated(each) for each in nodes.pools
+    )
 
 
 def told_by_flavor(work: Work, nodes: Nodes, key: str) -> bool:
     """Whether a flavor of the job's queue says a label that the job selects, and some pool has it as the job wants: the
     job and the flavor are then at odds, not the job and the pools."""
-    flavors = [nodes.plan.flavor(each.flavor) for each in work.queue.flavors()] if work.queue else []
+    flavors = (
+        [nodes.plan.flavor(each.flavor) for each in work.queue.flavors()]
+        if work.queue
+        else []
+    )
     if not any(each is not None and key in each.node_labels for each in flavors):
         return False
-    return not nodes.pools or any(nodes.has_label(each, key, work.selector[key]) is not False for each in nodes.pools)
+    return not nodes.pools or any(
+        nodes.has_label(each, key, work.selector[key]) is not False
+        for each in nodes.pools
+    )
 
 
 def _narrowed(nodes: Nodes, choice: Choice, flavor: Flavor) -> Choice:
     named = flavor if flavor.node_labels or choice.flavor is None else choice.flavor
-    pools = tuple(each for each in choice.pools if nodes.may_match(each, flavor.node_labels))
+    pools = tuple(
+        each for each in choice.pools if nodes.may_match(each, flavor.node_labels)
+    )
     labels = {**choice.labels, **flavor.node_labels}
     return Choice(pools, named, (*choice.tolerations, *flavor.tolerations), labels)
 
@@ -81,31 +121,61 @@ def _with_devices(nodes: Nodes, choices: list[Choice], asks: Resources) -> list[
     resource = next((each for each in (GPU, NEURON) if each in asks), None)
     if resource is None:
         return choices
-    found = [replace(choice, pools=tuple(
-        each for each in choice.pools if _has(nodes, each, resource) or _pinned(nodes, each, choice.flavor)))
-        for choice in choices]
-    large = [replace(choice, pools=tuple(
-        each for each in choice.pools if _large(nodes.offers((each,), choice.labels), nodes, resource, asks)))
-        for choice in found]
+    found = [
+        replace(
+            choice,
+            pools=tuple(
+                each
+                for each in choice.pools
+                if _has(nodes, each, resource) or _pinned(nodes, each, choice.flavor)
+            ),
+        )
+        for choice in choices
+    ]
+    large = [
+        replace(
+            choice,
+            pools=tuple(
+                each
+                for each in choice.pools
+                if _large(nodes.offers((each,), choice.labels), nodes, resource, asks)
+            ),
+        )
+        for choice in found
+    ]
     kept = [each for each in large if each.pools]
     return kept or found
 
 
-def _large(offers: tuple[Offer, ...], nodes: Nodes, resource: str, asks: Resources) -> bool:
+def _large(
+    offers: tuple[Offer, ...], nodes: Nodes, resource: str, asks: Resources
+) -> bool:
     """Whether some node of a pool may have as many devices as are asked for."""
     efa = asks[EFA].value if EFA in asks else 0
     return not offers or any(
-        each.accelerators >= asks[resource].value and nodes.efa_of(pool, each) >= efa for pool, each in offers)
+        each.accelerators >= asks[resource].value and nodes.efa_of(pool, each) >= efa
+        for pool, each in offers
+    )
 
 
 def _has(nodes: Nodes, pool: NodePool, resource: str) -> bool:
     types = nodes.types(pool)
-    return any(each.accelerator_resource == resource for each in types) if types else not without_accelerators(pool)
+    return (
+        any(each.accelerator_resource == resource for each in types)
+        if types
+        else not without_accelerators(pool)
+    )
 
 
 def _pinned(nodes: Nodes, pool: NodePool, flavor: Flavor | None) -> bool:
-    return flavor is not None and bool(flavor.node_labels) and all(
-        nodes.has_label(pool, key, value) for key, value in flavor.node_labels.items())
+    return (
+        flavor is not None
+        and bool(flavor.node_labels)
+        and all(
+            nodes.has_label(pool, key, value)
+            for key, value in flavor.node_labels.items()
+        )
+    )
 
 
 def _tolerated(choice: Choice, asks: Resources, reach: Tolerations | None) -> Choice:

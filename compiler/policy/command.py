@@ -19,17 +19,30 @@ def _options(words: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:
 
 
 def _found(words: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
-    parts = [part for word in words for part in (word.split() if " " in word or "\n" in word else (word,))]
+    parts = [
+        part
+        for word in words
+        for part in (word.split() if " " in word or "\n" in word else (word,))
+    ]
     for index, part in enumerate(parts):
         if part.startswith("--") and len(part) > 2:
             name, equals, given = part[2:].partition("=")
             after = parts[index + 1] if index + 1 < len(parts) else "-"
-            yield name.replace("_", "-"), given.strip("\"'") if equals else None if after.startswith("-") else after
+            yield (
+                name.replace("_", "-"),
+                given.strip("\"'")
+                if equals
+                else None
+                if after.startswith("-")
+                else after,
+            )
 
 
 def launches(words: Sequence[str]) -> bool:
     """Whether a command starts torchrun."""
-    return any(name in word for word in words for name in ("torchrun", "torch.distributed.run"))
+    return any(
+        name in word for word in words for name in ("torchrun", "torch.distributed.run")
+    )
 
 
 _BEFORE = r"(?:^|[;&|(\n]|\b(?:exec|then|do|else|time)\s)\s*(?:\w+=\S*\s+)*(?:\S*/)?"
@@ -38,7 +51,9 @@ _BEFORE = r"(?:^|[;&|(\n]|\b(?:exec|then|do|else|time)\s)\s*(?:\w+=\S*\s+)*(?:\S
 def starts(words: Sequence[str], program: str) -> bool:
     """Whether a command, or a line of shell in it, starts a program; as an argument or an option it does not count."""
     lines = [word for word in words[1:] if " " in word or "\n" in word]
-    return any(re.search(rf"{_BEFORE}{program}(?=\s|$)", line) for line in (*words[:1], *lines))
+    return any(
+        re.search(rf"{_BEFORE}{program}(?=\s|$)", line) for line in (*words[:1], *lines)
+    )
 
 
 def program(words: Sequence[str]) -> str:

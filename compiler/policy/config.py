@@ -20,9 +20,18 @@ from compiler.policy.rule import Rule
 from compiler.source import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
 
 _LEVELS: Mapping[str, Severity | None] = {
-    "error": Severity.ERROR, "warning": Severity.WARNING, "note": Severity.NOTE, "off": None,
+    "error": Severity.ERROR,
+    "warning": Severity.WARNING,
+    "note": Severity.NOTE,
+    "off": None,
 }
-_KINDS = {int: "a whole number", float: "a number", str: "text", bool: "`true` or `false`", list: "a list"}
+_KINDS = {
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    bool: "`true` or `false`",
+    list: "a list",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +48,14 @@ class PolicyException:
 
     def covers(self, found: Diagnostic) -> bool:
         """Whether a finding is the one that is allowed."""
-        return found.code == self.code and (
-            not self.object or fnmatchcase(_object(found), _glob(self.object))
-        ) and (not self.place or any(fnmatchcase(each, _glob(self.place)) for each in _places(found)))
+        return (
+            found.code == self.code
+            and (not self.object or fnmatchcase(_object(found), _glob(self.object)))
+            and (
+                not self.place
+                or any(fnmatchcase(each, _glob(self.place)) for each in _places(found))
+            )
+        )
 
 
 def _glob(text: str) -> str:
@@ -73,7 +87,11 @@ class Config:
     today: date = date.min
 
     def excuse(
-        self, found: Sequence[Diagnostic], *, judged: bool = True, everything: bool = True
+        self,
+        found: Sequence[Diagnostic],
+        *,
+        judged: bool = True,
+        everything: bool = True,
     ) -> tuple[list[Diagnostic], list[Diagnostic]]:
         """The findings that remain, with what is wrong with exceptions; and the findings that were excused.
 
@@ -86,9 +104,13 @@ class Config:
         excused: list[Diagnostic] = []
         used: set[int] = set()
         for each in found:
-            matching = [index for index, item in enumerate(self.exceptions) if item.covers(each)]
+            matching = [
+                index for index, item in enumerate(self.exceptions) if item.covers(each)
+            ]
             used.update(matching)
-            valid = any(self.exceptions[index].until >= self.today for index in matching)
+            valid = any(
+                self.exceptions[index].until >= self.today for index in matching
+            )
             (excused if valid else kept).append(each)
         judged = judged and not any(each.code in _FAILED for each in found)
         for index, item in enumerate(self.exceptions):
@@ -103,8 +125,14 @@ class Config:
 
     def _expired(self, item: PolicyException) -> list[Diagnostic]:
         if item.until < self.today:
-            return [error("POL002", f"the exception for `{item.code}` ended on {item.until}", span=item.span,
-                          help="fix what it excuses, or agree on a later `until`")]
+            return [
+                error(
+                    "POL002",
+                    f"the exception for `{item.code}` ended on {item.until}",
+                    span=item.span,
+                    help="fix what it excuses, or agree on a later `until`",
+                )
+            ]
         return []
 
 
@@ -113,24 +141,40 @@ _FAILED = frozenset(("POL015", "INT002"))
 
 
 def _unused(item: PolicyException, *, everything: bool) -> Diagnostic:
-    help = "remove it" if everything else "remove it, unless a file that was not read needs it"
-    return warning("POL001", f"no finding of `{item.code}` needs this exception", span=item.span, help=help)
+    help = (
+        "remove it"
+        if everything
+        else "remove it, unless a file that was not read needs it"
+    )
+    return warning(
+        "POL001",
+        f"no finding of `{item.code}` needs this exception",
+        span=item.span,
+        help=help,
+    )
 
 
 NO_CONFIG = Config()
 
 
-def load_config(folder: Path | None, rules: Sequence[Rule], today: date) -> tuple[Config, list[Diagnostic]]:
+def load_config(
+    folder: Path | None, rules: Sequence[Rule], today: date
+) -> tuple[Config, list[Diagnostic]]:
     """The settings in a folder's ``policy.yaml`` and ``exceptions.yaml``; either may be absent."""
     if folder is None:
         return Config(today=today), []
     reader = _Reader({each.code: each for each in rules})
-    settings, exceptions = reader.open(folder / "policy.yaml"), reader.open(folder / "exceptions.yaml")
+    settings, exceptions = (
+        reader.open(folder / "policy.yaml"),
+        reader.open(folder / "exceptions.yaml"),
+    )
     if settings is not None:
         reader.settings(settings.root)
     if exceptions is not None:
         reader.exceptions(exceptions.root)
-    return Config(reader.levels, reader.params, tuple(reader.allowed), today), reader.found
+    return Config(
+        reader.levels, reader.params, tuple(reader.allowed), today
+    ), reader.found
 
 
 class _Reader:
@@ -168,9 +212,18 @@ class _Reader:
         """An area is weaker than a slug or a code, whatever the order in the file."""
         area = tuple(code for code, each in self.rules.items() if each.area == name)
         codes = area or self.known(name, node)
-        text = "off" if isinstance(node, ScalarNode) and node.value is False else _text(node)
+        text = (
+            "off"
+            if isinstance(node, ScalarNode) and node.value is False
+            else _text(node)
+        )
         if text not in _LEVELS:
-            self.fault("POL007", f"`{text}` is no level", node.span, 'write `error`, `warning`, `note` or `"off"`')
+            self.fault(
+                "POL007",
+                f"`{text}` is no level",
+                node.span,
+                'write `error`, `warning`, `note` or `"off"`',
+            )
         elif codes:
             self._given.append((0 if area else 1, codes, _LEVELS[text]))
 
@@ -180,11 +233,20 @@ class _Reader:
         if name in self.rules or name in self.by_slug:
             return (self.by_slug.get(name, name),)
         if name[:3] in FIXED_AREAS and (name[3:].isdigit() or not name[3:]):
-            self.fault("POL006", f"`{name}` is the compiler's: what it reports is wrong by fact", span,
-                       "remove it; only policies have levels and exceptions")
+            self.fault(
+                "POL006",
+                f"`{name}` is the compiler's: what it reports is wrong by fact",
+                span,
+                "remove it; only policies have levels and exceptions",
+            )
             return ()
-        self.fault("POL003", f"no rule has the code or name `{name}`", span,
-                   meant(name, [*self.rules, *self.by_slug]) or "`trainyard explain` lists the rules")
+        self.fault(
+            "POL003",
+            f"no rule has the code or name `{name}`",
+            span,
+            meant(name, [*self.rules, *self.by_slug])
+            or "`trainyard explain` lists the rules",
+        )
         return ()
 
     def param(self, name: str, node: Node) -> None:
@@ -193,15 +255,26 @@ class _Reader:
             given: dict[str, Any] = dict(defaults)
             for key, child in self.entries(node):
                 if key not in defaults:
-                    self.fault("POL008", f"rule `{code}` has no parameter `{key}`", child.key_span or child.span,
-                               f"it has {listed(defaults)}" if defaults else "it takes none: remove it")
+                    self.fault(
+                        "POL008",
+                        f"rule `{code}` has no parameter `{key}`",
+                        child.key_span or child.span,
+                        f"it has {listed(defaults)}"
+                        if defaults
+                        else "it takes none: remove it",
+                    )
                     continue
                 value = child.to_python()
                 if type(value) is not type(defaults[key]) and not (
                     isinstance(defaults[key], float) and type(value) is int
                 ):
                     kind = _KINDS.get(type(defaults[key]), "a mapping")
-                    self.fault("POL008", f"parameter `{key}` of `{code}` is {kind}", child.span, f"write {kind}")
+                    self.fault(
+                        "POL008",
+                        f"parameter `{key}` of `{code}` is {kind}",
+                        child.span,
+                        f"write {kind}",
+                    )
                     continue
                 given[key] = value
             self.params[code] = given
@@ -214,49 +287,100 @@ class _Reader:
             for _, node in self.entries(root, ("exceptions",)):
                 items = node.items if isinstance(node, SequenceNode) else []
         elif not isinstance(root, SequenceNode):
-            self.fault("POL014", "the exceptions are not a list", root.span, "write one item each, after `- `")
+            self.fault(
+                "POL014",
+                "the exceptions are not a list",
+                root.span,
+                "write one item each, after `- `",
+            )
         for item in items:
             self.exception(item)
 
     def exception(self, item: Node) -> None:
         before = len(self.found)
-        fields = dict(self.entries(item, ("code", "object", "place", "reason", "until")))
-        code = self.known(_text(fields["code"]), fields["code"]) if "code" in fields else ()
+        fields = dict(
+            self.entries(item, ("code", "object", "place", "reason", "until"))
+        )
+        code = (
+            self.known(_text(fields["code"]), fields["code"])
+            if "code" in fields
+            else ()
+        )
         if "code" not in fields and isinstance(item, MappingNode):
-            self.fault("POL014", "the exception names no rule", item.span, "add `code:`")
+            self.fault(
+                "POL014", "the exception names no rule", item.span, "add `code:`"
+            )
         if "object" not in fields and "place" not in fields:
-            self.fault("POL014", "the exception names neither object nor place", item.span,
-                       "add `object: Kind/namespace/name` or `place: spec.jobs[0]`; `*` stands for anything")
+            self.fault(
+                "POL014",
+                "the exception names neither object nor place",
+                item.span,
+                "add `object: Kind/namespace/name` or `place: spec.jobs[0]`; `*` stands for anything",
+            )
         if not _text(fields.get("reason")).strip():
-            self.fault("POL004", "the exception has no reason", fields["reason"].span if "reason" in fields
-                       else item.span, "add `reason:`: the next reader has to judge whether it still holds")
+            self.fault(
+                "POL004",
+                "the exception has no reason",
+                fields["reason"].span if "reason" in fields else item.span,
+                "add `reason:`: the next reader has to judge whether it still holds",
+            )
         until = self.until(fields.get("until"), item)
         if len(self.found) == before and code and until is not None:
-            self.allowed.append(PolicyException(
-                code[0], _text(fields.get("object")), _text(fields.get("place")), _text(fields["reason"]), until,
-                fields["code"].span,
-            ))
+            self.allowed.append(
+                PolicyException(
+                    code[0],
+                    _text(fields.get("object")),
+                    _text(fields.get("place")),
+                    _text(fields["reason"]),
+                    until,
+                    fields["code"].span,
+                )
+            )
 
     def until(self, node: Node | None, item: Node) -> date | None:
         try:
             return date.fromisoformat(_text(node))
         except ValueError:
-            what = f"`{_text(node)}` is no date" if node is not None else "the exception has no end"
-            self.fault("POL005", what, node.span if node is not None else item.span, "write `until: 2027-01-31`")
+            what = (
+                f"`{_text(node)}` is no date"
+                if node is not None
+                else "the exception has no end"
+            )
+            self.fault(
+                "POL005",
+                what,
+                node.span if node is not None else item.span,
+                "write `until: 2027-01-31`",
+            )
             return None
 
     def entries(self, node: Node, keys: tuple[str, ...] = ()) -> list[tuple[str, Node]]:
         """The entries of a mapping; faults for what is none and for unknown keys."""
         if not isinstance(node, MappingNode):
             if not (isinstance(node, ScalarNode) and node.value is None):
-                self.fault("POL014", "this is not a mapping", node.span, "write `key: value` lines")
+                self.fault(
+                    "POL014",
+                    "this is not a mapping",
+                    node.span,
+                    "write `key: value` lines",
+                )
             return []
         for key, child in node.items.items():
             if keys and key not in keys:
-                self.fault("POL014", f"unknown key `{key}`", child.key_span or child.span,
-                           f"write one of {listed(keys)}")
-        return [(key, child) for key, child in node.items.items() if not keys or key in keys]
+                self.fault(
+                    "POL014",
+                    f"unknown key `{key}`",
+                    child.key_span or child.span,
+                    f"write one of {listed(keys)}",
+                )
+        return [
+            (key, child) for key, child in node.items.items() if not keys or key in keys
+        ]
 
 
 def _text(node: Node | None) -> str:
-    return str(node.value) if isinstance(node, ScalarNode) and node.value is not None else ""
+    return (
+        str(node.value)
+        if isinstance(node, ScalarNode) and node.value is not None
+        else ""
+    )

@@ -20,7 +20,10 @@ from compiler.policy.world import World
 
 
 def run(
-    plan: Plan, catalog: Catalog, rules: Sequence[Rule], config: Config = NO_CONFIG,
+    plan: Plan,
+    catalog: Catalog,
+    rules: Sequence[Rule],
+    config: Config = NO_CONFIG,
     manifests: Sequence[Manifest] = (),
 ) -> list[Diagnostic]:
     """Every finding of every rule that is not off.
@@ -38,11 +41,20 @@ def run(
             level = config.levels.get(each.code, each.severity)
             if level is not None:
                 world.params = config.params.get(each.code, each.params)
-                found.extend(_run_one(each, subjects, world, level if each.code in config.levels else None))
+                found.extend(
+                    _run_one(
+                        each,
+                        subjects,
+                        world,
+                        level if each.code in config.levels else None,
+                    )
+                )
     return found
 
 
-def _run_one(rule: Rule, subjects: Subjects, world: World, level: Severity | None) -> list[Diagnostic]:
+def _run_one(
+    rule: Rule, subjects: Subjects, world: World, level: Severity | None
+) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     first: dict[object, int] = {}  # where a finding that jobs have in common was told
     more: Counter[int] = Counter()
@@ -53,20 +65,34 @@ def _run_one(rule: Rule, subjects: Subjects, world: World, level: Severity | Non
                 if wrong := malformed(f):
                     raise TypeError(wrong)
                 key = _common(f, node) if node.__class__ is Work else None
-                if key is not None and (index := first.setdefault(key, len(found))) < len(found):
+                if key is not None and (
+                    index := first.setdefault(key, len(found))
+                ) < len(found):
                     more[index] += 1
                     continue
-                found.append(Diagnostic(
-                    rule.code, level or f.severity or rule.severity, f.message, f.at, label=f.label, notes=f.notes,
-                    help=f.help, key=f.key, subject=_subject(node),
-                ))
+                found.append(
+                    Diagnostic(
+                        rule.code,
+                        level or f.severity or rule.severity,
+                        f.message,
+                        f.at,
+                        label=f.label,
+                        notes=f.notes,
+                        help=f.help,
+                        key=f.key,
+                        subject=_subject(node),
+                    )
+                )
     except BaseException as problem:
         # A rule is somebody's program: neither its fault nor its `sys.exit` may hide what other rules find.
         if isinstance(problem, KeyboardInterrupt):
             raise
         found.append(_failure(rule, problem))
     for index, count in more.items():
-        found[index] = replace(found[index], notes=(*found[index].notes, f"{count} more jobs have it from here"))
+        found[index] = replace(
+            found[index],
+            notes=(*found[index].notes, f"{count} more jobs have it from here"),
+        )
     return found
 
 
@@ -93,9 +119,13 @@ def _failure(rule: Rule, problem: BaseException) -> Diagnostic:
     line = _line(problem, rule.file)
     python = rule.file.endswith(".py")
     return Diagnostic(
-        "INT002" if built_in else "POL015", Severity.ERROR,
+        "INT002" if built_in else "POL015",
+        Severity.ERROR,
         f"rule `{rule.code}` failed: {words(problem)}",
-        span=line_of(Path(rule.file), line or (rule.check.__code__.co_firstlineno if python else 1)),
+        span=line_of(
+            Path(rule.file),
+            line or (rule.check.__code__.co_firstlineno if python else 1),
+        ),
         notes=(f"in {rule.file}{f', line {line}' if line else ''}",),
         help=f'set `{rule.code}: "off"` in policies/policy.yaml until the rule is fixed',
     )
@@ -127,11 +157,17 @@ class Subjects:
         if rule.subject is Plan:
             return (self._world.plan,)
         if rule.subject is Work:
-            return (*self._world.works, *self._world.pods) if rule.pods else self._world.works
+            return (
+                (*self._world.works, *self._world.pods)
+                if rule.pods
+                else self._world.works
+            )
         if rule.subject is Manifest:
             if not rule.kinds:
                 return self._world.manifests
-            return [each for kind in rule.kinds for each in self._manifests.get(kind, ())]
+            return [
+                each for kind in rule.kinds for each in self._manifests.get(kind, ())
+            ]
         return self._nodes.get(rule.subject, ())
 
 

@@ -6,7 +6,12 @@ is the pool's) is too small as well; and so forth.
 
 from __future__ import annotations
 
-from compiler.catalog import GUIDE_HUGE_PAGES_MIB, InstanceType, allocatable, huge_pages_mib
+from compiler.catalog import (
+    GUIDE_HUGE_PAGES_MIB,
+    InstanceType,
+    allocatable,
+    huge_pages_mib,
+)
 from compiler.manifest import placeholder
 from compiler.plan import Quantity
 from compiler.plan.jobs import ACCELERATORS, EFA, HUGEPAGES, INITIALIZERS
@@ -21,7 +26,9 @@ Room = tuple[int, int, tuple[str, ...]]
 Lack = tuple[Quota, Quantity, Quantity]
 
 
-def node_room(pool: NodePool, instance: InstanceType, world: World, *, huge_pages: bool) -> Room:
+def node_room(
+    pool: NodePool, instance: InstanceType, world: World, *, huge_pages: bool
+) -> Room:
     """Milli-CPU and MiB for pods on a pool's node of a type, and what was taken before: all of the machine where the
     pool configures its kubelet. Karpenter's overhead is no matter of node groups. Kept, since every job asks again.
 
@@ -33,8 +40,14 @@ def node_room(pool: NodePool, instance: InstanceType, world: World, *, huge_page
     overhead = 0 if isinstance(pool, GroupPool) else world.memory_overhead
     key = instance.name, huge_pages, overhead
     if key not in world.rooms:
-        views = [(huge_pages, overhead)] if world.huge_pages_told else [(False, overhead), (huge_pages, 0)]
-        world.rooms[key] = min((_room_of(instance, *view) for view in views), key=lambda room: room[1])
+        views = (
+            [(huge_pages, overhead)]
+            if world.huge_pages_told
+            else [(False, overhead), (huge_pages, 0)]
+        )
+        world.rooms[key] = min(
+            (_room_of(instance, *view) for view in views), key=lambda room: room[1]
+        )
     return world.rooms[key]
 
 
@@ -48,21 +61,29 @@ def over_node(work: Work, world: World) -> bool:
     """Whether a node of the job asks for more than any node of its pools has."""
     if not work.types:
         return False
-    rooms = [node_room(*each, world, huge_pages=HUGEPAGES in work.asks) for each in work.offers]
+    rooms = [
+        node_room(*each, world, huge_pages=HUGEPAGES in work.asks)
+        for each in work.offers
+    ]
     cpu, memory = (work.asks.get(each, Quantity(0)) for each in ("cpu", "memory"))
     asked = work.accelerator
     devices = max(each.accelerators for each in work.types)
     efa = max(world.efa_of(*each) for each in work.offers)
     return (
-        cpu.milli > max(each[0] for each in rooms) or memory > Quantity.mib(max(each[1] for each in rooms))
-        or over_huge_pages(work, world) or work.efa > efa or (asked is not None and asked[1] > devices)
+        cpu.milli > max(each[0] for each in rooms)
+        or memory > Quantity.mib(max(each[1] for each in rooms))
+        or over_huge_pages(work, world)
+        or work.efa > efa
+        or (asked is not None and asked[1] > devices)
     )
 
 
 def over_huge_pages(work: Work, world: World) -> bool:
     """Whether a node of the job certainly asks for more huge pages than there are: more than measurement and guide
     say."""
-    return short_of_huge_pages(work, world) and work.asks[HUGEPAGES] > Quantity.mib(GUIDE_HUGE_PAGES_MIB)
+    return short_of_huge_pages(work, world) and work.asks[HUGEPAGES] > Quantity.mib(
+        GUIDE_HUGE_PAGES_MIB
+    )
 
 
 def short_of_huge_pages(work: Work, world: World) -> bool:
@@ -103,20 +124,39 @@ def rooms(work: Work, choice: Choice, world: World) -> dict[str, int] | None:
     return found
 
 
-def _room(work: Work, pool: NodePool, instance: InstanceType, world: World) -> int | None:
-    nodes, each = world.most_nodes(pool, instance), pods_of_node(work, pool, instance, world)
+def _room(
+    work: Work, pool: NodePool, instance: InstanceType, world: World
+) -> int | None:
+    nodes, each = (
+        world.most_nodes(pool, instance),
+        pods_of_node(work, pool, instance, world),
+    )
     return None if nodes is None or each is None else nodes * each
 
 
-def pods_of_node(work: Work, pool: NodePool, instance: InstanceType, world: World) -> int | None:
+def pods_of_node(
+    work: Work, pool: NodePool, instance: InstanceType, world: World
+) -> int | None:
     """How many of the job's pods a node can hold, DaemonSets left out; ``None`` if the job asks for nothing that
     counts."""
     cpu, memory, _ = node_room(pool, instance, world, huge_pages=HUGEPAGES in work.asks)
-    has = {"cpu": cpu, "memory": memory * 1024**2 * 1000, EFA: world.efa_of(pool, instance) * 1000}
+    has = {
+        "cpu": cpu,
+        "memory": memory * 1024**2 * 1000,
+        EFA: world.efa_of(pool, instance) * 1000,
+    }
     if work.accelerator is not None:
         resource = work.accelerator[0]
-        has[resource] = instance.accelerators * 1000 if instance.accelerator_resource == resource else 0
-    found = [amount // work.asks[name].milli for name, amount in has.items() if work.asks.get(name)]
+        has[resource] = (
+            instance.accelerators * 1000
+            if instance.accelerator_resource == resource
+            else 0
+        )
+    found = [
+        amount // work.asks[name].milli
+        for name, amount in has.items()
+        if work.asks.get(name)
+    ]
     return min(found) if found else None
 
 
@@ -133,10 +173,17 @@ def queue_lack(work: Work, world: World) -> Lack | None:
         return None
     landing = {each.flavor.name for each in work.choices if each.flavor is not None}
     for group in queue.groups:
-        lacks = {each.flavor: _lack(work, work.nodes, queue, each, world) for each in open_to(work, group, world)}
+        lacks = {
+            each.flavor: _lack(work, work.nodes, queue, each, world)
+            for each in open_to(work, group, world)
+        }
         known = [each for each in lacks.values() if each is not None]
         if known and len(known) == len(lacks):
-            large = [each for flavor, each in lacks.items() if flavor in landing and each is not None]
+            large = [
+                each
+                for flavor, each in lacks.items()
+                if flavor in landing and each is not None
+            ]
             return min(large or known, key=lambda each: each[1].milli - each[2].milli)
     return None
 
@@ -144,15 +191,24 @@ def queue_lack(work: Work, world: World) -> Lack | None:
 def turned_away(work: Work, world: World) -> str:
     """The label by which the job's queue takes nothing from its namespace; nothing if it may."""
     queue, namespace = work.queue, work.job.namespace
-    if queue is None or not queue.namespace_selector or not namespace or placeholder(namespace):
+    if (
+        queue is None
+        or not queue.namespace_selector
+        or not namespace
+        or placeholder(namespace)
+    ):
         return ""
-    here = next((each for each in world.plan.namespaces if each.name == namespace), None)
+    here = next(
+        (each for each in world.plan.namespaces if each.name == namespace), None
+    )
     labels = {**(here.labels if here else {}), NAMESPACE_NAME: namespace}
     for key, wanted in queue.namespace_selector.items():
         known, value = key in labels or here is not None, labels.get(key)
         if any(map(placeholder, wanted)):
             continue
-        if (wanted and known and value not in wanted) or value in queue.namespaces_excluded.get(key, ()):
+        if (
+            wanted and known and value not in wanted
+        ) or value in queue.namespaces_excluded.get(key, ()):
             return key
     return ""
 
@@ -160,35 +216,68 @@ def turned_away(work: Work, world: World) -> str:
 def not_offered(pool: NodePool, world: World) -> bool:
     """Whether EC2 is known to offer none of a pool's types in any of its zones."""
     zones, types = pool.zones, world.types(pool)
-    if not zones or not types or any(zone not in world.catalog.regions.get(zone[:-1], ()) for zone in zones):
+    if (
+        not zones
+        or not types
+        or any(zone not in world.catalog.regions.get(zone[:-1], ()) for zone in zones)
+    ):
         return False
-    return all(each.zones and not {*each.zones.get(zones[0][:-1], ())} & {*zones} for each in types)
+    return all(
+        each.zones and not {*each.zones.get(zones[0][:-1], ())} & {*zones}
+        for each in types
+    )
 
 
 def open_to(work: Work, group: ResourceGroup, world: World) -> list[FlavorQuotas]:
     """The flavors of a group that the job's node selector leaves: Kueue holds it against their labels, for the keys
     that some flavor of the group has (kueue v0.19.2, flavorassigner). One that is unknown stays."""
     known = {each.flavor: world.plan.flavor(each.flavor) for each in group.flavors}
-    keys = {key for each in known.values() if each is not None for key in each.node_labels}
-    wanted = {key: value for key, value in work.selector.items() if key in keys and not placeholder(value)}
-    return [each for each in group.flavors if (flavor := known[each.flavor]) is None
-            or all(placeholder(has := flavor.node_labels.get(key, "")) or has == wanted[key] for key in wanted)]
+    keys = {
+        key for each in known.values() if each is not None for key in each.node_labels
+    }
+    wanted = {
+        key: value
+        for key, value in work.selector.items()
+        if key in keys and not placeholder(value)
+    }
+    return [
+        each
+        for each in group.flavors
+        if (flavor := known[each.flavor]) is None
+        or all(
+            placeholder(has := flavor.node_labels.get(key, "")) or has == wanted[key]
+            for key in wanted
+        )
+    ]
 
 
 def _together(work: Work, nodes: int, asked: Quantity, resource: str) -> Quantity:
     """What all pods of a job ask for: Kueue counts initializers beside the nodes (kueue v0.19.2, trainjob: the pod sets
     of the whole JobSet)."""
-    pods = [each.pod for each in work.runtime.jobs if each.step in INITIALIZERS] if work.runtime else []
-    more = (each.requests.get(resource) or each.limits.get(resource) for pod in pods for each in pod.containers)
+    pods = (
+        [each.pod for each in work.runtime.jobs if each.step in INITIALIZERS]
+        if work.runtime
+        else []
+    )
+    more = (
+        each.requests.get(resource) or each.limits.get(resource)
+        for pod in pods
+        for each in pod.containers
+    )
     return Quantity(asked.milli * nodes + sum(each.milli for each in more if each))
 
 
-def _lack(work: Work, nodes: int, queue: ClusterQueue, flavor: FlavorQuotas, world: World) -> Lack | None:
+def _lack(
+    work: Work, nodes: int, queue: ClusterQueue, flavor: FlavorQuotas, world: World
+) -> Lack | None:
     """What a flavor lacks for the job, devices first; ``None`` if nothing, or if that is unknown."""
     found: list[Lack] = []
     for quota in flavor.quotas:
         asked = work.asks.get(quota.resource)
-        if asked is None or (total := _together(work, nodes, asked, quota.resource)) <= quota.nominal:
+        if (
+            asked is None
+            or (total := _together(work, nodes, asked, quota.resource)) <= quota.nominal
+        ):
             continue
         if quota.resource == HUGEPAGES and short_of_huge_pages(work, world):
             continue  # the quota is that of its nodes
@@ -196,4 +285,6 @@ def _lack(work: Work, nodes: int, queue: ClusterQueue, flavor: FlavorQuotas, wor
         if most is not None and total > most:
             found.append((quota, total, most))
     first = (lambda name: name in ACCELERATORS), (lambda name: "/" in name), bool
-    return next((each for wanted in first for each in found if wanted(each[0].resource)), None)
+    return next(
+        (each for wanted in first for each in found if wanted(each[0].resource)), None
+    )

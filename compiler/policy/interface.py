@@ -28,14 +28,36 @@ from compiler.source import Route
 def _nodes() -> list[type]:
     """The classes of the plan's nodes, in its order."""
     hints = get_type_hints(Plan).values()
-    return [kind for hint in hints for kind in get_args(hint) if isinstance(kind, type) and issubclass(kind, PlanNode)]
+    return [
+        kind
+        for hint in hints
+        for kind in get_args(hint)
+        if isinstance(kind, type) and issubclass(kind, PlanNode)
+    ]
 
 
 _PARTS = (
-    Pod, Container, EnvVar, Mount, Volume, NodeGroup, Requirement, Taint, Toleration, Quota, Choice, Catalog,
-    InstanceType, Manifest, ObjectRef, Quantity, Route,
+    Pod,
+    Container,
+    EnvVar,
+    Mount,
+    Volume,
+    NodeGroup,
+    Requirement,
+    Taint,
+    Toleration,
+    Quota,
+    Choice,
+    Catalog,
+    InstanceType,
+    Manifest,
+    ObjectRef,
+    Quantity,
+    Route,
 )
-CLASSES = tuple(dict.fromkeys((Finding, Work, World, Plan, PlanNode, *_nodes(), *_PARTS)))
+CLASSES = tuple(
+    dict.fromkeys((Finding, Work, World, Plan, PlanNode, *_nodes(), *_PARTS))
+)
 """Everything that a rule meets, the nearest first."""
 
 
@@ -75,7 +97,9 @@ def _page(kind: type) -> Iterator[str]:
 
 def _fields(kind: type) -> Iterator[str]:
     if is_dataclass(kind):
-        yield from (_field(each) for each in fields(kind) if not each.name.startswith("_"))
+        yield from (
+            _field(each) for each in fields(kind) if not each.name.startswith("_")
+        )
 
 
 def _field(each: Field[object]) -> str:
@@ -91,7 +115,12 @@ def _members(kind: type) -> Iterator[str]:
             returns = inspect.signature(function).return_annotation  # type: ignore[arg-type]
             yield _member(f"{name}: {returns}", function)
         elif inspect.isfunction(member):
-            signature = str(inspect.signature(member)).replace("(self, ", "(").replace("(self)", "()").replace("'", "")
+            signature = (
+                str(inspect.signature(member))
+                .replace("(self, ", "(")
+                .replace("(self)", "()")
+                .replace("'", "")
+            )
             yield _member(f"{name}{signature}", member)
 
 
@@ -101,10 +130,16 @@ def _own(kind: type) -> Iterator[tuple[str, object]]:
         if base.__module__.startswith("compiler."):
             for name, member in vars(base).items():
                 seen.setdefault(name, member)
-    yield from ((name, member) for name, member in seen.items() if not name.startswith("_"))
+    yield from (
+        (name, member) for name, member in seen.items() if not name.startswith("_")
+    )
 
 
 def _member(head: str, documented: object) -> str:
-    first = inspect.cleandoc(getattr(documented, "__doc__", None) or "").replace("``", "`").partition("\n\n")[0]
+    first = (
+        inspect.cleandoc(getattr(documented, "__doc__", None) or "")
+        .replace("``", "`")
+        .partition("\n\n")[0]
+    )
     sentence = " ".join(first.split())
     return f"{head}    {sentence}" if sentence else head

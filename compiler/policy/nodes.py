@@ -10,7 +10,16 @@ from compiler.manifest import Manifest, placeholder
 from compiler.plan import Plan
 from compiler.plan.nodes import INSTANCE_TYPE, NodeClass, NodePool
 from compiler.plan.queues import Flavor
-from compiler.policy.offers import FACTS, GroupPool, accelerated, as_pool, excluding, has_label, named, types_of
+from compiler.policy.offers import (
+    FACTS,
+    GroupPool,
+    accelerated,
+    as_pool,
+    excluding,
+    has_label,
+    named,
+    types_of,
+)
 from compiler.policy.work import Offer
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
@@ -22,7 +31,9 @@ class Nodes:
     Three-valued throughout: ``None`` or () is unknown, and a rule that meets it stays silent.
     """
 
-    def __init__(self, plan: Plan, catalog: Catalog, manifests: Sequence[Manifest] = ()) -> None:
+    def __init__(
+        self, plan: Plan, catalog: Catalog, manifests: Sequence[Manifest] = ()
+    ) -> None:
         self.plan = plan
         self.manifests = manifests
         self.catalog = catalog
@@ -32,7 +43,11 @@ class Nodes:
     def pools(self) -> tuple[NodePool, ...]:
         """Where pods may land: the node pools, and eksctl's node groups seen as pools."""
         groups = self.plan.cluster.node_groups if self.plan.cluster else ()
-        return (*self.plan.node_pools, *(as_pool(each) for each in groups)) if groups else self.plan.node_pools
+        return (
+            (*self.plan.node_pools, *(as_pool(each) for each in groups))
+            if groups
+            else self.plan.node_pools
+        )
 
     def types(self, pool: NodePool) -> tuple[InstanceType, ...]:
         """The instance types that a pool may launch; () where the facts do not tell all of them."""
@@ -41,18 +56,39 @@ class Nodes:
             found = self._types[id(pool)] = types_of(pool, self.catalog)
         return found
 
-    def offers(self, pools: Iterable[NodePool], labels: Mapping[str, str]) -> tuple[Offer, ...]:
+    def offers(
+        self, pools: Iterable[NodePool], labels: Mapping[str, str]
+    ) -> tuple[Offer, ...]:
         """Each pool with each of its types that has the labels; () where that of one is unknown."""
-        wanted = [(FACTS[key], value) for key, value in labels.items() if key in FACTS and not placeholder(value)]
+        wanted = [
+            (FACTS[key], value)
+            for key, value in labels.items()
+            if key in FACTS and not placeholder(value)
+        ]
         wanted_type = self.catalog.instance(labels.get(INSTANCE_TYPE, ""))
-        found = [[(pool, each) for each in self._offered(pool, wanted_type)
-                  if all(fact(each) == value for fact, value in wanted)] for pool in pools]
-        return tuple(offer for offers in found for offer in offers) if all(found) else ()
+        found = [
+            [
+                (pool, each)
+                for each in self._offered(pool, wanted_type)
+                if all(fact(each) == value for fact, value in wanted)
+            ]
+            for pool in pools
+        ]
+        return (
+            tuple(offer for offers in found for offer in offers) if all(found) else ()
+        )
 
-    def _offered(self, pool: NodePool, wanted: InstanceType | None) -> tuple[InstanceType, ...]:
+    def _offered(
+        self, pool: NodePool, wanted: InstanceType | None
+    ) -> tuple[InstanceType, ...]:
         """The types that a pool may launch for pods that may name one: that one, where a pool says categories only."""
         types = self.types(pool)
-        if types or wanted is None or named(pool, self.catalog) or excluding(pool, wanted):
+        if (
+            types
+            or wanted is None
+            or named(pool, self.catalog)
+            or excluding(pool, wanted)
+        ):
             return types
         return (wanted,)
 
@@ -62,7 +98,9 @@ class Nodes:
 
     def pools_of_class(self, node_class: NodeClass) -> list[NodePool]:
         """The pools that launch by a node class."""
-        return [each for each in self.plan.node_pools if each.node_class == node_class.name]
+        return [
+            each for each in self.plan.node_pools if each.node_class == node_class.name
+        ]
 
     def accelerated(self, pool: NodePool) -> bool:
         """Whether every node of a pool is known to have accelerators."""
@@ -74,7 +112,11 @@ class Nodes:
         if isinstance(pool, GroupPool):
             return instance.efa_interfaces if pool.efa else 0
         node_class = self.node_class(pool)
-        return node_class.efa if node_class is not None and node_class.interfaces else instance.efa_interfaces
+        return (
+            node_class.efa
+            if node_class is not None and node_class.interfaces
+            else instance.efa_interfaces
+        )
 
     def own_kubelet(self, pool: NodePool) -> bool:
         """Whether a pool's nodes configure kubelet or system by themselves: what is left for pods is then unknown."""
@@ -95,10 +137,18 @@ class Nodes:
         """Nodes of a type that a pool's replicas and limits allow; ``None`` without any that is known."""
         if pool.unread:
             return None
-        per_node = {"nodes": 1000, "cpu": instance.vcpus * 1000, "memory": instance.memory_mib * 1024**2 * 1000}
+        per_node = {
+            "nodes": 1000,
+            "cpu": instance.vcpus * 1000,
+            "memory": instance.memory_mib * 1024**2 * 1000,
+        }
         if instance.accelerator_resource:
             per_node[instance.accelerator_resource] = instance.accelerators * 1000
-        found = [limit.milli // per_node[name] for name, limit in pool.limits.items() if per_node.get(name)]
+        found = [
+            limit.milli // per_node[name]
+            for name, limit in pool.limits.items()
+            if per_node.get(name)
+        ]
         if pool.replicas is not None:
             found.append(pool.replicas)
         return min(found) if found else None
@@ -122,20 +172,35 @@ class Nodes:
     def zones(self) -> set[str]:
         """The zones in which the cluster has subnets, where the set says them."""
         network = self.plan.cluster.network if self.plan.cluster else None
-        return {*network.zones, *(each.zone for each in network.subnets)} if network else set()
+        return (
+            {*network.zones, *(each.zone for each in network.subnets)}
+            if network
+            else set()
+        )
 
     def has_label(self, pool: NodePool, key: str, value: str) -> bool | None:
         """Whether nodes of a pool carry a label; ``None`` if that cannot be known."""
         types = self.types(pool) if key in FACTS else ()
         if key in FACTS and not types and named(pool, self.catalog):
             return None  # its requirements contradict each other: which one is meant is not known
-        if key == INSTANCE_TYPE and not types and (instance := self.catalog.instance(value)) is not None:
-            return False if excluding(pool, instance) else has_label(pool, types, key, value)
+        if (
+            key == INSTANCE_TYPE
+            and not types
+            and (instance := self.catalog.instance(value)) is not None
+        ):
+            return (
+                False
+                if excluding(pool, instance)
+                else has_label(pool, types, key, value)
+            )
         return has_label(pool, types, key, value)
 
     def may_match(self, pool: NodePool, labels: Mapping[str, str]) -> bool:
         """Whether nodes of a pool may carry all labels: nothing says that they do not."""
-        return all(self.has_label(pool, key, value) is not False for key, value in labels.items())
+        return all(
+            self.has_label(pool, key, value) is not False
+            for key, value in labels.items()
+        )
 
     def pools_of(self, flavor: Flavor) -> list[NodePool]:
         """The pools whose nodes may belong to a flavor."""

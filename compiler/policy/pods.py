@@ -14,16 +14,27 @@ def in_question(workload: Workload, pod: Pod) -> bool:
 
 
 def _asks(container: Container) -> bool:
-    return any(each in container.limits or each in container.requests for each in _DEVICES)
+    return any(
+        each in container.limits or each in container.requests for each in _DEVICES
+    )
 
 
 def main_container(pod: Pod) -> Container | None:
     """The container that does the work: the first that asks for a device, or else the first."""
-    return next((each for each in pod.containers if _asks(each)), pod.containers[0] if pod.containers else None)
+    return next(
+        (each for each in pod.containers if _asks(each)),
+        pod.containers[0] if pod.containers else None,
+    )
 
 
 def as_job(workload: Workload, main: Container | None) -> TrainJob:
     """What a workload has in common with a TrainJob; the places are those of its main container."""
     places = main.origins if main is not None else {}
-    return TrainJob(at=workload.at, name=workload.name, namespace=workload.namespace, runtime="", queue=workload.queue,
-                    origins={**places, "queue": workload.where("queue")})
+    return TrainJob(
+        at=workload.at,
+        name=workload.name,
+        namespace=workload.namespace,
+        runtime="",
+        queue=workload.queue,
+        origins={**places, "queue": workload.where("queue")},
+    )

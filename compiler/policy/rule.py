@@ -39,16 +39,24 @@ def malformed(finding: object) -> str:
     """What is wrong with a finding that a rule yielded; empty for a sound one. Rules may be anybody's."""
     if not isinstance(finding, Finding):
         return f"it yields {_shown(finding)}, not a `Finding`"
-    if wrong := next((name for name in _TEXTS if not isinstance(getattr(finding, name), str)), ""):
-        return f"`{wrong}` of its finding is {_shown(getattr(finding, wrong))}, not text"
+    if wrong := next(
+        (name for name in _TEXTS if not isinstance(getattr(finding, name), str)), ""
+    ):
+        return (
+            f"`{wrong}` of its finding is {_shown(getattr(finding, wrong))}, not text"
+        )
     if not finding.message.strip():
         return "its finding has no message"
     if not isinstance(finding.at, Route):
         return f"`at` of its finding is {_shown(finding.at)}, not a `Route`"
-    if not isinstance(finding.notes, tuple) or not all(isinstance(each, str) for each in finding.notes):
+    if not isinstance(finding.notes, tuple) or not all(
+        isinstance(each, str) for each in finding.notes
+    ):
         return "`notes` of its finding is not a tuple of texts"
     if finding.severity is not None and not isinstance(finding.severity, Severity):
-        return f"`severity` of its finding is {_shown(finding.severity)}, not a `Severity`"
+        return (
+            f"`severity` of its finding is {_shown(finding.severity)}, not a `Severity`"
+        )
     return ""
 
 
@@ -108,8 +116,12 @@ def is_code(value: object) -> bool:
 
 
 def rule(
-    code: str, *, severity: Severity = Severity.ERROR, params: Mapping[str, Any] = NO_PARAMS,
-    kinds: tuple[str, ...] = (), pods: bool = False,
+    code: str,
+    *,
+    severity: Severity = Severity.ERROR,
+    params: Mapping[str, Any] = NO_PARAMS,
+    kinds: tuple[str, ...] = (),
+    pods: bool = False,
 ) -> Callable[[F], F]:
     """Make a generator function a rule; its name is the slug, its docstring the page.
 
@@ -124,9 +136,17 @@ def rule(
 
     def mark(function: F) -> F:
         found = Rule(
-            code=code, slug=function.__name__.replace("_", "-"), severity=severity, doc=function.__doc__ or "",
-            subject=_subject(function), check=function, params=params, kinds=kinds, pods=pods,
-            needs_world=function.__code__.co_argcount > 1, file=function.__code__.co_filename,
+            code=code,
+            slug=function.__name__.replace("_", "-"),
+            severity=severity,
+            doc=function.__doc__ or "",
+            subject=_subject(function),
+            check=function,
+            params=params,
+            kinds=kinds,
+            pods=pods,
+            needs_world=function.__code__.co_argcount > 1,
+            file=function.__code__.co_filename,
         )
         function.rule = found  # type: ignore[attr-defined]
         return function
@@ -139,9 +159,13 @@ def _subject(function: Callable[..., Any]) -> type:
     name = function.__code__.co_varnames[0]
     annotation: Any = function.__annotations__.get(name)
     if isinstance(annotation, str):
-        annotation = function.__globals__.get(annotation) or get_type_hints(function).get(name)
+        annotation = function.__globals__.get(annotation) or get_type_hints(
+            function
+        ).get(name)
     if not isinstance(annotation, type):
-        raise TypeError(f"the first parameter of `{function.__name__}` has no class as annotation")
+        raise TypeError(
+            f"the first parameter of `{function.__name__}` has no class as annotation"
+        )
     return annotation
 
 
@@ -152,8 +176,14 @@ def examples(doc: str, section: str) -> tuple[str, ...]:
     """The indented blocks of a section of a docstring, each to its next blank line."""
     import textwrap  # never in a run
 
-    parts = _SECTION.split(textwrap.dedent(doc if doc.startswith("\n") else f"{_indent(doc)}{doc}"))
-    bodies = [text for name, text in zip(parts[1::2], parts[2::2], strict=True) if name == section]
+    parts = _SECTION.split(
+        textwrap.dedent(doc if doc.startswith("\n") else f"{_indent(doc)}{doc}")
+    )
+    bodies = [
+        text
+        for name, text in zip(parts[1::2], parts[2::2], strict=True)
+        if name == section
+    ]
     blocks: list[list[str]] = [[]]
     for line in "\n".join(bodies).splitlines():
         if line.startswith("    "):

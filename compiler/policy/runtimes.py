@@ -18,7 +18,9 @@ def released(name: str, at: Route) -> Runtime | None:
     found = _lifted(name)
     if found is None:
         return None
-    return replace(found, at=at, origins={}, jobs=tuple(_job(each, at) for each in found.jobs))
+    return replace(
+        found, at=at, origins={}, jobs=tuple(_job(each, at) for each in found.jobs)
+    )
 
 
 def _job(job: ReplicatedJob, at: Route) -> ReplicatedJob:

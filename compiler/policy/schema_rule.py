@@ -15,7 +15,16 @@ from compiler.policy.rule import Finding, Rule, is_code
 from compiler.source import Document, Route
 from compiler.verify.kinds import meant, strange
 
-_KEYS = {"code", "slug", "severity", "match", "schema", "message", "help", "description"}
+_KEYS = {
+    "code",
+    "slug",
+    "severity",
+    "match",
+    "schema",
+    "message",
+    "help",
+    "description",
+}
 _SEVERITIES = {str(each): each for each in Severity}
 
 
@@ -25,13 +34,19 @@ def load_schema_rules(path: Path, found: list[Diagnostic]) -> list[Rule]:
     found.extend(faults)
     if faults:
         return []
-    return [each for document in documents if (each := _rule(document, path, found)) is not None]
+    return [
+        each
+        for document in documents
+        if (each := _rule(document, path, found)) is not None
+    ]
 
 
 def _rule(document: Document, path: Path, found: list[Diagnostic]) -> Rule | None:
     data = document.root.to_python()
-    faults = [error("POL013", message, span=document.span(at, key=key), help=help)
-              for message, at, key, help in _faults(data)]
+    faults = [
+        error("POL013", message, span=document.span(at, key=key), help=help)
+        for message, at, key, help in _faults(data)
+    ]
     faults = faults or _unmatched(data["match"], document)
     found.extend(faults)
     if faults:
@@ -39,10 +54,17 @@ def _rule(document: Document, path: Path, found: list[Diagnostic]) -> Rule | Non
     match = data["match"]
     group = ObjectRef(match["apiVersion"], "", "", "").group
     return Rule(
-        code=data["code"], slug=data["slug"], severity=_SEVERITIES[data.get("severity", "error")],
-        doc=data.get("description") or data["message"], subject=Manifest,
-        check=_checker(data["schema"], match["apiVersion"], data["message"], data.get("help", "")),
-        kinds=(f"{group}/{match['kind']}",), needs_world=False, file=str(path),
+        code=data["code"],
+        slug=data["slug"],
+        severity=_SEVERITIES[data.get("severity", "error")],
+        doc=data.get("description") or data["message"],
+        subject=Manifest,
+        check=_checker(
+            data["schema"], match["apiVersion"], data["message"], data.get("help", "")
+        ),
+        kinds=(f"{group}/{match['kind']}",),
+        needs_world=False,
+        file=str(path),
     )
 
 
@@ -51,7 +73,12 @@ _Fault = tuple[str, Route, bool, str]
 
 def _faults(data: Any) -> Iterator[_Fault]:
     if not isinstance(data, Mapping):
-        yield "the rule is not a mapping", Route(), False, "write `code`, `slug`, `match`, `schema` and `message`"
+        yield (
+            "the rule is not a mapping",
+            Route(),
+            False,
+            "write `code`, `slug`, `match`, `schema` and `message`",
+        )
         return
     for key in data:
         if key not in _KEYS:
@@ -59,22 +86,53 @@ def _faults(data: Any) -> Iterator[_Fault]:
             yield f"unknown key `{key}`", Route((key,)), True, f"write one of {known}"
     if not is_code(data.get("code")):
         what = f"`{data.get('code', '')}` is no code"
-        yield what, Route(("code",)), False, "write 2 to 4 capitals and 3 digits: `ORG001`"
+        yield (
+            what,
+            Route(("code",)),
+            False,
+            "write 2 to 4 capitals and 3 digits: `ORG001`",
+        )
     slug = data.get("slug")
-    if not isinstance(slug, str) or not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", slug):
-        yield f"`{data.get('slug', '')}` is no slug", Route(("slug",)), False, "write words joined by `-`"
+    if not isinstance(slug, str) or not re.fullmatch(
+        r"[a-z][a-z0-9]*(-[a-z0-9]+)*", slug
+    ):
+        yield (
+            f"`{data.get('slug', '')}` is no slug",
+            Route(("slug",)),
+            False,
+            "write words joined by `-`",
+        )
     severity = data.get("severity", "error")
     if not isinstance(severity, str) or severity not in _SEVERITIES:
-        yield f"`{severity}` is no severity", Route(("severity",)), False, "write `error`, `warning` or `note`"
+        yield (
+            f"`{severity}` is no severity",
+            Route(("severity",)),
+            False,
+            "write `error`, `warning` or `note`",
+        )
     match = data.get("match")
-    if not isinstance(match, Mapping) or set(match) != {"apiVersion", "kind"} or not all(map(_is_text, match.values())):
+    if (
+        not isinstance(match, Mapping)
+        or set(match) != {"apiVersion", "kind"}
+        or not all(map(_is_text, match.values()))
+    ):
         what = "`match` is not an `apiVersion` and a `kind`"
         yield what, Route(("match",)), False, "write `match: {apiVersion: …, kind: …}`"
     if not _is_text(data.get("message")):
-        yield "`message` is missing", Route(("message",)), False, "say in one sentence what is wrong"
+        yield (
+            "`message` is missing",
+            Route(("message",)),
+            False,
+            "say in one sentence what is wrong",
+        )
     for key in ("help", "description"):
         if key in data and not isinstance(data[key], str):
-            yield f"`{key}` is not text", Route((key,)), False, "write a sentence, in quotes if it contains `: `"
+            yield (
+                f"`{key}` is not text",
+                Route((key,)),
+                False,
+                "write a sentence, in quotes if it contains `: `",
+            )
     yield from _schema_faults(data.get("schema"))
 
 
@@ -88,22 +146,40 @@ def _unmatched(match: Mapping[str, str], document: Document) -> list[Diagnostic]
     if right is None:
         return []
     fault = strange(match["apiVersion"], match["kind"], right)
-    return [error("POL016", f"no object ever matches: {fault.message}", help=fault.help,
-                  span=document.span(Route(("match", *fault.path))))]
+    return [
+        error(
+            "POL016",
+            f"no object ever matches: {fault.message}",
+            help=fault.help,
+            span=document.span(Route(("match", *fault.path))),
+        )
+    ]
 
 
 def _schema_faults(schema: Any) -> Iterator[_Fault]:
     if not isinstance(schema, Mapping):
-        yield "`schema` is missing", Route(("schema",)), False, "write a JSON Schema for the whole object"
+        yield (
+            "`schema` is missing",
+            Route(("schema",)),
+            False,
+            "write a JSON Schema for the whole object",
+        )
         return
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
 
     try:
-        Draft202012Validator.check_schema(dict(schema), format_checker=Draft202012Validator.FORMAT_CHECKER)
+        Draft202012Validator.check_schema(
+            dict(schema), format_checker=Draft202012Validator.FORMAT_CHECKER
+        )
     except SchemaError as problem:
         at = Route(("schema", *problem.absolute_path))
-        yield f"the schema is not JSON Schema: {problem.message}", at, False, "see json-schema.org, draft 2020-12"
+        yield (
+            f"the schema is not JSON Schema: {problem.message}",
+            at,
+            False,
+            "see json-schema.org, draft 2020-12",
+        )
 
 
 def _checker(
@@ -118,10 +194,17 @@ def _checker(
             from jsonschema import Draft202012Validator
             from referencing.jsonschema import EMPTY_REGISTRY
 
-            validators.append(Draft202012Validator(schema, registry=EMPTY_REGISTRY))  # a rule fetches nothing
+            validators.append(
+                Draft202012Validator(schema, registry=EMPTY_REGISTRY)
+            )  # a rule fetches nothing
         for problem in validators[0].iter_errors(manifest.body):
             # The validator's own words quote values, and those of a Secret are never printed.
             notes = () if manifest.body.get("kind") == "Secret" else (problem.message,)
-            yield Finding(message, Route((manifest.id, *problem.absolute_path)), help=help, notes=notes)
+            yield Finding(
+                message,
+                Route((manifest.id, *problem.absolute_path)),
+                help=help,
+                notes=notes,
+            )
 
     return check

@@ -14,7 +14,9 @@ from compiler.policy.values import value
 EBS, EFS, FSX = "ebs.csi.aws.com", "efs.csi.aws.com", "fsx.csi.aws.com"
 ONE_NODE, ONE_POD = "ReadWriteOnce", "ReadWriteOncePod"
 _DEFAULT = "storageclass.kubernetes.io/is-default-class"
-_IN_TREE = {"kubernetes.io/aws-ebs": EBS}  # moved to the driver by CSI migration (Kubernetes 1.25)
+_IN_TREE = {
+    "kubernetes.io/aws-ebs": EBS
+}  # moved to the driver by CSI migration (Kubernetes 1.25)
 
 
 class Storage:
@@ -44,11 +46,21 @@ class Storage:
         """A claim of the set."""
         return self._claims.get((namespace, name))
 
-    def volumes(self, namespace: str, claims: AbstractSet[str]) -> list[PersistentVolume]:
+    def volumes(
+        self, namespace: str, claims: AbstractSet[str]
+    ) -> list[PersistentVolume]:
         """The volumes of the set behind claims: those that they name, and those that are kept for them."""
-        named = {found.volume for each in claims if (found := self.claim(namespace, each)) is not None}
-        return [each for each in self._plan.volumes
-                if each.name in named or (each.claim_namespace == namespace and each.claim_name in claims)]
+        named = {
+            found.volume
+            for each in claims
+            if (found := self.claim(namespace, each)) is not None
+        }
+        return [
+            each
+            for each in self._plan.volumes
+            if each.name in named
+            or (each.claim_namespace == namespace and each.claim_name in claims)
+        ]
 
     def driver(self, claim: VolumeClaim) -> str:
         """The CSI driver behind a claim; empty where the set does not tell."""

@@ -25,15 +25,23 @@ def tolerations(
     written elsewhere."""
     given = value(agent.values, *path)
     if given is None:
-        return None if isinstance(agent, HelmRelease) and "values" in agent.unread else default
+        return (
+            None
+            if isinstance(agent, HelmRelease) and "values" in agent.unread
+            else default
+        )
     return read_tolerations(given) if isinstance(given, list | tuple) else None
 
 
 def read_tolerations(given: Any) -> tuple[Toleration, ...]:
     """The tolerations of a list of mappings; none of anything else."""
     return tuple(
-        Toleration(str(each.get("key", "")), str(each.get("operator", "Equal")), str(each.get("value", "")),
-                   str(each.get("effect", "")))
+        Toleration(
+            str(each.get("key", "")),
+            str(each.get("operator", "Equal")),
+            str(each.get("value", "")),
+            str(each.get("effect", "")),
+        )
         for each in items(given)
     )
 
@@ -49,7 +57,11 @@ def seconds(text: str | None) -> int | None:
 def items(values: Any, *path: str) -> list[Mapping[str, Any]]:
     """The mappings of a list deep in a mapping."""
     found = value(values, *path)
-    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list | tuple) else []
+    return (
+        [each for each in found if isinstance(each, Mapping)]
+        if isinstance(found, list | tuple)
+        else []
+    )
 
 
 def mapping(values: Any, *path: str) -> Mapping[str, Any]:

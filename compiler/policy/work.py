@@ -52,7 +52,9 @@ _SPEC_NAME = "trainyard.dev/job"
 def patched_tolerations(job: TrainJob) -> tuple[Toleration, ...] | None:
     """What a job's patches make its pods tolerate whatever the runtime says, since they replace tolerations as a whole
     (observed with Trainer 2.3.0); ``None`` if that is up to the runtime."""
-    found = {each.job: each.pod.tolerations for each in job.patches if each.pod.tolerations}
+    found = {
+        each.job: each.pod.tolerations for each in job.patches if each.pod.tolerations
+    }
     return next(iter(found.values())) if len(found) == 1 else None
 
 
@@ -89,7 +91,11 @@ class Work:
         """``efa`` devices that a node asks for, and the ``accelerator`` resource with how many of it: rules ask for
         both twenty times a job."""
         devices = self.asks.get(EFA)
-        found = [(resource, asked.value) for resource in ACCELERATORS if (asked := self.asks.get(resource))]
+        found = [
+            (resource, asked.value)
+            for resource in ACCELERATORS
+            if (asked := self.asks.get(resource))
+        ]
         self.efa = devices.value if devices else 0
         self.accelerator = found[0] if found else None
 
@@ -117,12 +123,20 @@ class Work:
         """The node selector of its pods; of a job without a known runtime what its patches say."""
         if self.pod is not None:
             return self.pod.node_selector
-        return {key: value for patch in self.job.patches for key, value in patch.pod.node_selector.items()}
+        return {
+            key: value
+            for patch in self.job.patches
+            for key, value in patch.pod.node_selector.items()
+        }
 
     @property
     def tolerations(self) -> tuple[Toleration, ...] | None:
         """What its pods tolerate; ``None`` while the runtime is unknown and no patch replaces what it says."""
-        return self.pod.tolerations if self.pod is not None else patched_tolerations(self.job)
+        return (
+            self.pod.tolerations
+            if self.pod is not None
+            else patched_tolerations(self.job)
+        )
 
     @property
     def where_tolerated(self) -> Route:
@@ -139,46 +153,75 @@ class Work:
         if self.runtime is None or self.pod is None:
             return ()
         main = self.runtime.trainer()
-        return tuple(self._beside(each) for each in self.runtime.jobs if each is not main)
+        return tuple(
+            self._beside(each) for each in self.runtime.jobs if each is not main
+        )
 
     def _beside(self, each: ReplicatedJob) -> tuple[ReplicatedJob, Pod, Resources]:
         pod = each.pod
         for patch in self.job.patches:
             pod = patched(pod, patch.pod) if patch.job == each.name else pod
-        asks = {name: amount for one in pod.containers for name, amount in {**one.requests, **one.limits}.items()}
+        asks = {
+            name: amount
+            for one in pod.containers
+            for name, amount in {**one.requests, **one.limits}.items()
+        }
         return each, pod, asks if each.step in INITIALIZERS else {**asks, **self.asks}
 
     @property
     def claims(self) -> frozenset[str]:
         """The PersistentVolumeClaims that its pods are known to mount: without a runtime those of its patches, which
         only add volumes."""
-        pods = (self.pod,) if self.pod is not None else tuple(patch.pod for patch in self.job.patches)
-        return frozenset(each.source for pod in pods for each in pod.volumes if each.type == "persistentVolumeClaim")
+        pods = (
+            (self.pod,)
+            if self.pod is not None
+            else tuple(patch.pod for patch in self.job.patches)
+        )
+        return frozenset(
+            each.source
+            for pod in pods
+            for each in pod.volumes
+            if each.type == "persistentVolumeClaim"
+        )
 
     def may_ask(self, resource: str) -> bool:
         """Whether the pods ask for a resource, or for an amount of something that cannot be read, like ``${GPUS}``."""
-        unread = self.job.unread | (self.main.unread if self.main is not None else frozenset())
-        return resource in self.asks or ("/" in resource and bool({"requests", "limits"} & unread))
+        unread = self.job.unread | (
+            self.main.unread if self.main is not None else frozenset()
+        )
+        return resource in self.asks or (
+            "/" in resource and bool({"requests", "limits"} & unread)
+        )
 
     @property
     def unread(self) -> frozenset[str]:
         """What its pods have and the plan has no field for, in the runtime or a patch."""
         pods = [patch.pod for patch in self.job.patches]
-        return frozenset().union(*(each.unread for each in (*pods, self.pod) if each is not None))
+        return frozenset().union(
+            *(each.unread for each in (*pods, self.pod) if each is not None)
+        )
 
     @property
     def complete(self) -> bool:
         """Whether everything that the pod asks for is known: what a resource claim brings is not."""
         asked = {"requests", "limits", "claims"}
-        return self.main is not None and not asked & (self.main.unread | self.job.unread)
+        return self.main is not None and not asked & (
+            self.main.unread | self.job.unread
+        )
 
     def spread(self, pool: NodePool) -> bool:
         """Whether nothing but a pool itself may keep the job's nodes on it in one zone: neither a label that they must
         have nor a topology that is required, each level of which lies in a zone (EC2, instance topology), nor an
         affinity between the pods."""
-        if all(ZONE in each.labels for each in self.choices if any(one is pool for one in each.pools)):
+        if all(
+            ZONE in each.labels
+            for each in self.choices
+            if any(one is pool for one in each.pools)
+        ):
             return False
-        return "pod_affinity" not in self.unread and (self.pod is None or _REQUIRED not in self.pod.annotations)
+        return "pod_affinity" not in self.unread and (
+            self.pod is None or _REQUIRED not in self.pod.annotations
+        )
 
     @property
     def gang(self) -> bool:
@@ -189,7 +232,10 @@ class Work:
     def shared_memory(self) -> Volume | None:
         """The volume at /dev/shm; ``None`` without one, which is 64 MiB by default."""
         mounts = self.main.mounts if self.main is not None else ()
-        name = next((each.volume for each in mounts if each.path.rstrip("/") == "/dev/shm"), None)
+        name = next(
+            (each.volume for each in mounts if each.path.rstrip("/") == "/dev/shm"),
+            None,
+        )
         volumes = self.pod.volumes if self.pod is not None else ()
         return next((each for each in volumes if each.name == name), None)
 
@@ -198,11 +244,21 @@ class Work:
         """Whether /dev/shm is known to grow as far as the node's memory goes."""
         shm = self.shared_memory
         limited = not self.complete or self.main is None or "memory" in self.main.limits
-        return shm is not None and shm.medium == "Memory" and shm.size is None and not limited
+        return (
+            shm is not None
+            and shm.medium == "Memory"
+            and shm.size is None
+            and not limited
+        )
 
     def where(self, name: str) -> Route:
         """The place of a field of the TrainJob, or of the runtime that gives the number of nodes."""
-        if name == "nodes" and self.job.nodes is None and self.runtime is not None and self.runtime.nodes is not None:
+        if (
+            name == "nodes"
+            and self.job.nodes is None
+            and self.runtime is not None
+            and self.runtime.nodes is not None
+        ):
             return self.runtime.where(name)
         return self.job.where(name)
 
@@ -211,7 +267,9 @@ class Work:
         for node in (self.job, self.main):
             for index, each in enumerate(node.env if node is not None else ()):
                 if each.name == variable:
-                    return node.where("env") / index if node is not None else self.job.at
+                    return (
+                        node.where("env") / index if node is not None else self.job.at
+                    )
         return self.job.where("env")
 
     def where_said(self, text: str) -> Route:
@@ -227,7 +285,9 @@ class Work:
 
     def where_selected(self, key: str) -> Route:
         """The place of a label in the node selector: in the last patch that has it, or else in the runtime."""
-        pods = [patch.pod for patch in self.job.patches if key in patch.pod.node_selector]
+        pods = [
+            patch.pod for patch in self.job.patches if key in patch.pod.node_selector
+        ]
         pod = pods[-1] if pods else self.pod
         return pod.where("node_selector") / key if pod is not None else self.job.at
 

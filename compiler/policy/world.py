@@ -12,7 +12,15 @@ from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
 from compiler.manifest import Manifest
 from compiler.plan import Plan, PlanNode, Quantity
 from compiler.plan.delivery import HelmRelease
-from compiler.plan.jobs import HUGEPAGES, Patch, Pod, Resources, Runtime, TrainJob, effective_pod
+from compiler.plan.jobs import (
+    HUGEPAGES,
+    Patch,
+    Pod,
+    Resources,
+    Runtime,
+    TrainJob,
+    effective_pod,
+)
 from compiler.plan.nodes import INSTANCE_TYPE, NodePool, Requirement
 from compiler.plan.queues import ClusterQueue, Cohort, Quota
 from compiler.plan.workloads import PodSet, Workload
@@ -31,7 +39,9 @@ Landing = tuple[tuple[NodePool, ...], tuple[Offer, ...], tuple[InstanceType, ...
 class World(Nodes):
     """The plan and the catalog as rules see them. Joins are made on first use and kept."""
 
-    def __init__(self, plan: Plan, catalog: Catalog, manifests: Sequence[Manifest] = ()) -> None:
+    def __init__(
+        self, plan: Plan, catalog: Catalog, manifests: Sequence[Manifest] = ()
+    ) -> None:
         super().__init__(plan, catalog, manifests)
         self.params: Mapping[str, Any] = NO_PARAMS
         self.today = date.min
@@ -53,20 +63,45 @@ class World(Nodes):
     @cached_property
     def pods(self) -> tuple[Work, ...]:
         """The pods of other kinds that ask for devices or go to a queue, as far as they are like a job."""
-        sets = ((workload, each) for workload in self.plan.workloads for each in workload.pods)
-        return tuple(self._pods(workload, each) for workload, each in sets if in_question(workload, each.pod))
+        sets = (
+            (workload, each)
+            for workload in self.plan.workloads
+            for each in workload.pods
+        )
+        return tuple(
+            self._pods(workload, each)
+            for workload, each in sets
+            if in_question(workload, each.pod)
+        )
 
     def _pods(self, workload: Workload, each: PodSet) -> Work:
         main = main_container(each.pod)
         job = as_job(workload, main)
         asks = {**main.requests, **main.limits} if main else {}
-        queue, selector = self._queue(job) if job.queue else None, each.pod.node_selector
+        queue, selector = (
+            self._queue(job) if job.queue else None,
+            each.pod.node_selector,
+        )
         lost = workload.everywhere or "node_affinity" in each.pod.unread
         choices = () if lost else self._choices(job, selector, queue, asks, each.pod)
-        pools, offers, types = self._joined(choices) if choices or lost or self.pools else self._assumed(selector)
+        pools, offers, types = (
+            self._joined(choices)
+            if choices or lost or self.pools
+            else self._assumed(selector)
+        )
         return Work(
-            job=job, runtime=None, pod=each.pod, main=main, asks=asks, pools=pools, offers=offers, types=types,
-            queue=queue, nodes=workload.nodes, choices=choices, kind=workload.kind,
+            job=job,
+            runtime=None,
+            pod=each.pod,
+            main=main,
+            asks=asks,
+            pools=pools,
+            offers=offers,
+            types=types,
+            queue=queue,
+            nodes=workload.nodes,
+            choices=choices,
+            kind=workload.kind,
             env={one.name: one.value for one in main.env} if main else {},
             words=(*main.command, *main.args) if main else (),
         )
@@ -103,10 +138,18 @@ class World(Nodes):
     def _work(self, job: TrainJob) -> Work:
         runtime, queue = self._runtime(job), self._queue(job)
         # A patch of a job or container that the runtime does not have never runs (verify tells): what would is unknown.
-        known = runtime is not None and all(_fits(each, runtime) for each in job.patches)
-        pod = effective_pod(job, runtime, merge_resources=self._merge_resources) if runtime and known else None
+        known = runtime is not None and all(
+            _fits(each, runtime) for each in job.patches
+        )
+        pod = (
+            effective_pod(job, runtime, merge_resources=self._merge_resources)
+            if runtime and known
+            else None
+        )
         main = pod.container("node") if pod else None
-        asks = {**main.requests, **main.limits} if main else {**job.requests, **job.limits}
+        asks = (
+            {**main.requests, **main.limits} if main else {**job.requests, **job.limits}
+        )
         selector: dict[str, str] = dict(pod.node_selector) if pod else {}
         if pod is None:
             for patch in job.patches:
@@ -115,18 +158,36 @@ class World(Nodes):
         pods = (pod, *(each.pod for each in job.patches))
         lost = any("node_affinity" in each.unread for each in pods if each is not None)
         choices = () if lost else self._choices(job, selector, queue, asks, pod)
-        pools, offers, types = self._joined(choices) if choices or lost or self.pools else self._assumed(selector)
+        pools, offers, types = (
+            self._joined(choices)
+            if choices or lost or self.pools
+            else self._assumed(selector)
+        )
         env = main.env if main else job.env
         return Work(
-            job=job, runtime=runtime, pod=pod, main=main, asks=asks, pools=pools, offers=offers, types=types,
-            queue=queue, nodes=_nodes(job, runtime), env={each.name: each.value for each in env}, choices=choices,
+            job=job,
+            runtime=runtime,
+            pod=pod,
+            main=main,
+            asks=asks,
+            pools=pools,
+            offers=offers,
+            types=types,
+            queue=queue,
+            nodes=_nodes(job, runtime),
+            env={each.name: each.value for each in env},
+            choices=choices,
             words=(*main.command, *main.args) if main else (*job.command, *job.args),
         )
 
     def _runtime(self, job: TrainJob) -> Runtime | None:
         """The runtime of a job: one of the set, or else one that every Trainer brings."""
         found = self.plan.runtime(job)
-        if found is None and not self.plan.closed and job.runtime_kind == "ClusterTrainingRuntime":
+        if (
+            found is None
+            and not self.plan.closed
+            and job.runtime_kind == "ClusterTrainingRuntime"
+        ):
             return released(job.runtime, job.where("runtime"))
         return found
 
@@ -136,7 +197,12 @@ class World(Nodes):
         if found is None:
             known = all(each.offers for each in choices)
             pools = {pool.name: pool for each in choices for pool in each.pools}
-            offers = {(pool.name, kind.name): (pool, kind) for each in choices for pool, kind in each.offers if known}
+            offers = {
+                (pool.name, kind.name): (pool, kind)
+                for each in choices
+                for pool, kind in each.offers
+                if known
+            }
             types = {kind.name: kind for _, kind in offers.values()}
             found = tuple(pools.values()), tuple(offers.values()), tuple(types.values())
             self._landings[id(choices)] = found
@@ -155,11 +221,18 @@ class World(Nodes):
         """The ClusterQueue of a job; one without a queue goes to the LocalQueue ``default`` (kueue v0.19.2)."""
         if job.queue is not None:
             return self.plan.queue_of(job)
-        local = self.plan.local_queue(job.namespace, "default") if job.namespace else None
+        local = (
+            self.plan.local_queue(job.namespace, "default") if job.namespace else None
+        )
         return self.plan.cluster_queue(local.cluster_queue) if local else None
 
     def _choices(
-        self, job: TrainJob, selector: Mapping[str, str], queue: ClusterQueue | None, asks: Resources, pod: Pod | None
+        self,
+        job: TrainJob,
+        selector: Mapping[str, str],
+        queue: ClusterQueue | None,
+        asks: Resources,
+        pod: Pod | None,
     ) -> tuple[Choice, ...]:
         reach = pod.tolerations if pod else patched_tolerations(job)
         if job.queue is not None and queue is None:
@@ -167,19 +240,32 @@ class World(Nodes):
             if self.plan.cluster_queues and not self._pins(selector):
                 return ()  # and lead to pools that are elsewhere
         amounts = tuple(sorted((name, each.milli) for name, each in asks.items()))
-        key = (tuple(sorted(selector.items())), queue.name if queue else "", amounts, reach)
+        key = (
+            tuple(sorted(selector.items())),
+            queue.name if queue else "",
+            amounts,
+            reach,
+        )
         found = self._candidates.get(key)
         if found is None:
-            found = self._candidates[key] = find_choices(self, selector, queue, asks, reach)
+            found = self._candidates[key] = find_choices(
+                self, selector, queue, asks, reach
+            )
         return found
 
     def _pins(self, selector: Mapping[str, str]) -> bool:
         """Whether a node selector names some pool of the set for certain."""
-        return any(self.has_label(pool, key, value) for pool in self.pools for key, value in selector.items())
+        return any(
+            self.has_label(pool, key, value)
+            for pool in self.pools
+            for key, value in selector.items()
+        )
 
     # -- queues
 
-    def borrowable(self, queue: ClusterQueue, flavor: str, resource: str) -> Quantity | None:
+    def borrowable(
+        self, queue: ClusterQueue, flavor: str, resource: str
+    ) -> Quantity | None:
         """The most of a resource that a queue can ever get in a flavor; ``None`` if other queues may add to it."""
         own = _quota(queue, flavor, resource)
         if own is None:
@@ -188,11 +274,19 @@ class World(Nodes):
             return own.nominal
         bounds = [own.nominal + own.borrowing] if own.borrowing is not None else []
         root = self.root(queue.cohort)
-        others = [each for each in self.plan.cluster_queues if each is not queue and self.root(each.cohort) == root]
+        others = [
+            each
+            for each in self.plan.cluster_queues
+            if each is not queue and self.root(each.cohort) == root
+        ]
         if self.plan.closed or (others and self._cohorts_whole):
             lent = [_lent(_quota(each, flavor, resource)) for each in others]
-            given = [each.nominal for cohort in self.plan.cohorts if self.root(cohort.name) == root
-                     if (each := _quota(cohort, flavor, resource)) is not None]
+            given = [
+                each.nominal
+                for cohort in self.plan.cohorts
+                if self.root(cohort.name) == root
+                if (each := _quota(cohort, flavor, resource)) is not None
+            ]
             bounds.append(sum((*lent, *given), own.nominal))
         return min(bounds, default=None)
 
@@ -200,9 +294,14 @@ class World(Nodes):
     def _cohorts_whole(self) -> bool:
         """Whether an open set seems to hold all queues and cohorts: of those that it names none is elsewhere."""
         plan = self.plan
-        named = {each.cohort for each in plan.cluster_queues} | {each.parent for each in plan.cohorts}
-        return all(plan.cluster_queue(each.cluster_queue) for each in plan.local_queues) and (
-            not plan.cohorts or named - {None} <= {each.name for each in plan.cohorts})
+        named = {each.cohort for each in plan.cluster_queues} | {
+            each.parent for each in plan.cohorts
+        }
+        return all(
+            plan.cluster_queue(each.cluster_queue) for each in plan.local_queues
+        ) and (
+            not plan.cohorts or named - {None} <= {each.name for each in plan.cohorts}
+        )
 
     def root(self, cohort: str | None) -> str | None:
         """The topmost cohort above one; itself in a cycle."""
@@ -243,18 +342,31 @@ class World(Nodes):
         one may."""
         file = self.paths.get(str(node.at[0]), "") if node.at else ""
         parts = "/".join(each for each in folder.split("/") if each not in ("", "."))
-        return not file or not parts or f"/{parts}/" in f"/{file}" or file.startswith(f"{parts.rpartition('/')[2]}/")
+        return (
+            not file
+            or not parts
+            or f"/{parts}/" in f"/{file}"
+            or file.startswith(f"{parts.rpartition('/')[2]}/")
+        )
 
     @cached_property
     def huge_pages_told(self) -> bool:
         """Whether Karpenter is told of huge pages. Our own output asks for no more than is left by all accounts."""
-        return self.plan.closed or any(HUGEPAGES in each.capacity for each in self.plan.node_overlays)
+        return self.plan.closed or any(
+            HUGEPAGES in each.capacity for each in self.plan.node_overlays
+        )
 
     @cached_property
     def memory_overhead(self) -> float:
         """The share of a node's memory that Karpenter leaves out of account, by its release or by default."""
-        given = (value(each.values, "settings", "vmMemoryOverheadPercent") for each in self.releases("karpenter"))
-        return next((float(each) for each in given if isinstance(each, int | float)), VM_MEMORY_OVERHEAD)
+        given = (
+            value(each.values, "settings", "vmMemoryOverheadPercent")
+            for each in self.releases("karpenter")
+        )
+        return next(
+            (float(each) for each in given if isinstance(each, int | float)),
+            VM_MEMORY_OVERHEAD,
+        )
 
     def releases(self, *charts: str) -> list[HelmRelease]:
         """The Helm releases of some charts."""
@@ -264,7 +376,9 @@ class World(Nodes):
 def _fits(patch: Patch, runtime: Runtime) -> bool:
     """Whether a runtime has the job and the containers that a patch is for."""
     job = runtime.job(patch.job)
-    return job is not None and all(job.pod.container(each.name) for each in patch.pod.containers)
+    return job is not None and all(
+        job.pod.container(each.name) for each in patch.pod.containers
+    )
 
 
 def _nodes(job: TrainJob, runtime: Runtime | None) -> int | None:

@@ -7,7 +7,17 @@ say. ``SECTIONS`` has their order.
 from collections.abc import Sequence
 
 from compiler.diagnostics import Diagnostic
-from compiler.report import changes, cost, decisions, findings, jobs, outside, queues, runs, storage
+from compiler.report import (
+    changes,
+    cost,
+    decisions,
+    findings,
+    jobs,
+    outside,
+    queues,
+    runs,
+    storage,
+)
 from compiler.report.subject import Subject
 
 SECTIONS = (findings, changes, runs, cost, queues, jobs, storage, outside, decisions)
@@ -17,7 +27,12 @@ SECTIONS = (findings, changes, runs, cost, queues, jobs, storage, outside, decis
 def report(subject: Subject) -> str:
     """Every section that has something to say, under the cluster's name."""
     spec = subject.spec
-    lines = [f"# {subject.name}", "", f"{spec.region}, account {spec.account}, release {subject.plan.release}.", ""]
+    lines = [
+        f"# {subject.name}",
+        "",
+        f"{spec.region}, account {spec.account}, release {subject.plan.release}.",
+        "",
+    ]
     for module in SECTIONS:
         lines += module.section(subject)
     return "\n".join(lines)

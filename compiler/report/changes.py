@@ -11,7 +11,11 @@ from compiler.report.subject import Subject
 
 def section(subject: Subject) -> Iterator[str]:
     """How many files differ, by kind of change; and what was said of the edit."""
-    kinds = (("added", subject.added), ("changed", subject.changed), ("removed", subject.removed))
+    kinds = (
+        ("added", subject.added),
+        ("changed", subject.changed),
+        ("removed", subject.removed),
+    )
     counts = [f"{len(paths)} {kind}" for kind, paths in kinds if paths]
     said = [finding for finding in subject.findings if finding.code.startswith("CHG")]
     if not counts and not said:
@@ -24,7 +28,9 @@ def section(subject: Subject) -> Iterator[str]:
     if said:
         yield ""
     if counts:
-        yield from folded(f"{', '.join(counts)} against what is committed", _paths(kinds))
+        yield from folded(
+            f"{', '.join(counts)} against what is committed", _paths(kinds)
+        )
 
 
 def _paths(kinds: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:

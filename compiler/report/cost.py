@@ -12,7 +12,9 @@ from compiler.spec.nodes import NodePool
 _REFERENCE = "us-east-1"
 _PAID_BEFORE = "block"
 _WORDS = {
-    "on-demand": "on demand", "spot": "spot, at most", "reserved": "reserved: paid whether used or not",
+    "on-demand": "on demand",
+    "spot": "spot, at most",
+    "reserved": "reserved: paid whether used or not",
     "block": "Capacity Block: paid when it is bought",
 }
 
@@ -40,12 +42,28 @@ def lines(subject: Subject) -> Iterator[Line]:
     system = subject.spec.system
     price, exact = _price(subject, system.instance_type)
     # One more while the group is updated: an EKS managed node group surges by one.
-    yield Line("system", system.instance_type, system.nodes, system.nodes + 1, price, exact, _WORDS["on-demand"])
+    yield Line(
+        "system",
+        system.instance_type,
+        system.nodes,
+        system.nodes + 1,
+        price,
+        exact,
+        _WORDS["on-demand"],
+    )
     for pool in subject.spec.node_pools:
         price, exact = _price(subject, pool.instance_type)
         how = pool.capacity.type
-        yield Line(pool.name, pool.instance_type, _always(pool), pool.nodes.max, price, exact, _WORDS[how],
-                   paid=how == _PAID_BEFORE)
+        yield Line(
+            pool.name,
+            pool.instance_type,
+            _always(pool),
+            pool.nodes.max,
+            price,
+            exact,
+            _WORDS[how],
+            paid=how == _PAID_BEFORE,
+        )
 
 
 def _always(pool: NodePool) -> int:
@@ -75,12 +93,22 @@ def section(subject: Subject) -> Iterator[str]:
     yield f"{about}{_usd(least)} an hour with no job, {about}{_usd(most)} at most; nodes only."
     yield _source(subject, hourly)
     yield ""
-    header = ("pool", "type", "nodes:", "USD an hour a node:", "with no job:", "at most:", "capacity")
+    header = (
+        "pool",
+        "type",
+        "nodes:",
+        "USD an hour a node:",
+        "with no job:",
+        "at most:",
+        "capacity",
+    )
     yield from table(header, map(_row, every))
 
 
 def _row(line: Line) -> tuple[str, ...]:
-    nodes = str(line.most) if line.least == line.most else f"{line.least} to {line.most}"
+    nodes = (
+        str(line.most) if line.least == line.most else f"{line.least} to {line.most}"
+    )
     if line.paid:
         return line.name, line.instance_type, nodes, "–", "–", "–", line.how
     if line.price is None:
@@ -96,7 +124,9 @@ def _usd(amount: float) -> str:
 
 
 def _source(subject: Subject, every: list[Line]) -> str:
-    source = next((source for source in subject.catalog.sources if "price" in source.name), None)
+    source = next(
+        (source for source in subject.catalog.sources if "price" in source.name), None
+    )
     text = f"On-demand list prices of {source.date}." if source is not None else ""
     if not all(line.exact for line in every):
         text += f" ≈: the price of {_REFERENCE}, since the catalog has none of {subject.spec.region}."

@@ -19,24 +19,38 @@ def section(subject: Subject) -> Iterator[str]:
 
     ``‹name›`` stands for the name of the object, and ``‹run›`` for that of a job's TrainJob.
     """
-    versions = [value for value in subject.plan.derived if value.field.startswith("versions.")]
-    values = [value for value in subject.plan.derived if not value.field.startswith("versions.")]
+    versions = [
+        value for value in subject.plan.derived if value.field.startswith("versions.")
+    ]
+    values = [
+        value
+        for value in subject.plan.derived
+        if not value.field.startswith("versions.")
+    ]
     taken = [value for value in values if value.reason != _BY_THE_SPEC]
     given = [value for value in values if value.reason == _BY_THE_SPEC]
     runs = {f"job/{job.source_name}": job.name for job in subject.plan.jobs}
-    yield from _part("Decisions of the compiler", taken, ("of", "field", "value", "reason"), runs)
+    yield from _part(
+        "Decisions of the compiler", taken, ("of", "field", "value", "reason"), runs
+    )
     yield from _part("Set by the spec", given, ("of", "field", "value"), runs)
     yield from _part("Versions", versions, ("of", "field", "value"), runs)
 
 
 def _part(
-    title: str, values: Iterable[Derived], header: tuple[str, ...], runs: Mapping[str, str]
+    title: str,
+    values: Iterable[Derived],
+    header: tuple[str, ...],
+    runs: Mapping[str, str],
 ) -> Iterator[str]:
     """A line for each value; objects for which it is the same, but for their own names, share one."""
     objects: dict[tuple[str, ...], list[str]] = {}
     for value in values:
         kind, _, name = value.object.partition("/")
-        texts = (_without(text, name, runs.get(value.object, "")) for text in (value.field, value.value, value.reason))
+        texts = (
+            _without(text, name, runs.get(value.object, ""))
+            for text in (value.field, value.value, value.reason)
+        )
         line = (kind, *texts)[: len(header)]
         objects.setdefault(line, []).append(value.object)
     if not objects:

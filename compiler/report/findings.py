@@ -11,7 +11,9 @@ from compiler.report.subject import Subject
 
 def section(subject: Subject) -> Iterator[str]:
     """The findings, the worst first."""
-    return of([finding for finding in subject.findings if not finding.code.startswith("CHG")])
+    return of(
+        [finding for finding in subject.findings if not finding.code.startswith("CHG")]
+    )
 
 
 def of(findings: Sequence[Diagnostic]) -> Iterator[str]:
@@ -21,11 +23,19 @@ def of(findings: Sequence[Diagnostic]) -> Iterator[str]:
         return
     worst_first = sorted(findings, key=lambda finding: -finding.severity)
     yield from ("## Findings", "")
-    yield from table(("severity", "code", "place", "finding", "help"), map(_row, worst_first))
+    yield from table(
+        ("severity", "code", "place", "finding", "help"), map(_row, worst_first)
+    )
 
 
 def _row(finding: Diagnostic) -> tuple[str, ...]:
-    return str(finding.severity), finding.code, place(finding), finding.message, finding.help
+    return (
+        str(finding.severity),
+        finding.code,
+        place(finding),
+        finding.message,
+        finding.help,
+    )
 
 
 def place(finding: Diagnostic) -> str:

@@ -16,14 +16,27 @@ def section(subject: Subject) -> Iterator[str]:
         return
     yield from ("## Jobs", "")
     header = ("job", "object", "queue", "nodes:", "lands on", "a node asks for")
-    landings = {name: _landing(subject, name) for name in {job.pool for job in subject.plan.jobs}}
-    yield from table(header, (_row(job, landings[job.pool]) for job in subject.plan.jobs))
+    landings = {
+        name: _landing(subject, name)
+        for name in {job.pool for job in subject.plan.jobs}
+    }
+    yield from table(
+        header, (_row(job, landings[job.pool]) for job in subject.plan.jobs)
+    )
 
 
 def _row(job: TrainJob, landing: str) -> tuple[str, ...]:
-    asked = ", ".join(f"{amount} {resource}" for resource, amount in job.requests.items())
-    return (job.source_name, f"{job.namespace}/{job.name}", job.queue or "", str(job.nodes or 1),
-            landing, asked)
+    asked = ", ".join(
+        f"{amount} {resource}" for resource, amount in job.requests.items()
+    )
+    return (
+        job.source_name,
+        f"{job.namespace}/{job.name}",
+        job.queue or "",
+        str(job.nodes or 1),
+        landing,
+        asked,
+    )
 
 
 def _landing(subject: Subject, name: str) -> str:
@@ -32,15 +45,24 @@ def _landing(subject: Subject, name: str) -> str:
     pool = subject.pool(name)
     if not node_pools or pool is None:
         return name
-    parts = [f"{_values(node_pools, INSTANCE_TYPE)} in {_values(node_pools, ZONE)}", f"pool {name}"]
+    parts = [
+        f"{_values(node_pools, INSTANCE_TYPE)} in {_values(node_pools, ZONE)}",
+        f"pool {name}",
+    ]
     parts.append(", ".join(pool.capacity.ids) or pool.capacity.type)
     parts += _placement(subject, node_pools, name)
     return "; ".join(parts)
 
 
-def _placement(subject: Subject, node_pools: list[NodePool], pool: str) -> Iterator[str]:
-    groups = {node_class.placement_group for node_pool in node_pools
-              if (node_class := subject.plan.node_class(node_pool.node_class)) and node_class.placement_group}
+def _placement(
+    subject: Subject, node_pools: list[NodePool], pool: str
+) -> Iterator[str]:
+    groups = {
+        node_class.placement_group
+        for node_pool in node_pools
+        if (node_class := subject.plan.node_class(node_pool.node_class))
+        and node_class.placement_group
+    }
     yield from (f"placement group {group}" for group in sorted(groups))
     flavor = subject.plan.flavor(pool)
     if flavor is not None and flavor.topology is not None:
@@ -48,6 +70,11 @@ def _placement(subject: Subject, node_pools: list[NodePool], pool: str) -> Itera
 
 
 def _values(node_pools: list[NodePool], key: str) -> str:
-    values = {value for node_pool in node_pools for requirement in node_pool.requirements
-              if requirement.key == key for value in requirement.values}
+    values = {
+        value
+        for node_pool in node_pools
+        for requirement in node_pool.requirements
+        if requirement.key == key
+        for value in requirement.values
+    }
     return ", ".join(sorted(values)) or "any"

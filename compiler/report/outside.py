@@ -27,7 +27,9 @@ def _account(subject: Subject) -> Iterator[str]:
     images = {job.image for job in subject.plan.jobs if job.image}
     yield from (f"image {code(image)}" for image in sorted(images))
     for pool in subject.spec.node_pools:
-        yield from (f"reservation {code(reservation)}" for reservation in pool.capacity.ids)
+        yield from (
+            f"reservation {code(reservation)}" for reservation in pool.capacity.ids
+        )
     for storage in subject.spec.storage:
         if storage.fsx_lustre is not None:
             yield f"file system {code(storage.fsx_lustre.id)}"

@@ -15,8 +15,16 @@ def section(subject: Subject) -> Iterator[str]:
     rows = list(_rows(subject))
     if not rows:
         return
-    yield from ("## Queues", "", "In nodes. Jobs that ask for more than the quota wait for each other.", "")
-    yield from table(("queue", "pool", "quota:", "may borrow:", "jobs ask:", "largest job:", ""), rows)
+    yield from (
+        "## Queues",
+        "",
+        "In nodes. Jobs that ask for more than the quota wait for each other.",
+        "",
+    )
+    yield from table(
+        ("queue", "pool", "quota:", "may borrow:", "jobs ask:", "largest job:", ""),
+        rows,
+    )
 
 
 def _rows(subject: Subject) -> Iterator[tuple[str, ...]]:
@@ -24,7 +32,9 @@ def _rows(subject: Subject) -> Iterator[tuple[str, ...]]:
     for queue in subject.spec.queues:
         for quota in queue.quota:
             borrows = _borrows(subject, queue, quota)
-            asked = _asked(jobs.get((queue.name, quota.pool), []), quota.nodes + borrows)
+            asked = _asked(
+                jobs.get((queue.name, quota.pool), []), quota.nodes + borrows
+            )
             yield queue.name, quota.pool, str(quota.nodes), str(borrows), *asked
     for pool in () if subject.spec.queues else subject.spec.node_pools:
         asked = _asked(jobs.get((pool.name, pool.name), []), pool.nodes.max)
@@ -35,14 +45,22 @@ def _borrows(subject: Subject, queue: Queue, quota: PoolQuota) -> int:
     """Nodes of a pool that a queue may get from its cohort, which are no more than the others lend."""
     if queue.cohort is None:
         return 0
-    others = [other for other in subject.spec.queues if other is not queue and other.cohort == queue.cohort]
+    others = [
+        other
+        for other in subject.spec.queues
+        if other is not queue and other.cohort == queue.cohort
+    ]
     lendable = sum(_lends(other, quota.pool) for other in others)
     return lendable if quota.borrow is None else min(quota.borrow, lendable)
 
 
 def _lends(queue: Queue, pool: str) -> int:
     """Nodes of a pool that a queue lends at most."""
-    return sum(quota.nodes if quota.lend is None else quota.lend for quota in queue.quota if quota.pool == pool)
+    return sum(
+        quota.nodes if quota.lend is None else quota.lend
+        for quota in queue.quota
+        if quota.pool == pool
+    )
 
 
 def _asked(jobs: list[TrainJob], most: int) -> tuple[str, str, str]:

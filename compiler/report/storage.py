@@ -14,11 +14,18 @@ def section(subject: Subject) -> Iterator[str]:
     if not subject.spec.storage:
         return
     yield from ("## Storage", "")
-    yield from table(("storage", "is", "size:", "mounted by"), (_row(subject, each) for each in subject.spec.storage))
+    yield from table(
+        ("storage", "is", "size:", "mounted by"),
+        (_row(subject, each) for each in subject.spec.storage),
+    )
 
 
 def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:
-    users = [job.name for job in subject.spec.jobs if any(mount.storage == storage.name for mount in job.mounts)]
+    users = [
+        job.name
+        for job in subject.spec.jobs
+        if any(mount.storage == storage.name for mount in job.mounts)
+    ]
     mounted = ", ".join(users) or "no job"
     if storage.fsx_lustre is not None:
         lustre = storage.fsx_lustre

@@ -47,5 +47,7 @@ class Subject:
         found: dict[tuple[str, str], list[TrainJob]] = {}
         for job in self.plan.jobs:
             queue = self.plan.queue_of(job)
-            found.setdefault((queue.name if queue is not None else "", job.pool), []).append(job)
+            found.setdefault(
+                (queue.name if queue is not None else "", job.pool), []
+            ).append(job)
         return found

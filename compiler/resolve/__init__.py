@@ -42,10 +42,16 @@ def resolve(
     release, faults = choose_release(spec.spec, catalog)
     if release is None:
         return None, faults
-    context = Context(spec.metadata.name, spec.spec, catalog, release, output, list(faults))
+    context = Context(
+        spec.metadata.name, spec.spec, catalog, release, output, list(faults)
+    )
     if spec.spec.region not in catalog.regions:
-        context.fault("RES003", f"region `{spec.spec.region}` is unknown", SPEC / "region",
-                      near_help(spec.spec.region, catalog.regions, "region"))
+        context.fault(
+            "RES003",
+            f"region `{spec.spec.region}` is unknown",
+            SPEC / "region",
+            near_help(spec.spec.region, catalog.regions, "region"),
+        )
     plan = _plan(context)
     if any(each.severity is Severity.ERROR for each in context.diagnostics):
         return None, context.diagnostics
@@ -66,19 +72,33 @@ def _plan(context: Context) -> Plan:
     made = [jobs.train_job(context, each) for each in training]
     routes = platform.namespace_routes(context, bound)
     manager = queues.queue_manager(context)
-    sources, releases = delivery.helm(context, pools, manager, delivery.kueue_configuration(manager))
+    sources, releases = delivery.helm(
+        context, pools, manager, delivery.kueue_configuration(manager)
+    )
     found = health.detectors(context, pools)
     mounted = _mounted(context, training, stored)
     made_cluster = cluster.cluster(context, pools)
     return Plan(
         cluster=made_cluster,
-        node_classes=tuple(made for each in pools.values() for made in nodes.node_classes(context, each)),
-        node_pools=tuple(made for each in pools.values() for made in nodes.node_pools(context, each)),
-        node_overlays=tuple(nodes.node_overlay(context, each) for each in pools.values() if each.overlaid),
+        node_classes=tuple(
+            made
+            for each in pools.values()
+            for made in nodes.node_classes(context, each)
+        ),
+        node_pools=tuple(
+            made for each in pools.values() for made in nodes.node_pools(context, each)
+        ),
+        node_overlays=tuple(
+            nodes.node_overlay(context, each)
+            for each in pools.values()
+            if each.overlaid
+        ),
         topologies=topology.topologies(pools.values()),
         flavors=tuple(queues.flavor(each) for each in pools.values()),
         cohorts=queues.cohorts(context, bound),
-        cluster_queues=tuple(queues.cluster_queue(context, each) for each in bound.values()),
+        cluster_queues=tuple(
+            queues.cluster_queue(context, each) for each in bound.values()
+        ),
         local_queues=queues.local_queues(bound),
         priorities=queues.priorities(context),
         queue_manager=manager,
@@ -95,10 +115,13 @@ def _plan(context: Context) -> Plan:
         claims=tuple(claim for _, claim in mounted),
         detectors=found,
         tainters=health.tainters(context, found),
-        helm_sources=sources, releases=releases,
+        helm_sources=sources,
+        releases=releases,
         git_sources=delivery.git_sources(context),
         stages=delivery.stages(context, jobs=bool(made), watched=bool(found)),
-        bootstrap=cluster.bootstrap(context, pools, account.account(context, pools, made_cluster)),
+        bootstrap=cluster.bootstrap(
+            context, pools, account.account(context, pools, made_cluster)
+        ),
         versions=_versions(context),
         derived=tuple(context.derived),
         external=_external(context, training, [job for job, _ in made]),
@@ -110,14 +133,23 @@ def _plan(context: Context) -> Plan:
 def _versions(context: Context) -> tuple[tuple[str, str], ...]:
     own = context.spec.versions.given()
     chosen = context.versions
-    needed = {pair.component: pair for pair in context.release.pairs if pair.wanted(chosen)}
+    needed = {
+        pair.component: pair for pair in context.release.pairs if pair.wanted(chosen)
+    }
     for name, version in chosen.items():
         reason = f"tested together in release {context.release.name}"
         source = context.release.sources.get(name, "")
         if name in needed:
             reason, source = needed[name].reason, needed[name].source
-        context.settle("cluster", f"versions.{name}", own.get(name), version, reason, source,
-                       at=SPEC / "versions" / name)
+        context.settle(
+            "cluster",
+            f"versions.{name}",
+            own.get(name),
+            version,
+            reason,
+            source,
+            at=SPEC / "versions" / name,
+        )
     return tuple(sorted(chosen.items()))
 
 
@@ -129,19 +161,39 @@ def _mounted(
     context: Context, training: list[binding.Job], stored: dict[str, storage.Storage]
 ) -> list[tuple[PersistentVolume, VolumeClaim]]:
     pairs = dict.fromkeys(
-        (job.namespace, mount.storage) for job in training for mount in job.spec.mounts if mount.storage in stored
+        (job.namespace, mount.storage)
+        for job in training
+        for mount in job.spec.mounts
+        if mount.storage in stored
     )
     storage.check_volumes(context, stored, list(pairs))
-    return [storage.volumes(context, stored[name], namespace) for namespace, name in pairs]
+    return [
+        storage.volumes(context, stored[name], namespace) for namespace, name in pairs
+    ]
 
 
 def _external(
     context: Context, training: list[binding.Job], made: list[TrainJob]
 ) -> frozenset[tuple[str, str, str, str]]:
     """What others make and has to exist: Secrets, accounts, and the repository that Flux was bootstrapped with."""
-    found = {("v1", "Secret", job.namespace, each.secret) for job in made for each in job.env if each.secret}
-    found |= {("v1", "ServiceAccount", job.namespace, account) for job in training
-              if (account := job.spec.service_account)}
+    found = {
+        ("v1", "Secret", job.namespace, each.secret)
+        for job in made
+        for each in job.env
+        if each.secret
+    }
+    found |= {
+        ("v1", "ServiceAccount", job.namespace, account)
+        for job in training
+        if (account := job.spec.service_account)
+    }
     if context.spec.flux.url is None:
-        found.add(("source.toolkit.fluxcd.io/v1", "GitRepository", delivery.FLUX, context.spec.flux.source))
+        found.add(
+            (
+                "source.toolkit.fluxcd.io/v1",
+                "GitRepository",
+                delivery.FLUX,
+                context.spec.flux.source,
+            )
+        )
     return frozenset(found)

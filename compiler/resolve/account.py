@@ -6,7 +6,13 @@ from datetime import datetime
 from math import ceil
 
 from compiler.catalog.account import opt_in, other_quota, vcpu_quota
-from compiler.plan.account import Account, PoolNeeds, Purchase, ServiceQuota, StorageNeeds
+from compiler.plan.account import (
+    Account,
+    PoolNeeds,
+    Purchase,
+    ServiceQuota,
+    StorageNeeds,
+)
 from compiler.plan.cluster import Cluster
 from compiler.plan.jobs import EFA, HUGEPAGES
 from compiler.plan.nodes import NodeGroup
@@ -24,8 +30,11 @@ def account(context: Context, pools: dict[str, Pool], made: Cluster) -> Account:
         quotas=_of_cluster(context, made),
         pools=tuple(_of_pool(each) for each in pools.values()),
         storage=tuple(
-            StorageNeeds(each.name, file_system=each.fsx_lustre.id if each.fsx_lustre else None,
-                         bucket=each.s3.bucket if each.s3 else None)
+            StorageNeeds(
+                each.name,
+                file_system=each.fsx_lustre.id if each.fsx_lustre else None,
+                bucket=each.s3.bucket if each.s3 else None,
+            )
             for each in context.spec.storage
         ),
     )
@@ -39,11 +48,20 @@ def _of_cluster(context: Context, made: Cluster) -> tuple[ServiceQuota, ...]:
 
 
 def _of_group(context: Context, group: NodeGroup) -> list[ServiceQuota]:
-    nodes, instance = group.max_size or 0, context.catalog.instance(group.instance_types[0])
+    nodes, instance = (
+        group.max_size or 0,
+        context.catalog.instance(group.instance_types[0]),
+    )
     code, name = vcpu_quota(group.instance_types[0], "on-demand")
     vcpus = instance.vcpus if instance else 0
     return [
-        ServiceQuota("ec2", code, name, nodes * vcpus, f"{nodes} × {group.instance_types[0]} of {vcpus} vCPUs"),
+        ServiceQuota(
+            "ec2",
+            code,
+            name,
+            nodes * vcpus,
+            f"{nodes} × {group.instance_types[0]} of {vcpus} vCPUs",
+        ),
         _disks(nodes * (group.volume or 0)),
         _interfaces(nodes, "one a system node"),
     ]
@@ -51,7 +69,9 @@ def _of_group(context: Context, group: NodeGroup) -> list[ServiceQuota]:
 
 def _of_pool(pool: Pool) -> PoolNeeds:
     spec, instance = pool.spec, pool.instance
-    code, name = vcpu_quota(instance.name, "spot" if spec.capacity.type == "spot" else "on-demand")
+    code, name = vcpu_quota(
+        instance.name, "spot" if spec.capacity.type == "spot" else "on-demand"
+    )
     cards = len(instance.efa_layout()) if pool.efa else 1
     # Blocks are counted too: no page was found that says that they are free of the On-Demand quota.
     quotas = (
@@ -60,7 +80,14 @@ def _of_pool(pool: Pool) -> PoolNeeds:
         _interfaces(cards, "one a network card with EFA" if pool.efa else "one a node"),
     )
     return PoolNeeds(
-        pool.name, instance.name, pool.zones, pool.nodes, pool.static, pool.block, quotas, _devices(pool),
+        pool.name,
+        instance.name,
+        pool.zones,
+        pool.nodes,
+        pool.static,
+        pool.block,
+        quotas,
+        _devices(pool),
         _purchase(pool) if _sizes(pool) else None,
     )
 
@@ -75,14 +102,25 @@ def _interfaces(count: int, what: str) -> ServiceQuota:
 
 def _root_gib(pool: Pool) -> int:
     volume = pool.spec.root_volume
-    return ROOT_GIB[pool.local_storage] if volume is None else ceil(volume.size.value / 1024**3)
+    return (
+        ROOT_GIB[pool.local_storage]
+        if volume is None
+        else ceil(volume.size.value / 1024**3)
+    )
 
 
 def _purchase(pool: Pool) -> Purchase:
     capacity = pool.spec.capacity
     return Purchase(
-        pool.name, pool.instance.name, pool.zones[0], pool.nodes, pool.block, _sizes(pool), capacity.starts,
-        capacity.ends, _hours(capacity.starts, capacity.ends) if pool.block else None,
+        pool.name,
+        pool.instance.name,
+        pool.zones[0],
+        pool.nodes,
+        pool.block,
+        _sizes(pool),
+        capacity.starts,
+        capacity.ends,
+        _hours(capacity.starts, capacity.ends) if pool.block else None,
     )
 
 
@@ -109,4 +147,3 @@ def _hours(starts: str | None, ends: str | None) -> int | None:
         return None
     time = datetime.fromisoformat(ends) - datetime.fromisoformat(starts)
     return ceil(time.total_seconds() / 86400) * 24
-

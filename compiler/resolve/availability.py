@@ -22,17 +22,29 @@ def kueue() -> dict[str, Any]:
     """``controllerManager`` of kueue's chart (0.16.0 to 0.19.2)."""
     pods = _labels("kueue", "kueue", **{"control-plane": "controller-manager"})
     spread = [
-        {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway",
-         "labelSelector": {"matchLabels": dict(pods)}}
+        {
+            "maxSkew": 1,
+            "topologyKey": key,
+            "whenUnsatisfiable": "ScheduleAnyway",
+            "labelSelector": {"matchLabels": dict(pods)},
+        }
         for key in _APART
     ]
-    return {"replicas": REPLICAS, "podDisruptionBudget": dict(_BUDGET), "topologySpreadConstraints": spread}
+    return {
+        "replicas": REPLICAS,
+        "podDisruptionBudget": dict(_BUDGET),
+        "topologySpreadConstraints": spread,
+    }
 
 
 def jobset() -> dict[str, Any]:
     """``controller`` of jobset's chart (0.12.0)."""
     pods = _labels("jobset", "jobset", **{"app.kubernetes.io/component": "controller"})
-    return {"replicas": REPLICAS, "podDisruptionBudget": dict(_BUDGET), "affinity": _apart(pods)}
+    return {
+        "replicas": REPLICAS,
+        "podDisruptionBudget": dict(_BUDGET),
+        "affinity": _apart(pods),
+    }
 
 
 def trainer() -> dict[str, Any]:
@@ -43,24 +55,49 @@ def trainer() -> dict[str, Any]:
 def disruption_budgets(context: Context) -> tuple[DisruptionBudget, ...]:
     """The budget that a chart does not make."""
     namespace = context.release.charts["trainer"].namespace
-    return (DisruptionBudget(at=SPEC / "jobs", name="trainer", namespace=namespace, pods=_trainer_pods(), available=1),)
+    return (
+        DisruptionBudget(
+            at=SPEC / "jobs",
+            name="trainer",
+            namespace=namespace,
+            pods=_trainer_pods(),
+            available=1,
+        ),
+    )
 
 
 def _trainer_pods() -> dict[str, str]:
-    return _labels("kubeflow-trainer", "trainer", **{
-        "app.kubernetes.io/part-of": "kubeflow", "app.kubernetes.io/component": "manager",
-    })  # fmt: skip
+    return _labels(
+        "kubeflow-trainer",
+        "trainer",
+        **{
+            "app.kubernetes.io/part-of": "kubeflow",
+            "app.kubernetes.io/component": "manager",
+        },
+    )
 
 
 def _labels(chart: str, release: str, **more: str) -> dict[str, str]:
     """What a chart's Deployment selects its pods by."""
-    return {"app.kubernetes.io/name": chart, "app.kubernetes.io/instance": release, **more}
+    return {
+        "app.kubernetes.io/name": chart,
+        "app.kubernetes.io/instance": release,
+        **more,
+    }
 
 
 def _apart(pods: Mapping[str, str]) -> dict[str, Any]:
     """Away from each other where there is room. If they had to be, a rollout's third pod would fit on neither node."""
     terms = [
-        {"weight": 100, "podAffinityTerm": {"topologyKey": key, "labelSelector": {"matchLabels": dict(pods)}}}
+        {
+            "weight": 100,
+            "podAffinityTerm": {
+                "topologyKey": key,
+                "labelSelector": {"matchLabels": dict(pods)},
+            },
+        }
         for key in _APART
     ]
-    return {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}}
+    return {
+        "podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}
+    }

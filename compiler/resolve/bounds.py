@@ -21,7 +21,9 @@ from compiler.spec.nodes import Capacity
 from compiler.spec.storage import FsxLustre
 
 _RESERVATION = "EC2 API, CapacityReservation (2016-11-15)"
-_REQUESTS = "values.yaml of the charts of kueue v0.19.2, jobset v0.12.0 and karpenter v1.14.1"
+_REQUESTS = (
+    "values.yaml of the charts of kueue v0.19.2, jobset v0.12.0 and karpenter v1.14.1"
+)
 
 
 def check_pools(context: Context, pools: Mapping[str, Pool]) -> None:
@@ -37,9 +39,14 @@ def _one_zone(context: Context, pool: Pool) -> None:
     """A reservation, a Capacity Block too, lies in one zone (EC2 API, CapacityReservation AvailabilityZone)."""
     ids = pool.spec.capacity.ids
     if len(ids) == 1 and len(pool.zones) > 1:
-        context.fault("RES039", f"reservation `{ids[0]}` of pool `{pool.name}` lies in one zone, and the pool is in "
-                      f"{len(pool.zones)}", pool.at / "zones", "write `zone:` with the one that the reservation is in",
-                      source=_RESERVATION)
+        context.fault(
+            "RES039",
+            f"reservation `{ids[0]}` of pool `{pool.name}` lies in one zone, and the pool is in "
+            f"{len(pool.zones)}",
+            pool.at / "zones",
+            "write `zone:` with the one that the reservation is in",
+            source=_RESERVATION,
+        )
 
 
 def _reservations(context: Context, pools: Mapping[str, Pool]) -> None:
@@ -51,11 +58,15 @@ def _reservations(context: Context, pools: Mapping[str, Pool]) -> None:
             apart = _apart(before, pool)
             if apart is not None:
                 key = "id" if pool.spec.capacity.id else "reservations"
-                context.fault("RES039", f"reservation `{id}` is of {apart[0]} in pool `{before.name}` and of "
-                              f"{apart[1]} in pool `{pool.name}`", pool.at / "capacity" / key,
-                              f"write the reservation of pool `{pool.name}`: `aws ec2 describe-capacity-reservations` "
-                              "shows the type and zone of each",
-                              source=_RESERVATION)
+                context.fault(
+                    "RES039",
+                    f"reservation `{id}` is of {apart[0]} in pool `{before.name}` and of "
+                    f"{apart[1]} in pool `{pool.name}`",
+                    pool.at / "capacity" / key,
+                    f"write the reservation of pool `{pool.name}`: `aws ec2 describe-capacity-reservations` "
+                    "shows the type and zone of each",
+                    source=_RESERVATION,
+                )
 
 
 def _apart(one: Pool, other: Pool) -> tuple[str, str] | None:
@@ -81,17 +92,25 @@ _SPREAD = 7
 def _spread(context: Context, pool: Pool) -> None:
     most = _SPREAD * len(pool.zones)
     if pool.placement == "spread" and pool.nodes > most:
-        context.fault("RES040", f"pool `{pool.name}` has up to {pool.nodes} nodes, and a placement group of strategy "
-                      f"`spread` has at most {_SPREAD} a zone", pool.at / "placement",
-                      f"write `placement: cluster` or `partition`, or at most `max: {most}`",
-                      source="EC2 user guide, placement-strategies")
+        context.fault(
+            "RES040",
+            f"pool `{pool.name}` has up to {pool.nodes} nodes, and a placement group of strategy "
+            f"`spread` has at most {_SPREAD} a zone",
+            pool.at / "placement",
+            f"write `placement: cluster` or `partition`, or at most `max: {most}`",
+            source="EC2 user guide, placement-strategies",
+        )
 
 
 def _disks(context: Context, pool: Pool) -> None:
     if pool.spec.local_storage == "raid0" and not pool.instance.nvme_gb:
-        context.fault("RES041", f"`{pool.instance.name}` has no NVMe disks", pool.at / "localStorage",
-                      "remove it: images and logs lie on the root volume, whose size `rootVolume` says",
-                      source="EC2 API, InstanceTypeInfo InstanceStorageInfo")
+        context.fault(
+            "RES041",
+            f"`{pool.instance.name}` has no NVMe disks",
+            pool.at / "localStorage",
+            "remove it: images and logs lie on the root volume, whose size `rootVolume` says",
+            source="EC2 API, InstanceTypeInfo InstanceStorageInfo",
+        )
 
 
 def check_system(context: Context) -> None:
@@ -108,35 +127,55 @@ def check_system(context: Context) -> None:
         ("pods", "", max_pods(instance) * system.nodes, wanted.pods),
     ):
         if have < need:
-            context.fault("RES042", f"{system.nodes} nodes of `{instance.name}` have {have}{unit} {what} for pods, and "
-                          f"the controllers on them ask for {need}{unit}", at / "instanceType",
-                          "take a larger type, like `m7i.2xlarge`, or more `nodes`",
-                          source=_REQUESTS)
+            context.fault(
+                "RES042",
+                f"{system.nodes} nodes of `{instance.name}` have {have}{unit} {what} for pods, and "
+                f"the controllers on them ask for {need}{unit}",
+                at / "instanceType",
+                "take a larger type, like `m7i.2xlarge`, or more `nodes`",
+                source=_REQUESTS,
+            )
             return
     if each.cpu_milli < wanted.each_cpu or each.memory_mib < wanted.each_memory:
-        context.fault("RES042", f"a node of `{instance.name}` has {each.cpu_milli}m CPU and {each.memory_mib}Mi for "
-                      f"pods, and Karpenter with the node's agents asks for {wanted.each_cpu}m and "
-                      f"{wanted.each_memory}Mi", at / "instanceType", "take a larger type, like `m7i.2xlarge`",
-                      source=_REQUESTS)
+        context.fault(
+            "RES042",
+            f"a node of `{instance.name}` has {each.cpu_milli}m CPU and {each.memory_mib}Mi for "
+            f"pods, and Karpenter with the node's agents asks for {wanted.each_cpu}m and "
+            f"{wanted.each_memory}Mi",
+            at / "instanceType",
+            "take a larger type, like `m7i.2xlarge`",
+            source=_REQUESTS,
+        )
 
 
 def check_principals(context: Context) -> None:
     """Principals of another partition, and the one that is the nodes' own."""
     own = f"arn:{context.partition}:iam::{context.spec.account}:role/{node_role(context.name)}"
-    found = [(SPEC / "admins" / index, arn) for index, arn in enumerate(context.spec.admins)]
+    found = [
+        (SPEC / "admins" / index, arn) for index, arn in enumerate(context.spec.admins)
+    ]
     for place, namespace in enumerate(context.spec.namespaces):
         here = SPEC / "namespaces" / place / "principals"
         found += [(here / index, arn) for index, arn in enumerate(namespace.principals)]
     for at, arn in found:
         partition = arn.split(":")[1]
         if partition != context.partition:
-            context.fault("RES043", f"`{arn}` is of partition `{partition}`, and region `{context.spec.region}` of "
-                          f"`{context.partition}`", at, f"write a principal of it: `arn:{context.partition}:iam::...`",
-                          source="EKS API, CreateAccessEntry")
+            context.fault(
+                "RES043",
+                f"`{arn}` is of partition `{partition}`, and region `{context.spec.region}` of "
+                f"`{context.partition}`",
+                at,
+                f"write a principal of it: `arn:{context.partition}:iam::...`",
+                source="EKS API, CreateAccessEntry",
+            )
         elif arn == own:
-            context.fault("RES043", f"`{arn}` is the role of the nodes, which has an access entry of its own", at,
-                          "name the role or user of a person: EKS takes one access entry a principal",
-                          source="EKS API, CreateAccessEntry")
+            context.fault(
+                "RES043",
+                f"`{arn}` is the role of the nodes, which has an access entry of its own",
+                at,
+                "name the role or user of a person: EKS takes one access entry a principal",
+                source="EKS API, CreateAccessEntry",
+            )
 
 
 def check_file_systems(context: Context) -> None:
@@ -148,24 +187,39 @@ def check_file_systems(context: Context) -> None:
             continue
         _deployment(context, fsx, at)
         where, before = seen.setdefault(fsx.id, (at, fsx))
-        for key, one, other in (("mountName", before.mount_name, fsx.mount_name), ("zone", before.zone, fsx.zone),
-                                ("size", str(before.size), str(fsx.size))):
+        for key, one, other in (
+            ("mountName", before.mount_name, fsx.mount_name),
+            ("zone", before.zone, fsx.zone),
+            ("size", str(before.size), str(fsx.size)),
+        ):
             if one and other and one != other:
-                context.fault("RES044", f"file system `{fsx.id}` has `{key}: {other}` here and `{one}` in `{where}`",
-                              at / key, "write what `aws fsx describe-file-systems` shows, or the id of the other one",
-                              source="FSx API, CreateFileSystem and LustreFileSystemConfiguration")
+                context.fault(
+                    "RES044",
+                    f"file system `{fsx.id}` has `{key}: {other}` here and `{one}` in `{where}`",
+                    at / key,
+                    "write what `aws fsx describe-file-systems` shows, or the id of the other one",
+                    source="FSx API, CreateFileSystem and LustreFileSystemConfiguration",
+                )
 
 
 def _deployment(context: Context, fsx: FsxLustre, at: Route) -> None:
     """FSx API, FileSystemTypeVersion and MountName (botocore 1.44.5)."""
     if fsx.deployment == "PERSISTENT_2" and fsx.version == "2.10":
-        context.fault("RES044", "no PERSISTENT_2 file system is Lustre `2.10`", at / "version",
-                      'write `version: "2.12"` or `"2.15"`, or the `deployment:` that it has',
-                      source="FSx API, CreateFileSystem and LustreFileSystemConfiguration")
+        context.fault(
+            "RES044",
+            "no PERSISTENT_2 file system is Lustre `2.10`",
+            at / "version",
+            'write `version: "2.12"` or `"2.15"`, or the `deployment:` that it has',
+            source="FSx API, CreateFileSystem and LustreFileSystemConfiguration",
+        )
     if fsx.deployment == "SCRATCH_1" and fsx.mount_name != "fsx":
-        context.fault("RES044", f"the MountName of a SCRATCH_1 file system is always `fsx`, not `{fsx.mount_name}`",
-                      at / "mountName", "write `mountName: fsx`, or the `deployment:` that it has",
-                      source="FSx API, CreateFileSystem and LustreFileSystemConfiguration")
+        context.fault(
+            "RES044",
+            f"the MountName of a SCRATCH_1 file system is always `fsx`, not `{fsx.mount_name}`",
+            at / "mountName",
+            "write `mountName: fsx`, or the `deployment:` that it has",
+            source="FSx API, CreateFileSystem and LustreFileSystemConfiguration",
+        )
 
 
 def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
@@ -176,7 +230,9 @@ def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None
     _scratch(context, job)
 
 
-_DRAIN = Duration.minutes(40)  # karpenter v1.14.1, capacityreservation/expiration: nodes of a block go so long before
+_DRAIN = Duration.minutes(
+    40
+)  # karpenter v1.14.1, capacityreservation/expiration: nodes of a block go so long before
 
 
 def _block(context: Context, job: Job) -> None:
@@ -185,17 +241,26 @@ def _block(context: Context, job: Job) -> None:
         return
     left = Duration(max(length - _DRAIN.seconds, 0))
     if timeout > left:
-        context.fault("RES045", f"job `{job.spec.name}` may take {timeout}, and its nodes go after {left}, {_DRAIN} "
-                      f"before the end of the Capacity Block of pool `{job.pool.name}`", job.at / "timeout",
-                      f"write at most `{left}`, or remove it: the end of the block is the limit",
-                      source="EC2 user guide, Capacity Blocks; karpenter v1.14.1, capacityreservation/expiration")
+        context.fault(
+            "RES045",
+            f"job `{job.spec.name}` may take {timeout}, and its nodes go after {left}, {_DRAIN} "
+            f"before the end of the Capacity Block of pool `{job.pool.name}`",
+            job.at / "timeout",
+            f"write at most `{left}`, or remove it: the end of the block is the limit",
+            source="EC2 user guide, Capacity Blocks; karpenter v1.14.1, capacityreservation/expiration",
+        )
 
 
 def _seconds(capacity: Capacity) -> int | None:
     """How long a block lasts, where the spec says it."""
     if capacity.starts is None or capacity.ends is None:
         return None
-    return int((datetime.fromisoformat(capacity.ends) - datetime.fromisoformat(capacity.starts)).total_seconds())
+    return int(
+        (
+            datetime.fromisoformat(capacity.ends)
+            - datetime.fromisoformat(capacity.starts)
+        ).total_seconds()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +278,21 @@ _SSD_1, _SSD_2 = _Speed(240, 1300), _Speed(500, 1300)
 _SPEEDS: Mapping[str, Mapping[int | None, _Speed]] = {
     "SCRATCH_1": {None: _Speed(200, 1300)},
     "SCRATCH_2": {None: _Speed(200, 1300)},
-    "PERSISTENT_1": {12: _Speed(50, 375), 40: _Speed(150, 1300), 50: _SSD_1, 100: _SSD_1, 200: _SSD_1, None: _SSD_1},
-    "PERSISTENT_2": {125: _SSD_2, 250: _SSD_2, 500: _SSD_2, 1000: _Speed(1000, 2600), None: _Speed(1000, 2600)},
+    "PERSISTENT_1": {
+        12: _Speed(50, 375),
+        40: _Speed(150, 1300),
+        50: _SSD_1,
+        100: _SSD_1,
+        200: _SSD_1,
+        None: _SSD_1,
+    },
+    "PERSISTENT_2": {
+        125: _SSD_2,
+        250: _SSD_2,
+        500: _SSD_2,
+        1000: _Speed(1000, 2600),
+        None: _Speed(1000, 2600),
+    },
 }
 _STATE = "arXiv:1910.02054, section 3.1; FSx for Lustre user guide, ssd-storage"
 
@@ -230,21 +308,33 @@ def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> No
     state = checkpoint_bytes(model)
     what = f"a checkpoint of `{job.spec.name}` has {_gib(state)}"
     if state > fsx.size.value:
-        context.fault("RES046", f"{what}, and its file system `{fsx.id}` {_gib(fsx.size.value)}",
-                      job.at / "checkpoint" / "path", "save to a larger file system; two checkpoints must fit at once",
-                      source=_STATE)
+        context.fault(
+            "RES046",
+            f"{what}, and its file system `{fsx.id}` {_gib(fsx.size.value)}",
+            job.at / "checkpoint" / "path",
+            "save to a larger file system; two checkpoints must fit at once",
+            source=_STATE,
+        )
         return
     speed = _SPEEDS[fsx.deployment].get(fsx.throughput_per_tib)
     if speed is None or saves.every is None:
         return
     tib = fsx.size.value / 1024**4
     enough = _rounded(_writing(state, speed.disk * tib))
-    for most, of, report in ((speed.network, "network", context.fault), (speed.disk, "disks", context.doubt)):
+    for most, of, report in (
+        (speed.network, "network", context.fault),
+        (speed.disk, "disks", context.doubt),
+    ):
         takes = _writing(state, most * tib)
         if takes > saves.every:
-            report("RES046", f"{what}, which takes {takes} to write at {most * tib:,.0f} MB/s, the most that the {of} "
-                   f"of `{fsx.id}` can, and the next one is due after {saves.every}", job.at / "checkpoint" / "every",
-                   f"write at least `every: {enough}`, or take a faster file system", source=_STATE)
+            report(
+                "RES046",
+                f"{what}, which takes {takes} to write at {most * tib:,.0f} MB/s, the most that the {of} "
+                f"of `{fsx.id}` can, and the next one is due after {saves.every}",
+                job.at / "checkpoint" / "every",
+                f"write at least `every: {enough}`, or take a faster file system",
+                source=_STATE,
+            )
             return
 
 
@@ -276,29 +366,48 @@ def _precision(context: Context, job: Job) -> None:
     name, at = instance.accelerator, job.at / "model" / "precision"
     if model.precision == "fp8" and name in _BEFORE_ADA:
         instead = "`fp16`" if name in _BEFORE_AMPERE else "`bf16`"
-        context.fault("RES047", f"`{instance.name}` has {name} GPUs, which do not compute in fp8", at,
-                      f"write {instead}; `fp8` needs an L4, L40S, H100 or newer", source=_TENSOR_CORES)
+        context.fault(
+            "RES047",
+            f"`{instance.name}` has {name} GPUs, which do not compute in fp8",
+            at,
+            f"write {instead}; `fp8` needs an L4, L40S, H100 or newer",
+            source=_TENSOR_CORES,
+        )
     elif model.precision == "bf16" and name in _BEFORE_AMPERE:
-        context.doubt("RES047", f"`{instance.name}` has {name} GPUs, which have no bf16 and compute it in fp32, "
-                      "slowly", at, "write `fp16`, or take a pool of A100 or newer", source=_TENSOR_CORES)
+        context.doubt(
+            "RES047",
+            f"`{instance.name}` has {name} GPUs, which have no bf16 and compute it in fp32, "
+            "slowly",
+            at,
+            "write `fp16`, or take a pool of A100 or newer",
+            source=_TENSOR_CORES,
+        )
 
 
 def _storage_gib(pool: Pool) -> int:
     """The file system that holds images, logs and emptyDirs: all NVMe disks, or the root volume."""
     if pool.local_storage == "raid0":
         return pool.instance.nvme_gb * 10**9 // 1024**3
-    return pool.spec.root_volume.size.value // 1024**3 if pool.spec.root_volume else ROOT_GIB[pool.local_storage]
+    return (
+        pool.spec.root_volume.size.value // 1024**3
+        if pool.spec.root_volume
+        else ROOT_GIB[pool.local_storage]
+    )
 
 
 def _scratch(context: Context, job: Job) -> None:
     """core/v1: a pod that asks for more ephemeral storage than a node has is never placed."""
     asked = job.spec.resources.ephemeral_storage
-    left = allocatable(job.pool.instance, huge_pages=False, storage_gib=_storage_gib(job.pool))
+    left = allocatable(
+        job.pool.instance, huge_pages=False, storage_gib=_storage_gib(job.pool)
+    )
     there = Quantity.gib(left.ephemeral_gib)
     if asked is not None and asked > there:
-        context.fault("RES048", f"job `{job.spec.name}` asks for {asked} of `ephemeral-storage`, and pods can get "
-                      f"{there} of a node of pool `{job.pool.name}`", job.at / "resources" / "ephemeralStorage",
-                      f"ask for at most `{there}`, or give the pool a larger `rootVolume`",
-                      source="Kubernetes, local ephemeral storage")
-
-
+        context.fault(
+            "RES048",
+            f"job `{job.spec.name}` asks for {asked} of `ephemeral-storage`, and pods can get "
+            f"{there} of a node of pool `{job.pool.name}`",
+            job.at / "resources" / "ephemeralStorage",
+            f"ask for at most `{there}`, or give the pool a larger `rootVolume`",
+            source="Kubernetes, local ephemeral storage",
+        )

@@ -32,25 +32,52 @@ class Context:
     derived: list[Derived] = field(default_factory=list)
 
     def fault(
-        self, code: str, message: str, at: Route, help: str, *, label: str = "", key: bool = False, source: str = ""
+        self,
+        code: str,
+        message: str,
+        at: Route,
+        help: str,
+        *,
+        label: str = "",
+        key: bool = False,
+        source: str = "",
     ) -> None:
         """Report an error; ``source`` is where the rule is written."""
         notes = (f"source: {source}",) if source else ()
-        self.diagnostics.append(error(code, message, at, help=help, label=label, key=key, notes=notes))
+        self.diagnostics.append(
+            error(code, message, at, help=help, label=label, key=key, notes=notes)
+        )
 
-    def doubt(self, code: str, message: str, at: Route, help: str, *, source: str = "") -> None:
+    def doubt(
+        self, code: str, message: str, at: Route, help: str, *, source: str = ""
+    ) -> None:
         """Report a warning: what is likely wrong, and cannot be told for certain."""
         notes = (f"source: {source}",) if source else ()
         self.diagnostics.append(warning(code, message, at, help=help, notes=notes))
 
     def derive(
-        self, target: str, name: str, value: object, reason: str, source: str = "", *, follows: Route | None = None
+        self,
+        target: str,
+        name: str,
+        value: object,
+        reason: str,
+        source: str = "",
+        *,
+        follows: Route | None = None,
     ) -> None:
         """Record a value that nobody wrote, for ``explain``, and the value of the spec that it ``follows``, if any."""
         self.derived.append(Derived(target, name, str(value), reason, source, follows))
 
     def settle(
-        self, target: str, name: str, given: T | None, derived: T, reason: str, source: str = "", *, at: Route,
+        self,
+        target: str,
+        name: str,
+        given: T | None,
+        derived: T,
+        reason: str,
+        source: str = "",
+        *,
+        at: Route,
         follows: Route | None = None,
     ) -> T:
         """The spec's value, or the derived one where it has none; ``explain`` tells which."""
@@ -60,11 +87,15 @@ class Context:
         self.derived.append(Derived(target, name, str(given), "set by the spec", at=at))
         return given
 
-    def find(self, code: str, what: str, name: str, known: Mapping[str, T], at: Route) -> T | None:
+    def find(
+        self, code: str, what: str, name: str, known: Mapping[str, T], at: Route
+    ) -> T | None:
         """The thing of a name, or a fault that says which names there are."""
         if (found := known.get(name)) is not None:
             return found
-        self.fault(code, f"{what} `{name}` is not declared", at, near_help(name, known, what))
+        self.fault(
+            code, f"{what} `{name}` is not declared", at, near_help(name, known, what)
+        )
         return None
 
     def version(self, component: str) -> str:
@@ -84,7 +115,14 @@ class Context:
     def catalog_zone(self, zone: str) -> str | None:
         """The catalog's name for a zone of the spec's account; ``None`` where nobody knows which zone that is."""
         if (zone_id := self.spec.network.zone_ids.get(zone)) is not None:
-            return next((name for name, each in self.catalog.zone_ids.items() if each == zone_id), None)
+            return next(
+                (
+                    name
+                    for name, each in self.catalog.zone_ids.items()
+                    if each == zone_id
+                ),
+                None,
+            )
         return zone if self.knows_names else None
 
     def zone_id(self, zone: str) -> str | None:
@@ -95,7 +133,9 @@ class Context:
     def zones_named(self, names: Iterable[str]) -> tuple[str, ...]:
         """The names in the spec's account of zones that the catalog names, as far as they are known."""
         given = {self.catalog_zone(zone): zone for zone in self.spec.network.zone_ids}
-        known = (given.get(name) or (name if self.knows_names else None) for name in names)
+        known = (
+            given.get(name) or (name if self.knows_names else None) for name in names
+        )
         return tuple(name for name in known if name is not None)
 
     def in_region(self, zone: str, at: Route, *, key: bool = False) -> bool:
@@ -107,13 +147,20 @@ class Context:
             if zone not in self.spec.network.zone_ids:
                 example = self.catalog.zone_ids.get(known[0], "use1-az1")
                 self.doubt(
-                    "RES004", f"`{zone}` may not be a zone of your account: {listed(known)} are known of {region}, and "
-                    "names differ by account", at,
+                    "RES004",
+                    f"`{zone}` may not be a zone of your account: {listed(known)} are known of {region}, and "
+                    "names differ by account",
+                    at,
                     f"correct it, or say which zone it is, like `network: {{zoneIds: {{{zone}: {example}}}}}`",
                 )
             return True
-        self.fault("RES004", f"zone `{zone}` is not in region `{region}`", at,
-                   f"{region} has {listed(known)}" if known else f"write it like `{region}a`", key=key)
+        self.fault(
+            "RES004",
+            f"zone `{zone}` is not in region `{region}`",
+            at,
+            f"{region} has {listed(known)}" if known else f"write it like `{region}a`",
+            key=key,
+        )
         return False
 
     def instance(self, name: str, at: Route) -> InstanceType | None:
@@ -121,20 +168,40 @@ class Context:
         found = self.catalog.instance(name)
         if found is None:
             near = self.catalog.near(name)
-            self.fault("RES005", f"instance type `{name}` is unknown", at,
-                       (f"did you mean `{near[0]}`? If not" if near else "`trainyard catalog` lists what is known")
-                       + ", `trainyard catalog refresh` asks EC2 for newer types")
+            self.fault(
+                "RES005",
+                f"instance type `{name}` is unknown",
+                at,
+                (
+                    f"did you mean `{near[0]}`? If not"
+                    if near
+                    else "`trainyard catalog` lists what is known"
+                )
+                + ", `trainyard catalog refresh` asks EC2 for newer types",
+            )
         return found
 
     @property
     def partition(self) -> str:
         """The AWS partition of the region."""
         region = self.spec.region
-        return "aws-cn" if region.startswith("cn-") else "aws-us-gov" if region.startswith("us-gov-") else "aws"
+        return (
+            "aws-cn"
+            if region.startswith("cn-")
+            else "aws-us-gov"
+            if region.startswith("us-gov-")
+            else "aws"
+        )
 
 
-_LISTS = {"pool": "nodePools", "storage": "storage", "priority": "priorities", "queue": "queues", "cohort": "cohorts",
-          "namespace": "namespaces"}
+_LISTS = {
+    "pool": "nodePools",
+    "storage": "storage",
+    "priority": "priorities",
+    "queue": "queues",
+    "cohort": "cohorts",
+    "namespace": "namespaces",
+}
 
 
 def near_help(name: str, known: Iterable[str], what: str) -> str:
@@ -143,15 +210,25 @@ def near_help(name: str, known: Iterable[str], what: str) -> str:
     if found := meant(name, names):
         return found
     if not names:
-        return f"declare it under `{_LISTS[what]}:`" if what in _LISTS else f"declare a {what}"
+        return (
+            f"declare it under `{_LISTS[what]}:`"
+            if what in _LISTS
+            else f"declare a {what}"
+        )
     return f"write one of {listed(names[:12])}"
 
 
-def unique(context: Context, what: str, names: Iterable[str], at: Route, *, key: str = "name") -> None:
+def unique(
+    context: Context, what: str, names: Iterable[str], at: Route, *, key: str = "name"
+) -> None:
     """Report names that are given twice in a list of the spec."""
     seen: dict[str, int] = {}
     for index, name in enumerate(names):
         if name in seen:
-            context.fault("RES009", f"{what} `{name}` is declared twice", at / index / key,
-                          f"rename or remove one of them: `{at / seen[name]}` has it already")
+            context.fault(
+                "RES009",
+                f"{what} `{name}` is declared twice",
+                at / index / key,
+                f"rename or remove one of them: `{at / seen[name]}` has it already",
+            )
         seen.setdefault(name, index)

@@ -26,18 +26,58 @@ class Controller:
 _ALWAYS = (
     Controller("karpenter", REPLICAS, 1000, 1024, OURS),
     Controller("kueue", REPLICAS, 500, 512, "kueue v0.19.2 charts/kueue/values.yaml"),
-    Controller("jobset", REPLICAS, 500, 128, "jobset v0.12.0 charts/jobset/values.yaml"),
-    Controller("trainer", REPLICAS, 0, 0, "trainer v2.3.0 charts/kubeflow-trainer/values.yaml"),
+    Controller(
+        "jobset", REPLICAS, 500, 128, "jobset v0.12.0 charts/jobset/values.yaml"
+    ),
+    Controller(
+        "trainer", REPLICAS, 0, 0, "trainer v2.3.0 charts/kubeflow-trainer/values.yaml"
+    ),
     # As eksctl installs it where EKS does not: the same manifest.
-    Controller("coredns", 2, 100, 70, "eksctl v0.230.0 pkg/addons/default/assets/coredns-1.35.json"),
+    Controller(
+        "coredns",
+        2,
+        100,
+        70,
+        "eksctl v0.230.0 pkg/addons/default/assets/coredns-1.35.json",
+    ),
     # The EKS add-on has two pods (re:Post, Kubernetes Metrics Server setup recommendations).
-    Controller("metrics-server", 2, 100, 200, "metrics-server v0.9.0 manifests/base/deployment.yaml"),
+    Controller(
+        "metrics-server",
+        2,
+        100,
+        200,
+        "metrics-server v0.9.0 manifests/base/deployment.yaml",
+    ),
     # Flux 2.9.4 has source-controller 1.9.4, kustomize-controller 1.9.4, helm-controller 1.6.3 and
     # notification-controller 1.9.3, and changes no requests (flux2 v2.9.4 manifests/bases).
-    Controller("source-controller", 1, 50, 64, "source-controller v1.9.1 config/manager/deployment.yaml"),
-    Controller("kustomize-controller", 1, 100, 64, "kustomize-controller v1.9.4 config/manager/deployment.yaml"),
-    Controller("helm-controller", 1, 100, 64, "helm-controller v1.6.3 config/manager/deployment.yaml"),
-    Controller("notification-controller", 1, 100, 64, "notification-controller v1.9.3 config/manager/deployment.yaml"),
+    Controller(
+        "source-controller",
+        1,
+        50,
+        64,
+        "source-controller v1.9.1 config/manager/deployment.yaml",
+    ),
+    Controller(
+        "kustomize-controller",
+        1,
+        100,
+        64,
+        "kustomize-controller v1.9.4 config/manager/deployment.yaml",
+    ),
+    Controller(
+        "helm-controller",
+        1,
+        100,
+        64,
+        "helm-controller v1.6.3 config/manager/deployment.yaml",
+    ),
+    Controller(
+        "notification-controller",
+        1,
+        100,
+        64,
+        "notification-controller v1.9.3 config/manager/deployment.yaml",
+    ),
 )
 _KARPENTER = _ALWAYS[0]
 
@@ -69,8 +109,10 @@ def needs(context: Context, nodes: int) -> Needs:
     return Needs(
         pods=sum(each.pods for each in _ALWAYS) + nodes * agents.pods,
         cpu_milli=sum(each.pods * each.cpu for each in _ALWAYS) + nodes * agents.cpu,
-        memory_mib=sum(each.pods * each.memory for each in _ALWAYS) + nodes * agents.memory,
-        each_cpu=_KARPENTER.cpu + agents.cpu, each_memory=_KARPENTER.memory + agents.memory,
+        memory_mib=sum(each.pods * each.memory for each in _ALWAYS)
+        + nodes * agents.memory,
+        each_cpu=_KARPENTER.cpu + agents.cpu,
+        each_memory=_KARPENTER.memory + agents.memory,
     )
 
 
@@ -85,4 +127,8 @@ def _agents(context: Context) -> Agents:
     if any(each.s3 for each in context.spec.storage):
         names.append("s3-csi-node")
     running = always(*names)
-    return Agents(len(running) + 2, sum(each.cpu for each in running), sum(each.memory for each in running))
+    return Agents(
+        len(running) + 2,
+        sum(each.cpu for each in running),
+        sum(each.memory for each in running),
+    )

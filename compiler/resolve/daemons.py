@@ -32,8 +32,18 @@ _ALWAYS = (
     Daemon("aws-node", 50, 0, "amazon-vpc-cni-k8s v1.23.0 chart values"),
     # EKS publishes no manifest of these two. A tenth of a core is kept free for kube-proxy: a job that asks for less
     # than it could is placed, one that asks for more is not.
-    Daemon("kube-proxy", 100, 0, "EKS add-on kube-proxy: kept free, its request is not published"),
-    Daemon("eks-pod-identity-agent", 0, 0, "EKS add-on eks-pod-identity-agent: no request known"),
+    Daemon(
+        "kube-proxy",
+        100,
+        0,
+        "EKS add-on kube-proxy: kept free, its request is not published",
+    ),
+    Daemon(
+        "eks-pod-identity-agent",
+        0,
+        0,
+        "EKS add-on eks-pod-identity-agent: no request known",
+    ),
     Daemon("eks-node-monitoring-agent", 100, 256, OURS),
     # One container of 10m, 40Mi (node) and two of 10m, 32Mi (sidecars).
     Daemon("fsx-csi-node", 30, 104, "aws-fsx-csi-driver 1.17.0 chart values"),
@@ -67,4 +77,9 @@ def daemons(instance: InstanceType) -> list[Daemon]:
 def taken(found: list[Daemon]) -> Step:
     """All of them as one subtraction."""
     names = ", ".join(each.name for each in found if each.cpu or each.memory)
-    return Step(f"DaemonSets ({names})", sum(each.cpu for each in found), sum(each.memory for each in found), OURS)
+    return Step(
+        f"DaemonSets ({names})",
+        sum(each.cpu for each in found),
+        sum(each.memory for each in found),
+        OURS,
+    )

@@ -7,7 +7,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from compiler.plan.delivery import GitSource, HealthExpression, HelmRelease, HelmSource, Stage
+from compiler.plan.delivery import (
+    GitSource,
+    HealthExpression,
+    HelmRelease,
+    HelmSource,
+    Stage,
+)
 from compiler.plan.jobs import NEURON
 from compiler.plan.queues import QueueManager
 from compiler.plan.units import Duration
@@ -26,7 +32,10 @@ _REACH = [{"operator": "Exists"}]
 
 
 def helm(
-    context: Context, pools: Mapping[str, Pool], manager: QueueManager, config: Mapping[str, Any]
+    context: Context,
+    pools: Mapping[str, Pool],
+    manager: QueueManager,
+    config: Mapping[str, Any],
 ) -> tuple[tuple[HelmSource, ...], tuple[HelmRelease, ...]]:
     """Every chart that this compilation needs: its source and its release. ``config`` is Kueue's configuration."""
     wanted = [
@@ -42,24 +51,44 @@ def helm(
     if any(pool.share.resource == NEURON for pool in pools.values()):
         wanted.append(("neuron-helm-chart", SPEC / "nodePools", neuron_values(), ()))
     if any(pool.efa for pool in pools.values()):
-        wanted.append(("aws-efa-k8s-device-plugin", SPEC / "nodePools", efa_values(), ()))
+        wanted.append(
+            ("aws-efa-k8s-device-plugin", SPEC / "nodePools", efa_values(), ())
+        )
     if context.spec.health.monitoring_agent:
-        wanted.append(("eks-node-monitoring-agent", SPEC / "health", agent_values(), ()))
+        wanted.append(
+            ("eks-node-monitoring-agent", SPEC / "health", agent_values(), ())
+        )
     if any(each.fsx_lustre for each in context.spec.storage):
         wanted.append(("aws-fsx-csi-driver", SPEC / "storage", csi_values(), ()))
     if any(each.s3 for each in context.spec.storage):
-        wanted.append(("aws-mountpoint-s3-csi-driver", SPEC / "storage", csi_values(), ()))
-    return _sources(context, [name for name, *_ in wanted]), tuple(_release(context, *each) for each in wanted)
+        wanted.append(
+            ("aws-mountpoint-s3-csi-driver", SPEC / "storage", csi_values(), ())
+        )
+    return _sources(context, [name for name, *_ in wanted]), tuple(
+        _release(context, *each) for each in wanted
+    )
 
 
 def _release(
-    context: Context, component: str, at: Route, values: Mapping[str, Any], after: tuple[str, ...]
+    context: Context,
+    component: str,
+    at: Route,
+    values: Mapping[str, Any],
+    after: tuple[str, ...],
 ) -> HelmRelease:
     chart = context.release.charts[component]
     return HelmRelease(
-        at=at, name=component, namespace=FLUX, target=chart.namespace, chart=chart.name,
-        version=_chart_version(context, component), source=_source_name(context, component),
-        oci=chart.kind == "oci", values=values, depends_on=after, crds=component != "karpenter",
+        at=at,
+        name=component,
+        namespace=FLUX,
+        target=chart.namespace,
+        chart=chart.name,
+        version=_chart_version(context, component),
+        source=_source_name(context, component),
+        oci=chart.kind == "oci",
+        values=values,
+        depends_on=after,
+        crds=component != "karpenter",
     )
 
 
@@ -69,18 +98,32 @@ def _chart_version(context: Context, component: str) -> str:
 
 def _source_name(context: Context, component: str) -> str:
     chart = context.release.charts[component]
-    return component if chart.kind == "oci" else chart.repository.split("//")[1].replace("/", "-").replace(".", "-")
+    return (
+        component
+        if chart.kind == "oci"
+        else chart.repository.split("//")[1].replace("/", "-").replace(".", "-")
+    )
 
 
 def _sources(context: Context, components: list[str]) -> tuple[HelmSource, ...]:
     found: dict[str, HelmSource] = {}
     for component in components:
-        chart, name = context.release.charts[component], _source_name(context, component)
+        chart, name = (
+            context.release.charts[component],
+            _source_name(context, component),
+        )
         oci = chart.kind == "oci"
-        found.setdefault(name, HelmSource(
-            at=SPEC / "release", name=name, namespace=FLUX, url=chart.repository, oci=oci,
-            version=_chart_version(context, component) if oci else "",
-        ))
+        found.setdefault(
+            name,
+            HelmSource(
+                at=SPEC / "release",
+                name=name,
+                namespace=FLUX,
+                url=chart.repository,
+                oci=oci,
+                version=_chart_version(context, component) if oci else "",
+            ),
+        )
     return tuple(found.values())
 
 
@@ -96,14 +139,19 @@ def karpenter_values(context: Context) -> dict[str, Any]:
             "clusterName": context.name,
             "interruptionQueue": interruption_queue(context.name),
             "featureGates": {
-                "nodeRepair": context.spec.health.repair, "reservedCapacity": True, "staticCapacity": True,
+                "nodeRepair": context.spec.health.repair,
+                "reservedCapacity": True,
+                "staticCapacity": True,
                 "nodeOverlay": True,
             },
         },
         "serviceAccount": {"create": True, "name": "karpenter"},
-        "controller": {"resources": {
-            "requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "1Gi"},
-        }},
+        "controller": {
+            "resources": {
+                "requests": {"cpu": "1", "memory": "1Gi"},
+                "limits": {"cpu": "1", "memory": "1Gi"},
+            }
+        },
     }
 
 
@@ -117,8 +165,16 @@ def kueue_configuration(manager: QueueManager) -> dict[str, Any]:
     ready["blockAdmission"] = False
     ready["requeuingStrategy"] = {
         "timestamp": "Eviction",
-        **({"backoffBaseSeconds": manager.requeue_backoff.seconds} if manager.requeue_backoff else {}),
-        **({"backoffLimitCount": manager.requeue_limit} if manager.requeue_limit is not None else {}),
+        **(
+            {"backoffBaseSeconds": manager.requeue_backoff.seconds}
+            if manager.requeue_backoff
+            else {}
+        ),
+        **(
+            {"backoffLimitCount": manager.requeue_limit}
+            if manager.requeue_limit is not None
+            else {}
+        ),
     }
     return {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
@@ -126,16 +182,29 @@ def kueue_configuration(manager: QueueManager) -> dict[str, Any]:
         "health": {"healthProbeBindAddress": ":8081"},
         "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
         "webhook": {"port": 9443},
-        "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
-        "controller": {"groupKindConcurrency": {
-            "Job.batch": 5, "Pod": 5, "Workload.kueue.x-k8s.io": 10, "LocalQueue.kueue.x-k8s.io": 5,
-            "Cohort.kueue.x-k8s.io": 1, "ClusterQueue.kueue.x-k8s.io": 5, "ResourceFlavor.kueue.x-k8s.io": 1,
-        }},
+        "leaderElection": {
+            "leaderElect": True,
+            "resourceName": "c1f6bfd2.kueue.x-k8s.io",
+        },
+        "controller": {
+            "groupKindConcurrency": {
+                "Job.batch": 5,
+                "Pod": 5,
+                "Workload.kueue.x-k8s.io": 10,
+                "LocalQueue.kueue.x-k8s.io": 5,
+                "Cohort.kueue.x-k8s.io": 1,
+                "ClusterQueue.kueue.x-k8s.io": 5,
+                "ResourceFlavor.kueue.x-k8s.io": 1,
+            }
+        },
         "clientConnection": {"qps": 300, "burst": 500},
         "waitForPodsReady": ready,
         "integrations": {"frameworks": list(manager.frameworks)},
-        **({"resources": {"excludeResourcePrefixes": list(manager.excluded_prefixes)}} if manager.excluded_prefixes
-           else {}),
+        **(
+            {"resources": {"excludeResourcePrefixes": list(manager.excluded_prefixes)}}
+            if manager.excluded_prefixes
+            else {}
+        ),
     }
 
 
@@ -152,7 +221,9 @@ def _yaml(config: str) -> str:
     """YAML of a value in JSON: the clusters of a fleet share theirs."""
     import yaml
 
-    text: str = yaml.safe_dump(json.loads(config), sort_keys=False, default_flow_style=False)
+    text: str = yaml.safe_dump(
+        json.loads(config), sort_keys=False, default_flow_style=False
+    )
     return text
 
 
@@ -163,32 +234,62 @@ def jobset_values() -> dict[str, Any]:
 
 def trainer_values() -> dict[str, Any]:
     """kubeflow-trainer chart values: JobSet has its own release, runtimes are ours."""
-    return {"jobset": {"install": False}, "runtimes": {"defaultEnabled": False}, "dataCache": {"enabled": False},
-            "manager": availability.trainer()}
+    return {
+        "jobset": {"install": False},
+        "runtimes": {"defaultEnabled": False},
+        "dataCache": {"enabled": False},
+        "manager": availability.trainer(),
+    }
 
 
 def nvidia_values() -> dict[str, Any]:
     """nvidia-device-plugin 0.20.0 chart values. MOFED mounts would fight the EFA plugin for /dev/infiniband."""
     return {
-        "gfd": {"enabled": False}, "mofedEnabled": False, "tolerations": _REACH,
-        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
-            {"matchExpressions": [{"key": GPU_PRESENT, "operator": "In", "values": ["true"]}]},
-        ]}}},
-        "resources": {"requests": PLUGIN_REQUESTS, "limits": {"memory": PLUGIN_REQUESTS["memory"]}},
+        "gfd": {"enabled": False},
+        "mofedEnabled": False,
+        "tolerations": _REACH,
+        "affinity": {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [
+                        {
+                            "matchExpressions": [
+                                {
+                                    "key": GPU_PRESENT,
+                                    "operator": "In",
+                                    "values": ["true"],
+                                }
+                            ]
+                        },
+                    ]
+                }
+            }
+        },
+        "resources": {
+            "requests": PLUGIN_REQUESTS,
+            "limits": {"memory": PLUGIN_REQUESTS["memory"]},
+        },
     }
 
 
 def neuron_values() -> dict[str, Any]:
     """neuron-helm-chart values: the device plugin alone. Node health has its own detectors here."""
-    return {"devicePlugin": {"enabled": True, "tolerations": _REACH}, "npd": {"enabled": False},
-            "scheduler": {"enabled": False}}
+    return {
+        "devicePlugin": {"enabled": True, "tolerations": _REACH},
+        "npd": {"enabled": False},
+        "scheduler": {"enabled": False},
+    }
 
 
 def efa_values() -> dict[str, Any]:
     """aws-efa-k8s-device-plugin v0.5.30 chart values; its default tolerations are none."""
-    return {"tolerations": _REACH, "resources": {
-        "requests": PLUGIN_REQUESTS, "limits": {"memory": PLUGIN_REQUESTS["memory"]},
-    }}
+    return {
+        "tolerations": _REACH,
+        "resources": {
+            "requests": PLUGIN_REQUESTS,
+            "limits": {"memory": PLUGIN_REQUESTS["memory"]},
+        },
+    }
 
 
 def agent_values() -> dict[str, Any]:
@@ -199,7 +300,10 @@ def agent_values() -> dict[str, Any]:
     """
     return {
         "nodeAgent": {
-            "resources": {"requests": AGENT_REQUESTS, "limits": {"memory": AGENT_REQUESTS["memory"]}},
+            "resources": {
+                "requests": AGENT_REQUESTS,
+                "limits": {"memory": AGENT_REQUESTS["memory"]},
+            },
             # IPoIB interfaces of P6 look down to 1.7.0 (eks-node-monitoring-agent 51af549); other types have none.
             "monitors": {"networking": {"excludedInterfaceNameRegexps": ["^ibp.*"]}},
         },
@@ -221,7 +325,8 @@ def csi_values() -> dict[str, Any]:
 # moment. Flux would give the stage up and try again minutes later. What stays inactive runs into the timeout.
 _QUEUE_HEALTH = tuple(
     HealthExpression(
-        "kueue.x-k8s.io/v1beta2", kind,
+        "kueue.x-k8s.io/v1beta2",
+        kind,
         current="has(status.conditions) && status.conditions.exists(c, c.type == 'Active' && c.status == 'True')",
     )
     for kind in ("ClusterQueue", "LocalQueue")
@@ -240,13 +345,25 @@ def stages(context: Context, *, jobs: bool, watched: bool) -> tuple[Stage, ...]:
 
     def stage(name: str, after: str | None, **more: Any) -> Stage:
         return Stage(
-            at=at, name=f"{PREFIX}-{name}", namespace=FLUX, path=f"./{root}/{name}",
-            source=context.spec.flux.source, depends_on=(f"{PREFIX}-{after}",) if after else (), **more,
+            at=at,
+            name=f"{PREFIX}-{name}",
+            namespace=FLUX,
+            path=f"./{root}/{name}",
+            source=context.spec.flux.source,
+            depends_on=(f"{PREFIX}-{after}",) if after else (),
+            **more,
         )
 
     found = [
-        Stage(at=at, name=PREFIX, namespace=FLUX, path=f"./{root}/flux", source=context.spec.flux.source,
-              wait=False, root=True),
+        Stage(
+            at=at,
+            name=PREFIX,
+            namespace=FLUX,
+            path=f"./{root}/flux",
+            source=context.spec.flux.source,
+            wait=False,
+            root=True,
+        ),
         stage("crds", None, prune=False),
         stage("controllers", "crds", timeout=Duration.minutes(15)),
         stage("platform", "controllers"),
@@ -265,8 +382,16 @@ def git_sources(context: Context) -> tuple[GitSource, ...]:
     flux = context.spec.flux
     if flux.url is None:
         return ()
-    return (GitSource(at=SPEC / "flux", name=flux.source, namespace=FLUX, url=flux.url, branch=flux.branch,
-                      secret=git_secret(context)),)
+    return (
+        GitSource(
+            at=SPEC / "flux",
+            name=flux.source,
+            namespace=FLUX,
+            url=flux.url,
+            branch=flux.branch,
+            secret=git_secret(context),
+        ),
+    )
 
 
 def git_secret(context: Context) -> str | None:
@@ -280,4 +405,8 @@ def flux_folder(context: Context) -> str:
     Flux applies whatever it finds below, and a folder that Trainyard did not write is never touched."""
     ours = folder(context)
     choices = (f"{top}/{context.name}" for top in ("clusters", "flux", "bootstrap"))
-    return next(each for each in choices if not f"{ours}/".startswith(f"{each}/") and not each.startswith(f"{ours}/"))
+    return next(
+        each
+        for each in choices
+        if not f"{ours}/".startswith(f"{each}/") and not each.startswith(f"{ours}/")
+    )

@@ -9,7 +9,12 @@ from compiler.plan.jobs import EnvVar
 from compiler.resolve.binding import Job
 from compiler.resolve.context import Context
 from compiler.resolve.queues import RECOVERY
-from compiler.resolve.stopping import SHUTDOWN_OPTION, SHUTDOWN_TIMEOUT, SIGNAL_FILE_ENV, shutdown_seconds
+from compiler.resolve.stopping import (
+    SHUTDOWN_OPTION,
+    SHUTDOWN_TIMEOUT,
+    SIGNAL_FILE_ENV,
+    shutdown_seconds,
+)
 from compiler.source import Route
 
 CHECKPOINT_ENV = "CHECKPOINT_DIR"
@@ -33,7 +38,11 @@ def flags(parts: Iterable[str]) -> set[str]:
             words = shlex.split(part) if " " in part else [part]
         except ValueError:
             words = part.split()
-        found.update(word.split("=")[0].replace("_", "-") for word in words if word.startswith("--"))
+        found.update(
+            word.split("=")[0].replace("_", "-")
+            for word in words
+            if word.startswith("--")
+        )
     return found
 
 
@@ -52,14 +61,26 @@ def rendezvous(context: Context, job: Job, name: str) -> list[EnvVar]:
         return []
     wanted = {
         "--rdzv-backend": ("PET_RDZV_BACKEND", "c10d"),
-        "--rdzv-endpoint": ("PET_RDZV_ENDPOINT", f"{name}-node-0-0.{name}.{job.namespace}.svc.{DOMAIN}:{PORT}"),
+        "--rdzv-endpoint": (
+            "PET_RDZV_ENDPOINT",
+            f"{name}-node-0-0.{name}.{job.namespace}.svc.{DOMAIN}:{PORT}",
+        ),
         "--rdzv-id": ("PET_RDZV_ID", name),
         "--rdzv-conf": ("PET_RDZV_CONF", _waits(RENDEZVOUS_SECONDS)),
         "--max-restarts": ("PET_MAX_RESTARTS", str(job.spec.retries.process)),
     }
     return [
-        each for flag, (variable, value) in wanted.items() if flag not in said
-        for each in _variable(context, job, variable, value, _WHY[variable], "torchrun reads every option from PET_*")
+        each
+        for flag, (variable, value) in wanted.items()
+        if flag not in said
+        for each in _variable(
+            context,
+            job,
+            variable,
+            value,
+            _WHY[variable],
+            "torchrun reads every option from PET_*",
+        )
     ]
 
 
@@ -69,20 +90,46 @@ def _waits(seconds: int) -> str:
     c10d reads `read_timeout` (60 s unless said: also how long it tries to reach rank 0) and `join_timeout` (600 s), the
     static backend `timeout` (PyTorch 2.8, torch/distributed/elastic/rendezvous; pytorch/pytorch#79388).
     """
-    return ",".join(f"{each}={seconds}" for each in ("timeout", "join_timeout", "read_timeout"))
+    return ",".join(
+        f"{each}={seconds}" for each in ("timeout", "join_timeout", "read_timeout")
+    )
 
 
 def _variable(
-    context: Context, job: Job, name: str, value: str, reason: str, source: str = "", *, follows: Route | None = None
+    context: Context,
+    job: Job,
+    name: str,
+    value: str,
+    reason: str,
+    source: str = "",
+    *,
+    follows: Route | None = None,
 ) -> list[EnvVar]:
     """A variable that is derived, unless the job sets it itself."""
     for index, each in enumerate(job.spec.secrets):
         if each.env == name:
             at = job.at / "secrets" / index
-            context.settle(job.target, f"env.{name}", f"from Secret {each.secret}", value, reason, source, at=at)
+            context.settle(
+                job.target,
+                f"env.{name}",
+                f"from Secret {each.secret}",
+                value,
+                reason,
+                source,
+                at=at,
+            )
             return []
     own = job.spec.env.get(name)
-    context.settle(job.target, f"env.{name}", own, value, reason, source, at=job.at / "env" / name, follows=follows)
+    context.settle(
+        job.target,
+        f"env.{name}",
+        own,
+        value,
+        reason,
+        source,
+        at=job.at / "env" / name,
+        follows=follows,
+    )
     return [EnvVar(name, value)] if own is None else []
 
 
@@ -99,38 +146,73 @@ def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
     """All variables but those of the rendezvous, which carry the job's name."""
     spec = job.spec
     found = [EnvVar(key, value) for key, value in spec.env.items()]
-    found += [EnvVar(each.env, secret=each.secret, key=each.key) for each in spec.secrets]
+    found += [
+        EnvVar(each.env, secret=each.secret, key=each.key) for each in spec.secrets
+    ]
     if spec.checkpoint is not None:
         at = job.at / "checkpoint"
-        found += _variable(context, job, CHECKPOINT_ENV, spec.checkpoint.path, "where the program saves and resumes",
-                           follows=at / "path")
+        found += _variable(
+            context,
+            job,
+            CHECKPOINT_ENV,
+            spec.checkpoint.path,
+            "where the program saves and resumes",
+            follows=at / "path",
+        )
         if spec.checkpoint.every is not None:
-            found += _variable(context, job, CHECKPOINT_EVERY_ENV, str(spec.checkpoint.every.seconds),
-                               "how often the program saves, in seconds", follows=at / "every")
+            found += _variable(
+                context,
+                job,
+                CHECKPOINT_EVERY_ENV,
+                str(spec.checkpoint.every.seconds),
+                "how often the program saves, in seconds",
+                follows=at / "every",
+            )
         if spec.checkpoint.signal_file is not None:
-            found += _variable(context, job, SIGNAL_FILE_ENV, spec.checkpoint.signal_file,
-                               "appears when the pod must stop; to be removed when all is saved",
-                               follows=at / "signalFile")
+            found += _variable(
+                context,
+                job,
+                SIGNAL_FILE_ENV,
+                spec.checkpoint.signal_file,
+                "appears when the pod must stop; to be removed when all is saved",
+                follows=at / "signalFile",
+            )
     return tuple(found + _shutdown(context, job) + _network(context, job))
 
 
 def _shutdown(context: Context, job: Job) -> list[EnvVar]:
     """How long torchrun waits for its ranks to save; the option in the command wins."""
     parts, seconds = [*job.spec.command, *job.spec.args], shutdown_seconds(job)
-    if seconds is None or not launches_torchrun(parts) or f"--{SHUTDOWN_OPTION}" in flags(parts):
+    if (
+        seconds is None
+        or not launches_torchrun(parts)
+        or f"--{SHUTDOWN_OPTION}" in flags(parts)
+    ):
         return []
     follows = job.at / "torch" if job.spec.torch is not None else job.at / "image"
-    return _variable(context, job, SHUTDOWN_TIMEOUT, str(seconds),
-                     "torchrun kills its ranks 30 seconds after the signal to stop, unless it is told otherwise",
-                     "torch 2.12.0, torch/distributed/launcher/api.py", follows=follows)
+    return _variable(
+        context,
+        job,
+        SHUTDOWN_TIMEOUT,
+        str(seconds),
+        "torchrun kills its ranks 30 seconds after the signal to stop, unless it is told otherwise",
+        "torch 2.12.0, torch/distributed/launcher/api.py",
+        follows=follows,
+    )
 
 
 def _network(context: Context, job: Job) -> list[EnvVar]:
     """Only what the plugin does not choose itself: it sets provider, protocol, tuner and topology by instance type."""
     if not job.pool.efa or job.spec.nodes == 1 or not job.pool.instance.gpus:
         return []
-    return _variable(context, job, "NCCL_NET", _PLUGIN, "without the EFA plugin NCCL stops, rather than use TCP",
-                     "aws-ofi-nccl v1.21.1 nccl_ofi_interface_nvidia.cpp (this name in all versions)")
+    return _variable(
+        context,
+        job,
+        "NCCL_NET",
+        _PLUGIN,
+        "without the EFA plugin NCCL stops, rather than use TCP",
+        "aws-ofi-nccl v1.21.1 nccl_ofi_interface_nvidia.cpp (this name in all versions)",
+    )
 
 
 _PLUGIN = "AWS Libfabric"

@@ -23,7 +23,9 @@ _BYTES = {"fp32": (8, 8), "bf16": (4, 12), "fp16": (4, 12), "fp8": (3, 12)}
 def bytes_a_parameter(model: Model) -> int:
     """State of one parameter, in bytes."""
     kept, optimizer = _BYTES[model.precision]
-    return kept + (optimizer if model.optimizer_bytes is None else model.optimizer_bytes)
+    return kept + (
+        optimizer if model.optimizer_bytes is None else model.optimizer_bytes
+    )
 
 
 _WEIGHT = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1}
@@ -36,7 +38,9 @@ def checkpoint_bytes(model: Model) -> int:
     return int(model.parameters * (_WEIGHT[model.precision] + optimizer))
 
 
-def check_model(context: Context, job: Job, pool: Pool, asked: dict[str, Quantity], at: Route) -> None:
+def check_model(
+    context: Context, job: Job, pool: Pool, asked: dict[str, Quantity], at: Route
+) -> None:
     """Report a model whose state alone is larger than the memory of the job's accelerators."""
     model, each = job.model, pool.instance.accelerator_memory_mib * _MIB
     count = asked[pool.share.resource].value if pool.share.resource in asked else 0
@@ -47,20 +51,31 @@ def check_model(context: Context, job: Job, pool: Pool, asked: dict[str, Quantit
     if state <= gpus * each:
         return
     fewest = ceil(state / (each * count))
-    where = f"the {gpus} accelerators of {job.nodes} nodes have" if gpus > 1 else "each accelerator has"
+    where = (
+        f"the {gpus} accelerators of {job.nodes} nodes have"
+        if gpus > 1
+        else "each accelerator has"
+    )
     context.fault(
-        "RES024", f"the training state of `{job.name}` takes {_gib(state)} ({bytes_a_parameter(model)} bytes a "
-        f"parameter), {where} {_gib(gpus * each)}", at / "model" / "parameters", _help(job, model, pool, fewest),
+        "RES024",
+        f"the training state of `{job.name}` takes {_gib(state)} ({bytes_a_parameter(model)} bytes a "
+        f"parameter), {where} {_gib(gpus * each)}",
+        at / "model" / "parameters",
+        _help(job, model, pool, fewest),
     )
 
 
 def _help(job: Job, model: Model, pool: Pool, fewest: int) -> str:
     nodes = f"`nodes: {fewest}`, the fewest of {pool.instance.name} that hold it"
-    beyond = f"; pool `{pool.name}` has {pool.nodes} at most" if fewest > pool.nodes else ""
+    beyond = (
+        f"; pool `{pool.name}` has {pool.nodes} at most" if fewest > pool.nodes else ""
+    )
     if model.sharding == "full":
         return f"write {nodes}{beyond}"
     enough = "" if fewest <= job.nodes else f" and {nodes}{beyond}"
-    return f"write `sharding: full` if the program shards its state (FSDP, ZeRO-3){enough}"
+    return (
+        f"write `sharding: full` if the program shards its state (FSDP, ZeRO-3){enough}"
+    )
 
 
 def _gib(count: int) -> str:

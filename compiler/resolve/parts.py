@@ -34,11 +34,17 @@ def parts(pool: Pool) -> tuple[Part, ...]:
         only = next(iter(capacity.ids), None)
         return (Part(pool.name, only, pool.nodes, {}, at, pool.at / "nodes"),)
     return tuple(
-        Part(_name(pool.name, each.id), each.id, each.nodes, {POOL_LABEL: pool.name, RESERVATION_LABEL: each.id},
-             at / "reservations" / index, at / "reservations" / index / "nodes")
+        Part(
+            _name(pool.name, each.id),
+            each.id,
+            each.nodes,
+            {POOL_LABEL: pool.name, RESERVATION_LABEL: each.id},
+            at / "reservations" / index,
+            at / "reservations" / index / "nodes",
+        )
         for index, each in enumerate(capacity.reservations)
     )
 
 
 def _name(pool: str, reservation: str) -> str:
-    return f"{pool[:_LONGEST - len(reservation) - 1].rstrip('-')}-{reservation}"
+    return f"{pool[: _LONGEST - len(reservation) - 1].rstrip('-')}-{reservation}"

@@ -42,5 +42,6 @@ def access_entries(context: Context) -> tuple[AccessEntry, ...]:
             groups.setdefault(arn, set()).update({_own_group(arn)}, named)
     policies = dict.fromkeys(context.spec.admins, admin)
     return tuple(
-        AccessEntry(arn, policy=policies.get(arn), groups=tuple(sorted(groups[arn]))) for arn in sorted(groups)
+        AccessEntry(arn, policy=policies.get(arn), groups=tuple(sorted(groups[arn])))
+        for arn in sorted(groups)
     )

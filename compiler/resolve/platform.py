@@ -31,15 +31,21 @@ def namespace_routes(context: Context, queues: dict[str, Queue]) -> dict[str, Ro
     """Every team's namespace, with the route that asks for it."""
     at = SPEC / "namespaces"
     unique(context, "namespace", (each.name for each in context.spec.namespaces), at)
-    found = {each.name: at / index for index, each in enumerate(context.spec.namespaces)}
+    found = {
+        each.name: at / index for index, each in enumerate(context.spec.namespaces)
+    }
     for queue in queues.values():
         for namespace in queue.namespaces:
             found.setdefault(namespace, queue.place("namespaces"))
     taken = {chart.namespace for chart in context.release.charts.values()} | _SYSTEM
     for namespace in (each for each in found if each in taken):
-        context.fault("RES021", f"namespace `{namespace}` belongs to the system", found[namespace],
-                      "take a namespace of the team's own: training namespaces get a network policy and quotas that "
-                      "would stop what runs there")
+        context.fault(
+            "RES021",
+            f"namespace `{namespace}` belongs to the system",
+            found[namespace],
+            "take a namespace of the team's own: training namespaces get a network policy and quotas that "
+            "would stop what runs there",
+        )
     return found
 
 
@@ -47,17 +53,28 @@ def namespaces(routes: dict[str, Route]) -> tuple[Namespace, ...]:
     """The namespaces. Flux never prunes them: that would delete every job and claim in them."""
     # Training pods need nothing that the `baseline` Pod Security Standard forbids.
     labels = {TRAINING: "true", "pod-security.kubernetes.io/enforce": "baseline"}
-    return tuple(Namespace(at=at, name=name, labels=labels, prune=False) for name, at in routes.items())
+    return tuple(
+        Namespace(at=at, name=name, labels=labels, prune=False)
+        for name, at in routes.items()
+    )
 
 
 def resource_quotas(context: Context) -> tuple[ResourceQuota, ...]:
     """The ceilings that the spec sets. None is derived: a NodePool's limits bound what all pods get, and teams may make
     no pods but by jobs, which Kueue counts (see ``access``)."""
     at = SPEC / "namespaces"
-    quotas = [(each.name, at / index / "quota", each.quota) for index, each in enumerate(context.spec.namespaces)]
-    hard = [(name, here, _hard(quota)) for name, here, quota in quotas if quota is not None]
-    return tuple(ResourceQuota(at=here, name="training", namespace=name, hard=given) for name, here, given in hard
-                 if given)
+    quotas = [
+        (each.name, at / index / "quota", each.quota)
+        for index, each in enumerate(context.spec.namespaces)
+    ]
+    hard = [
+        (name, here, _hard(quota)) for name, here, quota in quotas if quota is not None
+    ]
+    return tuple(
+        ResourceQuota(at=here, name="training", namespace=name, hard=given)
+        for name, here, given in hard
+        if given
+    )
 
 
 def _hard(quota: spec_cluster.NamespaceQuota) -> dict[str, Quantity]:
@@ -67,7 +84,9 @@ def _hard(quota: spec_cluster.NamespaceQuota) -> dict[str, Quantity]:
     if quota.memory is not None:
         hard["requests.memory"] = quota.memory
     if quota.gpus is not None:
-        hard.update((f"requests.{each}", Quantity.of(quota.gpus)) for each in (GPU, NEURON))
+        hard.update(
+            (f"requests.{each}", Quantity.of(quota.gpus)) for each in (GPU, NEURON)
+        )
     if quota.pods is not None:
         hard["pods"] = Quantity.of(quota.pods)
     return hard
@@ -75,23 +94,42 @@ def _hard(quota: spec_cluster.NamespaceQuota) -> dict[str, Quantity]:
 
 def service_accounts(routes: dict[str, Route]) -> tuple[ServiceAccount, ...]:
     """The account of training pods in each namespace."""
-    return tuple(ServiceAccount(at=at, name=SERVICE_ACCOUNT, namespace=name) for name, at in routes.items())
+    return tuple(
+        ServiceAccount(at=at, name=SERVICE_ACCOUNT, namespace=name)
+        for name, at in routes.items()
+    )
 
 
 def access(context: Context) -> tuple[Access, ...]:
     """Read access to a team's own jobs and logs, for the groups of its namespace. Nobody may make pods: jobs come by
     git, and Kueue counts them."""
     rules = (
-        PolicyRule(("trainer.kubeflow.org",), ("trainjobs",), ("get", "list", "watch", "delete")),
+        PolicyRule(
+            ("trainer.kubeflow.org",),
+            ("trainjobs",),
+            ("get", "list", "watch", "delete"),
+        ),
         PolicyRule(("jobset.x-k8s.io",), ("jobsets",), ("get", "list", "watch")),
-        PolicyRule(("kueue.x-k8s.io",), ("workloads", "localqueues"), ("get", "list", "watch")),
-        PolicyRule(("",), ("pods", "pods/log", "events", "configmaps"), ("get", "list", "watch")),
+        PolicyRule(
+            ("kueue.x-k8s.io",), ("workloads", "localqueues"), ("get", "list", "watch")
+        ),
+        PolicyRule(
+            ("",),
+            ("pods", "pods/log", "events", "configmaps"),
+            ("get", "list", "watch"),
+        ),
         PolicyRule(("",), ("pods/exec",), ("create",)),
     )
     return tuple(
-        Access(at=SPEC / "namespaces" / index / "group", name="training-users", namespace=each.name, rules=rules,
-               subjects=tuple(Subject("Group", group) for group in groups_of(each)))
-        for index, each in enumerate(context.spec.namespaces) if groups_of(each)
+        Access(
+            at=SPEC / "namespaces" / index / "group",
+            name="training-users",
+            namespace=each.name,
+            rules=rules,
+            subjects=tuple(Subject("Group", group) for group in groups_of(each)),
+        )
+        for index, each in enumerate(context.spec.namespaces)
+        if groups_of(each)
     )
 
 
@@ -102,10 +140,14 @@ def network_policies(routes: dict[str, Route]) -> tuple[NetworkPolicy, ...]:
     """
     return tuple(
         NetworkPolicy(
-            at=at, name="training", namespace=name,
+            at=at,
+            name="training",
+            namespace=name,
             ingress=(NetworkRule(peers=(Peer(pods={}),)),),
-            egress=(NetworkRule(peers=(Peer(pods={}),)),
-                    NetworkRule(peers=(Peer(cidr="0.0.0.0/0", excluded=(IMDS,)),))),
+            egress=(
+                NetworkRule(peers=(Peer(pods={}),)),
+                NetworkRule(peers=(Peer(cidr="0.0.0.0/0", excluded=(IMDS,)),)),
+            ),
         )
         for name, at in routes.items()
     )
@@ -117,5 +159,12 @@ def pod_priorities() -> tuple[PodPriority, ...]:
     The least value above other pods' 0, since it is also the priority in the queue of a job that names none
     (Kueue v0.19.2, jobframework ExtractPriority): what the spec calls a priority is above it.
     """
-    return (PodPriority(at=SPEC / "jobs", name=POD_PRIORITY, value=1, preempts=False,
-                        description="training pods: ahead of best-effort pods, never preempting; Kueue orders them"),)
+    return (
+        PodPriority(
+            at=SPEC / "jobs",
+            name=POD_PRIORITY,
+            value=1,
+            preempts=False,
+            description="training pods: ahead of best-effort pods, never preempting; Kueue orders them",
+        ),
+    )

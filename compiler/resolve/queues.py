@@ -59,27 +59,63 @@ def resolve_queues(context: Context, pools: dict[str, Pool]) -> dict[str, Queue]
             context.find("RES014", "cohort", queue.cohort, cohorts, here / "cohort")
         if declared:
             for position, namespace in enumerate(queue.namespaces):
-                context.find("RES013", "namespace", namespace, declared, here / "namespaces" / position)
-        unique(context, f"quota of queue `{queue.name}` in pool", (each.pool for each in queue.quota), here / "quota",
-               key="pool")
-        bound = [_quota(context, each, pools, here / "quota" / i) for i, each in enumerate(queue.quota)]
-        found.setdefault(queue.name, Queue(
-            queue.name, here, tuple(queue.namespaces), tuple(each for each in bound if each is not None), queue
-        ))
+                context.find(
+                    "RES013",
+                    "namespace",
+                    namespace,
+                    declared,
+                    here / "namespaces" / position,
+                )
+        unique(
+            context,
+            f"quota of queue `{queue.name}` in pool",
+            (each.pool for each in queue.quota),
+            here / "quota",
+            key="pool",
+        )
+        bound = [
+            _quota(context, each, pools, here / "quota" / i)
+            for i, each in enumerate(queue.quota)
+        ]
+        found.setdefault(
+            queue.name,
+            Queue(
+                queue.name,
+                here,
+                tuple(queue.namespaces),
+                tuple(each for each in bound if each is not None),
+                queue,
+            ),
+        )
     return found
 
 
 def _implicit(context: Context, pool: Pool) -> Queue:
     """The queue of a pool. One queue over all pools would be another one with each pool that comes."""
-    namespaces = tuple(each.name for each in context.spec.namespaces) or (DEFAULT_NAMESPACE,)
+    namespaces = tuple(each.name for each in context.spec.namespaces) or (
+        DEFAULT_NAMESPACE,
+    )
     spec = spec_queues.Queue.model_construct(
-        name=pool.name, namespaces=list(namespaces), cohort=None, strategy="BestEffortFIFO", quota=[],
+        name=pool.name,
+        namespaces=list(namespaces),
+        cohort=None,
+        strategy="BestEffortFIFO",
+        quota=[],
         preemption=spec_queues.Preemption(),
     )
-    quota = spec_queues.PoolQuota.model_construct(pool=pool.name, nodes=pool.nodes, borrow=None, lend=None)
-    context.derive(f"queue/{pool.name}", "quota", "all nodes of its pool",
-                   "the spec declares no queues: each pool has one of its name", follows=pool.at)
-    return Queue(pool.name, pool.at, namespaces, ((pool, quota, pool.at),), spec, implicit=True)
+    quota = spec_queues.PoolQuota.model_construct(
+        pool=pool.name, nodes=pool.nodes, borrow=None, lend=None
+    )
+    context.derive(
+        f"queue/{pool.name}",
+        "quota",
+        "all nodes of its pool",
+        "the spec declares no queues: each pool has one of its name",
+        follows=pool.at,
+    )
+    return Queue(
+        pool.name, pool.at, namespaces, ((pool, quota, pool.at),), spec, implicit=True
+    )
 
 
 def _cohorts(context: Context) -> dict[str, spec_queues.Cohort]:
@@ -88,7 +124,9 @@ def _cohorts(context: Context) -> dict[str, spec_queues.Cohort]:
     found = {each.name: each for each in context.spec.cohorts}
     for index, cohort in enumerate(context.spec.cohorts):
         if cohort.parent is not None:
-            context.find("RES014", "cohort", cohort.parent, found, at / index / "parent")
+            context.find(
+                "RES014", "cohort", cohort.parent, found, at / index / "parent"
+            )
     return found
 
 
@@ -107,8 +145,12 @@ def _quota(
 def flavor(pool: Pool) -> Flavor:
     """The ResourceFlavor of a pool: its nodes by the label that all of them have, its taints tolerated."""
     return Flavor(
-        at=pool.at, name=pool.name, node_labels=pool.selector, node_taints=pool.taints,
-        tolerations=pool.tolerations, topology=topology_name(pool),
+        at=pool.at,
+        name=pool.name,
+        node_labels=pool.selector,
+        node_taints=pool.taints,
+        tolerations=pool.tolerations,
+        topology=topology_name(pool),
         origins={"node_labels": pool.at / "name", "topology": pool.at / "topology"},
     )
 
@@ -119,24 +161,43 @@ def cluster_queue(context: Context, queue: Queue) -> ClusterQueue:
     for pool, _, _ in queue.quota:
         covered.update(dict.fromkeys(pool.share.resources()))
     resources = tuple(covered)
-    flavors = tuple(_flavor_quotas(pool, quota, at, resources, queue) for pool, quota, at in queue.quota)
+    flavors = tuple(
+        _flavor_quotas(pool, quota, at, resources, queue)
+        for pool, quota, at in queue.quota
+    )
     spec = queue.spec
     for pool, quota, _ in queue.quota:
-        whole = ", ".join(f"{pool.share.of(resource) * quota.nodes} {resource}" for resource in resources)
-        context.derive(f"queue/{queue.name}", f"quota.{pool.name}", whole,
-                       f"{quota.nodes} whole nodes, for every resource that pods ask: Kueue admits none that it "
-                       "does not cover", "kueue.x-k8s.io/v1beta2 ClusterQueue coveredResources")
+        whole = ", ".join(
+            f"{pool.share.of(resource) * quota.nodes} {resource}"
+            for resource in resources
+        )
+        context.derive(
+            f"queue/{queue.name}",
+            f"quota.{pool.name}",
+            whole,
+            f"{quota.nodes} whole nodes, for every resource that pods ask: Kueue admits none that it "
+            "does not cover",
+            "kueue.x-k8s.io/v1beta2 ClusterQueue coveredResources",
+        )
     return ClusterQueue(
-        at=queue.at, name=queue.name, cohort=spec.cohort,
+        at=queue.at,
+        name=queue.name,
+        cohort=spec.cohort,
         origins={
-            "cohort": queue.place("cohort"), "groups": queue.place("quota"),
+            "cohort": queue.place("cohort"),
+            "groups": queue.place("quota"),
             "namespace_selector": queue.place("namespaces"),
         },
-        groups=(ResourceGroup(at=queue.place("quota"), covered=resources, flavors=flavors),) if flavors else (),
+        groups=(
+            ResourceGroup(at=queue.place("quota"), covered=resources, flavors=flavors),
+        )
+        if flavors
+        else (),
         namespace_selector=_selector(queue),
         strategy=spec.strategy,
         preemption=Preemption(
-            at=queue.place("preemption"), within=spec.preemption.within_queue,
+            at=queue.place("preemption"),
+            within=spec.preemption.within_queue,
             reclaim=spec.preemption.reclaim_from_cohort if spec.cohort else "Never",
         ),
     )
@@ -149,15 +210,23 @@ def _selector(queue: Queue) -> dict[str, tuple[str, ...]]:
 
 
 def _flavor_quotas(
-    pool: Pool, quota: spec_queues.PoolQuota, at: Route, resources: tuple[str, ...], queue: Queue
+    pool: Pool,
+    quota: spec_queues.PoolQuota,
+    at: Route,
+    resources: tuple[str, ...],
+    queue: Queue,
 ) -> FlavorQuotas:
     borrows = queue.spec.cohort is not None
 
     def of(resource: str) -> Quota:
         each = pool.share.of(resource)
         return Quota(
-            at=at, resource=resource, nominal=each * quota.nodes,
-            borrowing=each * quota.borrow if borrows and quota.borrow is not None else None,
+            at=at,
+            resource=resource,
+            nominal=each * quota.nodes,
+            borrowing=each * quota.borrow
+            if borrows and quota.borrow is not None
+            else None,
             lending=each * quota.lend if borrows and quota.lend is not None else None,
             origins={
                 "nominal": at / "nodes",
@@ -166,7 +235,9 @@ def _flavor_quotas(
             },
         )
 
-    return FlavorQuotas(at=at, flavor=pool.name, quotas=tuple(of(resource) for resource in resources))
+    return FlavorQuotas(
+        at=at, flavor=pool.name, quotas=tuple(of(resource) for resource in resources)
+    )
 
 
 def cohorts(context: Context, queues: dict[str, Queue]) -> tuple[Cohort, ...]:
@@ -178,16 +249,25 @@ def cohorts(context: Context, queues: dict[str, Queue]) -> tuple[Cohort, ...]:
     }
     for queue in queues.values():
         if queue.spec.cohort is not None:
-            found.setdefault(queue.spec.cohort, Cohort(at=queue.place("cohort"), name=queue.spec.cohort))
+            found.setdefault(
+                queue.spec.cohort,
+                Cohort(at=queue.place("cohort"), name=queue.spec.cohort),
+            )
     return tuple(found.values())
 
 
 def local_queues(queues: dict[str, Queue]) -> tuple[LocalQueue, ...]:
     """A LocalQueue of the queue's name in each of its namespaces."""
     return tuple(
-        LocalQueue(at=queue.at, name=queue.name, namespace=namespace, cluster_queue=queue.name,
-                   origins={"namespace": queue.place("namespaces")})
-        for queue in queues.values() for namespace in queue.namespaces
+        LocalQueue(
+            at=queue.at,
+            name=queue.name,
+            namespace=namespace,
+            cluster_queue=queue.name,
+            origins={"namespace": queue.place("namespaces")},
+        )
+        for queue in queues.values()
+        for namespace in queue.namespaces
     )
 
 
@@ -196,7 +276,12 @@ def priorities(context: Context) -> tuple[WorkloadPriority, ...]:
     at = SPEC / "priorities"
     unique(context, "priority", (each.name for each in context.spec.priorities), at)
     return tuple(
-        WorkloadPriority(at=at / index, name=each.name, value=each.value, description=each.description)
+        WorkloadPriority(
+            at=at / index,
+            name=each.name,
+            value=each.value,
+            description=each.description,
+        )
         for index, each in enumerate(context.spec.priorities)
     )
 
@@ -216,21 +301,41 @@ def queue_manager(context: Context) -> QueueManager:
     at = SPEC / "kueue" / "waitForPodsReady"
     # Nodes that are always on are provisioned too: at the start, and whenever one is replaced.
     ready = context.settle(
-        "kueue", "waitForPodsReady", context.spec.kueue.wait_for_pods_ready,
+        "kueue",
+        "waitForPodsReady",
+        context.spec.kueue.wait_for_pods_ready,
         Duration(_PROVISION.seconds + _PULL.seconds + 300),
-        f"provisioning {_PROVISION}, image pull {_PULL}, 5m of slack", _WAITS + "timeout", at=at,
+        f"provisioning {_PROVISION}, image pull {_PULL}, 5m of slack",
+        _WAITS + "timeout",
+        at=at,
     )
     recovery = Duration(max(ready.seconds, RECOVERY.seconds))
-    context.derive("kueue", "recoveryTimeout", recovery,
-                   f"repair of a node {_REPAIR}, provisioning {_PROVISION}, image pull {_PULL}",
-                   _WAITS + "recoveryTimeout")
-    context.derive("kueue", "requeuingStrategy.backoffLimitCount", _REQUEUES,
-                   "a job whose nodes or image never come asks no more after some ten hours; `kubectl patch workload "
-                   "NAME --type=merge -p '{\"spec\": {\"active\": true}}'` has it ask again",
-                   _WAITS + "requeuingStrategy")
+    context.derive(
+        "kueue",
+        "recoveryTimeout",
+        recovery,
+        f"repair of a node {_REPAIR}, provisioning {_PROVISION}, image pull {_PULL}",
+        _WAITS + "recoveryTimeout",
+    )
+    context.derive(
+        "kueue",
+        "requeuingStrategy.backoffLimitCount",
+        _REQUEUES,
+        "a job whose nodes or image never come asks no more after some ten hours; `kubectl patch workload "
+        'NAME --type=merge -p \'{"spec": {"active": true}}\'` has it ask again',
+        _WAITS + "requeuingStrategy",
+    )
     return QueueManager(
-        at=at, pods_ready=ready, recovery=recovery, requeue_backoff=Duration(60), requeue_limit=_REQUEUES,
-        frameworks=("batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob"),
+        at=at,
+        pods_ready=ready,
+        recovery=recovery,
+        requeue_backoff=Duration(60),
+        requeue_limit=_REQUEUES,
+        frameworks=(
+            "batch/job",
+            "jobset.x-k8s.io/jobset",
+            "trainer.kubeflow.org/trainjob",
+        ),
         # What a node has of it depends on its disks, not on its type: LIM004 holds each job against its node.
         excluded_prefixes=(EPHEMERAL,),
     )

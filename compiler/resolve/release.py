@@ -11,21 +11,44 @@ from compiler.resolve.context import SPEC, near_help
 from compiler.spec.cluster import ClusterSpec
 
 
-def choose_release(spec: ClusterSpec, catalog: Catalog) -> tuple[Release | None, list[Diagnostic]]:
+def choose_release(
+    spec: ClusterSpec, catalog: Catalog
+) -> tuple[Release | None, list[Diagnostic]]:
     """The release set that a spec names (or the newest), with its overrides checked."""
-    release = catalog.newest_release if spec.release is None else catalog.release(spec.release)
+    release = (
+        catalog.newest_release
+        if spec.release is None
+        else catalog.release(spec.release)
+    )
     if release is None:
         help = near_help(str(spec.release), catalog.releases, "release")
-        return None, [error("RES001", f"release `{spec.release}` is unknown", SPEC / "release", help=help)]
+        return None, [
+            error(
+                "RES001",
+                f"release `{spec.release}` is unknown",
+                SPEC / "release",
+                help=help,
+            )
+        ]
     faults = []
     for component, version in spec.versions:
-        if version is not None and release.supported.get(component) and not release.supports(component, version):
-            patch = "" if component == "kubernetes" else ".x"  # any patch of these, and a whole version
+        if (
+            version is not None
+            and release.supported.get(component)
+            and not release.supports(component, version)
+        ):
+            patch = (
+                "" if component == "kubernetes" else ".x"
+            )  # any patch of these, and a whole version
             known = listed(f"{each}{patch}" for each in release.supported[component])
-            faults.append(error(
-                "RES002", f"{component} `{version}` is not supported by release {release.name}",
-                SPEC / "versions" / component, help=f"write one of {known}, or remove it to use the release's",
-            ))
+            faults.append(
+                error(
+                    "RES002",
+                    f"{component} `{version}` is not supported by release {release.name}",
+                    SPEC / "versions" / component,
+                    help=f"write one of {known}, or remove it to use the release's",
+                )
+            )
     return release, [*faults, *_apart(spec, release)]
 
 
@@ -35,10 +58,15 @@ def _apart(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
     chosen = release.chosen(own)
     for pair in release.pairs:
         if not pair.met(chosen):
-            one, other = (f"{name} `{chosen[name]}`" for name in (pair.component, pair.needed_by))
+            one, other = (
+                f"{name} `{chosen[name]}`" for name in (pair.component, pair.needed_by)
+            )
             yield error(
-                "RES034", f"{one} does not work with {other}",
-                SPEC / "versions" / (pair.component if pair.component in own else pair.needed_by),
+                "RES034",
+                f"{one} does not work with {other}",
+                SPEC
+                / "versions"
+                / (pair.component if pair.component in own else pair.needed_by),
                 help=f"take {pair.component} `{pair.version}` with {pair.needed_by} {pair.minor}, and with no other; "
                 f"left out, {pair.component} follows",
             )

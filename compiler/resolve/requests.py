@@ -19,11 +19,16 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
     part = "what jobs can get of a node"
     if taken != parts:
         part = f"{taken} of {parts} accelerators: their part of {part}"
-    cpu, gib = (max(whole * taken // parts, 1) for whole in (share.cpu, share.memory.value // 1024**3))
+    cpu, gib = (
+        max(whole * taken // parts, 1)
+        for whole in (share.cpu, share.memory.value // 1024**3)
+    )
     source = f"`trainyard explain pool/{job.pool.name} share`"
     found = {
         "cpu": _settle(context, job, "cpu", own.cpu, Quantity.of(cpu), part, source),
-        "memory": _settle(context, job, "memory", own.memory, Quantity.gib(gib), part, source),
+        "memory": _settle(
+            context, job, "memory", own.memory, Quantity.gib(gib), part, source
+        ),
     }
     _check_agents(context, job)
     if share.resource and gpus:
@@ -37,32 +42,59 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
 def _check_agents(context: Context, job: Job) -> None:
     """A request that fits the node and not what its agents leave. What is above the node is for a policy to say."""
     own, share, instance = job.spec.resources, job.pool.share, job.pool.instance.name
-    asked = own.cpu.milli if own.cpu else 0, own.memory.value // 1024**2 if own.memory else 0
-    for name, unit, wanted, left, agents in zip(("cpu", "memory"), ("m", "Mi"), asked, share.left, share.agents,
-                                                strict=True):
+    asked = (
+        own.cpu.milli if own.cpu else 0,
+        own.memory.value // 1024**2 if own.memory else 0,
+    )
+    for name, unit, wanted, left, agents in zip(
+        ("cpu", "memory"), ("m", "Mi"), asked, share.left, share.agents, strict=True
+    ):
         most = share.memory if name == "memory" else f"{left}{unit}"
         if left < wanted <= left + agents:
-            context.fault("RES037", f"job `{job.spec.name}` asks for {wanted}{unit} of `{name}` a node, and the "
-                          f"DaemonSets that may come leave {left}{unit} of `{instance}`",
-                          job.at / "resources" / name, f"ask for at most {most}, or leave it out")
+            context.fault(
+                "RES037",
+                f"job `{job.spec.name}` asks for {wanted}{unit} of `{name}` a node, and the "
+                f"DaemonSets that may come leave {left}{unit} of `{instance}`",
+                job.at / "resources" / name,
+                f"ask for at most {most}, or leave it out",
+            )
 
 
 def _settle(
-    context: Context, job: Job, name: str, given: T | None, derived: T, reason: str, source: str = ""
+    context: Context,
+    job: Job,
+    name: str,
+    given: T | None,
+    derived: T,
+    reason: str,
+    source: str = "",
 ) -> T:
     at = job.at / "resources" / name
-    return context.settle(job.target, f"resources.{name}", given, derived, reason, source, at=at)
+    return context.settle(
+        job.target, f"resources.{name}", given, derived, reason, source, at=at
+    )
 
 
 def _gpus(context: Context, job: Job) -> int:
     own, share, instance = job.spec.resources.gpus, job.pool.share, job.pool.instance
     if share.resource:
-        return _settle(context, job, "gpus", own, share.accelerators,
-                       f"all accelerators of {instance.name}: whole nodes", f"`trainyard catalog {instance.name}`")
+        return _settle(
+            context,
+            job,
+            "gpus",
+            own,
+            share.accelerators,
+            f"all accelerators of {instance.name}: whole nodes",
+            f"`trainyard catalog {instance.name}`",
+        )
     if own:
-        context.fault("RES025", f"job `{job.spec.name}` asks {own} accelerators of pool `{job.pool.name}`; "
-                      f"`{instance.name}` has none", job.at / "resources" / "gpus",
-                      "remove it, or take a pool of accelerators")
+        context.fault(
+            "RES025",
+            f"job `{job.spec.name}` asks {own} accelerators of pool `{job.pool.name}`; "
+            f"`{instance.name}` has none",
+            job.at / "resources" / "gpus",
+            "remove it, or take a pool of accelerators",
+        )
     return 0
 
 
@@ -71,7 +103,14 @@ def _network(context: Context, job: Job) -> dict[str, Quantity]:
     pages = job.spec.resources.huge_pages
     if not (efa := _efa(context, job)):
         return {} if pages is None else {HUGEPAGES: pages}
-    pages = _settle(context, job, "hugePages", pages, *_derived_pages(job), "EKS user guide, node-efa")
+    pages = _settle(
+        context,
+        job,
+        "hugePages",
+        pages,
+        *_derived_pages(job),
+        "EKS user guide, node-efa",
+    )
     return {EFA: Quantity.of(efa), HUGEPAGES: pages}
 
 
@@ -88,18 +127,40 @@ def _efa(context: Context, job: Job) -> int:
     if not pool.efa:
         return own or 0
     if nodes == 1:
-        return _settle(context, job, "efa", own, 0, "a job of one node sends nothing over the network")
-    return _settle(context, job, "efa", own, pool.share.efa,
-                   f"{nodes} nodes talk over all EFA devices of {pool.instance.name}",
-                   "EC2 DescribeInstanceTypes MaximumEfaInterfaces")
+        return _settle(
+            context,
+            job,
+            "efa",
+            own,
+            0,
+            "a job of one node sends nothing over the network",
+        )
+    return _settle(
+        context,
+        job,
+        "efa",
+        own,
+        pool.share.efa,
+        f"{nodes} nodes talk over all EFA devices of {pool.instance.name}",
+        "EC2 DescribeInstanceTypes MaximumEfaInterfaces",
+    )
 
 
-def shared_memory(context: Context, job: Job, memory: Quantity, processes: int) -> Quantity:
+def shared_memory(
+    context: Context, job: Job, memory: Quantity, processes: int
+) -> Quantity:
     """The size of /dev/shm, which counts in the memory limit."""
     quarter = memory.value // 1024**2 // 4
-    derived = Quantity.gib(min(8 * processes, quarter // 1024)) if quarter >= 1024 else Quantity.mib(max(quarter, 1))
+    derived = (
+        Quantity.gib(min(8 * processes, quarter // 1024))
+        if quarter >= 1024
+        else Quantity.mib(max(quarter, 1))
+    )
     return context.settle(
-        job.target, "sharedMemory", job.spec.shared_memory, derived,
+        job.target,
+        "sharedMemory",
+        job.spec.shared_memory,
+        derived,
         "8Gi a process for data loaders and NCCL, at most a quarter of the memory limit it counts in",
         at=job.at / "sharedMemory",
     )
@@ -108,12 +169,23 @@ def shared_memory(context: Context, job: Job, memory: Quantity, processes: int) 
 def processes(context: Context, job: Job, asked: dict[str, Quantity]) -> int:
     """Processes a node: one an accelerator, one a logical NeuronCore, or one."""
     resource, source = job.pool.share.resource, ""
-    count, reason = (asked[resource].value, "one process an accelerator") if resource in asked else (1, "one process")
+    count, reason = (
+        (asked[resource].value, "one process an accelerator")
+        if resource in asked
+        else (1, "one process")
+    )
     if resource == NEURON and resource in asked:
         count, reason = count * _logical_cores(job), "one process a logical NeuronCore"
         source = "Neuron documentation, logical-neuroncore-config"
-    return context.settle(job.target, "processesPerNode", job.spec.processes_per_node, count, reason, source,
-                          at=job.at / "processesPerNode")
+    return context.settle(
+        job.target,
+        "processesPerNode",
+        job.spec.processes_per_node,
+        count,
+        reason,
+        source,
+        at=job.at / "processesPerNode",
+    )
 
 
 def _logical_cores(job: Job) -> int:

@@ -46,15 +46,26 @@ class Share:
         return found
 
 
-def share_of(context: Context, pool: NodePool, instance: InstanceType, *, efa: bool) -> Share:
+def share_of(
+    context: Context, pool: NodePool, instance: InstanceType, *, efa: bool
+) -> Share:
     """What is left of a node; each subtraction is told to ``explain``."""
     loaded = efa or (instance.efa_interfaces > 0 and bool(instance.accelerators))
     left = allocatable(instance, huge_pages=loaded)
     running = taken(daemons(instance))
     target = f"pool/{pool.name}"
     for step in (*left.steps, running):
-        context.derive(target, "share", ", ".join(f"-{each}" for each in step.amounts), step.what, step.source)
-    cpu, memory = left.cpu_milli - running.cpu_milli, left.memory_mib - running.memory_mib
+        context.derive(
+            target,
+            "share",
+            ", ".join(f"-{each}" for each in step.amounts),
+            step.what,
+            step.source,
+        )
+    cpu, memory = (
+        left.cpu_milli - running.cpu_milli,
+        left.memory_mib - running.memory_mib,
+    )
     return Share(
         cpu=cpu // 1000,
         memory=Quantity.gib(memory // 1024),

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import shlex
 
-from compiler.catalog.torch import SHUTDOWN_OPTION, SHUTDOWN_SINCE, SHUTDOWN_TIMEOUT, torch_of
+from compiler.catalog.torch import (
+    SHUTDOWN_OPTION,
+    SHUTDOWN_SINCE,
+    SHUTDOWN_TIMEOUT,
+    torch_of,
+)
 from compiler.plan.units import Duration
 from compiler.resolve.binding import Job
 from compiler.resolve.context import Context
@@ -29,15 +34,26 @@ _TORCHRUN = 15  # seconds in which torchrun kills what still runs and ends itsel
 def grace(context: Context, job: Job) -> int:
     """Seconds from the signal to stop to the kill."""
     derived, reason, source = _grace(job)
-    return context.settle(job.target, "gracePeriod", job.spec.grace_period, derived, reason, source,
-                          at=job.at / "gracePeriod").seconds
+    return context.settle(
+        job.target,
+        "gracePeriod",
+        job.spec.grace_period,
+        derived,
+        reason,
+        source,
+        at=job.at / "gracePeriod",
+    ).seconds
 
 
 def _grace(job: Job) -> tuple[Duration, str, str]:
     if job.spec.checkpoint is None:
         return _PLAIN, "nothing is saved at the end", ""
     if job.pool.block:
-        return min(_SAVES, BLOCK_DRAIN), "time to save before EC2 takes the block's instances", _BLOCKS
+        return (
+            min(_SAVES, BLOCK_DRAIN),
+            "time to save before EC2 takes the block's instances",
+            _BLOCKS,
+        )
     return _SAVES, "time to save before the kill", ""
 
 
@@ -65,12 +81,24 @@ def pre_stop(context: Context, job: Job) -> tuple[str, ...]:
     saves = job.spec.checkpoint
     if saves is None or saves.signal_file is None:
         return ()
-    context.derive(job.target, "preStop", f"makes {saves.signal_file}, waits until it is gone",
-                   "works with every launcher: SIGTERM comes when the hook has ended",
-                   "core/v1 Lifecycle preStop", follows=job.at / "checkpoint" / "signalFile")
+    context.derive(
+        job.target,
+        "preStop",
+        f"makes {saves.signal_file}, waits until it is gone",
+        "works with every launcher: SIGTERM comes when the hook has ended",
+        "core/v1 Lifecycle preStop",
+        follows=job.at / "checkpoint" / "signalFile",
+    )
     file = shlex.quote(saves.signal_file)
     return "/bin/sh", "-c", f"touch {file}; while test -e {file}; do sleep 1; done"
 
 
-__all__ = ["BLOCK_DRAIN", "SHUTDOWN_OPTION", "SHUTDOWN_TIMEOUT", "SIGNAL_FILE_ENV", "grace", "pre_stop",
-           "shutdown_seconds"]
+__all__ = [
+    "BLOCK_DRAIN",
+    "SHUTDOWN_OPTION",
+    "SHUTDOWN_TIMEOUT",
+    "SIGNAL_FILE_ENV",
+    "grace",
+    "pre_stop",
+    "shutdown_seconds",
+]

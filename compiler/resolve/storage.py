@@ -36,28 +36,55 @@ def resolve_storage(context: Context) -> dict[str, Storage]:
     for index, each in enumerate(context.spec.storage):
         if each.fsx_lustre is not None:
             check_file_system(context, each.fsx_lustre, at / index / "fsxLustre")
-    return {each.name: Storage(each, at / index) for index, each in enumerate(context.spec.storage)}
+    return {
+        each.name: Storage(each, at / index)
+        for index, each in enumerate(context.spec.storage)
+    }
 
 
-def volumes(context: Context, storage: Storage, namespace: str) -> tuple[PersistentVolume, VolumeClaim]:
+def volumes(
+    context: Context, storage: Storage, namespace: str
+) -> tuple[PersistentVolume, VolumeClaim]:
     """The PersistentVolume and the claim through which a namespace's pods mount a storage."""
     fsx, s3 = storage.spec.fsx_lustre, storage.spec.s3
     name = volume_name(namespace, storage.spec.name)
     if fsx is not None:
         size, volume = fsx.size, _fsx(context, fsx, name)
     elif s3 is not None:
-        size, volume = Quantity.gib(1024), _s3(context, s3, name)  # Mountpoint ignores the size; the API wants one.
-    claim = VolumeClaim(at=storage.at, name=storage.spec.name, namespace=namespace, volume=name, size=size)
+        size, volume = (
+            Quantity.gib(1024),
+            _s3(context, s3, name),
+        )  # Mountpoint ignores the size; the API wants one.
+    claim = VolumeClaim(
+        at=storage.at,
+        name=storage.spec.name,
+        namespace=namespace,
+        volume=name,
+        size=size,
+    )
     return PersistentVolume(
-        at=storage.at, name=name, driver=volume[0], handle=volume[1], attributes=volume[2], mount_options=volume[3],
-        size=size, claim_namespace=namespace, claim_name=claim.name, zone=storage.zone,
+        at=storage.at,
+        name=name,
+        driver=volume[0],
+        handle=volume[1],
+        attributes=volume[2],
+        mount_options=volume[3],
+        size=size,
+        claim_namespace=namespace,
+        claim_name=claim.name,
+        zone=storage.zone,
         lustre=fsx.version if fsx else None,
-        origins={"size": storage.at / "fsxLustre" / "size", "zone": storage.at / "fsxLustre" / "zone",
-                 "lustre": storage.at / "fsxLustre" / "version"},
+        origins={
+            "size": storage.at / "fsxLustre" / "size",
+            "zone": storage.at / "fsxLustre" / "zone",
+            "lustre": storage.at / "fsxLustre" / "version",
+        },
     ), claim
 
 
-def check_volumes(context: Context, stored: Mapping[str, Storage], mounted: Iterable[tuple[str, str]]) -> None:
+def check_volumes(
+    context: Context, stored: Mapping[str, Storage], mounted: Iterable[tuple[str, str]]
+) -> None:
     """Report two volumes of one name: storage `c` in namespace `a-b`, and storage `b-c` in `a`.
 
     Of two PersistentVolumes with one name Flux would apply the last, and the claim of the other would never be bound.
@@ -68,10 +95,14 @@ def check_volumes(context: Context, stored: Mapping[str, Storage], mounted: Iter
         volume = volume_name(namespace, name)
         space, other = seen.setdefault(volume, (namespace, name))
         if (space, other) != (namespace, name):
-            context.fault("RES009", f"storage `{name}` in namespace `{namespace}` and storage `{other}` in namespace "
-                          f"`{space}` would have one PersistentVolume, `{volume}`", stored[name].at / "name",
-                          f"rename storage `{name}`, or namespace `{namespace}`",
-                          source="core/v1 PersistentVolume, which has no namespace")
+            context.fault(
+                "RES009",
+                f"storage `{name}` in namespace `{namespace}` and storage `{other}` in namespace "
+                f"`{space}` would have one PersistentVolume, `{volume}`",
+                stored[name].at / "name",
+                f"rename storage `{name}`, or namespace `{namespace}`",
+                source="core/v1 PersistentVolume, which has no namespace",
+            )
 
 
 def volume_name(namespace: str, storage: str) -> str:
@@ -96,4 +127,9 @@ def _s3(context: Context, bucket: spec_storage.S3, name: str) -> _Source:
     options = [f"region {context.spec.region}", "allow-delete", "allow-other"]
     if bucket.prefix:
         options.append(f"prefix {bucket.prefix.rstrip('/')}/")
-    return S3_DRIVER, f"{bucket.bucket}--{name}", {"bucketName": bucket.bucket}, tuple(options)
+    return (
+        S3_DRIVER,
+        f"{bucket.bucket}--{name}",
+        {"bucketName": bucket.bucket},
+        tuple(options),
+    )

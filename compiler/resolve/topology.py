@@ -10,7 +10,9 @@ from compiler.resolve.context import SPEC
 from compiler.resolve.pools import Pool
 
 # EC2 DescribeInstanceTopology; EKS labels the nodes, widest layer first.
-NETWORK_LAYERS = tuple(f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 3))
+NETWORK_LAYERS = tuple(
+    f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 3)
+)
 _NETWORK, _RESERVATIONS = "ec2-network", "reservations"
 
 
@@ -33,7 +35,10 @@ def preferred_level(pool: Pool) -> str | None:
 def topologies(pools: Iterable[Pool]) -> tuple[Topology, ...]:
     """Each topology that some pool has, its levels widest first, down to the host."""
     named = {name for pool in pools if (name := topology_name(pool)) is not None}
-    return tuple(Topology(at=SPEC / "nodePools", name=name, levels=_levels(name)) for name in sorted(named))
+    return tuple(
+        Topology(at=SPEC / "nodePools", name=name, levels=_levels(name))
+        for name in sorted(named)
+    )
 
 
 def _levels(topology: str) -> tuple[str, ...]:

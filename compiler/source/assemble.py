@@ -9,12 +9,26 @@ from dataclasses import replace
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.source.extends import Extender
-from compiler.source.headers import CLUSTER, PARTS, Header, did_you_mean, first_character, read_header
+from compiler.source.headers import (
+    CLUSTER,
+    PARTS,
+    Header,
+    did_you_mean,
+    first_character,
+    read_header,
+)
 from compiler.source.merge import is_null
 from compiler.source.nearby import ancestors, cluster_folder
 from compiler.source.parse import parse
 from compiler.source.read import STDIN, is_yaml, read, read_stdin, walk
-from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile
+from compiler.source.tree import (
+    Document,
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    SourceFile,
+)
 
 _OUTPUT = ".manifest.json"  # what `emit` puts into each folder that it writes
 _MARK = b'"trainyard.dev/file": ".manifest.json"'  # and what says there that it is ours, a merge's marks or not
@@ -34,7 +48,9 @@ class SpecSource:
     files: tuple[SourceFile, ...]
 
 
-def assemble(paths: Iterable[str | os.PathLike[str]]) -> tuple[list[SpecSource], list[Diagnostic]]:
+def assemble(
+    paths: Iterable[str | os.PathLike[str]],
+) -> tuple[list[SpecSource], list[Diagnostic]]:
     """The specs of files and folders (every ``*.yaml`` and ``*.yml`` below), and all faults found on the way.
 
     The order of ``paths`` and of directory entries does not matter. Names are shown as given. Paths that hold jobs,
@@ -48,17 +64,34 @@ def assemble(paths: Iterable[str | os.PathLike[str]]) -> tuple[list[SpecSource],
         headers += more
         found += faults
     clusters = [header for header in headers if header.kind == CLUSTER]
-    asked_for = [] if clusters else [header for header in headers if header.kind in PARTS]
+    asked_for = (
+        [] if clusters else [header for header in headers if header.kind in PARTS]
+    )
     if asked_for:
         headers += _around(asked_for, library, found)
         clusters = [header for header in headers if header.kind == CLUSTER]
-    parts = _assign([header for header in headers if header.kind in PARTS], clusters, found)
+    parts = _assign(
+        [header for header in headers if header.kind in PARTS], clusters, found
+    )
     if asked_for:
-        clusters = [cluster for cluster in clusters if _holds(parts.get(id(cluster), []), asked_for)]
+        clusters = [
+            cluster
+            for cluster in clusters
+            if _holds(parts.get(id(cluster), []), asked_for)
+        ]
     _check_names(clusters, found)
     if not clusters and not found:
-        found.append(error("YML040", f"no `{CLUSTER}` in {_listed(paths)}", help="name a file or folder with a spec"))
-    return [_whole(cluster, parts.get(id(cluster), []), library, found) for cluster in clusters], found
+        found.append(
+            error(
+                "YML040",
+                f"no `{CLUSTER}` in {_listed(paths)}",
+                help="name a file or folder with a spec",
+            )
+        )
+    return [
+        _whole(cluster, parts.get(id(cluster), []), library, found)
+        for cluster in clusters
+    ], found
 
 
 class _Library:
@@ -76,7 +109,9 @@ class _Library:
         return self._loaded(STDIN, read_stdin) if path == STDIN else self.load(path)
 
     def _loaded(
-        self, real: str, reading: Callable[[], tuple[SourceFile | None, list[Diagnostic]]]
+        self,
+        real: str,
+        reading: Callable[[], tuple[SourceFile | None, list[Diagnostic]]],
     ) -> tuple[list[Header], list[Diagnostic]]:
         if real in self._headers:
             return self._headers[real], []
@@ -93,11 +128,18 @@ class _Library:
         return headers, found
 
 
-def _around(parts: Sequence[Header], library: _Library, found: list[Diagnostic]) -> list[Header]:
+def _around(
+    parts: Sequence[Header], library: _Library, found: list[Diagnostic]
+) -> list[Header]:
     """What else stands in the folder of the nearest cluster at or above each part."""
     given = {os.path.realpath(part.file.name) for part in parts}
     homes = {cluster_folder(folder) for folder in {_folder(part) for part in parts}}
-    paths = [path for home in homes if home is not None for path in _walk(os.path.relpath(home), found)]
+    paths = [
+        path
+        for home in homes
+        if home is not None
+        for path in _walk(os.path.relpath(home), found)
+    ]
     headers: list[Header] = []
     for real, path in sorted({os.path.realpath(path): path for path in paths}.items()):
         if real not in given:
@@ -112,14 +154,22 @@ def _holds(parts: Sequence[Header], asked_for: Sequence[Header]) -> bool:
     return any(part is wanted for part in parts for wanted in asked_for)
 
 
-def _find(paths: Iterable[str | os.PathLike[str]], found: list[Diagnostic]) -> list[str]:
+def _find(
+    paths: Iterable[str | os.PathLike[str]], found: list[Diagnostic]
+) -> list[str]:
     """Files by name, each once. Passed over: hidden files and folders, ``policies/``, what Trainyard wrote."""
     files: dict[str, str] = {}
     for path in sorted(os.path.normpath(os.fspath(path)) for path in paths):
         unread = len(found)
         inside = list(_walk(path, found)) if os.path.isdir(path) else [path]
         if not inside and len(found) == unread:
-            found.append(error("YML040", f"no YAML file in `{path}`", help="name a file or folder with a spec"))
+            found.append(
+                error(
+                    "YML040",
+                    f"no YAML file in `{path}`",
+                    help="name a file or folder with a spec",
+                )
+            )
         for name in inside:
             files.setdefault(STDIN if name == STDIN else os.path.realpath(name), name)
     return sorted(files.values())
@@ -131,7 +181,9 @@ def _walk(folder: str, found: list[Diagnostic]) -> Iterator[str]:
             folders.clear()
             continue
         skipped = (_POLICIES,) if parent == folder else ()
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in skipped)
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and name not in skipped
+        )
         for name in sorted(names):
             if is_yaml(name) and not name.startswith("."):
                 yield os.path.normpath(os.path.join(parent, name))
@@ -153,7 +205,9 @@ def _listed(paths: Iterable[str | os.PathLike[str]]) -> str:
     return listed(os.fspath(path) for path in paths) or "nothing"
 
 
-def _assign(parts: Sequence[Header], clusters: Sequence[Header], found: list[Diagnostic]) -> dict[int, list[Header]]:
+def _assign(
+    parts: Sequence[Header], clusters: Sequence[Header], found: list[Diagnostic]
+) -> dict[int, list[Header]]:
     """Parts by the identity of the cluster that they join."""
     joined: dict[int, list[Header]] = {}
     folders: dict[str, list[Header]] = {}
@@ -182,21 +236,39 @@ def _owner(part: Header, folders: dict[str, list[Header]]) -> Header | Diagnosti
     if len(choice) == 1:
         return choice[0]
     if not choice:
-        return error("YML041", f"no `{CLUSTER}` for {_title(part)}", span=part.at,
-                     help=f"name the folder that holds the `{CLUSTER}` too, or put one beside the file")  # fmt: skip
-    fact = error("YML042", f"{len(choice)} clusters could hold {_title(part)}", span=part.at,
-                 help=f"add `cluster: {choice[0].name}` to its `metadata`")  # fmt: skip
-    return replace(fact, related=tuple((cluster.at, "one cluster") for cluster in choice))
+        return error(
+            "YML041",
+            f"no `{CLUSTER}` for {_title(part)}",
+            span=part.at,
+            help=f"name the folder that holds the `{CLUSTER}` too, or put one beside the file",
+        )
+    fact = error(
+        "YML042",
+        f"{len(choice)} clusters could hold {_title(part)}",
+        span=part.at,
+        help=f"add `cluster: {choice[0].name}` to its `metadata`",
+    )
+    return replace(
+        fact, related=tuple((cluster.at, "one cluster") for cluster in choice)
+    )
 
 
-def _named(part: Header, wanted: ScalarNode, near: Sequence[Header]) -> Header | Diagnostic:
+def _named(
+    part: Header, wanted: ScalarNode, near: Sequence[Header]
+) -> Header | Diagnostic:
     match = [cluster for cluster in near if cluster.name == wanted.value]
     if match:
         return match[0]
     names = sorted({cluster.name for cluster in near})
-    otherwise = f"use one of: {listed(names)}" if names else "name the folder of the cluster"
-    return error("YML043", f"no cluster `{wanted.value}` for {_title(part)}", span=wanted.span,
-                 help=did_you_mean(str(wanted.value), names, otherwise))  # fmt: skip
+    otherwise = (
+        f"use one of: {listed(names)}" if names else "name the folder of the cluster"
+    )
+    return error(
+        "YML043",
+        f"no cluster `{wanted.value}` for {_title(part)}",
+        span=wanted.span,
+        help=did_you_mean(str(wanted.value), names, otherwise),
+    )
 
 
 def _folder(header: Header) -> str:
@@ -213,52 +285,89 @@ def _check_names(clusters: Sequence[Header], found: list[Diagnostic]) -> None:
     for cluster in clusters:
         other = first.setdefault(cluster.name, cluster)
         if cluster.name and other is not cluster:
-            fact = error("YML044", f"two clusters are named `{cluster.name}`", span=cluster.at, help="rename one")
+            fact = error(
+                "YML044",
+                f"two clusters are named `{cluster.name}`",
+                span=cluster.at,
+                help="rename one",
+            )
             found.append(replace(fact, related=((other.at, "first named here"),)))
 
 
-def _whole(cluster: Header, parts: Sequence[Header], library: _Library, found: list[Diagnostic]) -> SpecSource:
+def _whole(
+    cluster: Header, parts: Sequence[Header], library: _Library, found: list[Diagnostic]
+) -> SpecSource:
     extender = Extender(library.load)
     root = extender.flatten(cluster)
     found += extender.found
     root = _splice(root, parts, found)
     files = dict.fromkeys([*extender.files, *(part.file for part in parts)])
     stem = os.path.splitext(os.path.basename(cluster.file.name))[0]
-    return SpecSource(cluster.name or stem, cluster.file.name, Document(root), tuple(files))
+    return SpecSource(
+        cluster.name or stem, cluster.file.name, Document(root), tuple(files)
+    )
 
 
-def _splice(root: MappingNode, parts: Sequence[Header], found: list[Diagnostic]) -> MappingNode:
+def _splice(
+    root: MappingNode, parts: Sequence[Header], found: list[Diagnostic]
+) -> MappingNode:
     """The root with each part as an item of its list. A list of the wrong type is left for the spec's own check."""
     spec = root.child("spec")
-    if not parts or (spec is not None and not isinstance(spec, MappingNode) and not is_null(spec)):
+    if not parts or (
+        spec is not None and not isinstance(spec, MappingNode) and not is_null(spec)
+    ):
         return root
     items = dict(spec.items) if isinstance(spec, MappingNode) else {}
     for kind, key in PARTS.items():
-        items.update(_extended(items.get(key), key, [part for part in parts if part.kind == kind], root, found))
+        items.update(
+            _extended(
+                items.get(key),
+                key,
+                [part for part in parts if part.kind == kind],
+                root,
+                found,
+            )
+        )
     place = spec if spec is not None else root
     whole = MappingNode(place.span, items, key_span=place.key_span)
     return MappingNode(root.span, {**root.items, "spec": whole}, key_span=root.key_span)
 
 
 def _extended(
-    node: Node | None, key: str, parts: Sequence[Header], root: MappingNode, found: list[Diagnostic]
+    node: Node | None,
+    key: str,
+    parts: Sequence[Header],
+    root: MappingNode,
+    found: list[Diagnostic],
 ) -> dict[str, Node]:
     """``key`` with its list and the parts after it, or nothing if there is nothing to change."""
-    if not parts or (node is not None and not isinstance(node, SequenceNode) and not is_null(node)):
+    if not parts or (
+        node is not None and not isinstance(node, SequenceNode) and not is_null(node)
+    ):
         return {}
     items = list(node.items) if isinstance(node, SequenceNode) else []
-    names = {name.value: name for item in items if isinstance(name := item.child("name"), ScalarNode)}
+    names = {
+        name.value: name
+        for item in items
+        if isinstance(name := item.child("name"), ScalarNode)
+    }
     for part in parts:
         spec, metadata = part.root.child("spec"), part.root.child("metadata")
         name = metadata.child("name") if metadata is not None else None
         if not isinstance(spec, MappingNode) or not isinstance(name, ScalarNode):
             continue  # told by its header
         if (first := names.setdefault(name.value, name)) is not name:
-            fact = error("YML045", f"two items of `spec.{key}` are named `{name.value}`", span=name.span,
-                         help="rename one or remove it")  # fmt: skip
+            fact = error(
+                "YML045",
+                f"two items of `spec.{key}` are named `{name.value}`",
+                span=name.span,
+                help="rename one or remove it",
+            )
             found.append(replace(fact, related=((first.span, "first named here"),)))
             continue
-        items.append(MappingNode(spec.span, {"name": name, **spec.items}, key_span=spec.key_span))
+        items.append(
+            MappingNode(spec.span, {"name": name, **spec.items}, key_span=spec.key_span)
+        )
     place = node if node is not None else root
     span = place.span if node is not None else first_character(root)
     return {key: SequenceNode(span, items, key_span=place.key_span)}

@@ -23,7 +23,15 @@ from yaml.events import (
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
 from compiler.source.scalars import Refusal, resolve
-from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile, Span
+from compiler.source.tree import (
+    Document,
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    SourceFile,
+    Span,
+)
 
 MAX_DEPTH = 64
 """Deepest nesting; Kubernetes objects stay under 30, and a stack of 64 never overflows."""
@@ -59,7 +67,9 @@ def events(text: str, *, pure: bool = False) -> Callable[[], Any]:
 class Composer:
     """Builds the documents of one text; ``found`` receives the diagnostics."""
 
-    def __init__(self, file: SourceFile, next_event: Callable[[], Any], found: list[Diagnostic]) -> None:
+    def __init__(
+        self, file: SourceFile, next_event: Callable[[], Any], found: list[Diagnostic]
+    ) -> None:
         self._file = file
         self._next = next_event
         self._found = found
@@ -79,15 +89,21 @@ class Composer:
             self._start_document()
             root = self._node(self._next(), None, 0)
             self._next()  # the end of the document
-            empty = isinstance(root, ScalarNode) and root.value is None and not root.text
+            empty = (
+                isinstance(root, ScalarNode) and root.value is None and not root.text
+            )
             if not empty:
                 yield Document(root)
 
     def _span(self, event: Any) -> Span:
         start, end = event.start_mark, event.end_mark
-        return Span(self._file, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+        return Span(
+            self._file, start.line + 1, start.column + 1, end.line + 1, end.column + 1
+        )
 
-    def _error(self, code: str, message: str, span: Span, help: str, **more: Any) -> None:
+    def _error(
+        self, code: str, message: str, span: Span, help: str, **more: Any
+    ) -> None:
         found = error(code, message, span=span, help=help)
         self._found.append(replace(found, **more) if more else found)
 
@@ -101,9 +117,17 @@ class Composer:
         if self._count > MAX_NODES:
             self._too_many(self._span(event))
         if event.anchor is None:
-            return self._scalar(event, key) if type(event) is ScalarEvent else self._collection(event, key, depth)
+            return (
+                self._scalar(event, key)
+                if type(event) is ScalarEvent
+                else self._collection(event, key, depth)
+            )
         self._anchors[event.anchor], before = None, self._count
-        node = self._scalar(event, key) if type(event) is ScalarEvent else self._collection(event, key, depth)
+        node = (
+            self._scalar(event, key)
+            if type(event) is ScalarEvent
+            else self._collection(event, key, depth)
+        )
         self._anchors[event.anchor] = (node, self._count - before + 1)
         return node
 
@@ -116,26 +140,42 @@ class Composer:
         else:
             value = self._values[text] = resolve(text)
         if not text and key is not None:
-            return ScalarNode(key, value, text, key_span=key)  # nothing was written: show the key
+            return ScalarNode(
+                key, value, text, key_span=key
+            )  # nothing was written: show the key
         span = self._span(event)
         if type(value) is Refusal:
             self._error(value.code, f"`{_short(text)}` {value.fact}", span, value.help)
             value = text
         return ScalarNode(span, value, text, key_span=key)
 
-    def _collection(self, event: CollectionStartEvent, key: Span | None, depth: int) -> Node:
+    def _collection(
+        self, event: CollectionStartEvent, key: Span | None, depth: int
+    ) -> Node:
         if depth >= MAX_DEPTH:
             self._too_deep(self._span(event))
-        return self._mapping(event, key, depth) if type(event) is MappingStartEvent else self._list(event, key, depth)
+        return (
+            self._mapping(event, key, depth)
+            if type(event) is MappingStartEvent
+            else self._list(event, key, depth)
+        )
 
-    def _list(self, event: CollectionStartEvent, key: Span | None, depth: int) -> SequenceNode:
+    def _list(
+        self, event: CollectionStartEvent, key: Span | None, depth: int
+    ) -> SequenceNode:
         items: list[Node] = []
         node, make = self._next, self._node
         while not isinstance(item := node(), CollectionEndEvent):
             items.append(make(item, None, depth + 1))
-        return SequenceNode(self._whole(event, item, items[-1].span if items else None), items, key_span=key)
+        return SequenceNode(
+            self._whole(event, item, items[-1].span if items else None),
+            items,
+            key_span=key,
+        )
 
-    def _mapping(self, event: CollectionStartEvent, key: Span | None, depth: int) -> MappingNode:
+    def _mapping(
+        self, event: CollectionStartEvent, key: Span | None, depth: int
+    ) -> MappingNode:
         items: dict[str, Node] = {}
         merged: list[Node] = []
         last: Span | None = None
@@ -160,7 +200,9 @@ class Composer:
         span = self._span(start)
         if start.flow_style or last is None:
             mark = end.end_mark
-            return Span(self._file, span.line, span.column, mark.line + 1, mark.column + 1)
+            return Span(
+                self._file, span.line, span.column, mark.line + 1, mark.column + 1
+            )
         return Span(self._file, span.line, span.column, last.end_line, last.end_column)
 
     def _key(self, event: Any, depth: int) -> tuple[str | None, Span]:
@@ -176,25 +218,48 @@ class Composer:
         if event.style:
             return name, span
         if name == "<<":
-            self._error("YML015", "the merge key `<<` is not part of YAML 1.2", span,
-                        "use `extends:` with the path of a base, or repeat the keys")  # fmt: skip
+            self._error(
+                "YML015",
+                "the merge key `<<` is not part of YAML 1.2",
+                span,
+                "use `extends:` with the path of a base, or repeat the keys",
+            )
             return None, span
         value = resolve(name)
         if type(value) is Refusal:
-            self._error(value.code, f"key `{_short(name)}` {value.fact}", span, f'quote the key: `"{_short(name)}"`')
+            self._error(
+                value.code,
+                f"key `{_short(name)}` {value.fact}",
+                span,
+                f'quote the key: `"{_short(name)}"`',
+            )
         elif type(value) is not str:
-            self._error("YML012", f"key `{name}` is not a string" if name else "a key is empty", span,
-                        f'quote the key: `"{name}"`' if name else "write a name before the colon")  # fmt: skip
+            self._error(
+                "YML012",
+                f"key `{name}` is not a string" if name else "a key is empty",
+                span,
+                f'quote the key: `"{name}"`'
+                if name
+                else "write a name before the colon",
+            )
         else:
             self._keys.add(name)
         return name, span
 
     def _complex_key(self, event: NodeEvent, span: Span, depth: int) -> str | None:
         node = self._node(event, span, depth + 1)
-        if type(event) is AliasEvent and isinstance(node, ScalarNode) and isinstance(node.value, str):
+        if (
+            type(event) is AliasEvent
+            and isinstance(node, ScalarNode)
+            and isinstance(node.value, str)
+        ):
             return node.value
         template = self._file.line(span.line)[max(0, span.column - 2) : span.column + 1]
-        help = "quote the value; template expressions are not expanded" if "{{" in template else "use a string as key"
+        help = (
+            "quote the value; template expressions are not expanded"
+            if "{{" in template
+            else "use a string as key"
+        )
         self._error("YML013", "a key is a list, a mapping or an alias", span, help)
         return None
 
@@ -204,11 +269,20 @@ class Composer:
         null = ScalarNode(span, None, "", key_span=key)
         known = self._anchors.get(name, False)
         if known is False:
-            self._error("YML004", f"no anchor `&{name}` before alias `*{name}`", span,
-                        f"define `&{name}` above, or quote the value if it is text")  # fmt: skip
+            self._error(
+                "YML004",
+                f"no anchor `&{name}` before alias `*{name}`",
+                span,
+                f"define `&{name}` above, or quote the value if it is text",
+            )
             return null
         if not isinstance(known, tuple):
-            self._error("YML006", f"alias `*{name}` stands inside its own anchor", span, "write the value out")
+            self._error(
+                "YML006",
+                f"alias `*{name}` stands inside its own anchor",
+                span,
+                "write the value out",
+            )
             return null
         node, size = known
         if self._bomb(size, span):
@@ -219,7 +293,9 @@ class Composer:
             return ScalarNode(span, node.value, node.text, node.quoted, key_span=key)
         if isinstance(node, MappingNode):
             return MappingNode(span, node.items, key_span=key)
-        return SequenceNode(span, node.items if isinstance(node, SequenceNode) else [], key_span=key)
+        return SequenceNode(
+            span, node.items if isinstance(node, SequenceNode) else [], key_span=key
+        )
 
     def _bomb(self, size: int, span: Span) -> bool:
         """Whether this alias would pass the limit; told once a document."""
@@ -229,28 +305,53 @@ class Composer:
             self._count += size
             return False
         if before <= MAX_ALIAS_NODES:
-            self._error("YML005", f"aliases add more than {MAX_ALIAS_NODES:,} values", span,
-                        "write the values out, or share them with `extends:`")  # fmt: skip
+            self._error(
+                "YML005",
+                f"aliases add more than {MAX_ALIAS_NODES:,} values",
+                span,
+                "write the values out, or share them with `extends:`",
+            )
         return True
 
     def _too_deep(self, span: Span) -> None:
-        self._error("YML007", f"nested more than {MAX_DEPTH} levels deep", span, "flatten the value")
+        self._error(
+            "YML007",
+            f"nested more than {MAX_DEPTH} levels deep",
+            span,
+            "flatten the value",
+        )
         raise TooDeep(span.line)
 
     def _too_many(self, span: Span) -> None:
-        self._error("YML023", f"`{self._file.name}` holds more than {MAX_NODES:,} values", span,
-                    "split it into files")  # fmt: skip
+        self._error(
+            "YML023",
+            f"`{self._file.name}` holds more than {MAX_NODES:,} values",
+            span,
+            "split it into files",
+        )
         raise TooMany
 
     def _tagged(self, event: Any) -> None:
         span = self._span(event)
         tag = event.tag.replace("tag:yaml.org,2002:", "!!")
-        self._error("YML014", f"explicit tag `{_short(tag)}`", span,
-                    "remove the tag; quote the value if it is text")  # fmt: skip
+        self._error(
+            "YML014",
+            f"explicit tag `{_short(tag)}`",
+            span,
+            "remove the tag; quote the value if it is text",
+        )
 
     def _duplicate(self, name: str, place: Span, first: Node) -> None:
-        related = ((first.key_span, "first set here"),) if first.key_span is not None else ()
-        self._error("YML001", f"duplicate key `{_short(name)}`", place, "remove one of the two", related=related)
+        related = (
+            ((first.key_span, "first set here"),) if first.key_span is not None else ()
+        )
+        self._error(
+            "YML001",
+            f"duplicate key `{_short(name)}`",
+            place,
+            "remove one of the two",
+            related=related,
+        )
 
 
 def _merge(items: dict[str, Node], merged: Node) -> None:

@@ -35,8 +35,14 @@ class Extender:
         if extends is None:
             return header.root
         path = os.path.normpath(header.file.name)
-        specs = [spec for base in self._paths(extends) if (spec := self._base(base, path, (*chain, path))) is not None]
-        items = {key: node for key, node in header.root.items.items() if key != "extends"}
+        specs = [
+            spec
+            for base in self._paths(extends)
+            if (spec := self._base(base, path, (*chain, path))) is not None
+        ]
+        items = {
+            key: node for key, node in header.root.items.items() if key != "extends"
+        }
         over = items.get("spec")
         merged: Node | None = None
         for spec in [*specs, *([over] if over is not None else [])]:
@@ -49,11 +55,19 @@ class Extender:
         nodes = extends.items if isinstance(extends, SequenceNode) else [extends]
         paths = []
         for node in nodes:
-            if isinstance(node, ScalarNode) and isinstance(node.value, str) and _is_path(node.value):
+            if (
+                isinstance(node, ScalarNode)
+                and isinstance(node.value, str)
+                and _is_path(node.value)
+            ):
                 paths.append(node)
             else:
-                self._tell("YML037", "`extends` is not a path or a list of paths", node,
-                           "write the path of a base, relative to this file")  # fmt: skip
+                self._tell(
+                    "YML037",
+                    "`extends` is not a path or a list of paths",
+                    node,
+                    "write the path of a base, relative to this file",
+                )
         return paths
 
     def _base(self, node: ScalarNode, path: str, chain: tuple[str, ...]) -> Node | None:
@@ -61,12 +75,22 @@ class Extender:
         target = os.path.normpath(os.path.join(os.path.dirname(path), str(node.value)))
         if target in chain:
             route = " → ".join([*chain[chain.index(target) :], target])
-            self._tell("YML038", f"`extends` goes in a circle: {route}", node, "remove one of the steps")
+            self._tell(
+                "YML038",
+                f"`extends` goes in a circle: {route}",
+                node,
+                "remove one of the steps",
+            )
             return None
         self._count += 1
         if self._count > MAX_BASES:
             if self._count == MAX_BASES + 1:
-                self._tell("YML039", f"more than {MAX_BASES} bases", node, "put the shared values into fewer files")
+                self._tell(
+                    "YML039",
+                    f"more than {MAX_BASES} bases",
+                    node,
+                    "put the shared values into fewer files",
+                )
             return None
         headers, faults = self._load(target)
         if missing := [fault for fault in faults if fault.span is None]:
@@ -75,8 +99,12 @@ class Extender:
         base = _pick(headers)
         if base is None:
             if not faults:
-                self._tell("YML037", f"`{target}` does not hold exactly one base", node,
-                           f"name a file with one `{BASE}`, or with one `{CLUSTER}`")  # fmt: skip
+                self._tell(
+                    "YML037",
+                    f"`{target}` does not hold exactly one base",
+                    node,
+                    f"name a file with one `{BASE}`, or with one `{CLUSTER}`",
+                )
             return None
         return self.flatten(base, chain).child("spec")
 
@@ -86,12 +114,20 @@ class Extender:
 
 def _is_path(text: str) -> bool:
     """Whether a file can have this name: no system takes a zero byte, or half a pair of surrogates."""
-    return bool(text) and "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
+    return (
+        bool(text)
+        and "\0" not in text
+        and not any("\ud800" <= char <= "\udfff" for char in text)
+    )
 
 
 def _at(node: Node, fault: Diagnostic) -> Diagnostic:
     """A fault of a file that cannot be read, told where the file is named as a base."""
-    help = "check the path; it is relative to this file" if fault.code == "YML020" else fault.help
+    help = (
+        "check the path; it is relative to this file"
+        if fault.code == "YML020"
+        else fault.help
+    )
     return replace(fault, span=node.span, label="named as a base here", help=help)
 
 

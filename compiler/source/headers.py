@@ -8,13 +8,24 @@ from dataclasses import replace
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.diagnostics.near import meant
-from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SourceFile, Span
+from compiler.source.tree import (
+    Document,
+    MappingNode,
+    Node,
+    ScalarNode,
+    SourceFile,
+    Span,
+)
 
 API_VERSION = "trainyard.dev/v1alpha1"
 _GROUP = API_VERSION.partition("/")[0]
 CLUSTER = "TrainingCluster"
 BASE = "TrainingClusterBase"
-PARTS = {"TrainingJob": "jobs", "TrainingQueue": "queues", "TrainingNodePool": "nodePools"}
+PARTS = {
+    "TrainingJob": "jobs",
+    "TrainingQueue": "queues",
+    "TrainingNodePool": "nodePools",
+}
 """Kinds that are one item of a list of the cluster's spec, and the list."""
 
 _KINDS = (CLUSTER, BASE, *PARTS)
@@ -42,17 +53,33 @@ class Header:
         """``metadata.cluster`` of a part: the name of the cluster that it joins."""
         metadata = self.root.child("metadata")
         node = metadata.child("cluster") if metadata is not None else None
-        return node if isinstance(node, ScalarNode) and isinstance(node.value, str) else None
+        return (
+            node
+            if isinstance(node, ScalarNode) and isinstance(node.value, str)
+            else None
+        )
 
 
-def read_header(file: SourceFile, document: Document) -> tuple[Header | None, list[Diagnostic]]:
+def read_header(
+    file: SourceFile, document: Document
+) -> tuple[Header | None, list[Diagnostic]]:
     """The header of a document, or why it is none of ours. A cluster's own keys are judged with its spec."""
     root = document.root
     if not isinstance(root, MappingNode):
-        return None, [error("YML030", "a document is not a mapping", span=first_character(root),
-                            help=f"begin with `apiVersion: {API_VERSION}` and `kind: {CLUSTER}`")]  # fmt: skip
+        return None, [
+            error(
+                "YML030",
+                "a document is not a mapping",
+                span=first_character(root),
+                help=f"begin with `apiVersion: {API_VERSION}` and `kind: {CLUSTER}`",
+            )
+        ]
     found = [*_check_value(root, "apiVersion", (API_VERSION,), "YML031")]
-    if not found or root.child("apiVersion") is None or _text(root.child("apiVersion")).startswith(_GROUP):
+    if (
+        not found
+        or root.child("apiVersion") is None
+        or _text(root.child("apiVersion")).startswith(_GROUP)
+    ):
         # Of a stranger's API the kind is no fault of its own.
         found += _check_value(root, "kind", _KINDS, "YML032")
     if found:
@@ -76,30 +103,59 @@ def first_character(node: Node) -> Span:
 
 
 def _text(node: Node | None) -> str:
-    return node.value if isinstance(node, ScalarNode) and isinstance(node.value, str) else ""
+    return (
+        node.value
+        if isinstance(node, ScalarNode) and isinstance(node.value, str)
+        else ""
+    )
 
 
-def _check_value(root: MappingNode, key: str, known: tuple[str, ...], code: str) -> Iterator[Diagnostic]:
+def _check_value(
+    root: MappingNode, key: str, known: tuple[str, ...], code: str
+) -> Iterator[Diagnostic]:
     node = root.child(key)
     choices = listed(known, " or ")
     if node is None:
-        yield error("YML030", f"no `{key}` in a document", span=first_character(root), help=f"add `{key}`: {choices}")
+        yield error(
+            "YML030",
+            f"no `{key}` in a document",
+            span=first_character(root),
+            help=f"add `{key}`: {choices}",
+        )
     elif (value := _text(node)) not in known:
         shown = node.text if isinstance(node, ScalarNode) else "..."
-        yield error(code, f"unknown {key} `{shown}`", span=node.span, help=did_you_mean(value, known, f"use {choices}"))
+        yield error(
+            code,
+            f"unknown {key} `{shown}`",
+            span=node.span,
+            help=did_you_mean(value, known, f"use {choices}"),
+        )
 
 
 def _check_part(header: Header) -> Iterator[Diagnostic]:
     """A part is spliced into the cluster, so nothing outside its spec may be lost without a word."""
-    root, metadata, spec = header.root, header.root.child("metadata"), header.root.child("spec")
+    root, metadata, spec = (
+        header.root,
+        header.root.child("metadata"),
+        header.root.child("spec"),
+    )
     yield from _unknown(header, root, _ROOT_KEYS, header.kind)
     if metadata is None or not header.name:
-        yield error("YML033", f"`{header.kind}` has no `metadata.name`", span=(metadata or root).key_span
-                    or first_character(root), help="add `metadata: {name: ...}`")  # fmt: skip
+        yield error(
+            "YML033",
+            f"`{header.kind}` has no `metadata.name`",
+            span=(metadata or root).key_span or first_character(root),
+            help="add `metadata: {name: ...}`",
+        )
     yield from _check_metadata(header, ("name", "cluster"))
     yield from _check_spec(header, f"one item of `spec.{PARTS[header.kind]}`")
     if isinstance(spec, MappingNode) and (name := spec.child("name")) is not None:
-        found = error("YML035", f"`{header.kind}` names itself twice", span=name.key_span, help="remove `spec.name`")
+        found = error(
+            "YML035",
+            f"`{header.kind}` names itself twice",
+            span=name.key_span,
+            help="remove `spec.name`",
+        )
         yield replace(found, related=((header.at, "named here"),))
 
 
@@ -120,9 +176,12 @@ def _check_metadata(header: Header, known: tuple[str, ...]) -> Iterator[Diagnost
 def _check_spec(header: Header, fields: str) -> Iterator[Diagnostic]:
     spec = header.root.child("spec")
     if not isinstance(spec, MappingNode):
-        yield error("YML034", f"`{header.kind}` has no mapping under `spec`",
-                    span=spec.span if spec is not None else first_character(header.root),
-                    help=f"write the fields of {fields} under `spec:`")  # fmt: skip
+        yield error(
+            "YML034",
+            f"`{header.kind}` has no mapping under `spec`",
+            span=spec.span if spec is not None else first_character(header.root),
+            help=f"write the fields of {fields} under `spec:`",
+        )
 
 
 _CHECKS = {BASE: _check_base, **dict.fromkeys(PARTS, _check_part)}
@@ -130,15 +189,27 @@ _CHECKS = {BASE: _check_base, **dict.fromkeys(PARTS, _check_part)}
 
 
 _ELSEWHERE = {
-    **{(kind, "extends"): "only clusters and their bases have `extends`" for kind in PARTS},
-    **{("TrainingJob", key): "write it under `spec`, where jobs have it" for key in ("namespace", "labels")},
+    **{
+        (kind, "extends"): "only clusters and their bases have `extends`"
+        for kind in PARTS
+    },
+    **{
+        ("TrainingJob", key): "write it under `spec`, where jobs have it"
+        for key in ("namespace", "labels")
+    },
 }
 """Keys that stand elsewhere in the documents of clusters, or of Kubernetes: by kind and key."""
 
 
-def _unknown(header: Header, node: MappingNode, known: tuple[str, ...], where: str) -> Iterator[Diagnostic]:
+def _unknown(
+    header: Header, node: MappingNode, known: tuple[str, ...], where: str
+) -> Iterator[Diagnostic]:
     for key, value in node.items.items():
         if key not in known:
             help = _ELSEWHERE.get((header.kind, key)) or did_you_mean(key, known)
-            yield error("YML036", f"unknown key `{key}` in `{where}`", span=value.key_span,
-                        help=help or "remove the key")  # fmt: skip
+            yield error(
+                "YML036",
+                f"unknown key `{key}` in `{where}`",
+                span=value.key_span,
+                help=help or "remove the key",
+            )

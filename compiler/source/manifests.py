@@ -24,13 +24,28 @@ def parse_manifests(file: SourceFile) -> tuple[list[Document], list[Diagnostic]]
     """As `parse`, with every value that Kubernetes' reader has one reading of read by it."""
     documents, faults = parse(file)
     faults = [each for each in faults if each.code != _MERGE_KEY]
-    doubted = {(each.span.line, each.span.column) for each in faults if each.code in _AMBIGUOUS and each.span}
-    settled = {place for document in documents for place in _settled(document, doubted)} if doubted else set()
-    return documents, [each for each in faults if each.code not in _AMBIGUOUS or each.span is None
-                       or (each.span.line, each.span.column) not in settled]
+    doubted = {
+        (each.span.line, each.span.column)
+        for each in faults
+        if each.code in _AMBIGUOUS and each.span
+    }
+    settled = (
+        {place for document in documents for place in _settled(document, doubted)}
+        if doubted
+        else set()
+    )
+    return documents, [
+        each
+        for each in faults
+        if each.code not in _AMBIGUOUS
+        or each.span is None
+        or (each.span.line, each.span.column) not in settled
+    ]
 
 
-def _settled(document: Document, doubted: set[tuple[int, int]]) -> list[tuple[int, int]]:
+def _settled(
+    document: Document, doubted: set[tuple[int, int]]
+) -> list[tuple[int, int]]:
     """Give doubted values their reading; the places of those that have one."""
     found = []
     for _, node in document.routes():

@@ -11,7 +11,9 @@ def merge(base: Node | None, over: Node) -> Node:
     Mappings merge deeply, lists whose items all have a ``name`` merge by name, everything else is
     replaced. An explicit null in ``over`` removes the key.
     """
-    if isinstance(over, MappingNode) and (base is None or isinstance(base, MappingNode)):
+    if isinstance(over, MappingNode) and (
+        base is None or isinstance(base, MappingNode)
+    ):
         return _merge_mappings(base, over)
     if isinstance(over, SequenceNode) and isinstance(base, SequenceNode):
         ours, theirs = _named(over), _named(base)
@@ -35,7 +37,9 @@ def _merge_mappings(base: MappingNode | None, over: MappingNode) -> MappingNode:
     return MappingNode(over.span, items, key_span=over.key_span)
 
 
-def _merge_named(base: list[tuple[str, Node]], over: list[tuple[str, Node]], place: SequenceNode) -> SequenceNode:
+def _merge_named(
+    base: list[tuple[str, Node]], over: list[tuple[str, Node]], place: SequenceNode
+) -> SequenceNode:
     """Items of the base in its order, then the new ones. A name given twice stays so, to be told as just that."""
     below = dict(reversed(base))  # of two the first
     above: dict[str, list[Node]] = {}

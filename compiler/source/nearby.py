@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from compiler.source.headers import CLUSTER
 from compiler.source.read import is_yaml, read_bytes
 
-_CLUSTER = re.compile(rf"^kind:\s*[\"']?{CLUSTER}[\"']?\s*(?:#|$)".encode(), re.MULTILINE)
+_CLUSTER = re.compile(
+    rf"^kind:\s*[\"']?{CLUSTER}[\"']?\s*(?:#|$)".encode(), re.MULTILINE
+)
 
 
 def ancestors(folder: str) -> Iterator[str]:
@@ -33,7 +35,11 @@ def cluster_folder(folder: str) -> str | None:
 def _files(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
-            return [entry.path for entry in entries if entry.is_file() and is_yaml(entry.name)]
+            return [
+                entry.path
+                for entry in entries
+                if entry.is_file() and is_yaml(entry.name)
+            ]
     except OSError:
         return []
 

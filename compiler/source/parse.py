@@ -19,7 +19,9 @@ MAX_RESTARTS = 100
 _DOCUMENT_START = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 
 
-def parse(file: SourceFile, *, pure: bool = False) -> tuple[list[Document], list[Diagnostic]]:
+def parse(
+    file: SourceFile, *, pure: bool = False
+) -> tuple[list[Document], list[Diagnostic]]:
     """All documents of a text (empty ones left out) and all faults of it.
 
     A syntax error ends its document; parsing goes on at the next ``---``. A text without any document
@@ -34,12 +36,20 @@ def parse(file: SourceFile, *, pure: bool = False) -> tuple[list[Document], list
         text = FORBIDDEN.sub(" ", text)  # same length: places stay true
     documents = _without_gc(lambda: _documents(file, text, found, pure))
     if not documents and not found:
-        found.append(error("YML019", f"`{file.name}` has no content", span=Span(file, 1, 1, 1, 1),
-                           help="begin with `apiVersion:`, `kind:`, `metadata:` and `spec:`"))  # fmt: skip
+        found.append(
+            error(
+                "YML019",
+                f"`{file.name}` has no content",
+                span=Span(file, 1, 1, 1, 1),
+                help="begin with `apiVersion:`, `kind:`, `metadata:` and `spec:`",
+            )
+        )
     return documents, found
 
 
-def _documents(file: SourceFile, text: str, found: list[Diagnostic], pure: bool) -> list[Document]:
+def _documents(
+    file: SourceFile, text: str, found: list[Diagnostic], pure: bool
+) -> list[Document]:
     """Documents up to the first syntax error, then from the next ``---`` on, and so forth, up to ``MAX_RESTARTS``."""
     from yaml import YAMLError
     from yaml.error import MarkedYAMLError
@@ -65,8 +75,14 @@ def _documents(file: SourceFile, text: str, found: list[Diagnostic], pure: bool)
         except TooMany:
             return documents
         except YAMLError as fault:
-            found.append(error("YML002", "text that is not YAML", span=Span(file, 1, 1, 1, 1),
-                               notes=(f"the YAML parser says: {fault}",)))  # fmt: skip
+            found.append(
+                error(
+                    "YML002",
+                    "text that is not YAML",
+                    span=Span(file, 1, 1, 1, 1),
+                    notes=(f"the YAML parser says: {fault}",),
+                )
+            )
             return documents
     return documents
 
@@ -79,7 +95,11 @@ def _after(text: str, lines: int) -> str | None:
         if start == 0:
             return None
     match = _DOCUMENT_START.search(text, start)
-    return "\n" * text.count("\n", 0, match.start()) + text[match.start() :] if match else None
+    return (
+        "\n" * text.count("\n", 0, match.start()) + text[match.start() :]
+        if match
+        else None
+    )
 
 
 def _without_gc(work: Callable[[], Any]) -> Any:

@@ -11,7 +11,13 @@ from functools import lru_cache
 from typing import Any
 
 import yaml
-from yaml.events import CollectionEndEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent, StreamEndEvent
+from yaml.events import (
+    CollectionEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
 
 from compiler.source.compose import MAX_DEPTH, MAX_NODES, events
 from compiler.source.scalars import Refusal, Value, resolve
@@ -74,7 +80,9 @@ class _Reader:
             value = self._value(first, 0)
             self._next()  # the end of the document
             self._counted(1)
-            empty = first.__class__ is ScalarEvent and not first.value and not first.style
+            empty = (
+                first.__class__ is ScalarEvent and not first.value and not first.style
+            )
             if not empty:
                 yield value
 
@@ -84,11 +92,17 @@ class _Reader:
             if event.anchor is not None or event.tag is not None:
                 raise _Odd
             return event.value if event.style else _scalar(event.value)
-        if depth >= MAX_DEPTH or event.anchor is not None:  # an alias has the name of its anchor
+        if (
+            depth >= MAX_DEPTH or event.anchor is not None
+        ):  # an alias has the name of its anchor
             raise _Odd
         if event.tag is not None:
             raise _Odd
-        return self._mapping(depth + 1) if cls is MappingStartEvent else self._list(event, depth + 1)
+        return (
+            self._mapping(depth + 1)
+            if cls is MappingStartEvent
+            else self._list(event, depth + 1)
+        )
 
     def _mapping(self, depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}

@@ -16,8 +16,11 @@ MAX_BYTES = 64 << 20
 
 # Longest first: the UTF-32 mark begins with the UTF-16 one.
 _MARKS = (
-    (b"\xff\xfe\x00\x00", "UTF-32"), (b"\x00\x00\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"),
-)  # fmt: skip
+    (b"\xff\xfe\x00\x00", "UTF-32"),
+    (b"\x00\x00\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
 _SAVE = "save the file as UTF-8"
 STDIN = "-"
 """The path that stands for standard input on a command line."""
@@ -31,13 +34,19 @@ def is_yaml(name: str) -> bool:
     return name.lower().endswith((".yaml", ".yml"))
 
 
-def read(path: str | os.PathLike[str], shown: str = "") -> tuple[SourceFile | None, list[Diagnostic]]:
+def read(
+    path: str | os.PathLike[str], shown: str = ""
+) -> tuple[SourceFile | None, list[Diagnostic]]:
     """The text of a file, named ``shown`` (default: the path as given) in diagnostics.
 
     Faults (no such file, a directory, no permission, too large, binary, not UTF-8) are diagnostics; the
     file is then ``None``. A UTF-8 byte order mark is dropped and line ends become LF.
     """
-    name = (shown or os.fspath(path)).replace("\\", "/") if os.sep == "\\" else shown or os.fspath(path)
+    name = (
+        (shown or os.fspath(path)).replace("\\", "/")
+        if os.sep == "\\"
+        else shown or os.fspath(path)
+    )
     try:
         data = read_bytes(path)
     except (OSError, ValueError) as fault:
@@ -57,13 +66,26 @@ def read_stdin() -> tuple[SourceFile | None, list[Diagnostic]]:
 
 def _decoded(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]:
     if len(data) > MAX_BYTES:
-        return None, [error("YML023", f"`{name}` is larger than {MAX_BYTES >> 20} MiB", help="split it into files")]
+        return None, [
+            error(
+                "YML023",
+                f"`{name}` is larger than {MAX_BYTES >> 20} MiB",
+                help="split it into files",
+            )
+        ]
     return decode(data, name)
 
 
-def walk(folder: str, found: list[Diagnostic]) -> Iterator[tuple[str, list[str], list[str]]]:
+def walk(
+    folder: str, found: list[Diagnostic]
+) -> Iterator[tuple[str, list[str], list[str]]]:
     """``os.walk``; a folder that cannot be read is a fault, since nobody knows what it holds."""
-    return os.walk(folder, onerror=lambda fault: found.append(_unreadable(os.path.normpath(fault.filename), fault)))
+    return os.walk(
+        folder,
+        onerror=lambda fault: found.append(
+            _unreadable(os.path.normpath(fault.filename), fault)
+        ),
+    )
 
 
 def decode(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]:
@@ -84,9 +106,13 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     wait for its writer, and a device may never end."""
     found = os.stat(path)
     if not stat.S_ISREG(found.st_mode) and not os.fspath(path).startswith(_HANDED):
-        kind = next((word for is_kind, word in _KINDS if is_kind(found.st_mode)), "no file")
+        kind = next(
+            (word for is_kind, word in _KINDS if is_kind(found.st_mode)), "no file"
+        )
         number = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
-        raise OSError(number, f"it is {kind}, and only regular files are read", os.fspath(path))
+        raise OSError(
+            number, f"it is {kind}, and only regular files are read", os.fspath(path)
+        )
     with open(path, "rb", buffering=0) as handle:
         if stat.S_ISREG(found.st_mode) and found.st_size <= MAX_BYTES:
             return handle.readall()
@@ -94,7 +120,10 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 _KINDS = (
-    (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
     (stat.S_ISDIR, "a directory"),
 )
 
@@ -110,10 +139,18 @@ def _bounded(handle: RawIOBase) -> bytes:
 
 def _unreadable(name: str, fault: OSError | ValueError) -> Diagnostic:
     if isinstance(fault, FileNotFoundError | NotADirectoryError):
-        return error("YML020", f"no file `{name}`", help="check the path; it is relative to the working directory")
+        return error(
+            "YML020",
+            f"no file `{name}`",
+            help="check the path; it is relative to the working directory",
+        )
     if isinstance(fault, IsADirectoryError):
-        return error("YML021", f"`{name}` is a directory, not a file", help="name a file in it")
-    reason = (fault.strerror or str(fault)) if isinstance(fault, OSError) else str(fault)
+        return error(
+            "YML021", f"`{name}` is a directory, not a file", help="name a file in it"
+        )
+    reason = (
+        (fault.strerror or str(fault)) if isinstance(fault, OSError) else str(fault)
+    )
     if isinstance(fault, OSError) and fault.errno not in (errno.EINVAL, errno.ELOOP):
         help = "check its owner and mode"
     else:
@@ -130,22 +167,53 @@ def _wrong_kind(data: bytes, name: str) -> Diagnostic | None:
     if at < 0:
         return None
     head = data[:64]
-    if len(head) >= 4 and len(head) % 2 == 0 and (not any(head[0::2]) or not any(head[1::2])):
-        return error("YML016", f"`{name}` looks like UTF-16 or UTF-32, not UTF-8", help=_SAVE)
+    if (
+        len(head) >= 4
+        and len(head) % 2 == 0
+        and (not any(head[0::2]) or not any(head[1::2]))
+    ):
+        return error(
+            "YML016", f"`{name}` looks like UTF-16 or UTF-32, not UTF-8", help=_SAVE
+        )
     span = _span(data, name, at, 1)
-    return error("YML017", f"`{name}` is binary", span=span, label="zero byte here", help="name a YAML file")
+    return error(
+        "YML017",
+        f"`{name}` is binary",
+        span=span,
+        label="zero byte here",
+        help="name a YAML file",
+    )
 
 
 def _not_utf8(data: bytes, name: str, fault: UnicodeDecodeError) -> Diagnostic:
     return error(
-        "YML016", f"`{name}` is not UTF-8", span=_span(data, name, fault.start, 1),
-        label=f"byte 0x{data[fault.start]:02x} does not belong here", help=_SAVE,
-    )  # fmt: skip
+        "YML016",
+        f"`{name}` is not UTF-8",
+        span=_span(data, name, fault.start, 1),
+        label=f"byte 0x{data[fault.start]:02x} does not belong here",
+        help=_SAVE,
+    )
 
 
 def _span(data: bytes, name: str, offset: int, width: int) -> Span:
     """The place of a byte, in a text where every wrong byte is shown as U+FFFD."""
-    before = data[:offset].decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    text = data[: offset + 4096].decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    before = (
+        data[:offset]
+        .decode("utf-8-sig", "replace")
+        .replace("\r\n", "\n")
+        .replace("\r", "\n")
+    )
+    text = (
+        data[: offset + 4096]
+        .decode("utf-8-sig", "replace")
+        .replace("\r\n", "\n")
+        .replace("\r", "\n")
+    )
     line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
-    return Span(SourceFile(name, text.replace("\0", "\ufffd")), line, column, line, column + width)
+    return Span(
+        SourceFile(name, text.replace("\0", "\ufffd")),
+        line,
+        column,
+        line,
+        column + width,
+    )

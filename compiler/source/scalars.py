@@ -22,9 +22,18 @@ class Refusal:
 
 
 WORDS: dict[str, bool | None] = {
-    "": None, "~": None, "null": None, "Null": None, "NULL": None,
-    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
-}  # fmt: skip
+    "": None,
+    "~": None,
+    "null": None,
+    "Null": None,
+    "NULL": None,
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+}
 TRUE_1_1 = frozenset(["y", "Y", "yes", "Yes", "YES", "on", "On", "ON"])
 _FALSE_1_1 = frozenset(["n", "N", "no", "No", "NO", "off", "Off", "OFF"])
 BOOLEANS_1_1 = TRUE_1_1 | _FALSE_1_1
@@ -39,7 +48,9 @@ _LEADING_ZERO = re.compile(r"[-+]?0[0-9_]+\Z")
 _SEXAGESIMAL = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?\Z")
 _BINARY = re.compile(r"[-+]?0b[01_]+\Z")
 _HEX_1_1 = re.compile(r"[-+]?0x[0-9a-fA-F_]+\Z")
-_UNDERSCORES = re.compile(r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?\Z|[-+]?\.[0-9][0-9_]*\Z")
+_UNDERSCORES = re.compile(
+    r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?\Z|[-+]?\.[0-9][0-9_]*\Z"
+)
 _MAX_DIGITS = 20  # 2**64 has 20 digits; longer ones are not even converted
 
 
@@ -75,11 +86,19 @@ def _integer(text: str) -> int | Refusal:
         value = int(text, 16) if "x" in text else int(text)
         if -(2**63) <= value < 2**64:
             return value
-    return Refusal("YML011", "does not fit into 64 bits", f'quote it if it is text: `"{text[:24]}"`')
+    return Refusal(
+        "YML011",
+        "does not fit into 64 bits",
+        f'quote it if it is text: `"{text[:24]}"`',
+    )
 
 
 def _not_finite() -> Refusal:
-    return Refusal("YML010", "is not a finite number", "write a finite number, or quote it if it is text")
+    return Refusal(
+        "YML010",
+        "is not a finite number",
+        "write a finite number, or quote it if it is text",
+    )
 
 
 def _ambiguous_number(text: str) -> Refusal | None:
@@ -87,20 +106,32 @@ def _ambiguous_number(text: str) -> Refusal | None:
     quoted = f'`"{text}"` for the text'
     if _OCTAL_1_2.match(text):
         return Refusal(
-            "YML009", "is a number to YAML 1.2 readers and text to YAML 1.1 readers",
-            f"write `{int(text, 0)}` for the number, or {quoted}" if len(text) < 24 else f"write {quoted}",
-        )  # fmt: skip
+            "YML009",
+            "is a number to YAML 1.2 readers and text to YAML 1.1 readers",
+            f"write `{int(text, 0)}` for the number, or {quoted}"
+            if len(text) < 24
+            else f"write {quoted}",
+        )
     if _LEADING_ZERO.match(text):
         return _leading_zero(text, quoted)
     if _SEXAGESIMAL.match(text):
-        return Refusal("YML009", "is a base-60 number to YAML 1.1 readers and text to YAML 1.2 readers",
-                       f"write {quoted}")  # fmt: skip
+        return Refusal(
+            "YML009",
+            "is a base-60 number to YAML 1.1 readers and text to YAML 1.2 readers",
+            f"write {quoted}",
+        )
     if _BINARY.match(text) or (_HEX_1_1.match(text) and not _HEX.match(text)):
-        return Refusal("YML009", "is a number to YAML 1.1 readers and text to YAML 1.2 readers",
-                       f"write the number in decimal, or {quoted}")  # fmt: skip
+        return Refusal(
+            "YML009",
+            "is a number to YAML 1.1 readers and text to YAML 1.2 readers",
+            f"write the number in decimal, or {quoted}",
+        )
     if "_" in text and _UNDERSCORES.match(text):
-        return Refusal("YML009", "is a number to YAML 1.1 readers and text to YAML 1.2 readers",
-                       f"write `{text.replace('_', '')}` for the number, or {quoted}")  # fmt: skip
+        return Refusal(
+            "YML009",
+            "is a number to YAML 1.1 readers and text to YAML 1.2 readers",
+            f"write `{text.replace('_', '')}` for the number, or {quoted}",
+        )
     return None
 
 
@@ -110,8 +141,19 @@ def _leading_zero(text: str, quoted: str) -> Refusal:
     number = digits.lstrip("0") or "0"
     if set(digits) <= set("01234567") and len(digits) < 24:
         octal = int(digits, 8)
-        either = f"`{number}` or (octal) `{octal}`" if str(octal) != number else f"`{number}`"
+        either = (
+            f"`{number}` or (octal) `{octal}`"
+            if str(octal) != number
+            else f"`{number}`"
+        )
         choices = f"write {either} for the number, or {quoted}"
-        return Refusal("YML009", "is octal to YAML 1.1 readers and decimal to YAML 1.2 readers", choices)
-    return Refusal("YML009", "is text to YAML 1.1 readers and loses its leading zero with YAML 1.2 readers",
-                   f"write `{number}` for the number, or {quoted}")  # fmt: skip
+        return Refusal(
+            "YML009",
+            "is octal to YAML 1.1 readers and decimal to YAML 1.2 readers",
+            choices,
+        )
+    return Refusal(
+        "YML009",
+        "is text to YAML 1.1 readers and loses its leading zero with YAML 1.2 readers",
+        f"write `{number}` for the number, or {quoted}",
+    )

@@ -17,7 +17,9 @@ from compiler.source.route import Route
 from compiler.source.tree import ScalarNode, SourceFile
 
 _PLAIN = r"[A-Za-z0-9][\w./@=+-]*(?::[\w./@=+-]+)*"
-_QUOTED = r'"[^"\\\n]*"' + r"|'[^'\n]*'"  # without escapes: what stands between the quotes is the text
+_QUOTED = (
+    r'"[^"\\\n]*"' + r"|'[^'\n]*'"
+)  # without escapes: what stands between the quotes is the text
 _SCALAR = re.compile(rf"(?m)([:-] )({_PLAIN}|{_QUOTED})$", re.ASCII)
 _QUOTES = "\"'"
 _HEAD = re.compile(r"(?: *#.*\n)+")  # comments before the first value
@@ -30,7 +32,9 @@ class Shapes:
     ``values`` reads a text, and ``scalar`` one plain scalar: just as every other document is read.
     """
 
-    def __init__(self, values: Callable[[str], list[Any] | None], scalar: Callable[[str], Any]) -> None:
+    def __init__(
+        self, values: Callable[[str], list[Any] | None], scalar: Callable[[str], Any]
+    ) -> None:
         self._values = values
         self._scalar = scalar
         self._templates: dict[str, Part | None] = {}
@@ -69,17 +73,31 @@ class Shapes:
         """The template of a text; ``None`` where a scalar is less than a whole value, or there is not one document."""
         values = self._values(text)
         documents, _ = parse(SourceFile("", text))
-        if values is None or len(values) != 1 or len(documents) != 1 or not isinstance(values[0], dict | list):
+        if (
+            values is None
+            or len(values) != 1
+            or len(documents) != 1
+            or not isinstance(values[0], dict | list)
+        ):
             return None
-        nodes = {(node.span.line, node.span.column): (route, node) for route, node in documents[0].routes()}
+        nodes = {
+            (node.span.line, node.span.column): (route, node)
+            for route, node in documents[0].routes()
+        }
         numbers: dict[Route, int] = {}
-        for number, (place, scalar) in enumerate(zip(_places(text), scalars, strict=True)):
+        for number, (place, scalar) in enumerate(
+            zip(_places(text), scalars, strict=True)
+        ):
             if place not in nodes:
                 return None
             route, node = nodes[place]
             quoted = scalar[0] in _QUOTES
             written = scalar[1:-1] if quoted else scalar
-            if not isinstance(node, ScalarNode) or node.quoted != quoted or node.text != written:
+            if (
+                not isinstance(node, ScalarNode)
+                or node.quoted != quoted
+                or node.text != written
+            ):
                 return None
             numbers[route] = number
         return Part(values[0], Route(), numbers)
@@ -105,7 +123,9 @@ class Part:
     __slots__ = ("_entries", "_keys", "_made", "first", "last")
 
     def __init__(self, value: Any, route: Route, numbers: Mapping[Route, int]) -> None:
-        inside = [number for other, number in numbers.items() if other[: len(route)] == route]
+        inside = [
+            number for other, number in numbers.items() if other[: len(route)] == route
+        ]
         self.first = min(inside, default=0)
         self.last = max(inside, default=-1) + 1
         self._keys: tuple[str, ...] | None = None
@@ -135,7 +155,9 @@ class Part:
                 items.append(scalars[entry])
             else:
                 items.append(entry[0])
-        return items if self._keys is None else dict(zip(self._keys, items, strict=True))
+        return (
+            items if self._keys is None else dict(zip(self._keys, items, strict=True))
+        )
 
 
 def _entry(value: Any, route: Route, numbers: Mapping[Route, int]) -> Any:

@@ -20,36 +20,104 @@ _RESERVED = re.compile(r"[@`%]")
 # Pattern over "context / problem" (libyaml's wording and that of PyYAML's own scanner), fact, help, label of the
 # context's place. The first that matches wins.
 _WORDINGS: tuple[tuple[str, str, str, str], ...] = (
-    ("document start|invalid state", "text after the end of the document",
-     "begin a further document with `---`, or correct the indentation", ""),
-    ("mapping values are not allowed", "a second `:` on a line, or a key where none can stand",
-     "quote the value if it contains `: `, or correct the indentation", ""),
-    ("quoted scalar / found unexpected (end of stream|document)", "quoted text is never closed",
-     "add the closing quote", "opened here"),
-    ("Unicode character escape code", "an escape in double quotes that names no character",
-     "write the character itself; one beyond U+FFFF is `\\U` and eight digits, not a pair of `\\u`", "opened here"),
-    ("unknown escape|escape sequence of|expected hexdecimal|did not find expected hex",
-     "unknown escape in double quotes",
-     "use single quotes, or write `\\\\` for a backslash", "opened here"),
-    ("sequence entries are not allowed", "`- ` where no list can begin",
-     "put the list on a line of its own under its key", ""),
-    ("(scanning a simple key|could not find expected ':')", "a line that is no `key: value`",
-     "write `key: value`, with a space after the colon, or correct the indentation", "starts here"),
-    ("flow sequence", "a list in `[...]` that is not closed, or lacks a comma",
-     "close the bracket; separate items by commas; quote items that contain `[]{},:`", "opened here"),
-    ("flow mapping", "a mapping in `{...}` that is not closed, or lacks a comma",
-     "close the brace; separate pairs by commas; quote values that contain `[]{},:`", "opened here"),
-    ("flow (node|context)|',' or", "a bracket that does not fit", "check brackets and commas", ""),
-    ("block mapping", "a line that does not fit the mapping around it", _ALIGN, "mapping starts here"),
-    ("block (collection|sequence)|expected '-'", "a line that does not fit the list around it",
-     "begin each item with `- ` in the same column", "list starts here"),
-    ("scanning an alias", "`*` begins an alias", "quote the value if it begins with `*`", ""),
-    ("scanning an anchor", "`&` begins an anchor", "quote the value if it begins with `&`", ""),
-    ("block scalar", "`|` or `>` must be followed by the end of the line",
-     "put the text on the next line, indented; quote the value if it begins with `|` or `>`", ""),
-    ("tag", "an invalid tag", "remove the tag; quote the value if it begins with `!`", ""),
+    (
+        "document start|invalid state",
+        "text after the end of the document",
+        "begin a further document with `---`, or correct the indentation",
+        "",
+    ),
+    (
+        "mapping values are not allowed",
+        "a second `:` on a line, or a key where none can stand",
+        "quote the value if it contains `: `, or correct the indentation",
+        "",
+    ),
+    (
+        "quoted scalar / found unexpected (end of stream|document)",
+        "quoted text is never closed",
+        "add the closing quote",
+        "opened here",
+    ),
+    (
+        "Unicode character escape code",
+        "an escape in double quotes that names no character",
+        "write the character itself; one beyond U+FFFF is `\\U` and eight digits, not a pair of `\\u`",
+        "opened here",
+    ),
+    (
+        "unknown escape|escape sequence of|expected hexdecimal|did not find expected hex",
+        "unknown escape in double quotes",
+        "use single quotes, or write `\\\\` for a backslash",
+        "opened here",
+    ),
+    (
+        "sequence entries are not allowed",
+        "`- ` where no list can begin",
+        "put the list on a line of its own under its key",
+        "",
+    ),
+    (
+        "(scanning a simple key|could not find expected ':')",
+        "a line that is no `key: value`",
+        "write `key: value`, with a space after the colon, or correct the indentation",
+        "starts here",
+    ),
+    (
+        "flow sequence",
+        "a list in `[...]` that is not closed, or lacks a comma",
+        "close the bracket; separate items by commas; quote items that contain `[]{},:`",
+        "opened here",
+    ),
+    (
+        "flow mapping",
+        "a mapping in `{...}` that is not closed, or lacks a comma",
+        "close the brace; separate pairs by commas; quote values that contain `[]{},:`",
+        "opened here",
+    ),
+    (
+        "flow (node|context)|',' or",
+        "a bracket that does not fit",
+        "check brackets and commas",
+        "",
+    ),
+    (
+        "block mapping",
+        "a line that does not fit the mapping around it",
+        _ALIGN,
+        "mapping starts here",
+    ),
+    (
+        "block (collection|sequence)|expected '-'",
+        "a line that does not fit the list around it",
+        "begin each item with `- ` in the same column",
+        "list starts here",
+    ),
+    (
+        "scanning an alias",
+        "`*` begins an alias",
+        "quote the value if it begins with `*`",
+        "",
+    ),
+    (
+        "scanning an anchor",
+        "`&` begins an anchor",
+        "quote the value if it begins with `&`",
+        "",
+    ),
+    (
+        "block scalar",
+        "`|` or `>` must be followed by the end of the line",
+        "put the text on the next line, indented; quote the value if it begins with `|` or `>`",
+        "",
+    ),
+    (
+        "tag",
+        "an invalid tag",
+        "remove the tag; quote the value if it begins with `!`",
+        "",
+    ),
     ("directive|incompatible YAML", "an invalid `%` directive", "remove the line", ""),
-)  # fmt: skip
+)
 _TAB_INDENT = re.compile(r" *\t")
 
 
@@ -63,7 +131,11 @@ def syntax_error(file: SourceFile, fault: MarkedYAMLError) -> Diagnostic:
     character = line[span.column - 1 : span.column]
     if "cannot start any token" in said and _RESERVED.match(character):
         named = "a backtick" if character == "`" else f"`{character}`"
-        fact, help, label = f"a plain value cannot begin with {named}", "quote the value", ""
+        fact, help, label = (
+            f"a plain value cannot begin with {named}",
+            "quote the value",
+            "",
+        )
     else:
         fact, help, label = _wording(said)
     notes = (*_no_spaces(file, fault), f"the YAML parser says: {_spoken(fault)}")
@@ -80,7 +152,11 @@ _NO_SPACE = re.compile("[\u00a0\u1680\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff
 
 def _no_spaces(file: SourceFile, fault: MarkedYAMLError) -> Iterator[str]:
     """What looks like a space in the lines where the parser began and gave up, and in the one before."""
-    rows = {_place(file, mark).line for mark in (fault.context_mark, fault.problem_mark) if mark is not None}
+    rows = {
+        _place(file, mark).line
+        for mark in (fault.context_mark, fault.problem_mark)
+        if mark is not None
+    }
     for row in sorted(rows | {max(1, max(rows, default=1) - 1)}):
         if match := _NO_SPACE.search(file.line(row)):
             yield f"character U+{ord(match[0]):04X} at {row}:{match.start() + 1} looks like a space and is none to YAML"
@@ -100,18 +176,27 @@ def _wording(said: str) -> tuple[str, str, str]:
 
 
 def _spoken(fault: MarkedYAMLError) -> str:
-    return ", ".join(part for part in (fault.context, fault.problem) if part) or "syntax error"
+    return (
+        ", ".join(part for part in (fault.context, fault.problem) if part)
+        or "syntax error"
+    )
 
 
 def _tab(file: SourceFile, span: Span) -> Diagnostic:
     line = file.line(span.line)
     column = line.find("\t") + 1 or span.column
-    more = sum(_TAB_INDENT.match(text) is not None for text in file.text.split("\n")[span.line :])
+    more = sum(
+        _TAB_INDENT.match(text) is not None
+        for text in file.text.split("\n")[span.line :]
+    )
     notes = (f"{more} later lines have tabs in their indentation too",) if more else ()
     return error(
-        "YML003", "a tab in the indentation", notes=notes, help="indent with spaces",
+        "YML003",
+        "a tab in the indentation",
+        notes=notes,
+        help="indent with spaces",
         span=Span(file, span.line, column, span.line, column + 1),
-    )  # fmt: skip
+    )
 
 
 def _place(file: SourceFile, mark: Mark | None) -> Span:
@@ -128,9 +213,12 @@ def _place(file: SourceFile, mark: Mark | None) -> Span:
 # What YAML 1.2.2 section 5.1 (c-printable) leaves out; the breaks that only YAML 1.1 knows: U+0085, U+2028, U+2029; and
 # a byte order mark at the start of a later line, where two files were joined.
 FORBIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]|^\ufeff", re.MULTILINE
-)  # fmt: skip
-_SUSPECT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]|^\ufeff",
+    re.MULTILINE,
+)
+_SUSPECT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
+)
 _BREAKS = "\u0085\u2028\u2029"
 
 
@@ -147,18 +235,30 @@ def has_forbidden(text: str) -> bool:
 def forbidden_characters(file: SourceFile) -> Iterable[Diagnostic]:
     """A diagnostic for the first character of each line that no YAML text may hold (or that only YAML 1.1 takes for a
     line end), with the number of those after it."""
-    lines = Counter(file.position(match.start())[0] for match in FORBIDDEN.finditer(file.text))
+    lines = Counter(
+        file.position(match.start())[0] for match in FORBIDDEN.finditer(file.text)
+    )
     for told, (line, count) in enumerate(lines.items(), 1):
         match = FORBIDDEN.search(file.line(line))
         assert match is not None
         rest = len(lines) - told
         notes = [f"{count - 1} more of them on this line"] if count > 1 else []
-        notes += [f"{rest} more lines have such characters"] if told == MAX_LINES and rest else []
-        why = "ends a line in YAML 1.1 and not in YAML 1.2" if match[0] in _BREAKS else "cannot stand in a YAML file"
+        notes += (
+            [f"{rest} more lines have such characters"]
+            if told == MAX_LINES and rest
+            else []
+        )
+        why = (
+            "ends a line in YAML 1.1 and not in YAML 1.2"
+            if match[0] in _BREAKS
+            else "cannot stand in a YAML file"
+        )
         yield error(
-            "YML018", f"character U+{ord(match[0]):04X} {why}", notes=tuple(notes),
+            "YML018",
+            f"character U+{ord(match[0]):04X} {why}",
+            notes=tuple(notes),
             span=Span(file, line, match.start() + 1, line, match.start() + 2),
             help=f'remove it, or write `"\\u{ord(match[0]):04x}"` in double quotes',
-        )  # fmt: skip
+        )
         if told == MAX_LINES:
             return

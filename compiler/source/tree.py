@@ -34,7 +34,9 @@ class SourceFile:
         if not 1 <= number <= len(starts):
             return ""
         end = self.text.find("\n", starts[number - 1])
-        return self.text[starts[number - 1] : end if end >= 0 else len(self.text)].rstrip("\r")
+        return self.text[
+            starts[number - 1] : end if end >= 0 else len(self.text)
+        ].rstrip("\r")
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column (both 1-based, in characters) of an offset into the text."""
@@ -43,7 +45,9 @@ class SourceFile:
         return row, offset - starts[row - 1] + 1
 
 
-@dataclass(slots=True, unsafe_hash=True)  # not `frozen`, which makes each of 500,000 spans three times as dear
+@dataclass(
+    slots=True, unsafe_hash=True
+)  # not `frozen`, which makes each of 500,000 spans three times as dear
 class Span:
     """A stretch of a source file. Lines and columns are 1-based; the end column is exclusive.
 
@@ -98,7 +102,11 @@ class SequenceNode(Node):
         return [item.to_python() for item in self.items]
 
     def child(self, key: Key) -> Node | None:
-        return self.items[key] if isinstance(key, int) and 0 <= key < len(self.items) else None
+        return (
+            self.items[key]
+            if isinstance(key, int) and 0 <= key < len(self.items)
+            else None
+        )
 
 
 @dataclass(slots=True)
@@ -141,7 +149,9 @@ class Document:
         caret under a whole block helps nobody.
         """
         node, depth = self.node(route)
-        if node.key_span is not None and (key or depth < len(route) or node.span.line != node.span.end_line):
+        if node.key_span is not None and (
+            key or depth < len(route) or node.span.line != node.span.end_line
+        ):
             return node.key_span
         return node.span
 
@@ -152,6 +162,11 @@ class Document:
             route, node = stack.pop()
             yield route, node
             if isinstance(node, MappingNode):
-                stack.extend((route / key, value) for key, value in reversed(node.items.items()))
+                stack.extend(
+                    (route / key, value) for key, value in reversed(node.items.items())
+                )
             elif isinstance(node, SequenceNode):
-                stack.extend((route / index, node.items[index]) for index in reversed(range(len(node.items))))
+                stack.extend(
+                    (route / index, node.items[index])
+                    for index in reversed(range(len(node.items)))
+                )

@@ -18,4 +18,6 @@ def load(document: Document) -> tuple[TrainingCluster | None, list[Diagnostic]]:
     try:
         return TrainingCluster.model_validate(data), []
     except ValidationError as problem:
-        return None, explain_all(problem.errors(include_url=False), TrainingCluster, document)
+        return None, explain_all(
+            problem.errors(include_url=False), TrainingCluster, document
+        )

@@ -7,16 +7,31 @@ from typing import Any
 
 from compiler.spec.checks import as_text, fault, matched
 
-_plain = matched(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "an S3 bucket name", "checkpoints-111122223333",
-                 source="S3 user guide, bucketnamingrules")
+_plain = matched(
+    r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]",
+    "an S3 bucket name",
+    "checkpoints-111122223333",
+    source="S3 user guide, bucketnamingrules",
+)
 
 # S3 user guide, bucketnamingrules: general purpose buckets.
 _NO_BUCKET = (
     (r".*\.\.", "has two dots in a row", "write one of them"),
-    (r"\d+\.\d+\.\d+\.\d+\Z", "has the form of an IP address", "write the name of a bucket"),
-    (r"xn--|sthree-|amzn-s3-demo-", "begins as no name of a bucket may", "write the name of a bucket of yours"),
-    (r".*(--ol-s3|\.mrap|--table-s3)\Z", "is the alias of another thing than a bucket",
-     "write the bucket that is behind it"),
+    (
+        r"\d+\.\d+\.\d+\.\d+\Z",
+        "has the form of an IP address",
+        "write the name of a bucket",
+    ),
+    (
+        r"xn--|sthree-|amzn-s3-demo-",
+        "begins as no name of a bucket may",
+        "write the name of a bucket of yours",
+    ),
+    (
+        r".*(--ol-s3|\.mrap|--table-s3)\Z",
+        "is the alias of another thing than a bucket",
+        "write the bucket that is behind it",
+    ),
 )
 _SEMANTICS = "Mountpoint for Amazon S3, semantics"
 _PREFIX = "Mountpoint for Amazon S3, doc/CONFIGURATION.md: --prefix"
@@ -28,7 +43,11 @@ def bucket(value: Any) -> str:
     text = _plain(value)
     for pattern, why, help in _NO_BUCKET:
         if re.match(pattern, text):
-            raise fault(f"`{text}` is not an S3 bucket name: it {why}", help, source="S3 user guide, bucketnamingrules")
+            raise fault(
+                f"`{text}` is not an S3 bucket name: it {why}",
+                help,
+                source="S3 user guide, bucketnamingrules",
+            )
     return text
 
 
@@ -43,17 +62,29 @@ def prefix(value: Any) -> str:
     text = as_text(value, "a prefix", "runs/llama")
     if re.match(r"(s3|https?)://|arn:", text):
         path = re.sub(r"\A(?:\w+://|arn:.*:::)", "", text).partition("/")[2]
-        raise fault(f"`{text}` names a bucket too", f"write the bucket under `bucket:`, and `prefix: {path or '...'}`",
-                    source=_PREFIX)
+        raise fault(
+            f"`{text}` names a bucket too",
+            f"write the bucket under `bucket:`, and `prefix: {path or '...'}`",
+            source=_PREFIX,
+        )
     parts = text.rstrip("/").split("/")
     if "" in parts or "." in parts or ".." in parts:
         near = "/".join(part for part in parts if part not in ("", ".", ".."))
-        raise fault(f"`{text}` is no prefix that Mountpoint can show: a part of it is empty, `.` or `..`",
-                    f"write `{near}/`" if near else "remove it to mount the whole bucket", source=_SEMANTICS)
+        raise fault(
+            f"`{text}` is no prefix that Mountpoint can show: a part of it is empty, `.` or `..`",
+            f"write `{near}/`" if near else "remove it to mount the whole bucket",
+            source=_SEMANTICS,
+        )
     if re.search(r"[\0-\x20\x7f]", text):
-        raise fault(f"`{text}` has a space or a control character, which ends an option of the mount",
-                    "take a prefix without them, like `runs/llama`", source=_PREFIX)
+        raise fault(
+            f"`{text}` has a space or a control character, which ends an option of the mount",
+            "take a prefix without them, like `runs/llama`",
+            source=_PREFIX,
+        )
     if len(text.encode()) > _LONGEST_KEY:
-        raise fault(f"`{text[:32]}…` has {len(text.encode())} bytes, and a key has at most {_LONGEST_KEY}",
-                    "take a shorter prefix", source="S3 user guide, object-keys")
+        raise fault(
+            f"`{text[:32]}…` has {len(text.encode())} bytes, and a key has at most {_LONGEST_KEY}",
+            "take a shorter prefix",
+            source="S3 user guide, object-keys",
+        )
     return text

@@ -15,23 +15,48 @@ from compiler.plan.units import Duration as DurationValue
 from compiler.plan.units import Quantity as QuantityValue
 
 
-def fault(message: str, help: str, key: str = "", *, source: str = "") -> PydanticCustomError:
+def fault(
+    message: str, help: str, key: str = "", *, source: str = ""
+) -> PydanticCustomError:
     """A refusal with its help; braces in the text stand for themselves. ``key``: the value of a mapping at fault;
     ``source``: where the rule is written."""
-    return PydanticCustomError("spec_value", "{fact}", {"fact": message, "help": help, "key": key, "source": source})
+    return PydanticCustomError(
+        "spec_value",
+        "{fact}",
+        {"fact": message, "help": help, "key": key, "source": source},
+    )
 
 
-def as_text(value: Any, what: str, example: str, fits: Callable[[str], object] = lambda text: False) -> str:
+def as_text(
+    value: Any,
+    what: str,
+    example: str,
+    fits: Callable[[str], object] = lambda text: False,
+) -> str:
     """A text that is not empty; ``fits`` tells whether a number would do if it were quoted."""
     if not isinstance(value, str) or not value:
-        quotable = isinstance(value, int | float) and not isinstance(value, bool) and fits(str(value))
-        advice = f'quote it: `"{value}"`' if quotable else f"write it as text, like `{example}`"
+        quotable = (
+            isinstance(value, int | float)
+            and not isinstance(value, bool)
+            and fits(str(value))
+        )
+        advice = (
+            f'quote it: `"{value}"`'
+            if quotable
+            else f"write it as text, like `{example}`"
+        )
         raise fault(f"{what} is text, not {kind_of(value)}", advice)
     return value
 
 
 def matched(
-    pattern: str, what: str, example: str, *, longest: int = 253, empty: bool = False, source: str = ""
+    pattern: str,
+    what: str,
+    example: str,
+    *,
+    longest: int = 253,
+    empty: bool = False,
+    source: str = "",
 ) -> Callable[[Any], str]:
     """A check that a text is ``what``, as a pattern tells; ``example`` is shown to whoever missed it, and ``source``,
     where the rule is written."""
@@ -43,10 +68,15 @@ def matched(
     def check(value: Any) -> str:
         text = "" if empty and value == "" else as_text(value, what, example, fits)
         if len(text) > longest:
-            raise fault(f"`{text[:32]}…` has {len(text)} characters, {what} has at most {longest}", "shorten it",
-                        source=source)
+            raise fault(
+                f"`{text[:32]}…` has {len(text)} characters, {what} has at most {longest}",
+                "shorten it",
+                source=source,
+            )
         if not fits(text):
-            raise fault(f"`{text}` is not {what}", _meant(text, fits, example), source=source)
+            raise fault(
+                f"`{text}` is not {what}", _meant(text, fits, example), source=source
+            )
         return text
 
     return check
@@ -64,38 +94,70 @@ def _slips(text: str) -> list[str]:
     plain = bare.lower()
     if plain.startswith("arn:"):  # names something that exists, capitals and all
         bare = f"arn{bare[3:]}"
-        return [bare, re.sub(r"\Aarn:.*[:/]", "", bare),
-                re.sub(r"\Aarn:([\w-]+):sts::(\d+):assumed-role/([^/]+)/.*", r"arn:\1:iam::\2:role/\3", bare)]
-    return [bare, plain, re.sub(r"(?<=\w)[_ ]+(?=\w)", "-", plain), re.sub(r"\s", "", plain), plain.removeprefix("ml."),
-            text.removeprefix("v"), text.removeprefix("s3://").partition("/")[0]]
+        return [
+            bare,
+            re.sub(r"\Aarn:.*[:/]", "", bare),
+            re.sub(
+                r"\Aarn:([\w-]+):sts::(\d+):assumed-role/([^/]+)/.*",
+                r"arn:\1:iam::\2:role/\3",
+                bare,
+            ),
+        ]
+    return [
+        bare,
+        plain,
+        re.sub(r"(?<=\w)[_ ]+(?=\w)", "-", plain),
+        re.sub(r"\s", "", plain),
+        plain.removeprefix("ml."),
+        text.removeprefix("v"),
+        text.removeprefix("s3://").partition("/")[0],
+    ]
 
 
 def quantity(value: Any) -> QuantityValue:
     """A Kubernetes quantity, not negative."""
     if isinstance(value, float):
-        raise fault(f"a quantity is text or a whole number, not {kind_of(value)}", f'quote it: `"{value}"`')
+        raise fault(
+            f"a quantity is text or a whole number, not {kind_of(value)}",
+            f'quote it: `"{value}"`',
+        )
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise fault(f"a quantity is a number with a unit, not {kind_of(value)}", "write it like `64Gi` or `90`")
+        raise fault(
+            f"a quantity is a number with a unit, not {kind_of(value)}",
+            "write it like `64Gi` or `90`",
+        )
     try:
         found = QuantityValue.parse(value)
     except ValueError:
-        raise fault(f"`{value}` is not a Kubernetes quantity", _quantity_help(str(value)),
-                    source="apimachinery 0.35, resource.Quantity") from None
+        raise fault(
+            f"`{value}` is not a Kubernetes quantity",
+            _quantity_help(str(value)),
+            source="apimachinery 0.35, resource.Quantity",
+        ) from None
     if found.milli < 0:
         raise fault(f"`{value}` is negative", "write a quantity of 0 or more")
     return found
 
 
 def _quantity_help(text: str) -> str:
-    near = re.match(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(k|m|g|t)i?b?\s*\Z", text, re.IGNORECASE)
-    return f"write `{near[1]}{near[2].upper()}i`" if near else "write a number with a unit, like `64Gi`, `500m` or `90`"
+    near = re.match(
+        r"\s*([0-9]+(?:\.[0-9]+)?)\s*(k|m|g|t)i?b?\s*\Z", text, re.IGNORECASE
+    )
+    return (
+        f"write `{near[1]}{near[2].upper()}i`"
+        if near
+        else "write a number with a unit, like `64Gi`, `500m` or `90`"
+    )
 
 
 def amount(value: Any) -> QuantityValue:
     """A quantity above 0."""
     found = quantity(value)
     if not found:
-        raise fault(f"`{value}` is nothing", "write a quantity above 0, or remove the key to have it derived")
+        raise fault(
+            f"`{value}` is nothing",
+            "write a quantity above 0, or remove the key to have it derived",
+        )
     return found
 
 
@@ -103,9 +165,14 @@ def size(value: Any) -> QuantityValue:
     """A quantity of bytes; a number without a unit is a slip."""
     found = quantity(value)
     if found.value < 1024**2:
-        near = re.fullmatch(r"[1-9]\d{0,4}(\.\d+)?", str(value))  # a count of GiB or MiB, more likely than of bytes
+        near = re.fullmatch(
+            r"[1-9]\d{0,4}(\.\d+)?", str(value)
+        )  # a count of GiB or MiB, more likely than of bytes
         unit = "byte" if found.value == 1 else "bytes"
-        raise fault(f"`{value}` is {found.value} {unit}", f"give the unit, like `{value if near else 64}Gi`")
+        raise fault(
+            f"`{value}` is {found.value} {unit}",
+            f"give the unit, like `{value if near else 64}Gi`",
+        )
     return found
 
 
@@ -114,12 +181,17 @@ def root_size(value: Any) -> QuantityValue:
     found = size(value)
     gib = -(-found.value // 1024**3)
     if found.value < _SMALLEST_ROOT_GIB * 1024**3:
-        raise fault(f"`{value}` is smaller than the image that nodes boot from, of {_SMALLEST_ROOT_GIB}Gi",
-                    "write at least `100Gi`: container images of training have tens of GiB, or remove it",
-                    source="awslabs/amazon-eks-ami, templates/al2023/variables-default.json")
+        raise fault(
+            f"`{value}` is smaller than the image that nodes boot from, of {_SMALLEST_ROOT_GIB}Gi",
+            "write at least `100Gi`: container images of training have tens of GiB, or remove it",
+            source="awslabs/amazon-eks-ami, templates/al2023/variables-default.json",
+        )
     if gib > _LARGEST_GP3_GIB:
-        raise fault(f"`{value}` is more than a gp3 volume has, at most {_LARGEST_GP3_GIB // 1024}Ti",
-                    f"write at most `{_LARGEST_GP3_GIB}Gi`", source="EC2 API, EbsBlockDevice VolumeSize (2016-11-15)")
+        raise fault(
+            f"`{value}` is more than a gp3 volume has, at most {_LARGEST_GP3_GIB // 1024}Ti",
+            f"write at most `{_LARGEST_GP3_GIB}Gi`",
+            source="EC2 API, EbsBlockDevice VolumeSize (2016-11-15)",
+        )
     return found
 
 
@@ -133,12 +205,20 @@ def secret_key(value: Any) -> str:
     """The key of a Secret: it becomes the name of a file, too (apimachinery 0.35, IsConfigMapKey)."""
     text = _secret_key(value)
     if text in (".", "..") or text.startswith(".."):
-        raise fault(f"`{text}` is not a key of a Secret: none begins with two dots, or is one", "write it like `token`",
-                    source="apimachinery 0.35, IsConfigMapKey")
+        raise fault(
+            f"`{text}` is not a key of a Secret: none begins with two dots, or is one",
+            "write it like `token`",
+            source="apimachinery 0.35, IsConfigMapKey",
+        )
     return text
 
 
-_secret_key = matched(r"[-._a-zA-Z0-9]+", "a key of a Secret", "token", source="apimachinery 0.35, IsConfigMapKey")
+_secret_key = matched(
+    r"[-._a-zA-Z0-9]+",
+    "a key of a Secret",
+    "token",
+    source="apimachinery 0.35, IsConfigMapKey",
+)
 
 
 def pages(value: Any) -> QuantityValue:
@@ -147,8 +227,11 @@ def pages(value: Any) -> QuantityValue:
     if found.value % page:
         # core/v1 ResourceRequirements: hugepages-2Mi is a multiple of its page (validation of Kubernetes 1.35).
         more = QuantityValue.mib(2 * (found.value // page + 1))
-        raise fault(f"`{value}` is not a whole number of 2 MiB pages", f"write `{more}`",
-                    source="core/v1 ResourceRequirements (Kubernetes 1.35)")
+        raise fault(
+            f"`{value}` is not a whole number of 2 MiB pages",
+            f"write `{more}`",
+            source="core/v1 ResourceRequirements (Kubernetes 1.35)",
+        )
     return found
 
 
@@ -158,7 +241,11 @@ _LONGEST = 10 * 365 * 24 * 3600
 def duration(value: Any) -> DurationValue:
     """A duration of Kubernetes and Flux."""
     if not isinstance(value, str):
-        help = f"give the unit, like `{value}s` or `{value}m`" if type(value) is int and value else _LIKE
+        help = (
+            f"give the unit, like `{value}s` or `{value}m`"
+            if type(value) is int and value
+            else _LIKE
+        )
         raise fault(f"a duration is a number with a unit, not {kind_of(value)}", help)
     try:
         found = DurationValue.parse(value)
@@ -175,7 +262,9 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 def _duration_help(text: str) -> str:
     """The duration that a number with a unit of another form means: ``1.5h``, ``90 min``, ``2d``."""
-    near = re.match(r"\s*(\d+(?:\.\d+)?)\s*(?!ms\b|mo)([smhdw])[a-z]*\s*\Z", text.lower())
+    near = re.match(
+        r"\s*(\d+(?:\.\d+)?)\s*(?!ms\b|mo)([smhdw])[a-z]*\s*\Z", text.lower()
+    )
     seconds = float(near[1]) * _UNITS[near[2]] if near else 0.0
     if not near or not seconds or not seconds.is_integer():
         return _LIKE
@@ -187,19 +276,30 @@ def period(value: Any) -> DurationValue:
     """A duration above 0."""
     found = duration(value)
     if not found.seconds:
-        raise fault(f"`{value}` is no time at all", "write a duration above 0, like `20m`")
+        raise fault(
+            f"`{value}` is no time at all", "write a duration above 0, like `20m`"
+        )
     return found
 
 
 def count(value: Any) -> float:
     """A number of parameters: large, so written with an exponent as a rule."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        near = re.match(r"(\d+(?:\.\d+)?)\s*([mbt])\Z", value, re.IGNORECASE) if isinstance(value, str) else None
+        near = (
+            re.match(r"(\d+(?:\.\d+)?)\s*([mbt])\Z", value, re.IGNORECASE)
+            if isinstance(value, str)
+            else None
+        )
         power = {"m": 6, "b": 9, "t": 12}[near[2].lower()] if near else 9
-        raise fault(f"a number of parameters is a number, not {kind_of(value)}",
-                    f"write `{near[1] if near else '8.03'}e{power}`")
+        raise fault(
+            f"a number of parameters is a number, not {kind_of(value)}",
+            f"write `{near[1] if near else '8.03'}e{power}`",
+        )
     if not 0 < value <= 1e15:
-        raise fault(f"a model of `{value}` parameters", "write how many there are, like `8.03e9`")
+        raise fault(
+            f"a model of `{value}` parameters",
+            "write how many there are, like `8.03e9`",
+        )
     return float(value)
 
 
@@ -221,9 +321,13 @@ def region(value: Any) -> str:
     """An AWS Region."""
     text = as_text(value, "a Region", "us-west-2")
     if _ZONE.match(text):
-        raise fault(f"`{text}` is an Availability Zone, not a Region", f"write `{text[:-1]}`")
+        raise fault(
+            f"`{text}` is an Availability Zone, not a Region", f"write `{text[:-1]}`"
+        )
     if not _REGION.match(text):
-        raise fault(f"`{text}` is not an AWS Region", _meant(text, _REGION.match, "us-west-2"))
+        raise fault(
+            f"`{text}` is not an AWS Region", _meant(text, _REGION.match, "us-west-2")
+        )
     return text
 
 
@@ -231,11 +335,20 @@ def zone(value: Any) -> str:
     """An Availability Zone, by name."""
     text = as_text(value, "an Availability Zone", "us-west-2a")
     if _REGION.match(text):
-        raise fault(f"`{text}` is a Region, not an Availability Zone", f"write one of its zones, like `{text}a`")
+        raise fault(
+            f"`{text}` is a Region, not an Availability Zone",
+            f"write one of its zones, like `{text}a`",
+        )
     if re.match(r"[a-z]+\d-az\d\Z", text):
-        raise fault(f"`{text}` is the id of a zone, not its name", "write the name in your account, like `us-west-2a`")
+        raise fault(
+            f"`{text}` is the id of a zone, not its name",
+            "write the name in your account, like `us-west-2a`",
+        )
     if not _ZONE.match(text):
-        raise fault(f"`{text}` is not an Availability Zone", _meant(text, _ZONE.match, "us-west-2a"))
+        raise fault(
+            f"`{text}` is not an Availability Zone",
+            _meant(text, _ZONE.match, "us-west-2a"),
+        )
     return text
 
 
@@ -243,15 +356,22 @@ def cidr(value: Any) -> str:
     """An IPv4 block, in its canonical form."""
     text = as_text(value, "a CIDR", "10.0.0.0/16")
     if ":" in text:
-        raise fault(f"`{text}` is not an IPv4 block", "write an IPv4 block, like `10.0.0.0/16`")
+        raise fault(
+            f"`{text}` is not an IPv4 block", "write an IPv4 block, like `10.0.0.0/16`"
+        )
     if "/" not in text:
         whole = f"{text}/{16 if text.endswith('.0') else 32}"
-        raise fault(f"`{text}` is not a CIDR block: it has no prefix length", _cidr_help(whole))
+        raise fault(
+            f"`{text}` is not a CIDR block: it has no prefix length", _cidr_help(whole)
+        )
     try:
         return str(IPv4Network(text))
     except ValueError as problem:
         why = str(problem)
-        raise fault(f"`{text}` is not a CIDR block: {why[:1].lower()}{why[1:]}", _cidr_help(text)) from None
+        raise fault(
+            f"`{text}` is not a CIDR block: {why[:1].lower()}{why[1:]}",
+            _cidr_help(text),
+        ) from None
 
 
 def address(value: Any) -> str:
@@ -260,19 +380,36 @@ def address(value: Any) -> str:
     try:
         found = IPv4Address(text)
     except ValueError:
-        raise fault(f"`{text}` is not an IPv4 address", "write it like `10.0.1.20`") from None
-    if found in _THIS_NETWORK or found.is_loopback or found.is_link_local or found.is_multicast or found.is_reserved:
-        raise fault(f"no host can have the address `{text}`", "write it like `10.0.1.20`", source="RFC 6890")
+        raise fault(
+            f"`{text}` is not an IPv4 address", "write it like `10.0.1.20`"
+        ) from None
+    if (
+        found in _THIS_NETWORK
+        or found.is_loopback
+        or found.is_link_local
+        or found.is_multicast
+        or found.is_reserved
+    ):
+        raise fault(
+            f"no host can have the address `{text}`",
+            "write it like `10.0.1.20`",
+            source="RFC 6890",
+        )
     return text
 
 
 # EKS user guide, cluster-endpoint: no block of the public endpoint has reserved addresses in it. Those that no host of
 # the internet has (RFC 1918, 6598, 6890); those of examples (RFC 5737) stand in the guide's own example.
 _NOT_OF_THE_INTERNET = {
-    "10.0.0.0/8": "private addresses", "172.16.0.0/12": "private addresses", "192.168.0.0/16": "private addresses",
-    "100.64.0.0/10": "addresses shared behind a provider's NAT", "127.0.0.0/8": "loopback addresses",
-    "169.254.0.0/16": "link-local addresses", "192.0.0.0/24": "addresses of protocols",
-    "198.18.0.0/15": "addresses for benchmarks", "224.0.0.0/4": "multicast addresses",
+    "10.0.0.0/8": "private addresses",
+    "172.16.0.0/12": "private addresses",
+    "192.168.0.0/16": "private addresses",
+    "100.64.0.0/10": "addresses shared behind a provider's NAT",
+    "127.0.0.0/8": "loopback addresses",
+    "169.254.0.0/16": "link-local addresses",
+    "192.0.0.0/24": "addresses of protocols",
+    "198.18.0.0/15": "addresses for benchmarks",
+    "224.0.0.0/4": "multicast addresses",
     "240.0.0.0/4": "reserved addresses",
 }
 
@@ -283,11 +420,18 @@ def public_cidr(value: Any) -> str:
     block = IPv4Network(text)
     for reserved, what in _NOT_OF_THE_INTERNET.items():
         if block.subnet_of(IPv4Network(reserved)):
-            raise fault(f"`{text}` are {what}, from which nobody comes over the internet",
-                        "write the address that your network has outside, its NAT's; what is inside the VPC, or "
-                        "reaches it by peering or a VPN, needs no entry", source="EKS user guide, cluster-endpoint")
+            raise fault(
+                f"`{text}` are {what}, from which nobody comes over the internet",
+                "write the address that your network has outside, its NAT's; what is inside the VPC, or "
+                "reaches it by peering or a VPN, needs no entry",
+                source="EKS user guide, cluster-endpoint",
+            )
     if block.prefixlen and block.subnet_of(_THIS_NETWORK):
-        raise fault(f"`{text}` are addresses of no host", "write a block like `203.0.113.0/24`", source="RFC 6890")
+        raise fault(
+            f"`{text}` are addresses of no host",
+            "write a block like `203.0.113.0/24`",
+            source="RFC 6890",
+        )
     return text
 
 
@@ -304,13 +448,25 @@ def vpc_cidr(value: Any) -> str:
     length = IPv4Network(text).prefixlen
     if not 16 <= length <= 24:
         # VPC: /16 to /28 (EC2 CreateVpc); eksctl cuts it in eight, and EKS wants 16 addresses a subnet.
-        raise fault(f"`{text}` is a block of /{length}; the VPC of a cluster has /16 to /24",
-                    "write a block like `10.0.0.0/16`", source="EC2 API, CreateVpc; eksctl 0.230.0 cuts it in eight")
+        raise fault(
+            f"`{text}` is a block of /{length}; the VPC of a cluster has /16 to /24",
+            "write a block like `10.0.0.0/16`",
+            source="EC2 API, CreateVpc; eksctl 0.230.0 cuts it in eight",
+        )
     first = IPv4Network(text).network_address
     # RFC 6890: "this network", loopback, link-local, multicast and reserved addresses are no host's.
-    if first in _THIS_NETWORK or first.is_loopback or first.is_link_local or first.is_multicast or first.is_reserved:
-        raise fault(f"no host can have an address of `{text}`", "write a private block, like `10.0.0.0/16`",
-                    source="RFC 6890")
+    if (
+        first in _THIS_NETWORK
+        or first.is_loopback
+        or first.is_link_local
+        or first.is_multicast
+        or first.is_reserved
+    ):
+        raise fault(
+            f"no host can have an address of `{text}`",
+            "write a private block, like `10.0.0.0/16`",
+            source="RFC 6890",
+        )
     return text
 
 
@@ -323,11 +479,17 @@ def timestamp(value: Any) -> str:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise fault(f"`{text}` is not a time", "write it like `2026-12-01T11:30:00Z`") from None
+        raise fault(
+            f"`{text}` is not a time", "write it like `2026-12-01T11:30:00Z`"
+        ) from None
     if moment.tzinfo is None:
-        raise fault(f"`{text}` has no time zone", f"write `{moment:%Y-%m-%dT%H:%M:%SZ}` for UTC")
+        raise fault(
+            f"`{text}` has no time zone", f"write `{moment:%Y-%m-%dT%H:%M:%SZ}` for UTC"
+        )
     if not 2000 <= moment.year < 2100:
-        raise fault(f"`{text}` is not of this century", "write it like `2026-12-01T11:30:00Z`")
+        raise fault(
+            f"`{text}` is not of this century", "write it like `2026-12-01T11:30:00Z`"
+        )
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -348,19 +510,37 @@ def image(value: Any) -> str:
     found = _IMAGE.match(text)
     if not found:
         if "@sha256:" in text:
-            raise fault(f"the digest of `{text}` is not 64 lowercase hex digits",
-                        "write `name@sha256:` and 64 digits of `0-9a-f`", source=_REFERENCE)
+            raise fault(
+                f"the digest of `{text}` is not 64 lowercase hex digits",
+                "write `name@sha256:` and 64 digits of `0-9a-f`",
+                source=_REFERENCE,
+            )
         plain = re.sub(r"\A(https?|docker|oci)://", "", text.strip())
-        meant = next((each for each in (plain, plain.lower()) if _IMAGE.match(each)), None)
-        raise fault(f"`{text}` is not an image reference",
-                    f"write `{meant}`" if meant else "write it like `registry/name:tag`", source=_REFERENCE)
+        meant = next(
+            (each for each in (plain, plain.lower()) if _IMAGE.match(each)), None
+        )
+        raise fault(
+            f"`{text}` is not an image reference",
+            f"write `{meant}`" if meant else "write it like `registry/name:tag`",
+            source=_REFERENCE,
+        )
     if len(found["name"]) > _LONGEST_NAME:
-        raise fault(f"the name of image `{text[:32]}…` has {len(found['name'])} characters, and may have "
-                    f"{_LONGEST_NAME}", "shorten it", source=_REFERENCE)
+        raise fault(
+            f"the name of image `{text[:32]}…` has {len(found['name'])} characters, and may have "
+            f"{_LONGEST_NAME}",
+            "shorten it",
+            source=_REFERENCE,
+        )
     if not found["tag"] and not found["digest"]:
-        raise fault(f"image `{text}` has neither tag nor digest, so it means `:latest`", f"pin it, like `{text}:1.0`")
+        raise fault(
+            f"image `{text}` has neither tag nor digest, so it means `:latest`",
+            f"pin it, like `{text}:1.0`",
+        )
     if found["tag"] == "latest" and not found["digest"]:
-        raise fault(f"image `{text}` is whatever is newest when a node pulls it", "pin a version or, better, a digest")
+        raise fault(
+            f"image `{text}` is whatever is newest when a node pulls it",
+            "pin a version or, better, a digest",
+        )
     return text
 
 
@@ -372,9 +552,11 @@ def group(value: Any) -> str:
     """
     text = as_text(value, "a group", "team-a")
     if text.startswith("system:"):
-        raise fault(f"group `{text}` starts with `system:`, which EKS gives to nobody",
-                    "take a group of the team's own, like `team-a`; list administrators under `admins`",
-                    source="EKS API, CreateAccessEntry")
+        raise fault(
+            f"group `{text}` starts with `system:`, which EKS gives to nobody",
+            "take a group of the team's own, like `team-a`; list administrators under `admins`",
+            source="EKS API, CreateAccessEntry",
+        )
     return _group(text)
 
 

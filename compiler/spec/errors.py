@@ -17,9 +17,16 @@ from compiler.source import Document, Route, ScalarNode
 from compiler.spec.flow import flow
 
 _WANTED = {
-    "string_type": "text", "int_type": "a whole number", "int_from_float": "a whole number", "float_type": "a number",
-    "bool_type": "`true` or `false`", "list_type": "a list", "dict_type": "a mapping", "model_type": "a mapping",
-    "model_attributes_type": "a mapping", "mapping_type": "a mapping",
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "`true` or `false`",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "mapping_type": "a mapping",
 }
 _BOUND = {
     "greater_than": ("not above {gt}", "a number above {gt}"),
@@ -33,25 +40,40 @@ _BOUND = {
 }
 
 
-def explain_all(details: Sequence[ErrorDetails], model: type[BaseModel], document: Document) -> list[Diagnostic]:
+def explain_all(
+    details: Sequence[ErrorDetails], model: type[BaseModel], document: Document
+) -> list[Diagnostic]:
     """Every fault of a document once: a key that is only misspelt is unknown, and not missing too."""
     data = document.root.to_python()
     found = [_as_written(explain(each, model, data), document) for each in details]
-    meant = {(each.at.parent, each.help) for each in found if each.code == "SPC002" and each.at is not None}
+    meant = {
+        (each.at.parent, each.help)
+        for each in found
+        if each.code == "SPC002" and each.at is not None
+    }
     return [
-        each for each, detail in zip(found, details, strict=True)
-        if each.code != "SPC001" or (each.at, _meant(str(detail["loc"][-1]))) not in meant
+        each
+        for each, detail in zip(found, details, strict=True)
+        if each.code != "SPC001"
+        or (each.at, _meant(str(detail["loc"][-1]))) not in meant
     ]
 
 
 def _as_written(item: Diagnostic, document: Document) -> Diagnostic:
     """Numbers as the file has them: whoever wrote `1.30` or `0x1F` did not mean 1.3 or 31."""
     node, depth = document.node(item.at or Route())
-    if not isinstance(node, ScalarNode) or type(node.value) not in (int, float) or depth < len(item.at or ()):
+    if (
+        not isinstance(node, ScalarNode)
+        or type(node.value) not in (int, float)
+        or depth < len(item.at or ())
+    ):
         return item
     value, text = str(node.value), node.text
-    return replace(item, message=item.message.replace(f"`{value}`", f"`{text}`"),
-                   help=item.help.replace(f'`"{value}"`', f'`"{text}"`'))
+    return replace(
+        item,
+        message=item.message.replace(f"`{value}`", f"`{text}`"),
+        help=item.help.replace(f'`"{value}"`', f'`"{text}"`'),
+    )
 
 
 def _meant(key: str) -> str:
@@ -60,28 +82,60 @@ def _meant(key: str) -> str:
 
 def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnostic:
     """The diagnostic of one pydantic error in ``data``, which was validated as ``model``."""
-    at, of_key = Route(key for key in details["loc"] if key != "[key]"), "[key]" in details["loc"]
+    at, of_key = (
+        Route(key for key in details["loc"] if key != "[key]"),
+        "[key]" in details["loc"],
+    )
     kind, context = details["type"], details.get("ctx") or {}
     value = _lookup(data, at)
     if kind == "missing":
-        return error("SPC001", f"`{at[-1]}` is missing", at.parent, help=_missing_help(model, at), key=True)
+        return error(
+            "SPC001",
+            f"`{at[-1]}` is missing",
+            at.parent,
+            help=_missing_help(model, at),
+            key=True,
+        )
     if kind == "extra_forbidden":
         return _unknown(at, model)
     if kind == "spec_value":
         at = at / str(context["key"]) if context["key"] else at
         notes = (f"source: {context['source']}",) if context["source"] else ()
-        return error("SPC005", str(context["fact"]), at, help=str(context["help"]), key=of_key, notes=notes)
+        return error(
+            "SPC005",
+            str(context["fact"]),
+            at,
+            help=str(context["help"]),
+            key=of_key,
+            notes=notes,
+        )
     if kind in _WANTED:
         field = _field(model, at)
-        help = _type_help(kind, value, model_at(model, at), required=field is not None and field.is_required())
-        return error("SPC003", f"{_name(at)} is {kind_of(value)}, not {_WANTED[kind]}", at, help=help)
+        help = _type_help(
+            kind,
+            value,
+            model_at(model, at),
+            required=field is not None and field.is_required(),
+        )
+        return error(
+            "SPC003",
+            f"{_name(at)} is {kind_of(value)}, not {_WANTED[kind]}",
+            at,
+            help=help,
+        )
     if kind == "literal_error":
         return _choice(at, value, str(context["expected"]))
     if kind in _BOUND:
         fact, help = (each.format(**context) for each in _BOUND[kind])
-        return error("SPC004", f"{_name(at)} {_shown(value)}, {fact}", at, help=f"write {help}")
-    return error("SPC005", f"{_name(at)}: {details['msg'].lower()}", at,
-                 help="see `trainyard schema` for the form of this field")
+        return error(
+            "SPC004", f"{_name(at)} {_shown(value)}, {fact}", at, help=f"write {help}"
+        )
+    return error(
+        "SPC005",
+        f"{_name(at)}: {details['msg'].lower()}",
+        at,
+        help="see `trainyard schema` for the form of this field",
+    )
 
 
 def _name(at: Route) -> str:
@@ -119,7 +173,14 @@ def model_at(model: type[BaseModel], at: Route) -> type[BaseModel] | None:
             continue
         if found is None:
             return None
-        field = next((each for name, each in found.model_fields.items() if (each.alias or name) == key), None)
+        field = next(
+            (
+                each
+                for name, each in found.model_fields.items()
+                if (each.alias or name) == key
+            ),
+            None,
+        )
         found = inner_model(field.annotation) if field is not None else None
     return found
 
@@ -128,7 +189,14 @@ def inner_model(annotation: Any) -> type[BaseModel] | None:
     """The model inside the type of a field; ``None`` where there is none."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for each in get_args(annotation) if (found := inner_model(each)) is not None), None)
+    return next(
+        (
+            found
+            for each in get_args(annotation)
+            if (found := inner_model(each)) is not None
+        ),
+        None,
+    )
 
 
 def keys_of(model: type[BaseModel]) -> list[str]:
@@ -161,7 +229,11 @@ def _kind(annotation: Any) -> str:
 def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     owner = model_at(model, at.parent)
     known = keys_of(owner) if owner is not None else []
-    where = f"`{at.parent[-1]}`" if at.parent and isinstance(at.parent[-1], str) else "this mapping"
+    where = (
+        f"`{at.parent[-1]}`"
+        if at.parent and isinstance(at.parent[-1], str)
+        else "this mapping"
+    )
     help = meant(str(at[-1]), known) or f"{where} has: {listed(known)}"
     if at.parent == ("metadata",) and at[-1] in ("namespace", "labels", "annotations"):
         help = "remove it: the objects of a cluster take theirs from `spec`"
@@ -174,20 +246,29 @@ def _one_too_high(owner: type[BaseModel] | None, key: str) -> str | None:
     """The mapping inside ``owner`` that has the key, where there is just one."""
     fields = owner.model_fields.items() if owner is not None else ()
     found = [
-        field.alias or name for name, field in fields
-        if (inner := inner_model(field.annotation)) is not None and key in keys_of(inner)
-        and not any(get_origin(each) is list for each in (field.annotation, *get_args(field.annotation)))
+        field.alias or name
+        for name, field in fields
+        if (inner := inner_model(field.annotation)) is not None
+        and key in keys_of(inner)
+        and not any(
+            get_origin(each) is list
+            for each in (field.annotation, *get_args(field.annotation))
+        )
     ]
     return found[0] if len(found) == 1 else None
 
 
-def _type_help(kind: str, value: Any, owner: type[BaseModel] | None, *, required: bool) -> str:
+def _type_help(
+    kind: str, value: Any, owner: type[BaseModel] | None, *, required: bool
+) -> str:
     if value is None and not required:
         return f"write {_WANTED[kind]}, or remove the key"
     if kind in ("list_type", "dict_type", "model_type"):
         return _shape_help(kind, value, owner)
     if kind == "string_type" and isinstance(value, bool | int | float):
-        return f'quote it: `"{str(value).lower() if isinstance(value, bool) else value}"`'
+        return (
+            f'quote it: `"{str(value).lower() if isinstance(value, bool) else value}"`'
+        )
     if kind in ("int_type", "int_from_float"):
         if isinstance(value, str) and value.strip().isdigit():
             return f"write `{int(value)}` without quotes"
@@ -204,18 +285,33 @@ def _shape_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
     if owner is not None:
         if len(required) == 1 and isinstance(value, str | int | float):
             meant = f"{{{required[0]}: {value}}}"
-            return f"write `{meant}`" if kind == "model_type" else f"write a list: `[{meant}]`"
+            return (
+                f"write `{meant}`"
+                if kind == "model_type"
+                else f"write a list: `[{meant}]`"
+            )
         return f"write a {'mapping' if kind == 'model_type' else 'list, each item'} with {keys}"
     if kind == "list_type" and isinstance(value, str | int):
         words = ", ".join(str(value).split())
-        return f"write a list: `[{words}]`" if len(words) < 40 else "write a list, each item after `- `"
-    return "write a mapping, each entry as `key: value`" if kind == "dict_type" else f"write {_WANTED[kind]}"
+        return (
+            f"write a list: `[{words}]`"
+            if len(words) < 40
+            else "write a list, each item after `- `"
+        )
+    return (
+        "write a mapping, each entry as `key: value`"
+        if kind == "dict_type"
+        else f"write {_WANTED[kind]}"
+    )
 
 
 def _choice(at: Route, value: Any, expected: str) -> Diagnostic:
     choices = [each.strip("' ") for each in expected.replace(" or ", ", ").split(", ")]
     these = listed(choices)
-    help = meant(str(value), choices) or f"write {'one of ' if len(choices) > 1 else ''}{these}"
+    help = (
+        meant(str(value), choices)
+        or f"write {'one of ' if len(choices) > 1 else ''}{these}"
+    )
     shown = f"`{value}`" if isinstance(value, str) else kind_of(value)
     wanted = f"{'one of ' if len(choices) > 1 else ''}{these}"
     return error("SPC004", f"{_name(at)} is {shown}, not {wanted}", at, help=help)

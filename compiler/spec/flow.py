@@ -17,7 +17,12 @@ def flow(value: Any) -> str:
     import yaml  # only errors and pages need it
 
     text: str = yaml.dump(
-        value, Dumper=_dumper(), default_flow_style=True, sort_keys=False, width=1_000_000, allow_unicode=True
+        value,
+        Dumper=_dumper(),
+        default_flow_style=True,
+        sort_keys=False,
+        width=1_000_000,
+        allow_unicode=True,
     )
     return _QUOTED.sub(r'"\1"', text.removesuffix("...\n").rstrip("\n"))
 
@@ -30,7 +35,9 @@ def _dumper() -> type[SafeDumper]:
         """Floats with an exponent: there are only large ones, like `8.03e+9`."""
 
     def exponent(dumper: Any, value: float) -> Any:
-        return dumper.represent_scalar("tag:yaml.org,2002:float", f"{value:.2e}".replace("e+0", "e+"))
+        return dumper.represent_scalar(
+            "tag:yaml.org,2002:float", f"{value:.2e}".replace("e+0", "e+")
+        )
 
     Dumper.add_representer(float, exponent)
     return Dumper

@@ -12,10 +12,17 @@ def repository_path(value: Any) -> str:
     """A folder inside the repository, without `./` and `/` around it."""
     text = as_text(value, "a folder of the repository", "clusters/seoul")
     parts = [part for part in text.split("/") if part not in ("", ".")]
-    if text.startswith("/") or ".." in parts or not parts or not re.fullmatch(r"[A-Za-z0-9._/-]+", text):
-        raise fault(f"`{text}` is not a folder inside the repository",
-                    "write it relative to the repository's root, like `clusters/seoul`",
-                    source="kustomize.toolkit.fluxcd.io/v1 Kustomization, path")
+    if (
+        text.startswith("/")
+        or ".." in parts
+        or not parts
+        or not re.fullmatch(r"[A-Za-z0-9._/-]+", text)
+    ):
+        raise fault(
+            f"`{text}` is not a folder inside the repository",
+            "write it relative to the repository's root, like `clusters/seoul`",
+            source="kustomize.toolkit.fluxcd.io/v1 Kustomization, path",
+        )
     return "/".join(parts)
 
 
@@ -30,18 +37,32 @@ def repository_url(value: Any) -> str:
     user, at, address = host.rpartition("@")
     if at and (":" in user or scheme != "ssh"):
         bare = f"{scheme}://{address}/{path}"
-        raise fault("the URL of the repository has credentials in it, and git keeps them for ever",
-                    f"write `{bare}`, and name the Secret that has them under `secret:`", source=_URL)
+        raise fault(
+            "the URL of the repository has credentials in it, and git keeps them for ever",
+            f"write `{bare}`, and name the Secret that has them under `secret:`",
+            source=_URL,
+        )
     if not re.match(r"(https?|ssh)://[^/\s]+/\S+\Z", text):
         near = re.match(r"(\w+)@([\w.-]+):(\S+)\Z", text)
-        help = f"write `ssh://{near[1]}@{near[2]}/{near[3]}`" if near else "write it like `https://github.com/org/fleet`"
-        raise fault(f"`{text}` is not the `https://` or `ssh://` URL of a repository", help, source=_URL)
+        help = (
+            f"write `ssh://{near[1]}@{near[2]}/{near[3]}`"
+            if near
+            else "write it like `https://github.com/org/fleet`"
+        )
+        raise fault(
+            f"`{text}` is not the `https://` or `ssh://` URL of a repository",
+            help,
+            source=_URL,
+        )
     return text
 
 
 # git check-ref-format (git 2.51): what no name of a branch has, and why.
 _NO_BRANCH = (
-    (r"[^A-Za-z0-9._/-]", "has a character other than letters, digits, `.`, `_`, `/` and `-`"),
+    (
+        r"[^A-Za-z0-9._/-]",
+        "has a character other than letters, digits, `.`, `_`, `/` and `-`",
+    ),
     (r"-", "begins with `-`"),
     (r"/|.*//|.*/\Z", "begins or ends with `/`, or has two in a row"),
     (r".*\.\.", "has two dots in a row"),
@@ -54,11 +75,21 @@ def branch(value: Any) -> str:
     """The name of a branch, without ``refs/heads/``."""
     text = as_text(value, "a branch", "main")
     if text.startswith("refs/heads/"):
-        raise fault(f"`{text}` is the whole name of a reference", f"write `{text.removeprefix('refs/heads/')}`",
-                    source="source.toolkit.fluxcd.io/v1 GitRepository, ref.branch")
+        raise fault(
+            f"`{text}` is the whole name of a reference",
+            f"write `{text.removeprefix('refs/heads/')}`",
+            source="source.toolkit.fluxcd.io/v1 GitRepository, ref.branch",
+        )
     for pattern, why in _NO_BRANCH:
-        found = re.search(pattern, text) if pattern.startswith("[^") else re.match(pattern, text)
+        found = (
+            re.search(pattern, text)
+            if pattern.startswith("[^")
+            else re.match(pattern, text)
+        )
         if found:
-            raise fault(f"`{text}` is no branch of git: it {why}", "write it like `main` or `release/1.0`",
-                        source="git check-ref-format (git 2.51)")
+            raise fault(
+                f"`{text}` is no branch of git: it {why}",
+                "write it like `main` or `release/1.0`",
+                source="git check-ref-format (git 2.51)",
+            )
     return text

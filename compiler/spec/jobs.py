@@ -33,17 +33,31 @@ from compiler.spec.types import (
 class Mount(SpecModel):
     """A storage, mounted into every pod of the job."""
 
-    storage: Name = Field(description="The name of the storage.", examples=["checkpoints"])
-    path: MountPath = Field(description="The folder of the container at which it appears.", examples=["/data/fsx"])
-    read_only: bool = Field(False, description="Whether the job may only read it.", examples=[True])
+    storage: Name = Field(
+        description="The name of the storage.", examples=["checkpoints"]
+    )
+    path: MountPath = Field(
+        description="The folder of the container at which it appears.",
+        examples=["/data/fsx"],
+    )
+    read_only: bool = Field(
+        False, description="Whether the job may only read it.", examples=[True]
+    )
 
 
 class SecretEnv(SpecModel):
     """An environment variable from a Secret that exists in the job's namespace."""
 
-    env: EnvName = Field(description="The name of the environment variable.", examples=["HF_TOKEN"])
-    secret: ObjectName = Field(description="The name of the Secret.", examples=["hf-token"])
-    key: SecretKey = Field(description="The key inside the Secret whose value the variable gets.", examples=["token"])
+    env: EnvName = Field(
+        description="The name of the environment variable.", examples=["HF_TOKEN"]
+    )
+    secret: ObjectName = Field(
+        description="The name of the Secret.", examples=["hf-token"]
+    )
+    key: SecretKey = Field(
+        description="The key inside the Secret whose value the variable gets.",
+        examples=["token"],
+    )
 
 
 class Checkpoint(SpecModel):
@@ -72,10 +86,15 @@ class Checkpoint(SpecModel):
 
     @model_validator(mode="after")
     def _names_a_file(self) -> Self:
-        if self.signal_file is not None and self.signal_file.endswith(("/", "/.", "/..")):
-            raise fault(f"`{self.signal_file}` is a folder, and the signal is a file",
-                        f"write `{self.signal_file.rstrip('/.')}/save-now`", "signalFile",
-                        source="open(2): EISDIR, a folder cannot be written")
+        if self.signal_file is not None and self.signal_file.endswith(
+            ("/", "/.", "/..")
+        ):
+            raise fault(
+                f"`{self.signal_file}` is a folder, and the signal is a file",
+                f"write `{self.signal_file.rstrip('/.')}/save-now`",
+                "signalFile",
+                source="open(2): EISDIR, a folder cannot be written",
+            )
         return self
 
 
@@ -83,12 +102,17 @@ class Retries(SpecModel):
     """How often failures are retried: processes in place, then the whole gang."""
 
     process: int = Field(
-        3, ge=0, le=1000,
+        3,
+        ge=0,
+        le=1000,
         description="How often torchrun restarts failed processes in place, as `--max-restarts` does.",
         examples=[3],
     )
     job: int = Field(
-        10, ge=0, le=1000, description="How often all pods of the job are made anew, as JobSet's `maxRestarts`.",
+        10,
+        ge=0,
+        le=1000,
+        description="How often all pods of the job are made anew, as JobSet's `maxRestarts`.",
         examples=[10],
     )
 
@@ -109,11 +133,14 @@ class JobResources(SpecModel):
         examples=["900Gi"],
     )
     gpus: int | None = Field(
-        None, ge=0, description="The accelerators of one node that the job takes; derived: all.",
+        None,
+        ge=0,
+        description="The accelerators of one node that the job takes; derived: all.",
         examples=[8],
     )
     efa: int | None = Field(
-        None, ge=0,
+        None,
+        ge=0,
         description="The EFA devices of one node that the job takes; derived: all for several nodes, none for one.",
         examples=[32],
     )
@@ -134,9 +161,12 @@ class JobResources(SpecModel):
 class Model(SpecModel):
     """The model, so that its training state can be compared with the memory of the accelerators."""
 
-    parameters: Count = Field(description="The number of parameters of the model.", examples=[8.03e9])
+    parameters: Count = Field(
+        description="The number of parameters of the model.", examples=[8.03e9]
+    )
     precision: Literal["fp32", "bf16", "fp16", "fp8"] = Field(
-        "bf16", description="The format in which the model computes.",
+        "bf16",
+        description="The format in which the model computes.",
         examples=["bf16"],
     )
     sharding: Literal["none", "full"] = Field(
@@ -146,7 +176,9 @@ class Model(SpecModel):
         examples=["full"],
     )
     optimizer_bytes: int | None = Field(
-        None, ge=0, le=32,
+        None,
+        ge=0,
+        le=32,
         description="The bytes of optimizer state for each parameter; derived: 8 for `fp32`, otherwise 12, as Adam "
         "has.",
         examples=[12],
@@ -161,19 +193,25 @@ class Job(SpecModel):
         examples=["pretrain"],
     )
     queue: Name | None = Field(
-        None, description="The queue that the job waits in; derived where only one queue could take it.",
+        None,
+        description="The queue that the job waits in; derived where only one queue could take it.",
         examples=["research"],
     )
     namespace: Name | None = Field(
-        None, description="The namespace that the job runs in; derived where its queue has only one.",
+        None,
+        description="The namespace that the job runs in; derived where its queue has only one.",
         examples=["team-a"],
     )
     pool: Name | None = Field(
-        None, description="The pool that the job runs on; derived where its queue has only one.",
+        None,
+        description="The pool that the job runs on; derived where its queue has only one.",
         examples=["h100"],
     )
     nodes: int = Field(
-        1, ge=1, le=5000, description="The number of nodes, with one pod on each; all start together or none does.",
+        1,
+        ge=1,
+        le=5000,
+        description="The number of nodes, with one pod on each; all start together or none does.",
         examples=[4],
     )
     image: Image = Field(
@@ -181,31 +219,38 @@ class Job(SpecModel):
         examples=["registry.example/train:1.4.2"],
     )
     command: Command = Field(
-        min_length=1, description="The program and its words that each node runs, without a shell.",
+        min_length=1,
+        description="The program and its words that each node runs, without a shell.",
         examples=[["torchrun", "train.py"]],
     )
     args: list[Word] = Field(
-        [], description="More words of the command, kept apart so that they are easy to change.",
+        [],
+        description="More words of the command, kept apart so that they are easy to change.",
         examples=[["--config", "llama3-8b.yaml"]],
     )
     env: dict[EnvName, Word] = Field(
-        {}, description="Environment variables of the program; they win over derived ones of the same name.",
+        {},
+        description="Environment variables of the program; they win over derived ones of the same name.",
         examples=[{"NCCL_DEBUG": "INFO"}],
     )
     secrets: list[SecretEnv] = Field(
-        [], description="Environment variables whose values are in Secrets of the job's namespace.",
+        [],
+        description="Environment variables whose values are in Secrets of the job's namespace.",
         examples=[[{"env": "HF_TOKEN", "secret": "hf-token", "key": "token"}]],
     )
     mounts: list[Mount] = Field(
-        [], description="The storage that the job reads and writes, and where it appears.",
+        [],
+        description="The storage that the job reads and writes, and where it appears.",
         examples=[[{"storage": "checkpoints", "path": "/data/fsx"}]],
     )
     checkpoint: Checkpoint | None = Field(
-        None, description="Where the job saves; with it, pods that must stop have minutes to save instead of one.",
+        None,
+        description="Where the job saves; with it, pods that must stop have minutes to save instead of one.",
         examples=[{"path": "/data/fsx/pretrain", "every": "30m"}],
     )
     retries: Retries = Field(
-        Retries(), description="How often failures are retried.",
+        Retries(),
+        description="How often failures are retried.",
         examples=[{"process": 3, "job": 10}],
     )
     resources: JobResources = Field(
@@ -214,7 +259,9 @@ class Job(SpecModel):
         examples=[{"memory": "900Gi"}],
     )
     processes_per_node: int | None = Field(
-        None, ge=1, le=1024,
+        None,
+        ge=1,
+        le=1024,
         description="The processes that torchrun starts on each node; derived: one for each accelerator or logical "
         "NeuronCore.",
         examples=[8],
@@ -226,7 +273,8 @@ class Job(SpecModel):
         examples=["64Gi"],
     )
     priority: Name | None = Field(
-        None, description="The priority of the job in its queue; unset: one of value 1.",
+        None,
+        description="The priority of the job in its queue; unset: one of value 1.",
         examples=["urgent"],
     )
     service_account: ObjectName | None = Field(
@@ -248,11 +296,13 @@ class Job(SpecModel):
         examples=["2.12"],
     )
     timeout: Period | None = Field(
-        None, description="The time from the first start until the job is ended, retries included; unset: no limit.",
+        None,
+        description="The time from the first start until the job is ended, retries included; unset: no limit.",
         examples=["72h"],
     )
     rerun: int = Field(
-        0, ge=0,
+        0,
+        ge=0,
         description="A number to raise to run a changed job anew; the earlier run goes on until it is deleted.",
         examples=[1],
     )
@@ -263,7 +313,8 @@ class Job(SpecModel):
         examples=[True],
     )
     labels: dict[JobLabelKey, LabelValue] = Field(
-        {}, description="Kubernetes labels of the job's TrainJob; they win over `spec.labels`.",
+        {},
+        description="Kubernetes labels of the job's TrainJob; they win over `spec.labels`.",
         examples=[{"project": "llama"}],
     )
     model: Model | None = Field(

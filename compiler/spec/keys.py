@@ -10,7 +10,9 @@ from compiler.spec.checks import as_text, fault, matched
 _PART = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 label_key = matched(
     rf"((?=[^/]{{1,253}}/){_PART}(\.{_PART})*/)?[A-Za-z0-9]([-._A-Za-z0-9]{{0,61}}[A-Za-z0-9])?",
-    "a label key (at most 63 characters, before them at most a domain and `/`)", "team", longest=317,
+    "a label key (at most 63 characters, before them at most a domain and `/`)",
+    "team",
+    longest=317,
     source="Kubernetes, labels: syntax and character set",
 )
 
@@ -24,20 +26,27 @@ def job_label(value: Any) -> str:
     """A label that a job may carry."""
     text = label_key(value)
     if _OWN_LABELS.match(text):
-        raise fault(f"label `{text}` is set by the compiler or a controller", "remove it; `queue`, `priority` and the "
-                    "like have keys of their own", source="labels of Kueue 0.19.2, Trainer 2.3.0 and Flux 2.9")
+        raise fault(
+            f"label `{text}` is set by the compiler or a controller",
+            "remove it; `queue`, `priority` and the like have keys of their own",
+            source="labels of Kueue 0.19.2, Trainer 2.3.0 and Flux 2.9",
+        )
     return text
 
 
 # What a node has of itself, and what in the spec says it. A pool that asks for another value gets no node at all
 # (karpenter.sh/v1 NodePool v1.14.1: labels of the template are requirements), one that asks for the same says nothing.
 _OF_THE_MACHINE = {
-    "kubernetes.io/os": "nodes are Linux", "beta.kubernetes.io/os": "nodes are Linux",
-    "kubernetes.io/arch": "`instanceType` decides", "beta.kubernetes.io/arch": "`instanceType` decides",
+    "kubernetes.io/os": "nodes are Linux",
+    "beta.kubernetes.io/os": "nodes are Linux",
+    "kubernetes.io/arch": "`instanceType` decides",
+    "beta.kubernetes.io/arch": "`instanceType` decides",
     "node.kubernetes.io/instance-type": "`instanceType` decides",
     "beta.kubernetes.io/instance-type": "`instanceType` decides",
-    "topology.kubernetes.io/zone": "`zone` decides", "failure-domain.beta.kubernetes.io/zone": "`zone` decides",
-    "topology.kubernetes.io/region": "`region` decides", "failure-domain.beta.kubernetes.io/region": "`region` decides",
+    "topology.kubernetes.io/zone": "`zone` decides",
+    "failure-domain.beta.kubernetes.io/zone": "`zone` decides",
+    "topology.kubernetes.io/region": "`region` decides",
+    "failure-domain.beta.kubernetes.io/region": "`region` decides",
     "kubernetes.io/hostname": "each node has a name of its own",
     "nvidia.com/gpu.present": "every pool with GPUs has it",
 }
@@ -50,25 +59,36 @@ def node_label(value: Any) -> str:
     """A label that the nodes of a pool may carry."""
     text = label_key(value)
     if text in _OF_THE_MACHINE:
-        raise fault(f"label `{text}` is set on nodes whatever is written here: {_OF_THE_MACHINE[text]}", "remove it",
-                    source="Kubernetes, well-known labels; karpenter.sh/v1 NodePool v1.14.1")
+        raise fault(
+            f"label `{text}` is set on nodes whatever is written here: {_OF_THE_MACHINE[text]}",
+            "remove it",
+            source="Kubernetes, well-known labels; karpenter.sh/v1 NodePool v1.14.1",
+        )
     if _NODE_LABELS.match(text):
-        raise fault(f"label `{text}` is set on nodes by Karpenter or by Trainyard",
-                    "write a key of your own, or remove it", source="karpenter.sh/v1 NodePool v1.14.1")
+        raise fault(
+            f"label `{text}` is set on nodes by Karpenter or by Trainyard",
+            "write a key of your own, or remove it",
+            source="karpenter.sh/v1 NodePool v1.14.1",
+        )
     return text
 
 
 # Set and removed by the node lifecycle controller, the cloud provider and Karpenter, by the state of each node
 # (Kubernetes, well-known labels, annotations and taints; karpenter v1.14.1, pkg/apis/v1/taints.go).
-_TAINTS = r"node\.(cloudprovider\.)?kubernetes\.io/|([a-z0-9.-]*\.)?karpenter\.(sh|k8s\.aws)/"
+_TAINTS = (
+    r"node\.(cloudprovider\.)?kubernetes\.io/|([a-z0-9.-]*\.)?karpenter\.(sh|k8s\.aws)/"
+)
 
 
 def taint_key(value: Any) -> str:
     """The key of a taint that the nodes of a pool may have."""
     text = label_key(value)
     if re.match(_TAINTS, text):
-        raise fault(f"taint `{text}` is set and removed by a controller, by the state of each node",
-                    "write a key of your own, like `team`", source="Kubernetes, well-known taints; karpenter v1.14.1")
+        raise fault(
+            f"taint `{text}` is set and removed by a controller, by the state of each node",
+            "write a key of your own, like `team`",
+            source="Kubernetes, well-known taints; karpenter v1.14.1",
+        )
     return text
 
 
@@ -83,8 +103,11 @@ def tag_key(value: Any) -> str:
     text = as_text(value, "a tag's key", "cost-center")
     # EC2 refuses `aws:`; Karpenter's EC2NodeClass refuses the others (CRD v1.14.1, spec.tags) or sets them itself.
     if re.match(_OF_OTHERS, text) or len(text) > 128:
-        raise fault(f"`{text[:64]}` is no tag that you may set", "write a key of your own of at most 128 characters",
-                    source="EC2 user guide, tag restrictions; karpenter.k8s.aws/v1 EC2NodeClass v1.14.1, spec.tags")
+        raise fault(
+            f"`{text[:64]}` is no tag that you may set",
+            "write a key of your own of at most 128 characters",
+            source="EC2 user guide, tag restrictions; karpenter.k8s.aws/v1 EC2NodeClass v1.14.1, spec.tags",
+        )
     return _of_tags(text, "key")
 
 
@@ -99,7 +122,9 @@ _value = matched(r"[^\0]*", "a tag's value", "research", longest=256, empty=True
 def _of_tags(text: str, what: str) -> str:
     bad = next((each for each in text if not re.match(_TAG, each)), None)
     if bad is not None:
-        raise fault(f"`{bad}` in `{text[:64]}` stands in no {what} of an IAM tag",
-                    "take letters, digits, spaces and `_ . : / = + - @`: roles get these tags too",
-                    source="IAM API, Tag (2010-05-08)")
+        raise fault(
+            f"`{bad}` in `{text[:64]}` stands in no {what} of an IAM tag",
+            "take letters, digits, spaces and `_ . : / = + - @`: roles get these tags too",
+            source="IAM API, Tag (2010-05-08)",
+        )
     return text

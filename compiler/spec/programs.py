@@ -13,8 +13,11 @@ def word(text: str) -> str:
     """An argument or a value of a variable: any text that a process can be given."""
     if "\0" in text:
         # execve(2): arguments and variables end at the first zero byte.
-        raise fault("the text has a zero byte, where every argument and variable ends", "remove the zero byte",
-                    source="execve(2)")
+        raise fault(
+            "the text has a zero byte, where every argument and variable ends",
+            "remove the zero byte",
+            source="execve(2)",
+        )
     return text
 
 
@@ -25,26 +28,56 @@ def program(words: list[str]) -> list[str]:
     """
     first = words[0] if words else "sh"
     if not first.strip():
-        raise fault("the command begins with an empty word, which is no program",
-                    "write the program first, like `[torchrun, train.py]`", source=_COMMAND)
+        raise fault(
+            "the command begins with an empty word, which is no program",
+            "write the program first, like `[torchrun, train.py]`",
+            source=_COMMAND,
+        )
     if re.search(r"\s", first):
-        raise fault(f"the program of the command is `{_short(first)}`, spaces and all: no shell splits it",
-                    f"write `[{', '.join(first.split()[:6])}]`" if _splits(first) else
-                    _SHELL, source=_COMMAND)
+        raise fault(
+            f"the program of the command is `{_short(first)}`, spaces and all: no shell splits it",
+            f"write `[{', '.join(first.split()[:6])}]`" if _splits(first) else _SHELL,
+            source=_COMMAND,
+        )
     if re.match(r"-|\w+=", first):
         what = "an option" if first.startswith("-") else "a variable"
-        raise fault(f"the command begins with {what}, `{_short(first)}`, and not with a program",
-                    "write it under `args:` if the image has an entrypoint" if first.startswith("-")
-                    else "write it under `env:`", source=_COMMAND)
+        raise fault(
+            f"the command begins with {what}, `{_short(first)}`, and not with a program",
+            "write it under `args:` if the image has an entrypoint"
+            if first.startswith("-")
+            else "write it under `env:`",
+            source=_COMMAND,
+        )
     if first in _OF_SHELLS:
-        raise fault(f"`{first}` is a word of the shell and no program", _SHELL, source=_COMMAND)
+        raise fault(
+            f"`{first}` is a word of the shell and no program", _SHELL, source=_COMMAND
+        )
     return words
 
 
 _COMMAND = "core/v1 Container, command (Kubernetes 1.35)"
-_SHELL = "write `[bash, -c, \"...\"]` for a line of shell"
-_OF_SHELLS = frozenset({"cd", "export", "source", ".", "set", "unset", "exec", "eval", "ulimit", "alias", "if", "for",
-                        "while", "&&", "||", "|", ";"})
+_SHELL = 'write `[bash, -c, "..."]` for a line of shell'
+_OF_SHELLS = frozenset(
+    {
+        "cd",
+        "export",
+        "source",
+        ".",
+        "set",
+        "unset",
+        "exec",
+        "eval",
+        "ulimit",
+        "alias",
+        "if",
+        "for",
+        "while",
+        "&&",
+        "||",
+        "|",
+        ";",
+    }
+)
 
 
 def _splits(text: str) -> bool:
@@ -56,17 +89,32 @@ def _short(text: str) -> str:
     return text if len(text) <= 48 else f"{text[:48]}…"
 
 
-_path = matched(r"/[^\0:]*", "an absolute path", "/data/fsx", longest=4095)  # Linux, PATH_MAX less its zero byte
+_path = matched(
+    r"/[^\0:]*", "an absolute path", "/data/fsx", longest=4095
+)  # Linux, PATH_MAX less its zero byte
 
 # What a volume would hide from the container, or what the container runtime refuses (runc 1.3, checkProcMount: nothing
 # is mounted inside /proc; OCI runtime spec 1.2, default file systems; Filesystem Hierarchy Standard 3.0).
 _HIDDEN = {
-    "/": "the whole image", "/bin": "its programs", "/sbin": "its programs", "/usr": "its programs and libraries",
-    "/usr/bin": "its programs", "/usr/sbin": "its programs", "/usr/lib": "its libraries",
-    "/usr/local": "its programs and libraries", "/usr/local/bin": "its programs", "/usr/local/lib": "its libraries",
-    "/lib": "its libraries", "/lib64": "its libraries", "/usr/lib64": "its libraries", "/etc": "its configuration",
-    "/var": "its state", "/var/lib": "its state", "/run": "what the kubelet mounts",
-    "/var/run": "what the kubelet mounts", "/boot": "its boot files",
+    "/": "the whole image",
+    "/bin": "its programs",
+    "/sbin": "its programs",
+    "/usr": "its programs and libraries",
+    "/usr/bin": "its programs",
+    "/usr/sbin": "its programs",
+    "/usr/lib": "its libraries",
+    "/usr/local": "its programs and libraries",
+    "/usr/local/bin": "its programs",
+    "/usr/local/lib": "its libraries",
+    "/lib": "its libraries",
+    "/lib64": "its libraries",
+    "/usr/lib64": "its libraries",
+    "/etc": "its configuration",
+    "/var": "its state",
+    "/var/lib": "its state",
+    "/run": "what the kubelet mounts",
+    "/var/run": "what the kubelet mounts",
+    "/boot": "its boot files",
 }
 _ELSEWHERE = "mount it in a folder of its own, like `/data`"
 _OF_THE_KERNEL = ("/proc", "/sys", "/dev")
@@ -76,14 +124,32 @@ def mount_path(value: Any) -> str:
     """Where a volume may be mounted in a container."""
     text = _path(value)
     path = "/" + posixpath.normpath(text).lstrip("/")
-    top = next((each for each in _OF_THE_KERNEL if path == each or path.startswith(f"{each}/")), None)
-    if top is not None and path != "/dev/shm":  # which has a fault of its own, in words of its own
-        raise fault(f"`{text}` lies in `{top}`, which is the kernel's: a volume there hides devices, or no pod starts",
-                    _ELSEWHERE, source="OCI runtime specification 1.2, default file systems; runc, checkProcMount")
+    top = next(
+        (
+            each
+            for each in _OF_THE_KERNEL
+            if path == each or path.startswith(f"{each}/")
+        ),
+        None,
+    )
+    if (
+        top is not None and path != "/dev/shm"
+    ):  # which has a fault of its own, in words of its own
+        raise fault(
+            f"`{text}` lies in `{top}`, which is the kernel's: a volume there hides devices, or no pod starts",
+            _ELSEWHERE,
+            source="OCI runtime specification 1.2, default file systems; runc, checkProcMount",
+        )
     if path in _HIDDEN:
-        raise fault(f"a volume at `{text}` hides {_HIDDEN[path]}", _ELSEWHERE,
-                    source="Filesystem Hierarchy Standard 3.0; core/v1 VolumeMount")
+        raise fault(
+            f"a volume at `{text}` hides {_HIDDEN[path]}",
+            _ELSEWHERE,
+            source="Filesystem Hierarchy Standard 3.0; core/v1 VolumeMount",
+        )
     if path.startswith(("/var/run/secrets/", "/run/secrets/")):
-        raise fault(f"`{text}` is where the kubelet mounts credentials", _ELSEWHERE,
-                    source="Kubernetes, service accounts: bound tokens")
+        raise fault(
+            f"`{text}` is where the kubelet mounts credentials",
+            _ELSEWHERE,
+            source="Kubernetes, service accounts: bound tokens",
+        )
     return text

@@ -35,14 +35,20 @@ class Key:
     @property
     def inside(self) -> str:
         """What the paths of the keys inside begin with."""
-        return f"{self.path}[]." if get_origin(self.field.annotation) is list else f"{self.path}."
+        return (
+            f"{self.path}[]."
+            if get_origin(self.field.annotation) is list
+            else f"{self.path}."
+        )
 
     @property
     def default(self) -> str:
         """The value that stands where none is written, or `required`, or `derived`; empty where there is none."""
         if self.field.is_required():
             return "required"
-        return _default(self.field.default) or ("derived" if "derived" in self.description else "")
+        return _default(self.field.default) or (
+            "derived" if "derived" in self.description else ""
+        )
 
     @property
     def limits(self) -> str:
@@ -74,11 +80,15 @@ class Key:
 def keys(model: type[BaseModel], above: str = "") -> list[Key]:
     """The keys of one model, in order."""
     declared = get_type_hints(model, include_extras=True)
-    return [Key(f"{above}{field.alias or name}", field.alias or name, field, declared[name])
-            for name, field in model.model_fields.items()]
+    return [
+        Key(f"{above}{field.alias or name}", field.alias or name, field, declared[name])
+        for name, field in model.model_fields.items()
+    ]
 
 
-def all_keys(model: type[BaseModel] = TrainingCluster, above: str = "") -> Iterator[Key]:
+def all_keys(
+    model: type[BaseModel] = TrainingCluster, above: str = ""
+) -> Iterator[Key]:
     """Every key of the language, each before the keys inside it."""
     for key in keys(model, above):
         yield key
@@ -96,24 +106,56 @@ def _default(value: Any) -> str:
     if value is None or value in ([], {}, ""):
         return ""
     if isinstance(value, BaseModel):
-        value = {key: each for key, each in value.model_dump(by_alias=True, exclude_none=True).items()
-                 if each not in ([], {}, "")}
+        value = {
+            key: each
+            for key, each in value.model_dump(by_alias=True, exclude_none=True).items()
+            if each not in ([], {}, "")
+        }
     return flow(value) if value != {} else ""
 
 
 _LIMITS = {
-    "ge": "at least {}", "gt": "above {}", "le": "at most {}", "lt": "below {}", "min_length": "at least {} {}",
+    "ge": "at least {}",
+    "gt": "above {}",
+    "le": "at most {}",
+    "lt": "below {}",
+    "min_length": "at least {} {}",
     "max_length": "at most {} {}",
 }
-_PLAIN = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", type(None): ""}
-_NAMED = [(value, name) for name, value in vars(spec_types).items() if get_origin(value) is Annotated]
+_PLAIN = {
+    str: "text",
+    int: "whole number",
+    float: "number",
+    bool: "`true` or `false`",
+    type(None): "",
+}
+_NAMED = [
+    (value, name)
+    for name, value in vars(spec_types).items()
+    if get_origin(value) is Annotated
+]
 _SPOKEN = {
-    "Account": "text of 12 digits", "AmiAlias": "AMI alias", "Amount": "quantity above 0", "Arn": "ARN",
-    "Command": "list of text", "Count": "number above 0", "EnvName": "variable name", "HugePages": "size",
-    "IpAddress": "IPv4 address", "KubernetesVersion": "Kubernetes version", "LustreVersion": "Lustre version",
-    "MountName": "MountName", "Path": "absolute path", "Period": "duration above 0", "PublicCidr": "IPv4 block",
-    "RepositoryUrl": "URL", "RootSize": "size", "TorchVersion": "PyTorch version", "VpcCidr": "IPv4 block",
-    "VpcId": "VPC id", "Word": "text",
+    "Account": "text of 12 digits",
+    "AmiAlias": "AMI alias",
+    "Amount": "quantity above 0",
+    "Arn": "ARN",
+    "Command": "list of text",
+    "Count": "number above 0",
+    "EnvName": "variable name",
+    "HugePages": "size",
+    "IpAddress": "IPv4 address",
+    "KubernetesVersion": "Kubernetes version",
+    "LustreVersion": "Lustre version",
+    "MountName": "MountName",
+    "Path": "absolute path",
+    "Period": "duration above 0",
+    "PublicCidr": "IPv4 block",
+    "RepositoryUrl": "URL",
+    "RootSize": "size",
+    "TorchVersion": "PyTorch version",
+    "VpcCidr": "IPv4 block",
+    "VpcId": "VPC id",
+    "Word": "text",
 }
 """What types are called where the words of their own names would say less."""
 

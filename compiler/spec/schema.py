@@ -11,21 +11,33 @@ from compiler.spec.jobs import Job
 from compiler.spec.nodes import NodePool
 from compiler.spec.queues import Queue
 
-_PARTS: dict[str, type[SpecModel]] = {"TrainingJob": Job, "TrainingQueue": Queue, "TrainingNodePool": NodePool}
+_PARTS: dict[str, type[SpecModel]] = {
+    "TrainingJob": Job,
+    "TrainingQueue": Queue,
+    "TrainingNodePool": NodePool,
+}
 _BASE = "TrainingClusterBase"
 KINDS = ("TrainingCluster", _BASE, *_PARTS)
 API_VERSION = "trainyard.dev/v1alpha1"
 _DEFINITIONS = "#/$defs/"
-_PARTIAL = "Partial"  # begins the names of definitions of which anything may be left to a base
+_PARTIAL = (
+    "Partial"  # begins the names of definitions of which anything may be left to a base
+)
 _EXTENDS = {
     "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
     "description": "The files of the bases, relative to this one; a later base wins over an earlier one.",
     "examples": ["base.yaml", ["../base.yaml", "h100.yaml"]],
 }
-_NAME = {"type": "string", "description": "A name for whoever reads the base; nothing refers to it.",
-         "examples": ["shared"]}
-_CLUSTER = {"type": "string", "examples": ["research"],
-            "description": "The cluster that it belongs to, where the folder has several."}
+_NAME = {
+    "type": "string",
+    "description": "A name for whoever reads the base; nothing refers to it.",
+    "examples": ["shared"],
+}
+_CLUSTER = {
+    "type": "string",
+    "examples": ["research"],
+    "description": "The cluster that it belongs to, where the folder has several.",
+}
 
 
 def schema(kind: str) -> dict[str, Any]:
@@ -41,31 +53,50 @@ def schema(kind: str) -> dict[str, Any]:
 def _cluster(body: dict[str, Any]) -> dict[str, Any]:
     """With ``extends`` a base may have whatever is missing; pools may stand in documents of their own."""
     definitions = body["$defs"]
-    definitions |= {_PARTIAL + name: _partial(each) for name, each in definitions.items()}
+    definitions |= {
+        _PARTIAL + name: _partial(each) for name, each in definitions.items()
+    }
     definitions["ClusterSpec"]["required"].remove("nodePools")
-    whole, partial = body["properties"].pop("spec"), _partial({"$ref": f"{_DEFINITIONS}ClusterSpec"})
+    whole, partial = (
+        body["properties"].pop("spec"),
+        _partial({"$ref": f"{_DEFINITIONS}ClusterSpec"}),
+    )
     body["properties"] |= {"spec": {}, "extends": _EXTENDS}
     return body | {
         "if": {"required": ["extends"]},
-        "then": {"properties": {"spec": partial}}, "else": {"properties": {"spec": whole}},
+        "then": {"properties": {"spec": partial}},
+        "else": {"properties": {"spec": whole}},
     }
 
 
 def _base(cluster: dict[str, Any]) -> dict[str, Any]:
     """A part of a cluster's spec, at any depth."""
     return {
-        "$defs": {_PARTIAL + name: _partial(each) for name, each in cluster["$defs"].items() if name != "Metadata"},
-        "title": _BASE, "description": "What several clusters share.", "type": "object", "additionalProperties": False,
-        "required": ["apiVersion", "kind"], "anyOf": [{"required": ["spec"]}, {"required": ["extends"]}],
+        "$defs": {
+            _PARTIAL + name: _partial(each)
+            for name, each in cluster["$defs"].items()
+            if name != "Metadata"
+        },
+        "title": _BASE,
+        "description": "What several clusters share.",
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["apiVersion", "kind"],
+        "anyOf": [{"required": ["spec"]}, {"required": ["extends"]}],
         "properties": {
-            **_header(_BASE), "extends": _EXTENDS,
+            **_header(_BASE),
+            "extends": _EXTENDS,
             "metadata": {
-                "description": "The name of the base; it may be left out.", "examples": [{"name": "shared"}],
-                "type": "object", "additionalProperties": False, "properties": {"name": _NAME},
+                "description": "The name of the base; it may be left out.",
+                "examples": [{"name": "shared"}],
+                "type": "object",
+                "additionalProperties": False,
+                "properties": {"name": _NAME},
             },
             "spec": {
                 **_partial({"$ref": f"{_DEFINITIONS}ClusterSpec"}),
-                "description": "Any part of a cluster's spec.", "examples": [{"tags": {"cost-center": "research"}}],
+                "description": "Any part of a cluster's spec.",
+                "examples": [{"tags": {"cost-center": "research"}}],
             },
         },
     }
@@ -74,9 +105,16 @@ def _base(cluster: dict[str, Any]) -> dict[str, Any]:
 def _header(kind: str) -> dict[str, Any]:
     """What every document begins with."""
     return {
-        "apiVersion": {"const": API_VERSION, "description": "The version of the spec language.",
-                       "examples": [API_VERSION]},
-        "kind": {"const": kind, "description": "What the document is.", "examples": [kind]},
+        "apiVersion": {
+            "const": API_VERSION,
+            "description": "The version of the spec language.",
+            "examples": [API_VERSION],
+        },
+        "kind": {
+            "const": kind,
+            "description": "What the document is.",
+            "examples": [kind],
+        },
     }
 
 
@@ -85,9 +123,17 @@ def _partial(schema: Any) -> Any:
     if isinstance(schema, list):
         return [_partial(each) for each in schema]
     if not isinstance(schema, dict):
-        return schema.replace(_DEFINITIONS, _DEFINITIONS + _PARTIAL) if isinstance(schema, str) else schema
-    kept = {key: value for key, value in schema.items() if key not in ("minItems", "minProperties")
-            and not (key == "required" and isinstance(value, list))}  # fmt: skip
+        return (
+            schema.replace(_DEFINITIONS, _DEFINITIONS + _PARTIAL)
+            if isinstance(schema, str)
+            else schema
+        )
+    kept = {
+        key: value
+        for key, value in schema.items()
+        if key not in ("minItems", "minProperties")
+        and not (key == "required" and isinstance(value, list))
+    }
     return {key: _partial(value) for key, value in kept.items()}
 
 
@@ -97,14 +143,19 @@ def _document(kind: str, body: dict[str, Any]) -> dict[str, Any]:
     name = body["properties"].pop("name")
     body["required"] = [each for each in body.get("required", []) if each != "name"]
     return {
-        "$defs": definitions, "title": kind, "type": "object", "additionalProperties": False,
+        "$defs": definitions,
+        "title": kind,
+        "type": "object",
+        "additionalProperties": False,
         "required": ["apiVersion", "kind", "metadata", "spec"],
         "properties": {
             **_header(kind),
             "metadata": {
                 "description": "The name of it, and the cluster that it belongs to.",
                 "examples": [{"name": name["examples"][0]}],
-                "type": "object", "required": ["name"], "additionalProperties": False,
+                "type": "object",
+                "required": ["name"],
+                "additionalProperties": False,
                 "properties": {"name": name, "cluster": _CLUSTER},
             },
             "spec": body | {"examples": [_example(body)]},

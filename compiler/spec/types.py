@@ -22,33 +22,77 @@ _NAMES = "Kubernetes, object names"
 _IDS = "EC2 user guide, resource IDs"
 
 Name = Annotated[
-    str, BeforeValidator(matched(
-        _LABEL, "a name (lowercase letters, digits, `-`)", "a100", longest=63, source=_NAMES))
+    str,
+    BeforeValidator(
+        matched(
+            _LABEL,
+            "a name (lowercase letters, digits, `-`)",
+            "a100",
+            longest=63,
+            source=_NAMES,
+        )
+    ),
 ]
 # core/v1 Secret and ServiceAccount: names are DNS subdomains (Kubernetes, object names).
 ObjectName = Annotated[
-    str, BeforeValidator(matched(
-        rf"{_LABEL}(\.{_LABEL})*", "a name (lowercase letters, digits, `-`, `.`)", "hf-token", source=_NAMES))
+    str,
+    BeforeValidator(
+        matched(
+            rf"{_LABEL}(\.{_LABEL})*",
+            "a name (lowercase letters, digits, `-`, `.`)",
+            "hf-token",
+            source=_NAMES,
+        )
+    ),
 ]
 JobName = Annotated[
-    str, BeforeValidator(matched(
-        r"[a-z]([-a-z0-9]*[a-z0-9])?", "a job's name (lowercase letters, digits, `-`; a letter first)", "llama3-8b",
-        source=_NAMES))
+    str,
+    BeforeValidator(
+        matched(
+            r"[a-z]([-a-z0-9]*[a-z0-9])?",
+            "a job's name (lowercase letters, digits, `-`; a letter first)",
+            "llama3-8b",
+            source=_NAMES,
+        )
+    ),
 ]
 ClusterName = Annotated[
-    str, BeforeValidator(matched(
-        r"[a-z][-a-z0-9]*[a-z0-9]", "a cluster's name (two or more lowercase letters, digits, `-`)", "seoul-llm",
-        longest=40, source="EKS API, CreateCluster; roles of 64 characters are named by it"))
+    str,
+    BeforeValidator(
+        matched(
+            r"[a-z][-a-z0-9]*[a-z0-9]",
+            "a cluster's name (two or more lowercase letters, digits, `-`)",
+            "seoul-llm",
+            longest=40,
+            source="EKS API, CreateCluster; roles of 64 characters are named by it",
+        )
+    ),
 ]
 Region = Annotated[str, BeforeValidator(check.region)]
 Zone = Annotated[str, BeforeValidator(check.zone)]
 ZoneId = Annotated[
-    str, BeforeValidator(matched(r"[a-z]+[0-9]+-az[0-9]+", "the id of a zone", "use1-az4",
-                                 source="EC2 API, AvailabilityZone ZoneId"))
+    str,
+    BeforeValidator(
+        matched(
+            r"[a-z]+[0-9]+-az[0-9]+",
+            "the id of a zone",
+            "use1-az4",
+            source="EC2 API, AvailabilityZone ZoneId",
+        )
+    ),
 ]
-InstanceType = Annotated[str, BeforeValidator(matched(r"[a-z0-9-]+\.[a-z0-9-]+", "an instance type", "p5.48xlarge"))]
-_AMOUNT = WithJsonSchema({"type": ["string", "integer"], "examples": ["64Gi", "500m", 90]})
-_TIME = WithJsonSchema({"type": "string", "pattern": r"^(\d+h)?(\d+m)?(\d+s)?$", "examples": ["20m"]})
+InstanceType = Annotated[
+    str,
+    BeforeValidator(
+        matched(r"[a-z0-9-]+\.[a-z0-9-]+", "an instance type", "p5.48xlarge")
+    ),
+]
+_AMOUNT = WithJsonSchema(
+    {"type": ["string", "integer"], "examples": ["64Gi", "500m", 90]}
+)
+_TIME = WithJsonSchema(
+    {"type": "string", "pattern": r"^(\d+h)?(\d+m)?(\d+s)?$", "examples": ["20m"]}
+)
 Quantity = Annotated[QuantityValue, BeforeValidator(check.quantity), _AMOUNT]
 Amount = Annotated[QuantityValue, BeforeValidator(check.amount), _AMOUNT]
 Size = Annotated[QuantityValue, BeforeValidator(check.size), _AMOUNT]
@@ -63,12 +107,27 @@ VpcCidr = Annotated[str, BeforeValidator(check.vpc_cidr)]
 Timestamp = Annotated[str, BeforeValidator(check.timestamp)]
 Image = Annotated[str, BeforeValidator(check.image)]
 EnvName = Annotated[
-    str, BeforeValidator(matched(_ENV, "an environment variable's name", "NCCL_DEBUG",
-                                 source="apimachinery 0.35, IsEnvVarName"))
+    str,
+    BeforeValidator(
+        matched(
+            _ENV,
+            "an environment variable's name",
+            "NCCL_DEBUG",
+            source="apimachinery 0.35, IsEnvVarName",
+        )
+    ),
 ]
 Path = Annotated[
-    str, BeforeValidator(matched(r"/[^\0:]*", "an absolute path", "/data/fsx", longest=4095,
-                                 source="Linux, PATH_MAX; core/v1 VolumeMount mountPath"))
+    str,
+    BeforeValidator(
+        matched(
+            r"/[^\0:]*",
+            "an absolute path",
+            "/data/fsx",
+            longest=4095,
+            source="Linux, PATH_MAX; core/v1 VolumeMount mountPath",
+        )
+    ),
 ]
 MountPath = Annotated[str, BeforeValidator(programs.mount_path)]
 Word = Annotated[str, AfterValidator(programs.word)]
@@ -76,57 +135,133 @@ Command = Annotated[list[Word], AfterValidator(programs.program)]
 RepositoryPath = Annotated[str, BeforeValidator(git.repository_path)]
 RepositoryUrl = Annotated[str, BeforeValidator(git.repository_url)]
 Branch = Annotated[str, BeforeValidator(git.branch)]
-Version = Annotated[str, BeforeValidator(matched(r"\d+\.\d+\.\d+", "a whole version", "2.3.0"))]
+Version = Annotated[
+    str, BeforeValidator(matched(r"\d+\.\d+\.\d+", "a whole version", "2.3.0"))
+]
 TorchVersion = Annotated[
     str, BeforeValidator(matched(r"\d+\.\d+(\.\d+)?", "a version of PyTorch", "2.12"))
 ]
 # FSx API, FileSystemTypeVersion.
 LustreVersion = Annotated[
-    str, BeforeValidator(matched(r"2\.(10|12|15)", "a version of FSx for Lustre (2.10, 2.12, 2.15)", "2.15",
-                                 source="FSx API, FileSystemTypeVersion"))
+    str,
+    BeforeValidator(
+        matched(
+            r"2\.(10|12|15)",
+            "a version of FSx for Lustre (2.10, 2.12, 2.15)",
+            "2.15",
+            source="FSx API, FileSystemTypeVersion",
+        )
+    ),
 ]
-KubernetesVersion = Annotated[str, BeforeValidator(matched(r"\d+\.\d+", "a Kubernetes version", "1.35"))]
+KubernetesVersion = Annotated[
+    str, BeforeValidator(matched(r"\d+\.\d+", "a Kubernetes version", "1.35"))
+]
 AmiAlias = Annotated[
-    str, BeforeValidator(matched(r"[a-z0-9]+@(latest|v[0-9.]+)", "an AMI alias of Karpenter", "al2023@v20260714",
-                                 source="EC2NodeClass v1.14.1, amiSelectorTerms.alias"))
+    str,
+    BeforeValidator(
+        matched(
+            r"[a-z0-9]+@(latest|v[0-9.]+)",
+            "an AMI alias of Karpenter",
+            "al2023@v20260714",
+            source="EC2NodeClass v1.14.1, amiSelectorTerms.alias",
+        )
+    ),
 ]
 SecretKey = Annotated[str, BeforeValidator(check.secret_key)]
 Account = Annotated[
-    str, BeforeValidator(matched(r"\d{12}", "an AWS account id (12 digits, quoted)", "111122223333",
-                                 source="AWS account management guide, account identifiers"))
+    str,
+    BeforeValidator(
+        matched(
+            r"\d{12}",
+            "an AWS account id (12 digits, quoted)",
+            "111122223333",
+            source="AWS account management guide, account identifiers",
+        )
+    ),
 ]
 Arn = Annotated[
-    str, BeforeValidator(matched(_ARN, "the ARN of an IAM role or user",
-                                  "arn:aws:iam::111122223333:role/platform", longest=2048,
-                                  source="IAM service model, pathType and roleNameType"))
+    str,
+    BeforeValidator(
+        matched(
+            _ARN,
+            "the ARN of an IAM role or user",
+            "arn:aws:iam::111122223333:role/platform",
+            longest=2048,
+            source="IAM service model, pathType and roleNameType",
+        )
+    ),
 ]
 GroupName = Annotated[str, BeforeValidator(check.group)]
 VpcId = Annotated[
-    str, BeforeValidator(matched(rf"vpc-{_ID}", "a VPC id (8 or 17 hex digits)", "vpc-0a1b2c3d4e5f60718", source=_IDS))
+    str,
+    BeforeValidator(
+        matched(
+            rf"vpc-{_ID}",
+            "a VPC id (8 or 17 hex digits)",
+            "vpc-0a1b2c3d4e5f60718",
+            source=_IDS,
+        )
+    ),
 ]
 SubnetId = Annotated[
-    str, BeforeValidator(matched(rf"subnet-{_ID}", "a subnet id (8 or 17 hex digits)", "subnet-0a1b2c3d4e5f60718",
-                                 source=_IDS))
+    str,
+    BeforeValidator(
+        matched(
+            rf"subnet-{_ID}",
+            "a subnet id (8 or 17 hex digits)",
+            "subnet-0a1b2c3d4e5f60718",
+            source=_IDS,
+        )
+    ),
 ]
 ReservationId = Annotated[
-    str, BeforeValidator(matched(rf"cr-{_ID}", "a capacity reservation id (8 or 17 hex digits)",
-                                 "cr-0a1b2c3d4e5f60718", source=_IDS))
+    str,
+    BeforeValidator(
+        matched(
+            rf"cr-{_ID}",
+            "a capacity reservation id (8 or 17 hex digits)",
+            "cr-0a1b2c3d4e5f60718",
+            source=_IDS,
+        )
+    ),
 ]
 FileSystemId = Annotated[
-    str, BeforeValidator(matched(r"fs-[0-9a-f]{8,17}", "an FSx file system id", "fs-0a1b2c3d4e5f60718",
-                                 source="FSx API, FileSystemId"))
+    str,
+    BeforeValidator(
+        matched(
+            r"fs-[0-9a-f]{8,17}",
+            "an FSx file system id",
+            "fs-0a1b2c3d4e5f60718",
+            source="FSx API, FileSystemId",
+        )
+    ),
 ]
 Bucket = Annotated[str, BeforeValidator(buckets.bucket)]
 Prefix = Annotated[str, BeforeValidator(buckets.prefix)]
 # EC2 CreatePlacementGroup GroupName: up to 255 ASCII characters.
 PlacementGroupName = Annotated[
-    str, BeforeValidator(matched(r"[!-~]([ -~]*[!-~])?", "the name of a placement group", "research-a100", longest=255,
-                                 source="EC2 API, CreatePlacementGroup"))
+    str,
+    BeforeValidator(
+        matched(
+            r"[!-~]([ -~]*[!-~])?",
+            "the name of a placement group",
+            "research-a100",
+            longest=255,
+            source="EC2 API, CreatePlacementGroup",
+        )
+    ),
 ]
 # Given by the service: "fsx" for SCRATCH_1, else up to eight characters (botocore 1.44.5, LustreFileSystemMountName).
 MountName = Annotated[
-    str, BeforeValidator(matched(r"[A-Za-z0-9_-]{1,8}", "the MountName of a file system", "abcdefgh",
-                                 source="FSx API, LustreFileSystemMountName"))
+    str,
+    BeforeValidator(
+        matched(
+            r"[A-Za-z0-9_-]{1,8}",
+            "the MountName of a file system",
+            "abcdefgh",
+            source="FSx API, LustreFileSystemMountName",
+        )
+    ),
 ]
 LabelKey = Annotated[str, BeforeValidator(keys.label_key)]
 NodeLabelKey = Annotated[str, BeforeValidator(keys.node_label)]
@@ -136,7 +271,16 @@ TagValue = Annotated[str, BeforeValidator(keys.tag_value)]
 TaintKey = Annotated[str, BeforeValidator(keys.taint_key)]
 _LABEL_VALUE = r"([A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?)?"
 LabelValue = Annotated[
-    str, BeforeValidator(matched(_LABEL_VALUE, "a label value", "research", longest=63, empty=True,
-                                 source="Kubernetes, labels: syntax and character set"))
+    str,
+    BeforeValidator(
+        matched(
+            _LABEL_VALUE,
+            "a label value",
+            "research",
+            longest=63,
+            empty=True,
+            source="Kubernetes, labels: syntax and character set",
+        )
+    ),
 ]
 Distinct = AfterValidator(check.distinct)

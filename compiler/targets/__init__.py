@@ -22,13 +22,22 @@ _PARTS = ("__init__", "body", "chart")
 @cache
 def targets() -> dict[str, Any]:
     """The target modules by name."""
-    names = sorted(each.stem for each in Path(__file__).parent.glob("*.py") if each.stem not in _PARTS)
+    names = sorted(
+        each.stem
+        for each in Path(__file__).parent.glob("*.py")
+        if each.stem not in _PARTS
+    )
     return {name: import_module(f"{__name__}.{name}") for name in names}
 
 
 def lower(plan: Plan) -> list[Manifest]:
     """Every object of a plan, by target and then in the order of the plan."""
-    return [manifest for module in targets().values() if hasattr(module, "lower") for manifest in module.lower(plan)]
+    return [
+        manifest
+        for module in targets().values()
+        if hasattr(module, "lower")
+        for manifest in module.lower(plan)
+    ]
 
 
 def files(plan: Plan) -> dict[str, str | Body]:

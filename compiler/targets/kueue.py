@@ -31,7 +31,12 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         yield Manifest(body, path(FOLDER, body), topology.at)
     for flavor in plan.flavors:
         body = flavor_body(flavor)
-        yield Manifest(body, path(FOLDER, body), flavor.at, {("spec", "nodeLabels"): flavor.where("node_labels")})
+        yield Manifest(
+            body,
+            path(FOLDER, body),
+            flavor.at,
+            {("spec", "nodeLabels"): flavor.where("node_labels")},
+        )
     for cohort in plan.cohorts:
         body = cohort_body(cohort)
         yield Manifest(body, path(FOLDER, body), cohort.at)
@@ -40,7 +45,12 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         yield Manifest(body, path(FOLDER, body), queue.at, queue_origins(queue))
     for local in plan.local_queues:
         body = local_queue_body(local)
-        yield Manifest(body, path(FOLDER, body), local.at, {("metadata", "namespace"): local.where("namespace")})
+        yield Manifest(
+            body,
+            path(FOLDER, body),
+            local.at,
+            {("metadata", "namespace"): local.where("namespace")},
+        )
     for priority in plan.priorities:
         body = priority_body(priority)
         yield Manifest(body, path(FOLDER, body), priority.at)
@@ -54,8 +64,12 @@ def topology_body(topology: Topology) -> Body:
 
 def flavor_body(flavor: Flavor) -> Body:
     """ResourceFlavor."""
-    spec = given(nodeLabels=dict(flavor.node_labels), nodeTaints=taints(flavor.node_taints),
-                 tolerations=tolerations(flavor.tolerations), topologyName=flavor.topology)
+    spec = given(
+        nodeLabels=dict(flavor.node_labels),
+        nodeTaints=taints(flavor.node_taints),
+        tolerations=tolerations(flavor.tolerations),
+        topologyName=flavor.topology,
+    )
     return {**head(API, "ResourceFlavor", flavor.name), "spec": spec}
 
 
@@ -67,16 +81,25 @@ def cohort_body(cohort: Cohort) -> Body:
 def cluster_queue_body(queue: ClusterQueue) -> Body:
     """ClusterQueue. Resources stand in the order of coveredResources, as Kueue's webhook wants them. Between fields
     that different words of the spec set stands a line that none of them changes."""
-    spec: Body = {"queueingStrategy": queue.strategy, "preemption": _preemption(queue.preemption)}
+    spec: Body = {
+        "queueingStrategy": queue.strategy,
+        "preemption": _preemption(queue.preemption),
+    }
     if queue.cohort:
         spec["cohortName"] = queue.cohort
     if queue.namespace_selector is not None:
-        spec["namespaceSelector"] = given(matchExpressions=[
-            {"key": key, "operator": "In", "values": list(values)} for key, values in queue.namespace_selector.items()
-        ])
+        spec["namespaceSelector"] = given(
+            matchExpressions=[
+                {"key": key, "operator": "In", "values": list(values)}
+                for key, values in queue.namespace_selector.items()
+            ]
+        )
     if queue.groups:
         spec["resourceGroups"] = [
-            {"coveredResources": list(group.covered), "flavors": [_flavor(each) for each in group.flavors]}
+            {
+                "coveredResources": list(group.covered),
+                "flavors": [_flavor(each) for each in group.flavors],
+            }
             for group in queue.groups
         ]
     if queue.stopped:
@@ -85,14 +108,23 @@ def cluster_queue_body(queue: ClusterQueue) -> Body:
 
 
 def _preemption(preemption: Preemption) -> Body:
-    body = {"withinClusterQueue": preemption.within, "reclaimWithinCohort": preemption.reclaim}
+    body = {
+        "withinClusterQueue": preemption.within,
+        "reclaimWithinCohort": preemption.reclaim,
+    }
     if preemption.borrow_within_cohort != "Never":
-        return {**body, "borrowWithinCohort": {"policy": preemption.borrow_within_cohort}}
+        return {
+            **body,
+            "borrowWithinCohort": {"policy": preemption.borrow_within_cohort},
+        }
     return body
 
 
 def _flavor(flavor: FlavorQuotas) -> Body:
-    return {"name": flavor.flavor, "resources": [_quota(each) for each in flavor.quotas]}
+    return {
+        "name": flavor.flavor,
+        "resources": [_quota(each) for each in flavor.quotas],
+    }
 
 
 def _quota(quota: Quota) -> Body:
@@ -117,17 +149,25 @@ def queue_origins(queue: ClusterQueue) -> dict[tuple[Key, ...], Route]:
             found[base] = flavor.at
             for q, quota in enumerate(flavor.quotas):
                 found[(*base, "resources", q, "nominalQuota")] = quota.where("nominal")
-                found[(*base, "resources", q, "borrowingLimit")] = quota.where("borrowing")
+                found[(*base, "resources", q, "borrowingLimit")] = quota.where(
+                    "borrowing"
+                )
                 found[(*base, "resources", q, "lendingLimit")] = quota.where("lending")
     return found
 
 
 def local_queue_body(queue: LocalQueue) -> Body:
     """LocalQueue."""
-    return {**head(API, "LocalQueue", queue.name, queue.namespace), "spec": {"clusterQueue": queue.cluster_queue}}
+    return {
+        **head(API, "LocalQueue", queue.name, queue.namespace),
+        "spec": {"clusterQueue": queue.cluster_queue},
+    }
 
 
 def priority_body(priority: WorkloadPriority) -> Body:
     """WorkloadPriorityClass, which has no spec."""
-    return {**head(API, "WorkloadPriorityClass", priority.name), "value": priority.value,
-            "description": priority.description}
+    return {
+        **head(API, "WorkloadPriorityClass", priority.name),
+        "value": priority.value,
+        "description": priority.description,
+    }

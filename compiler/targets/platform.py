@@ -6,7 +6,15 @@ from collections.abc import Iterator
 
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
-from compiler.plan.platform import Access, DisruptionBudget, NetworkPolicy, NetworkRule, Peer, PodPriority, Subject
+from compiler.plan.platform import (
+    Access,
+    DisruptionBudget,
+    NetworkPolicy,
+    NetworkRule,
+    Peer,
+    PodPriority,
+    Subject,
+)
 from compiler.targets.body import NO_PRUNE, given, head, path, quantities
 
 FOLDER = "platform"
@@ -16,15 +24,25 @@ RBAC = "rbac.authorization.k8s.io/v1"
 def lower(plan: Plan) -> Iterator[Manifest]:
     """Everything around the jobs of each namespace."""
     for namespace in plan.namespaces:
-        body = head("v1", "Namespace", namespace.name, labels=namespace.labels,
-                    annotations=None if namespace.prune else NO_PRUNE)
+        body = head(
+            "v1",
+            "Namespace",
+            namespace.name,
+            labels=namespace.labels,
+            annotations=None if namespace.prune else NO_PRUNE,
+        )
         yield Manifest(body, path(FOLDER, body), namespace.at)
     for quota in plan.resource_quotas:
-        body = {**head("v1", "ResourceQuota", quota.name, quota.namespace), "spec": {"hard": quantities(quota.hard)}}
+        body = {
+            **head("v1", "ResourceQuota", quota.name, quota.namespace),
+            "spec": {"hard": quantities(quota.hard)},
+        }
         yield Manifest(body, path(FOLDER, body), quota.at)
     for account in plan.service_accounts:
-        body = {**head("v1", "ServiceAccount", account.name, account.namespace),
-                "automountServiceAccountToken": account.automount}
+        body = {
+            **head("v1", "ServiceAccount", account.name, account.namespace),
+            "automountServiceAccountToken": account.automount,
+        }
         yield Manifest(body, path(FOLDER, body), account.at)
     for access in plan.access:
         for body in access_bodies(access):
@@ -43,12 +61,25 @@ def lower(plan: Plan) -> Iterator[Manifest]:
 def access_bodies(access: Access) -> tuple[Body, Body]:
     """A Role and its RoleBinding, or a ClusterRole and its ClusterRoleBinding."""
     prefix = "" if access.namespace else "Cluster"
-    rules = [{"apiGroups": list(each.groups), "resources": list(each.resources), "verbs": list(each.verbs)}
-             for each in access.rules]
-    role = {**head(RBAC, f"{prefix}Role", access.name, access.namespace), "rules": rules}
+    rules = [
+        {
+            "apiGroups": list(each.groups),
+            "resources": list(each.resources),
+            "verbs": list(each.verbs),
+        }
+        for each in access.rules
+    ]
+    role = {
+        **head(RBAC, f"{prefix}Role", access.name, access.namespace),
+        "rules": rules,
+    }
     binding = {
         **head(RBAC, f"{prefix}RoleBinding", access.name, access.namespace),
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": f"{prefix}Role", "name": access.name},
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": f"{prefix}Role",
+            "name": access.name,
+        },
         "subjects": [_subject(each) for each in access.subjects],
     }
     return role, binding
@@ -56,7 +87,12 @@ def access_bodies(access: Access) -> tuple[Body, Body]:
 
 def _subject(subject: Subject) -> Body:
     group = "rbac.authorization.k8s.io" if subject.kind != "ServiceAccount" else None
-    return given(kind=subject.kind, apiGroup=group, name=subject.name, namespace=subject.namespace)
+    return given(
+        kind=subject.kind,
+        apiGroup=group,
+        name=subject.name,
+        namespace=subject.namespace,
+    )
 
 
 def network_policy(policy: NetworkPolicy) -> Body:
@@ -68,7 +104,10 @@ def network_policy(policy: NetworkPolicy) -> Body:
     if policy.egress is not None:
         spec["policyTypes"].append("Egress")
         spec["egress"] = [_rule(each, "to") for each in policy.egress]
-    return {**head("networking.k8s.io/v1", "NetworkPolicy", policy.name, policy.namespace), "spec": spec}
+    return {
+        **head("networking.k8s.io/v1", "NetworkPolicy", policy.name, policy.namespace),
+        "spec": spec,
+    }
 
 
 def _rule(rule: NetworkRule, direction: str) -> Body:
@@ -90,14 +129,20 @@ def _peer(peer: Peer) -> Body:
 def priority_class(priority: PodPriority) -> Body:
     """PriorityClass."""
     return {
-        **head("scheduling.k8s.io/v1", "PriorityClass", priority.name), "value": priority.value,
-        "globalDefault": False, "preemptionPolicy": "PreemptLowerPriority" if priority.preempts else "Never",
+        **head("scheduling.k8s.io/v1", "PriorityClass", priority.name),
+        "value": priority.value,
+        "globalDefault": False,
+        "preemptionPolicy": "PreemptLowerPriority" if priority.preempts else "Never",
         "description": priority.description,
     }
 
 
 def disruption_budget(budget: DisruptionBudget) -> Body:
     """PodDisruptionBudget."""
-    return {**head("policy/v1", "PodDisruptionBudget", budget.name, budget.namespace), "spec": {
-        "minAvailable": budget.available, "selector": {"matchLabels": dict(budget.pods)},
-    }}
+    return {
+        **head("policy/v1", "PodDisruptionBudget", budget.name, budget.namespace),
+        "spec": {
+            "minAvailable": budget.available,
+            "selector": {"matchLabels": dict(budget.pods)},
+        },
+    }

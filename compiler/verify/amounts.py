@@ -11,13 +11,20 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d{1,2}))?\Z")
+_QUANTITY = re.compile(
+    r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d{1,2}))?\Z"
+)
 _FACTORS = {
     **{
         suffix: Fraction(10) ** power
-        for suffix, power in zip("numkMGTPE", (-9, -6, -3, 3, 6, 9, 12, 15, 18), strict=True)
+        for suffix, power in zip(
+            "numkMGTPE", (-9, -6, -3, 3, 6, 9, 12, 15, 18), strict=True
+        )
     },
-    **{f"{suffix}i": Fraction(1024) ** power for power, suffix in enumerate("KMGTPE", 1)},
+    **{
+        f"{suffix}i": Fraction(1024) ** power
+        for power, suffix in enumerate("KMGTPE", 1)
+    },
 }
 
 
@@ -32,4 +39,8 @@ def _amount(text: str) -> Fraction | None:
     if found is None:
         return None
     number, suffix, power = found.groups()
-    return Fraction(number.removesuffix(".")) * _FACTORS.get(suffix, Fraction(1)) * Fraction(10) ** int(power or 0)
+    return (
+        Fraction(number.removesuffix("."))
+        * _FACTORS.get(suffix, Fraction(1))
+        * Fraction(10) ** int(power or 0)
+    )

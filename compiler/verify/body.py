@@ -42,10 +42,26 @@ def validate_body(
     that are without fault, if any of them is the same object as one of this.
     """
     api_version, kind = body.get("apiVersion"), body.get("kind")
-    if not isinstance(api_version, str) or not isinstance(kind, str) or not api_version or not kind:
-        missing = "apiVersion" if not isinstance(api_version, str) or not api_version else "kind"
-        return [Fault(SCHEMA, "SCH003", (missing,), f"`{missing}` is missing",
-                      help="begin with `apiVersion` and `kind`")]
+    if (
+        not isinstance(api_version, str)
+        or not isinstance(kind, str)
+        or not api_version
+        or not kind
+    ):
+        missing = (
+            "apiVersion"
+            if not isinstance(api_version, str) or not api_version
+            else "kind"
+        )
+        return [
+            Fault(
+                SCHEMA,
+                "SCH003",
+                (missing,),
+                f"`{missing}` is missing",
+                help="begin with `apiVersion` and `kind`",
+            )
+        ]
     found = schemas.find(api_version, kind)
     if not found:
         return [_unknown_kind(schemas, api_version, kind)] if closed else []
@@ -54,8 +70,11 @@ def validate_body(
     meant, known = intended(body, shape)
     if not shape or shaped(walk(schema.root, meant)):  # the checks below rely on it
         places = [*(fault.path for fault in shape), *around(shape, known)]
-        faults += [fault for fault in webhooks.check(meant, lookup)
-                   if not any(fault.path[: len(each)] == each for each in places)]
+        faults += [
+            fault
+            for fault in webhooks.check(meant, lookup)
+            if not any(fault.path[: len(each)] == each for each in places)
+        ]
     if cel and not any(fault.layer == SCHEMA for fault in faults):
         from compiler.verify.cel import evaluate
 
@@ -90,7 +109,11 @@ def _judged(
     found: tuple[Schema, ...], body: Body, sound: Sound | None = None
 ) -> tuple[Schema, list[Fault]]:
     schema, faults = _best(found, body, sound)
-    faults = [_later(schema, each) if each.help == LATER else each for each in faults if not webhooks.fills(body, each)]
+    faults = [
+        _later(schema, each) if each.help == LATER else each
+        for each in faults
+        if not webhooks.fills(body, each)
+    ]
     return schema, [*faults, *_named(schema, body)]
 
 
@@ -101,8 +124,11 @@ def corrected(body: Body, schemas: Schemas = BUILTIN) -> tuple[Body, set[Path]]:
 
 
 def _later(schema: Schema, fault: Fault) -> Fault:
-    return replace(fault, help=f"remove it, or take a later release than {schema.project} {schema.release}, which does "
-                               "not have it yet")
+    return replace(
+        fault,
+        help=f"remove it, or take a later release than {schema.project} {schema.release}, which does "
+        "not have it yet",
+    )
 
 
 def _best(
@@ -123,7 +149,15 @@ def _named(schema: Schema, body: Body) -> list[Fault]:
 
     metadata: Any = body.get("metadata")
     if metadata is None:
-        return [Fault(NAME, "NAM006", ("metadata",), "`metadata` is missing", help="write `metadata: {name: …}`")]
+        return [
+            Fault(
+                NAME,
+                "NAM006",
+                ("metadata",),
+                "`metadata` is missing",
+                help="write `metadata: {name: …}`",
+            )
+        ]
     if not isinstance(metadata, dict):
         return []  # told by the schema
     return name_faults(body, metadata, namespaced=schema.namespaced)
@@ -131,4 +165,10 @@ def _named(schema: Schema, body: Body) -> list[Fault]:
 
 def _unknown_kind(schemas: Schemas, api_version: str, kind: str) -> Fault:
     message = f"no schema of `{kind}` in `{api_version}` is known"
-    return Fault(SCHEMA, "SCH010", ("apiVersion",), message, nearest(api_version, schemas.served().get(kind, ())))
+    return Fault(
+        SCHEMA,
+        "SCH010",
+        ("apiVersion",),
+        message,
+        nearest(api_version, schemas.served().get(kind, ())),
+    )

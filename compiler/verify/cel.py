@@ -28,13 +28,17 @@ def available() -> bool:
     return find_spec("cel") is not None
 
 
-def evaluate(root: Node, body: dict[str, Any], old: dict[str, Any] | None = None) -> list[Fault]:
+def evaluate(
+    root: Node, body: dict[str, Any], old: dict[str, Any] | None = None
+) -> list[Fault]:
     """Faults of all rules of a kind on a body, and of its update rules against the old body if there is one."""
     if not root.ruled:
         return []
     if not available():
         message = "the rules of this kind were not evaluated: `common-expression-language` is not installed"
-        return [Fault(CEL, "SCH009", (), message, "install `trainyard[cel]`", warning=True)]
+        return [
+            Fault(CEL, "SCH009", (), message, "install `trainyard[cel]`", warning=True)
+        ]
     before = _ABSENT if old is None else defaulted(root, old)
     return list(_evaluate(root, defaulted(root, body), before, ()))
 
@@ -42,18 +46,24 @@ def evaluate(root: Node, body: dict[str, Any], old: dict[str, Any] | None = None
 def _evaluate(node: Node, value: Any, old: Any, path: Path) -> Iterator[Fault]:
     for rule in node.rules:
         transition = _OLD.search(rule) is not None
-        if not (transition and old is _ABSENT) and (fault := _rule(rule, value, old if transition else _ABSENT, path)):
+        if not (transition and old is _ABSENT) and (
+            fault := _rule(rule, value, old if transition else _ABSENT, path)
+        ):
             yield fault
     if isinstance(value, dict):
         before = old if isinstance(old, dict) else {}
         for key, item in value.items():
             child = node.prop(key) or node.extra
             if child is not None and child.ruled:
-                yield from _evaluate(child, item, before.get(key, _ABSENT), (*path, key))
+                yield from _evaluate(
+                    child, item, before.get(key, _ABSENT), (*path, key)
+                )
     elif isinstance(value, list) and node.items is not None and node.items.ruled:
         olds = _by_key(node, old)
         for index, item in enumerate(value):
-            yield from _evaluate(node.items, item, olds.get(_key(node, item), _ABSENT), (*path, index))
+            yield from _evaluate(
+                node.items, item, olds.get(_key(node, item), _ABSENT), (*path, index)
+            )
 
 
 def _by_key(node: Node, old: Any) -> dict[Any, Any]:
@@ -64,30 +74,60 @@ def _by_key(node: Node, old: Any) -> dict[Any, Any]:
 
 
 def _key(node: Node, item: Any) -> Any:
-    return tuple(str(item.get(name)) for name in node.list_keys) if isinstance(item, dict) else None
+    return (
+        tuple(str(item.get(name)) for name in node.list_keys)
+        if isinstance(item, dict)
+        else None
+    )
 
 
 def _rule(rule: str, value: Any, old: Any, path: Path) -> Fault | None:
     """The fault of one rule, if it does not hold."""
     try:
         program = _program(rule)
-    except Exception as problem:  # a text that is no CEL, or none that this engine reads
-        return Fault(CEL, "SCH009", path, f"the rule `{_short(rule)}` cannot be compiled here: {problem}",
-                     help="the API server will say; nothing to change here")
+    except (
+        Exception
+    ) as problem:  # a text that is no CEL, or none that this engine reads
+        return Fault(
+            CEL,
+            "SCH009",
+            path,
+            f"the rule `{_short(rule)}` cannot be compiled here: {problem}",
+            help="the API server will say; nothing to change here",
+        )
     context = _context()
     context.add_variable("self", value)
     context.add_variable("oldSelf", None if old is _ABSENT else old)
     try:
         held = program.execute(context)
-    except Exception as problem:  # the engine raises a class of its own for every kind of failure
+    except (
+        Exception
+    ) as problem:  # the engine raises a class of its own for every kind of failure
         if "Undefined variable or function" in str(problem):
-            return Fault(CEL, "SCH009", path, f"the rule `{_short(rule)}` cannot be evaluated here: {problem}",
-                         help="the API server will say; nothing to change here")
-        return Fault(CEL, "SCH008", path, f"the rule `{_short(rule)}` fails here: {problem}",
-                     help="the API server refuses what its rule fails on; change the value")
-    return None if held is True else Fault(
-        CEL, "SCH008", path, f"the rule `{_short(rule)}` does not hold",
-        help="the rule is in the CustomResourceDefinition; change the value so that it holds",
+            return Fault(
+                CEL,
+                "SCH009",
+                path,
+                f"the rule `{_short(rule)}` cannot be evaluated here: {problem}",
+                help="the API server will say; nothing to change here",
+            )
+        return Fault(
+            CEL,
+            "SCH008",
+            path,
+            f"the rule `{_short(rule)}` fails here: {problem}",
+            help="the API server refuses what its rule fails on; change the value",
+        )
+    return (
+        None
+        if held is True
+        else Fault(
+            CEL,
+            "SCH008",
+            path,
+            f"the rule `{_short(rule)}` does not hold",
+            help="the rule is in the CustomResourceDefinition; change the value so that it holds",
+        )
     )
 
 

@@ -7,11 +7,13 @@ from typing import Any
 from compiler.verify.strict import DEFAULTS, FIELDS, REQUIRED
 from compiler.verify.structure import METADATA, Raw, structure
 
-QUANTITY = (
-    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
-)
+_NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+QUANTITY = rf"^(\+|-)?{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?{_NUMBER}))?$"
 _SCALARS: dict[str, Raw] = {
-    "api.resource.Quantity": {"type": ["integer", "number", "string"], "pattern": QUANTITY},
+    "api.resource.Quantity": {
+        "type": ["integer", "number", "string"],
+        "pattern": QUANTITY,
+    },
     "util.intstr.IntOrString": {"type": ["integer", "string"]},
     "meta.v1.Time": {"type": "string"},
     "meta.v1.MicroTime": {"type": "string"},
@@ -33,7 +35,11 @@ class CoreDefinitions:
     def kind(self, name: str) -> Raw:
         """The derived schema of a top-level kind such as ``io.k8s.api.core.v1.Pod``."""
         root = self._resolve(name)
-        root["properties"] |= {"metadata": METADATA, "apiVersion": {"type": "string"}, "kind": {"type": "string"}}
+        root["properties"] |= {
+            "metadata": METADATA,
+            "apiVersion": {"type": "string"},
+            "kind": {"type": "string"},
+        }
         if "status" in root["properties"]:
             root["properties"]["status"] = {"any": True}
         return structure(root)
@@ -59,16 +65,30 @@ class CoreDefinitions:
             if key not in ("properties", "items", "additionalProperties", "type")
         }
         kinds = node.get("type")
-        kinds = [kind for kind in kinds if kind != "null"] if isinstance(kinds, list) else [kinds] if kinds else []
+        kinds = (
+            [kind for kind in kinds if kind != "null"]
+            if isinstance(kinds, list)
+            else [kinds]
+            if kinds
+            else []
+        )
         if kinds:
             out["type"] = kinds[0] if len(kinds) == 1 else kinds
         if "properties" in node:
-            out["properties"] = {name: self._node(child) for name, child in node["properties"].items()}
+            out["properties"] = {
+                name: self._node(child) for name, child in node["properties"].items()
+            }
         for key in ("items", "additionalProperties"):
             if isinstance(node.get(key), dict):
                 out[key] = self._node(node[key])
-        if ("object" in kinds and "properties" not in out and "additionalProperties" not in out) or not kinds:
-            out["x-kubernetes-preserve-unknown-fields"] = True  # raw extensions and JSON
+        if (
+            "object" in kinds
+            and "properties" not in out
+            and "additionalProperties" not in out
+        ) or not kinds:
+            out["x-kubernetes-preserve-unknown-fields"] = (
+                True  # raw extensions and JSON
+            )
         return out
 
     @staticmethod
@@ -76,7 +96,10 @@ class CoreDefinitions:
         for field, extra in FIELDS.get(name, {}).items():
             node["properties"][field] = {**node["properties"][field], **extra}
         for field, default in DEFAULTS.get(name, {}).items():
-            node["properties"][field] = {**node["properties"][field], "default": default}
+            node["properties"][field] = {
+                **node["properties"][field],
+                "default": default,
+            }
         if name in REQUIRED:
             node["required"] = sorted({*node.get("required", ()), *REQUIRED[name]})
         return node
@@ -87,7 +110,9 @@ class CoreDefinitions:
 _NOT_REQUIRED = {"RemoteNetworkConfig": {"vpcGatewayID"}}
 
 
-def from_eksctl(document: dict[str, Any], kind: str, newer: dict[str, Any] | None = None) -> Raw:
+def from_eksctl(
+    document: dict[str, Any], kind: str, newer: dict[str, Any] | None = None
+) -> Raw:
     """The derived schema of eksctl's ``kind``; its defaults are texts for its web page, so they are left out.
     ``newer``: the document of a later state, whose additional fields are marked as ``later``."""
     definitions = _marked(document["definitions"], (newer or document)["definitions"])
@@ -95,14 +120,22 @@ def from_eksctl(document: dict[str, Any], kind: str, newer: dict[str, Any] | Non
     def node(schema: Raw) -> Raw:
         if "$ref" in schema:
             name = schema["$ref"].removeprefix("#/definitions/")
-            either = {"type": ["array", "object"], "additionalProperties": {"type": "string"}}
+            either = {
+                "type": ["array", "object"],
+                "additionalProperties": {"type": "string"},
+            }
             # "handles unmarshalling both map[string]string and []NodeGroupTaint", and its schema has only the list
-            return {**node(definitions[name]), **(either if name == "taintsWrapper" else {})}
+            return {
+                **node(definitions[name]),
+                **(either if name == "taintsWrapper" else {}),
+            }
         if len(branches := schema.get("oneOf", ())) == 1:
             return _joined(node(branches[0]), schema)
         out = {key: value for key, value in schema.items() if key != "default"}
         if "properties" in schema:
-            out["properties"] = {name: node(child) for name, child in schema["properties"].items()}
+            out["properties"] = {
+                name: node(child) for name, child in schema["properties"].items()
+            }
         for key in ("items", "additionalProperties"):
             if isinstance(schema.get(key), dict) and schema[key]:
                 out[key] = node(schema[key])
@@ -117,9 +150,20 @@ def _marked(definitions: dict[str, Raw], later: dict[str, Raw]) -> dict[str, Raw
     """The definitions without what is not required after all, and with the names of the fields that come later."""
     found = {}
     for name, each in definitions.items():
-        added = sorted(set(later.get(name, {}).get("properties", {})) - set(each.get("properties", {})))
-        required = [field for field in each.get("required", ()) if field not in _NOT_REQUIRED.get(name, ())]
-        found[name] = {**each, **({"required": required} if required else {}), **({"later": added} if added else {})}
+        added = sorted(
+            set(later.get(name, {}).get("properties", {}))
+            - set(each.get("properties", {}))
+        )
+        required = [
+            field
+            for field in each.get("required", ())
+            if field not in _NOT_REQUIRED.get(name, ())
+        ]
+        found[name] = {
+            **each,
+            **({"required": required} if required else {}),
+            **({"later": added} if added else {}),
+        }
         if not required:
             found[name].pop("required", None)
     return found
@@ -129,4 +173,8 @@ def _joined(one: Raw, beside: Raw) -> Raw:
     """A schema that is one of a single form, together with the fields that stand beside the form."""
     properties = {**one.get("properties", {}), **beside.get("properties", {})}
     required = [*one.get("required", ()), *beside.get("required", ())]
-    return {**one, "properties": properties, "required": required} if beside.get("properties") else one
+    return (
+        {**one, "properties": properties, "required": required}
+        if beside.get("properties")
+        else one
+    )

@@ -14,7 +14,10 @@ from compiler.verify.fault import REFERENCE, Fault, Path
 from compiler.verify.objects import Identity, ObjectSet, items
 from compiler.verify.objects import at as value_at
 
-_FLUX = (("kustomize.toolkit.fluxcd.io", "Kustomization"), ("helm.toolkit.fluxcd.io", "HelmRelease"))
+_FLUX = (
+    ("kustomize.toolkit.fluxcd.io", "Kustomization"),
+    ("helm.toolkit.fluxcd.io", "HelmRelease"),
+)
 _COHORT = ("kueue.x-k8s.io", "Cohort")
 Edges = dict[Identity, list[tuple[Path, Identity]]]
 
@@ -32,7 +35,12 @@ def _dependencies(objects: ObjectSet, group: str, kind: str) -> Edges:
         edges[identity] = [
             (
                 ("spec", "dependsOn", index, "name"),
-                (group, kind, str(item.get("namespace") or identity[2]), str(item.get("name"))),
+                (
+                    group,
+                    kind,
+                    str(item.get("namespace") or identity[2]),
+                    str(item.get("name")),
+                ),
             )
             for index, item in enumerate(items(manifest.body, "spec", "dependsOn"))
         ]
@@ -44,23 +52,40 @@ def _parents(objects: ObjectSet) -> Edges:
     for identity, manifest in objects.of_kind(*_COHORT):
         parent = value_at(manifest.body, "spec", "parentName")
         edges[identity] = (
-            [(("spec", "parentName"), (*_COHORT, "", parent))] if isinstance(parent, str) and parent else []
+            [(("spec", "parentName"), (*_COHORT, "", parent))]
+            if isinstance(parent, str) and parent
+            else []
         )
     return edges
 
 
-def _faults(objects: ObjectSet, edges: Edges, field: str) -> Iterator[tuple[Manifest, Fault]]:
+def _faults(
+    objects: ObjectSet, edges: Edges, field: str
+) -> Iterator[tuple[Manifest, Fault]]:
     done: set[Identity] = set()
     for start in sorted(edges):
         ring = _ring(start, edges)
-        if not ring or done.intersection(ring) or (field == "parentName" and len(ring) == 1):
+        if (
+            not ring
+            or done.intersection(ring)
+            or (field == "parentName" and len(ring) == 1)
+        ):
             continue
         done.update(ring)
-        path = next(path for path, target in edges[start] if target == ring[1 % len(ring)])
+        path = next(
+            path for path, target in edges[start] if target == ring[1 % len(ring)]
+        )
         shown = " → ".join(f"`{identity[3]}`" for identity in [*ring, start])
         message = f"`{field}` goes round in a circle: {shown}"
-        message += ", which stops Kueue for every queue" if field == "parentName" else ""
-        yield objects.manifest(start), Fault(REFERENCE, "REF003", path, message, f"remove `{field}` from one of them")
+        message += (
+            ", which stops Kueue for every queue" if field == "parentName" else ""
+        )
+        yield (
+            objects.manifest(start),
+            Fault(
+                REFERENCE, "REF003", path, message, f"remove `{field}` from one of them"
+            ),
+        )
 
 
 def _ring(start: Identity, edges: Edges) -> list[Identity]:
@@ -78,7 +103,9 @@ def _ring(start: Identity, edges: Edges) -> list[Identity]:
     return []
 
 
-def _back(here: Identity, start: Identity, came: dict[Identity, Identity]) -> list[Identity]:
+def _back(
+    here: Identity, start: Identity, came: dict[Identity, Identity]
+) -> list[Identity]:
     ring = [here]
     while ring[-1] != start:
         ring.append(came[ring[-1]])

@@ -25,6 +25,10 @@ def _object(node: Node, value: dict[str, Any]) -> dict[str, Any]:
             continue
         out[key] = item if child is None else defaulted(child, item)
     for name in node.names:
-        if name not in out and (child := node.prop(name)) is not None and child.has_default:
+        if (
+            name not in out
+            and (child := node.prop(name)) is not None
+            and child.has_default
+        ):
             out[name] = defaulted(child, child.default)
     return out

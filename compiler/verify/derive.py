@@ -21,7 +21,9 @@ from compiler.verify.structure import Raw, from_crd, shared
 
 # folder below crds/ -> kinds
 CRDS: dict[str, frozenset[str]] = {
-    "karpenter-provider-aws/v1.14.1": frozenset({"NodePool", "EC2NodeClass", "NodeClaim", "NodeOverlay"}),
+    "karpenter-provider-aws/v1.14.1": frozenset(
+        {"NodePool", "EC2NodeClass", "NodeClaim", "NodeOverlay"}
+    ),
     "kueue/v0.19.2": frozenset(
         {
             "ResourceFlavor",
@@ -34,9 +36,13 @@ CRDS: dict[str, frozenset[str]] = {
         }
     ),
     "jobset/v0.12.0": frozenset({"JobSet"}),
-    "kubeflow-trainer/v2.3.0": frozenset({"TrainJob", "ClusterTrainingRuntime", "TrainingRuntime"}),
+    "kubeflow-trainer/v2.3.0": frozenset(
+        {"TrainJob", "ClusterTrainingRuntime", "TrainingRuntime"}
+    ),
     "flux-kustomize-controller/v1.10.1": frozenset({"Kustomization"}),
-    "flux-source-controller/v1.10.1": frozenset({"GitRepository", "OCIRepository", "HelmRepository"}),
+    "flux-source-controller/v1.10.1": frozenset(
+        {"GitRepository", "OCIRepository", "HelmRepository"}
+    ),
     "flux-helm-controller/v1.6.3": frozenset({"HelmRelease"}),
     "training-operator/v1.9.4": frozenset({"PyTorchJob", "MPIJob"}),
     "mpi-operator/v0.8.2": frozenset({"MPIJob"}),
@@ -63,7 +69,10 @@ CORE: dict[str, tuple[str, tuple[str, ...]]] = {
             "Pod",
         ),
     ),
-    "rbac.v1": ("rbac.authorization.k8s.io", ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")),
+    "rbac.v1": (
+        "rbac.authorization.k8s.io",
+        ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"),
+    ),
     "networking.v1": ("networking.k8s.io", ("NetworkPolicy",)),
     "scheduling.v1": ("scheduling.k8s.io", ("PriorityClass",)),
     "apps.v1": ("apps", ("DaemonSet", "Deployment")),
@@ -72,7 +81,14 @@ CORE: dict[str, tuple[str, tuple[str, ...]]] = {
     "policy.v1": ("policy", ("PodDisruptionBudget",)),
 }
 CLUSTER_SCOPED = frozenset(
-    {"Namespace", "PersistentVolume", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "StorageClass"}
+    {
+        "Namespace",
+        "PersistentVolume",
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "PriorityClass",
+        "StorageClass",
+    }
 )
 EKSCTL_SOURCE, EKSCTL_LATER = "eksctl/v0.230.0", "eksctl/main-99984adb"
 
@@ -84,11 +100,16 @@ def load_crds(folder: Path) -> Iterator[Raw]:
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     for path in sorted(folder.glob("*.yaml")):
         for document in yaml.load_all(path.read_text(), Loader=loader):
-            if isinstance(document, dict) and document.get("kind") == "CustomResourceDefinition":
+            if (
+                isinstance(document, dict)
+                and document.get("kind") == "CustomResourceDefinition"
+            ):
                 yield document
 
 
-def derive(shared_folder: Path, trainer_21: Path | None = None) -> Iterator[tuple[str, Raw]]:
+def derive(
+    shared_folder: Path, trainer_21: Path | None = None
+) -> Iterator[tuple[str, Raw]]:
     """File names with derived schemas."""
     for place, kinds in CRDS.items():
         folder = shared_folder / "crds" / place
@@ -96,13 +117,25 @@ def derive(shared_folder: Path, trainer_21: Path | None = None) -> Iterator[tupl
         yield from _crd_files(folder, kinds, project, release, _source(folder))
     if trainer_21 is not None:
         kinds = CRDS["kubeflow-trainer/v2.3.0"]
-        yield from _crd_files(trainer_21, kinds, "kubeflow-trainer", "v2.1.0", TRAINER_21, variant="2.1")
+        yield from _crd_files(
+            trainer_21, kinds, "kubeflow-trainer", "v2.1.0", TRAINER_21, variant="2.1"
+        )
     yield from _core_files(shared_folder / "crds" / CORE_SOURCE)
     folder = shared_folder / "aws" / EKSCTL_SOURCE
-    later = json.loads((shared_folder / "aws" / EKSCTL_LATER / "schema.json").read_text())
-    schema = from_eksctl(json.loads((folder / "schema.json").read_text()), "ClusterConfig", later)
+    later = json.loads(
+        (shared_folder / "aws" / EKSCTL_LATER / "schema.json").read_text()
+    )
+    schema = from_eksctl(
+        json.loads((folder / "schema.json").read_text()), "ClusterConfig", later
+    )
     yield _file(
-        {"group": "eksctl.io", "version": "v1alpha5", "kind": "ClusterConfig", "scope": "Cluster", "schema": schema},
+        {
+            "group": "eksctl.io",
+            "version": "v1alpha5",
+            "kind": "ClusterConfig",
+            "scope": "Cluster",
+            "schema": schema,
+        },
         "eksctl",
         "v0.230.0",
         _source(folder),
@@ -110,7 +143,12 @@ def derive(shared_folder: Path, trainer_21: Path | None = None) -> Iterator[tupl
 
 
 def _crd_files(
-    folder: Path, kinds: frozenset[str], project: str, release: str, source: str, variant: str = ""
+    folder: Path,
+    kinds: frozenset[str],
+    project: str,
+    release: str,
+    source: str,
+    variant: str = "",
 ) -> Iterator[tuple[str, Raw]]:
     for crd in load_crds(folder):
         if crd["spec"]["names"]["kind"] in kinds:
@@ -119,24 +157,45 @@ def _crd_files(
 
 
 def _core_files(folder: Path) -> Iterator[tuple[str, Raw]]:
-    core = CoreDefinitions(json.loads((folder / "_definitions.json").read_text())["$defs"])
+    core = CoreDefinitions(
+        json.loads((folder / "_definitions.json").read_text())["$defs"]
+    )
     for package, (group, kinds) in CORE.items():
         for kind in kinds:
             scope = "Cluster" if kind in CLUSTER_SCOPED else "Namespaced"
             schema = core.kind(f"io.k8s.api.{package}.{kind}")
-            derived = {"group": group, "version": "v1", "kind": kind, "scope": scope, "schema": schema}
+            derived = {
+                "group": group,
+                "version": "v1",
+                "kind": kind,
+                "scope": scope,
+                "schema": schema,
+            }
             yield _file(derived, "kubernetes-core", "v1.36.0", _source(folder))
 
 
-def _file(derived: Raw, project: str, release: str, source: str, variant: str = "") -> tuple[str, Raw]:
+def _file(
+    derived: Raw, project: str, release: str, source: str, variant: str = ""
+) -> tuple[str, Raw]:
     schema, defs = shared(derived["schema"])
     name = file_name(derived["group"], derived["version"], derived["kind"], variant)
-    return name, {**derived, "project": project, "release": release, "source": source, "schema": schema, "defs": defs}
+    return name, {
+        **derived,
+        "project": project,
+        "release": release,
+        "source": source,
+        "schema": schema,
+        "defs": defs,
+    }
 
 
 def _source(folder: Path) -> str:
     lines = (folder / "SOURCE.txt").read_text().splitlines()
-    return next(line.removeprefix("source:").strip() for line in lines if line.startswith("source:"))
+    return next(
+        line.removeprefix("source:").strip()
+        for line in lines
+        if line.startswith("source:")
+    )
 
 
 def write(files: Iterator[tuple[str, Raw]], target: Path) -> int:
@@ -146,20 +205,36 @@ def write(files: Iterator[tuple[str, Raw]], target: Path) -> int:
     for name, content in files:
         head = {
             key: content[key]
-            for key in ("group", "version", "kind", "scope", "project", "release", "source", "schema", "defs")
+            for key in (
+                "group",
+                "version",
+                "kind",
+                "scope",
+                "project",
+                "release",
+                "source",
+                "schema",
+                "defs",
+            )
         }
-        (target / name).write_text(json.dumps(head, separators=(",", ":"), ensure_ascii=False) + "\n")
+        (target / name).write_text(
+            json.dumps(head, separators=(",", ":"), ensure_ascii=False) + "\n"
+        )
         count += 1
     return count
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m compiler.verify.derive", description="derive the committed schemas"
+        prog="python -m compiler.verify.derive",
+        description="derive the committed schemas",
     )
     parser.add_argument("shared", type=Path, help="folder with crds/ and aws/")
     parser.add_argument(
-        "--trainer-2.1", dest="trainer", type=Path, help="folder with the CRDs of Kubeflow Trainer 2.1.0"
+        "--trainer-2.1",
+        dest="trainer",
+        type=Path,
+        help="folder with the CRDs of Kubeflow Trainer 2.1.0",
     )
     parser.add_argument("--into", type=Path, default=DATA)
     options = parser.parse_args(arguments)

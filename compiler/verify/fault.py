@@ -56,7 +56,14 @@ def breaks(path: Path, message: str, help: str = "", *, key: bool = False) -> Fa
     return Fault(CEL, "SCH008", path, message, help, key)
 
 
-def never_works(path: Path, message: str, help: str = "", *, key: bool = False, warning: bool = False) -> Fault:
+def never_works(
+    path: Path,
+    message: str,
+    help: str = "",
+    *,
+    key: bool = False,
+    warning: bool = False,
+) -> Fault:
     """A fault that every check of the cluster lets through, and that then does nothing, or not what is written."""
     return Fault(WEBHOOK, "SCH012", path, message, help, key, warning)
 

@@ -52,8 +52,11 @@ def later(value: Any) -> bool:
 def around(faults: Iterable[Fault], known: set[Path]) -> list[Path]:
     """The places about which nothing can be said for a value that nobody can tell: request and limit of one resource
     depend on each other, and so do the fields of an item."""
-    return [each.path[:-2] for each in faults
-            if each.code == "SCH002" and each.path not in known and len(each.path) > _DEEP]
+    return [
+        each.path[:-2]
+        for each in faults
+        if each.code == "SCH002" and each.path not in known and len(each.path) > _DEEP
+    ]
 
 
 _DEEP = 3  # an object, its `spec` and a field are no neighbours
@@ -70,5 +73,11 @@ def misfit(body: Any, faults: Iterable[Fault]) -> int:
 
 
 def _values(value: Any) -> int:
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    inside = (
+        value.values()
+        if isinstance(value, dict)
+        else value
+        if isinstance(value, list)
+        else ()
+    )
     return max(1, sum(map(_values, inside)))

@@ -21,9 +21,18 @@ _VOLUMES = (
     (("volumes", "*", "projected", "sources", "*", "secret"), "Secret", "name"),
 )
 _VARIABLES = (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret"))
-_CONTAINERS = (("containers", "*", "env", "*", "valueFrom"), ("initContainers", "*", "env", "*", "valueFrom"))
-_OF_JOBS = (("spec", "trainer"), ("spec", "initializer", "dataset"), ("spec", "initializer", "model"))
-Wanted = tuple[Path, str, str, Any]  # the place of a key, kind and name of the object that is to have it, the key
+_CONTAINERS = (
+    ("containers", "*", "env", "*", "valueFrom"),
+    ("initContainers", "*", "env", "*", "valueFrom"),
+)
+_OF_JOBS = (
+    ("spec", "trainer"),
+    ("spec", "initializer", "dataset"),
+    ("spec", "initializer", "model"),
+)
+Wanted = tuple[
+    Path, str, str, Any
+]  # the place of a key, kind and name of the object that is to have it, the key
 
 
 def absent_keys(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
@@ -33,19 +42,39 @@ def absent_keys(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
         for path, kind, name, key in _wanted(manifest.body):
             body = objects.find("", kind, namespace, name)
             parts = [at(body, field) for field in ("data", "binaryData", "stringData")]
-            keys = {str(each) for part in parts if isinstance(part, dict) for each in part}
+            keys = {
+                str(each) for part in parts if isinstance(part, dict) for each in part
+            }
             if keys and isinstance(key, str) and key not in keys:
                 help = nearest(key, keys, "add the key")
-                yield manifest, Fault(REFERENCE, "REF001", path, f"{kind} `{name}` has no key `{key}`", help)
+                yield (
+                    manifest,
+                    Fault(
+                        REFERENCE,
+                        "REF001",
+                        path,
+                        f"{kind} `{name}` has no key `{key}`",
+                        help,
+                    ),
+                )
 
 
 def _wanted(body: dict[str, Any]) -> Iterator[Wanted]:
     group, kind, _, _ = identity_of(body)
-    for path, pod in follow(body, POD_SPECS[group, kind]) if (group, kind) in POD_SPECS else ():
+    for path, pod in (
+        follow(body, POD_SPECS[group, kind]) if (group, kind) in POD_SPECS else ()
+    ):
         for inner, target, field in _VOLUMES:
             for tail, volume in follow(pod, inner):
-                for index, item in enumerate(items(volume, "items") if not at(volume, "optional") else ()):
-                    yield (*path, *tail, "items", index, "key"), target, str(at(volume, field)), item.get("key")
+                for index, item in enumerate(
+                    items(volume, "items") if not at(volume, "optional") else ()
+                ):
+                    yield (
+                        (*path, *tail, "items", index, "key"),
+                        target,
+                        str(at(volume, field)),
+                        item.get("key"),
+                    )
         for each in _CONTAINERS:
             yield from _variables(pod, each, path)
     for start in _OF_JOBS if (group, kind) == (TRAINER, "TrainJob") else ():
@@ -58,4 +87,9 @@ def _variables(value: Any, where: tuple[str, ...], start: Path) -> Iterator[Want
         for path, source in sources:
             ref = at(source, field)
             if ref is not None and not at(ref, "optional"):
-                yield (*start, *path, field, "key"), target, str(at(ref, "name")), at(ref, "key")
+                yield (
+                    (*start, *path, field, "key"),
+                    target,
+                    str(at(ref, "name")),
+                    at(ref, "key"),
+                )

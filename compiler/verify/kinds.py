@@ -13,13 +13,42 @@ from compiler.verify.schemas import BUILTIN, Schemas
 
 # Kinds of groups with a schema that have none themselves: k8s.io/api v0.36, Kueue 0.19, Flux 2.8, MPI operator 0.8 and
 # training-operator 1.9. They keep a good name from being taken for a misspelt one.
-_OTHERS = frozenset({
-    "Binding", "Endpoints", "Event", "Node", "PodTemplate", "ReplicationController", "StatefulSet", "ReplicaSet",
-    "ControllerRevision", "Ingress", "IngressClass", "IPAddress", "ServiceCIDR", "VolumeAttachment", "CSIDriver",
-    "CSINode", "CSIStorageCapacity", "VolumeAttributesClass", "Workload", "ProvisioningRequestConfig", "PriorityLevel",
-    "MultiKueueCluster", "MultiKueueConfig", "HelmChart", "Bucket", "ExternalArtifact", "ComponentStatus", "List",
-    "TFJob", "XGBoostJob", "PaddleJob", "JAXJob",
-})  # fmt: skip
+_OTHERS = frozenset(
+    {
+        "Binding",
+        "Endpoints",
+        "Event",
+        "Node",
+        "PodTemplate",
+        "ReplicationController",
+        "StatefulSet",
+        "ReplicaSet",
+        "ControllerRevision",
+        "Ingress",
+        "IngressClass",
+        "IPAddress",
+        "ServiceCIDR",
+        "VolumeAttachment",
+        "CSIDriver",
+        "CSINode",
+        "CSIStorageCapacity",
+        "VolumeAttributesClass",
+        "Workload",
+        "ProvisioningRequestConfig",
+        "PriorityLevel",
+        "MultiKueueCluster",
+        "MultiKueueConfig",
+        "HelmChart",
+        "Bucket",
+        "ExternalArtifact",
+        "ComponentStatus",
+        "List",
+        "TFJob",
+        "XGBoostJob",
+        "PaddleJob",
+        "JAXJob",
+    }
+)
 _VERSION = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?\Z")
 Meant = tuple[str, str]
 
@@ -36,12 +65,21 @@ def meant(api_version: str, kind: str, schemas: Schemas = BUILTIN) -> Meant | No
     if ours:
         return None if _newer(version, ours) else (ours[0], kind)
     known = any(_group(each) == group for every in served.values() for each in every)
-    return (found[0], kind) if known or like(group or api_version, map(_group, found)) else None
+    return (
+        (found[0], kind)
+        if known or like(group or api_version, map(_group, found))
+        else None
+    )
 
 
 def _other_kind(group: str, kind: str, served: dict[str, list[str]]) -> Meant | None:
     """The kind of a group that a misspelt one is like."""
-    kinds = {name: each for name, every in served.items() for each in every if _group(each) == group}
+    kinds = {
+        name: each
+        for name, every in served.items()
+        for each in every
+        if _group(each) == group
+    }
     alike = like(kind, kinds) if kind not in _OTHERS else ""
     return (kinds[alike], alike) if alike else None
 
@@ -54,15 +92,29 @@ def strange(api_version: str, kind: str, right: Meant) -> Fault:
     """The fault of an object of a kind that is meant to be another."""
     if right[1] != kind:
         message = f"`{api_version}` has no kind `{kind}`"
-        return Fault(SCHEMA, "SCH010", ("kind",), message, f"did you mean `{right[1]}`?")
-    what = f"no `{kind}` in `{api_version}`" if api_version else f"no `apiVersion` for this `{kind}`"
-    return Fault(SCHEMA, "SCH010", ("apiVersion",), f"there is {what}", f"write `apiVersion: {right[0]}`")
+        return Fault(
+            SCHEMA, "SCH010", ("kind",), message, f"did you mean `{right[1]}`?"
+        )
+    what = (
+        f"no `{kind}` in `{api_version}`"
+        if api_version
+        else f"no `apiVersion` for this `{kind}`"
+    )
+    return Fault(
+        SCHEMA,
+        "SCH010",
+        ("apiVersion",),
+        f"there is {what}",
+        f"write `apiVersion: {right[0]}`",
+    )
 
 
 def _newer(version: str, known: list[str]) -> bool:
     """Whether a version may be one that came after the known ones."""
     rank = _rank(version)
-    return rank is not None and all(rank > (_rank(each.rpartition("/")[2]) or rank) for each in known)
+    return rank is not None and all(
+        rank > (_rank(each.rpartition("/")[2]) or rank) for each in known
+    )
 
 
 def _rank(version: str) -> tuple[int, int, int] | None:

@@ -17,7 +17,9 @@ from compiler.verify.syntax import SYNTAXES
 # what `metadata.name` must be; other kinds: a DNS subdomain
 NAME_SYNTAX: dict[str, str] = {
     **dict.fromkeys(("Namespace", "Service"), "dns-label"),
-    **dict.fromkeys(("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"), "path-segment"),
+    **dict.fromkeys(
+        ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"), "path-segment"
+    ),
     **dict.fromkeys(("TrainJob",), "dns-1035-label"),
 }
 # kinds whose name is also used as a label value or in names that have a limit: most characters, and why
@@ -26,31 +28,63 @@ NAME_LIMIT: dict[str, tuple[int, str]] = {
     "Job": (63, "it is the value of a label of its pods"),
     "NodePool": (63, "it is the value of the node label `karpenter.sh/nodepool`"),
     "LocalQueue": (63, "it is the value of the label `kueue.x-k8s.io/queue-name`"),
-    "WorkloadPriorityClass": (63, "it is the value of the label `kueue.x-k8s.io/priority-class`"),
+    "WorkloadPriorityClass": (
+        63,
+        "it is the value of the label `kueue.x-k8s.io/priority-class`",
+    ),
 }
 MOST = 63
 POD_SUFFIX = len("-abcde")
 
 
-def name_faults(body: Body, metadata: dict[str, Any], *, namespaced: bool) -> list[Fault]:
+def name_faults(
+    body: Body, metadata: dict[str, Any], *, namespaced: bool
+) -> list[Fault]:
     """Faults of an object's name and namespace."""
     faults: list[Fault] = []
-    kind, name, namespace = body["kind"], metadata.get("name"), metadata.get("namespace")
+    kind, name, namespace = (
+        body["kind"],
+        metadata.get("name"),
+        metadata.get("namespace"),
+    )
     if isinstance(name, str) and name:
         faults += _name(kind, name)
     elif (not metadata.get("generateName") and name is None) or name == "":
-        faults.append(Fault(NAME, "NAM006", ("metadata", "name"), f"a `{kind}` without a name",
-                            help="write `metadata.name`"))
+        faults.append(
+            Fault(
+                NAME,
+                "NAM006",
+                ("metadata", "name"),
+                f"a `{kind}` without a name",
+                help="write `metadata.name`",
+            )
+        )
     if isinstance(namespace, str) and namespace:
         syntax = SYNTAXES["dns-label"]
         if not namespaced and kind != "ClusterConfig":
             # the API server drops it (k8s.io/apiserver v0.36, EnsureObjectNamespaceMatchesRequestNamespace)
             message = f"a `{kind}` has no namespace, and `{namespace}` is given"
             place = ("metadata", "namespace")
-            faults.append(Fault(NAME, "NAM007", place, message, "leave it out", key=True, warning=True))
+            faults.append(
+                Fault(
+                    NAME,
+                    "NAM007",
+                    place,
+                    message,
+                    "leave it out",
+                    key=True,
+                    warning=True,
+                )
+            )
         elif not syntax.accepts(namespace):
             faults.append(
-                Fault(NAME, syntax.code, ("metadata", "namespace"), syntax.breach(namespace), f"use {syntax.help}")
+                Fault(
+                    NAME,
+                    syntax.code,
+                    ("metadata", "namespace"),
+                    syntax.breach(namespace),
+                    f"use {syntax.help}",
+                )
             )
     return faults
 
@@ -59,7 +93,9 @@ def _name(kind: str, name: str) -> Iterator[Fault]:
     syntax = SYNTAXES[NAME_SYNTAX.get(kind, "dns-subdomain")]
     if not syntax.accepts(name):
         code = "NAM002" if len(name) > syntax.longest else syntax.code
-        yield Fault(NAME, code, ("metadata", "name"), syntax.breach(name), f"use {syntax.help}")
+        yield Fault(
+            NAME, code, ("metadata", "name"), syntax.breach(name), f"use {syntax.help}"
+        )
     most, why = NAME_LIMIT.get(kind, (0, ""))
     if most and len(name) > most:
         yield too_long(("metadata", "name"), name, most, why)
@@ -69,7 +105,11 @@ def too_long(path: Path, name: str, most: int, why: str) -> Fault:
     """The fault of a name that is valid by itself and too long for what is made of it."""
     over = len(name) - most
     return Fault(
-        NAME, "NAM002", path, f"`{name}` has {len(name)} characters, at most {most} fit: {why}", f"leave out {over}"
+        NAME,
+        "NAM002",
+        path,
+        f"`{name}` has {len(name)} characters, at most {most} fit: {why}",
+        f"leave out {over}",
     )
 
 
@@ -86,7 +126,9 @@ def pod_name_faults(name: str, jobs: Iterable[tuple[str, int, int]]) -> list[Fau
     names are too long.
     """
     room = min(((MOST - longest_pod_name(*job), job) for job in jobs), default=None)
-    if room is None or len(name) <= room[0] or len(name) > MOST:  # longer is wrong by itself
+    if (
+        room is None or len(name) <= room[0] or len(name) > MOST
+    ):  # longer is wrong by itself
         return []
     job, replicas, pods = room[1]
     shown = f"`{name}-{job}-{max(replicas, 1) - 1}-{max(pods, 1) - 1}-abcde`"

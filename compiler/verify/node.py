@@ -36,16 +36,37 @@ class Node:
     """
 
     __slots__ = (
-        "_raw_extra", "_raw_items", "_raw_props", "_ruled", "_table", "branches", "classes", "default", "defaulted",
-        "has_default", "key_syntax", "list_keys", "nullable", "open", "plain", "props", "raw", "required", "rules",
-        "strict", "tests", "unique",
-    )  # fmt: skip
+        "_raw_extra",
+        "_raw_items",
+        "_raw_props",
+        "_ruled",
+        "_table",
+        "branches",
+        "classes",
+        "default",
+        "defaulted",
+        "has_default",
+        "key_syntax",
+        "list_keys",
+        "nullable",
+        "open",
+        "plain",
+        "props",
+        "raw",
+        "required",
+        "rules",
+        "strict",
+        "tests",
+        "unique",
+    )
 
     def __init__(self, raw: Raw, table: NodeTable, strict: bool) -> None:
         self.raw, self._table, self.strict = raw, table, strict
         kinds = raw.get("type", ())
         kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
-        self.classes: frozenset[type] = _NOTHING.union(*(CLASSES[kind] for kind in kinds))
+        self.classes: frozenset[type] = _NOTHING.union(
+            *(CLASSES[kind] for kind in kinds)
+        )
         self.nullable = bool(raw.get("nullable")) or not kinds
         self.open = bool(raw.get("any"))
         self.required: tuple[str, ...] = tuple(raw.get("required", ()))
@@ -53,23 +74,36 @@ class Node:
         self.props: dict[str, Node] = {}
         self._raw_extra: Raw | None = raw.get("additionalProperties")
         self._raw_items: Raw | None = raw.get("items")
-        self.defaulted = frozenset(name for name in self.required if "default" in self._raw_props.get(name, ()))
+        self.defaulted = frozenset(
+            name for name in self.required if "default" in self._raw_props.get(name, ())
+        )
         self.has_default, self.default = "default" in raw, raw.get("default")
         self.unique: str = raw.get("list", "")
         self.list_keys: tuple[str, ...] = tuple(raw.get("keys", ()))
         self.key_syntax: Syntax | None = SYNTAXES.get(raw.get("keySyntax", ""))
         self.rules: tuple[str, ...] = tuple(raw.get("rules", ()))
         self.branches = tuple(
-            (key, tuple(table.node(branch, strict=False) for branch in ([raw[key]] if key == "not" else raw[key])))
-            for key in ("allOf", "anyOf", "oneOf", "not") if key in raw
-        )  # fmt: skip
+            (
+                key,
+                tuple(
+                    table.node(branch, strict=False)
+                    for branch in ([raw[key]] if key == "not" else raw[key])
+                ),
+            )
+            for key in ("allOf", "anyOf", "oneOf", "not")
+            if key in raw
+        )
         self.tests = _tests(raw)
         self._ruled: bool | None = None
-        self.plain = _NOTHING if self.tests or self.branches else self.classes - {dict, list}
+        self.plain = (
+            _NOTHING if self.tests or self.branches else self.classes - {dict, list}
+        )
 
     def prop(self, name: str) -> Node | None:
         """The node of a declared property."""
-        if (found := self.props.get(name)) is None and (raw := self._raw_props.get(name)) is not None:
+        if (found := self.props.get(name)) is None and (
+            raw := self._raw_props.get(name)
+        ) is not None:
             found = self.props[name] = self._table.node(raw, self.strict)
         return found
 
@@ -81,19 +115,29 @@ class Node:
     @property
     def extra(self) -> Node | None:
         """The node of properties that are not declared one by one."""
-        return None if self._raw_extra is None else self._table.node(self._raw_extra, self.strict)
+        return (
+            None
+            if self._raw_extra is None
+            else self._table.node(self._raw_extra, self.strict)
+        )
 
     @property
     def items(self) -> Node | None:
         """The node of a list's items."""
-        return None if self._raw_items is None else self._table.node(self._raw_items, self.strict)
+        return (
+            None
+            if self._raw_items is None
+            else self._table.node(self._raw_items, self.strict)
+        )
 
     @property
     def ruled(self) -> bool:
         """Whether this node or one below it has CEL rules."""
         if self._ruled is None:
             self._ruled = False
-            self._ruled = bool(self.rules) or any(self._table.node(child).ruled for child in children(self.raw))
+            self._ruled = bool(self.rules) or any(
+                self._table.node(child).ruled for child in children(self.raw)
+            )
         return self._ruled
 
 
@@ -138,7 +182,10 @@ def _enum(values: list[Any]) -> Test:
         if value.__class__ is str:
             if value in allowed:
                 return None
-        elif any(value == other and isinstance(value, bool) == isinstance(other, bool) for other in others):
+        elif any(
+            value == other and isinstance(value, bool) == isinstance(other, bool)
+            for other in others
+        ):
             return None
         from compiler.verify.fault import nearest  # error path only
 
@@ -164,8 +211,11 @@ def _pattern(pattern: str) -> Test:
     try:
         search = compile_re2(pattern).search
     except (re.error, IndexError, OverflowError):
-        return lambda value: ("SCH009", f"the pattern `{pattern}` cannot be evaluated here",
-                              "the API server will say; nothing to change here")
+        return lambda value: (
+            "SCH009",
+            f"the pattern `{pattern}` cannot be evaluated here",
+            "the API server will say; nothing to change here",
+        )
 
     def test(value: Any) -> Breach | None:
         if value.__class__ is not str or search(value):
@@ -179,12 +229,18 @@ def _number(bound: float, words: str, holds: Callable[[Any, Any], bool]) -> Test
     def test(value: Any) -> Breach | None:
         if value.__class__ not in (int, float) or holds(value, bound):
             return None
-        return "SCH005", f"{value} is not {words} {bound}", f"write a value {words} {bound}"
+        return (
+            "SCH005",
+            f"{value} is not {words} {bound}",
+            f"write a value {words} {bound}",
+        )
 
     return test
 
 
-def _length(side: str, unit: str, classes: type[str] | type[list[Any]] | type[dict[str, Any]]) -> Callable[[int], Test]:
+def _length(
+    side: str, unit: str, classes: type[str] | type[list[Any]] | type[dict[str, Any]]
+) -> Callable[[int], Test]:
     def make(bound: int) -> Test:
         def test(value: Any) -> Breach | None:
             if not isinstance(value, classes):
@@ -192,8 +248,11 @@ def _length(side: str, unit: str, classes: type[str] | type[list[Any]] | type[di
             count = len(value)
             if count >= bound if side == "at least" else count <= bound:
                 return None
-            return "SCH005", f"{count} {unit} where {side} {bound} {'is' if bound == 1 else 'are'} allowed", (
-                f"write {side} {bound}")
+            return (
+                "SCH005",
+                f"{count} {unit} where {side} {bound} {'is' if bound == 1 else 'are'} allowed",
+                (f"write {side} {bound}"),
+            )
 
         return test
 
@@ -205,7 +264,9 @@ _BOUND_TESTS: dict[str, Callable[[Any], Test]] = {
     "maximum": lambda bound: _number(bound, "at most", operator.le),
     "exclusiveMinimum": lambda bound: _number(bound, "above", operator.gt),
     "exclusiveMaximum": lambda bound: _number(bound, "below", operator.lt),
-    "multipleOf": lambda step: _number(step, "a multiple of", lambda value, unit: value % unit == 0),
+    "multipleOf": lambda step: _number(
+        step, "a multiple of", lambda value, unit: value % unit == 0
+    ),
     "minLength": _length("at least", "characters", str),
     "maxLength": _length("at most", "characters", str),
     "minItems": _length("at least", "items", list),

@@ -53,7 +53,12 @@ def identity_of(body: Body) -> Identity:
     metadata = body.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     group = str(body.get("apiVersion") or "").rpartition("/")[0]
-    return group, str(body.get("kind") or ""), str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
+    return (
+        group,
+        str(body.get("kind") or ""),
+        str(metadata.get("namespace") or ""),
+        str(metadata.get("name") or ""),
+    )
 
 
 def at(body: Any, *keys: str | int) -> Any:
@@ -71,4 +76,8 @@ def at(body: Any, *keys: str | int) -> Any:
 def items(body: Any, *keys: str | int) -> list[dict[str, Any]]:
     """The mappings of a list under keys; empty where there is none."""
     found = at(body, *keys)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    return (
+        [item for item in found if isinstance(item, dict)]
+        if isinstance(found, list)
+        else []
+    )

@@ -15,11 +15,19 @@ from compiler.verify.cycles import cycles
 from compiler.verify.fault import REFERENCE, Fault, Path, nearest
 from compiler.verify.objects import Identity, ObjectSet, at, identity_of
 
-TRAINER, KUEUE, RBAC = "trainer.kubeflow.org", "kueue.x-k8s.io", "rbac.authorization.k8s.io"
-SOURCE, KUSTOMIZE, HELM = (f"{part}.toolkit.fluxcd.io" for part in ("source", "kustomize", "helm"))
+TRAINER, KUEUE, RBAC = (
+    "trainer.kubeflow.org",
+    "kueue.x-k8s.io",
+    "rbac.authorization.k8s.io",
+)
+SOURCE, KUSTOMIZE, HELM = (
+    f"{part}.toolkit.fluxcd.io" for part in ("source", "kustomize", "helm")
+)
 JOBSET, STORAGE = "jobset.x-k8s.io", "storage.k8s.io"
 
-ALWAYS_THERE = frozenset({"default", "kube-system", "kube-public", "kube-node-lease", "flux-system"})
+ALWAYS_THERE = frozenset(
+    {"default", "kube-system", "kube-public", "kube-node-lease", "flux-system"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,37 +45,74 @@ class Reference:
     typed: bool = False
 
 
-def _to(path: str, group: str, kind: str = "", *, cluster: bool = False, typed: bool = False) -> Reference:
+def _to(
+    path: str, group: str, kind: str = "", *, cluster: bool = False, typed: bool = False
+) -> Reference:
     return Reference(tuple(path.split(".")), group, kind, cluster, typed)
 
 
 _QUEUED = (
     Reference(("metadata", "labels", "kueue.x-k8s.io/queue-name"), KUEUE, "LocalQueue"),
-    Reference(("metadata", "labels", "kueue.x-k8s.io/priority-class"), KUEUE, "WorkloadPriorityClass", cluster=True),
+    Reference(
+        ("metadata", "labels", "kueue.x-k8s.io/priority-class"),
+        KUEUE,
+        "WorkloadPriorityClass",
+        cluster=True,
+    ),
 )
 # (API group, kind) of the object that refers -> its references
 REFERENCES: dict[tuple[str, str], tuple[Reference, ...]] = {
     ("karpenter.sh", "NodePool"): (
-        _to("spec.template.spec.nodeClassRef", "karpenter.k8s.aws", cluster=True, typed=True),
+        _to(
+            "spec.template.spec.nodeClassRef",
+            "karpenter.k8s.aws",
+            cluster=True,
+            typed=True,
+        ),
     ),
     (KUEUE, "ClusterQueue"): (
-        _to("spec.resourceGroups.*.flavors.*.name", KUEUE, "ResourceFlavor", cluster=True),
+        _to(
+            "spec.resourceGroups.*.flavors.*.name",
+            KUEUE,
+            "ResourceFlavor",
+            cluster=True,
+        ),
         _to("spec.cohortName", KUEUE, "Cohort", cluster=True),
         _to("spec.admissionChecks.*", KUEUE, "AdmissionCheck", cluster=True),
-        _to("spec.admissionChecksStrategy.admissionChecks.*", KUEUE, "AdmissionCheck", cluster=True),
+        _to(
+            "spec.admissionChecksStrategy.admissionChecks.*",
+            KUEUE,
+            "AdmissionCheck",
+            cluster=True,
+        ),
     ),
     (KUEUE, "Cohort"): (
-        _to("spec.resourceGroups.*.flavors.*.name", KUEUE, "ResourceFlavor", cluster=True),
+        _to(
+            "spec.resourceGroups.*.flavors.*.name",
+            KUEUE,
+            "ResourceFlavor",
+            cluster=True,
+        ),
         _to("spec.parentName", KUEUE, "Cohort", cluster=True),
     ),
-    (KUEUE, "LocalQueue"): (_to("spec.clusterQueue", KUEUE, "ClusterQueue", cluster=True),),
-    (KUEUE, "ResourceFlavor"): (_to("spec.topologyName", KUEUE, "Topology", cluster=True),),
+    (KUEUE, "LocalQueue"): (
+        _to("spec.clusterQueue", KUEUE, "ClusterQueue", cluster=True),
+    ),
+    (KUEUE, "ResourceFlavor"): (
+        _to("spec.topologyName", KUEUE, "Topology", cluster=True),
+    ),
     ("", "PersistentVolumeClaim"): (
         _to("spec.volumeName", "", "PersistentVolume", cluster=True),
         _to("spec.storageClassName", STORAGE, "StorageClass", cluster=True),
     ),
-    (RBAC, "RoleBinding"): (_to("roleRef", RBAC, typed=True), _to("subjects.*", "", typed=True)),
-    (RBAC, "ClusterRoleBinding"): (_to("roleRef", RBAC, typed=True, cluster=True), _to("subjects.*", "", typed=True)),
+    (RBAC, "RoleBinding"): (
+        _to("roleRef", RBAC, typed=True),
+        _to("subjects.*", "", typed=True),
+    ),
+    (RBAC, "ClusterRoleBinding"): (
+        _to("roleRef", RBAC, typed=True, cluster=True),
+        _to("subjects.*", "", typed=True),
+    ),
     (KUSTOMIZE, "Kustomization"): (
         _to("spec.sourceRef", SOURCE, typed=True),
         _to("spec.dependsOn.*", KUSTOMIZE, "Kustomization"),
@@ -101,10 +146,22 @@ POD_SPECS: dict[tuple[str, str], tuple[str, ...]] = {
     ("batch", "CronJob"): ("spec", "jobTemplate", *_POD),
     (JOBSET, "JobSet"): ("spec", *_REPLICATED),
     (TRAINER, "TrainingRuntime"): ("spec", "template", "spec", *_REPLICATED),
-    (TRAINER, "TrainJob"): ("spec", "runtimePatches", "*", "trainingRuntimeSpec", "template", "spec", *_REPLICATED),
+    (TRAINER, "TrainJob"): (
+        "spec",
+        "runtimePatches",
+        "*",
+        "trainingRuntimeSpec",
+        "template",
+        "spec",
+        *_REPLICATED,
+    ),
 }
 POD_REFERENCES: tuple[tuple[tuple[str, ...], str, str], ...] = (
-    (("volumes", "*", "persistentVolumeClaim", "claimName"), "", "PersistentVolumeClaim"),
+    (
+        ("volumes", "*", "persistentVolumeClaim", "claimName"),
+        "",
+        "PersistentVolumeClaim",
+    ),
     (("volumes", "*", "configMap"), "", "ConfigMap"),
     (("volumes", "*", "secret", "secretName"), "", "Secret"),
     (("volumes", "*", "projected", "sources", "*", "configMap"), "", "ConfigMap"),
@@ -126,13 +183,17 @@ POD_REFERENCES: tuple[tuple[tuple[str, ...], str, str], ...] = (
 
 # what every cluster has (k8s.io/kubernetes v1.36 bootstrap policy; EKS creates the class gp2)
 _BUILT_IN = {
-    ("scheduling.k8s.io", "PriorityClass"): frozenset({"system-node-critical", "system-cluster-critical"}),
+    ("scheduling.k8s.io", "PriorityClass"): frozenset(
+        {"system-node-critical", "system-cluster-critical"}
+    ),
     ("", "ServiceAccount"): frozenset({"default"}),
     ("", "ConfigMap"): frozenset({"kube-root-ca.crt"}),
     (RBAC, "ClusterRole"): frozenset({"cluster-admin", "admin", "edit", "view"}),
     (STORAGE, "StorageClass"): frozenset({"gp2"}),
 }
-_IMPLICIT = frozenset({(KUEUE, "Cohort")})  # Kueue makes a cohort of every name that a queue gives
+_IMPLICIT = frozenset(
+    {(KUEUE, "Cohort")}
+)  # Kueue makes a cohort of every name that a queue gives
 
 
 def link(
@@ -142,9 +203,13 @@ def link(
     found = list(cycles(objects))
     if closed:
         known = {(ref.group, ref.kind, ref.namespace, ref.name) for ref in external}
-        spaces = _namespaces(objects) | {ref.name for ref in external if ref.kind == "Namespace"}
+        spaces = _namespaces(objects) | {
+            ref.name for ref in external if ref.kind == "Namespace"
+        }
         for manifest in objects.manifests:
-            found.extend((manifest, fault) for fault in _unresolved(manifest, objects, known))
+            found.extend(
+                (manifest, fault) for fault in _unresolved(manifest, objects, known)
+            )
             found.extend((manifest, fault) for fault in _undeclared(manifest, spaces))
     return found
 
@@ -155,17 +220,24 @@ def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
     for reference in REFERENCES.get((group, kind), ()):
         for path, value in follow(body, reference.path):
             optional = isinstance(value, dict) and value.get("optional")
-            if not optional and (target := _target(reference, value, namespace)) is not None:
+            if (
+                not optional
+                and (target := _target(reference, value, namespace)) is not None
+            ):
                 yield (*path, "name") if isinstance(value, dict) else path, target
     if (pods := POD_SPECS.get((group, kind))) is not None:
         for path, spec in follow(body, pods):
             yield from pod_references(spec, path, namespace)
 
 
-def pod_references(spec: Any, path: Path, namespace: str) -> Iterator[tuple[Path, Identity]]:
+def pod_references(
+    spec: Any, path: Path, namespace: str
+) -> Iterator[tuple[Path, Identity]]:
     for inner, target_group, target_kind in POD_REFERENCES:
         for tail, value in follow(spec, inner):
-            optional = (isinstance(value, dict) and value.get("optional")) or _optional_secret(spec, tail)
+            optional = (
+                isinstance(value, dict) and value.get("optional")
+            ) or _optional_secret(spec, tail)
             name = value.get("name") if isinstance(value, dict) else value
             if isinstance(name, str) and name and not optional:
                 space = "" if target_kind == "PriorityClass" else namespace
@@ -179,14 +251,20 @@ def _optional_secret(spec: Any, tail: Path) -> bool:
     return tail[-1:] == ("secretName",) and bool(at(spec, *tail[:-1], "optional"))
 
 
-def follow(value: Any, path: tuple[str, ...], start: Path = ()) -> Iterator[tuple[Path, Any]]:
+def follow(
+    value: Any, path: tuple[str, ...], start: Path = ()
+) -> Iterator[tuple[Path, Any]]:
     """The values that a path leads to, each with its own path."""
     for index, key in enumerate(path):
         if key == "*":
             if isinstance(value, list):
                 following = path[index + 1 : index + 2]
                 for place, item in enumerate(value):
-                    if following and isinstance(item, dict) and following[0] not in item:
+                    if (
+                        following
+                        and isinstance(item, dict)
+                        and following[0] not in item
+                    ):
                         continue  # as most variables have no `valueFrom`
                     yield from follow(item, path[index + 1 :], (*start, place))
             return
@@ -201,16 +279,27 @@ def _target(reference: Reference, value: Any, namespace: str) -> Identity | None
     if isinstance(value, dict):
         name, space = value.get("name"), value.get("namespace") or namespace
         kind = (value.get("kind") or kind) if reference.typed else kind
-    if not all(isinstance(each, str) for each in (name, space, kind)) or not name or kind in ("User", "Group"):
+    if (
+        not all(isinstance(each, str) for each in (name, space, kind))
+        or not name
+        or kind in ("User", "Group")
+    ):
         return None
     cluster = reference.cluster or kind in ("ClusterRole", "ClusterTrainingRuntime")
     return reference.target_group, kind, "" if cluster else space, name
 
 
-def _unresolved(manifest: Manifest, objects: ObjectSet, known: set[Identity]) -> Iterator[Fault]:
+def _unresolved(
+    manifest: Manifest, objects: ObjectSet, known: set[Identity]
+) -> Iterator[Fault]:
     for path, target in references(manifest.body):
         group, kind, namespace, name = target
-        if target in objects or target in known or (group, kind) in _IMPLICIT or is_built_in(group, kind, name):
+        if (
+            target in objects
+            or target in known
+            or (group, kind) in _IMPLICIT
+            or is_built_in(group, kind, name)
+        ):
             continue
         where = f" in namespace `{namespace}`" if namespace else ""
         message = f"`{kind}` `{name}`{where} is not declared"
@@ -218,7 +307,9 @@ def _unresolved(manifest: Manifest, objects: ObjectSet, known: set[Identity]) ->
 
 
 def is_built_in(group: str, kind: str, name: str) -> bool:
-    return name in _BUILT_IN.get((group, kind), ()) or (kind == "ClusterRole" and name.startswith("system:"))
+    return name in _BUILT_IN.get((group, kind), ()) or (
+        kind == "ClusterRole" and name.startswith("system:")
+    )
 
 
 def _near(objects: ObjectSet, target: Identity) -> str:
@@ -226,12 +317,18 @@ def _near(objects: ObjectSet, target: Identity) -> str:
     same = {other[3]: other[2] for other, _ in objects.of_kind(group, kind)}
     if name in same:
         return f"it is in namespace `{same[name]}`"
-    return nearest(name, [other for other, space in same.items() if space == namespace], "declare it")
+    return nearest(
+        name,
+        [other for other, space in same.items() if space == namespace],
+        "declare it",
+    )
 
 
 def _namespaces(objects: ObjectSet) -> set[str]:
     """Namespaces that the set declares, or that one of its HelmReleases creates."""
-    declared = {identity[3] for identity, _ in objects.of_kind("", "Namespace")} | ALWAYS_THERE
+    declared = {
+        identity[3] for identity, _ in objects.of_kind("", "Namespace")
+    } | ALWAYS_THERE
     for identity, manifest in objects.of_kind(HELM, "HelmRelease"):
         if at(manifest.body, "spec", "install", "createNamespace") is True:
             declared.add(at(manifest.body, "spec", "targetNamespace") or identity[2])

@@ -45,7 +45,9 @@ class Schemas:
     newest.
     """
 
-    def __init__(self, folders: Iterable[Path] = (DATA,), pinned: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, folders: Iterable[Path] = (DATA,), pinned: Mapping[str, str] | None = None
+    ) -> None:
         self._folders = tuple(folders)
         self._pinned = dict(pinned or {})
         self._known: dict[tuple[str, str], tuple[Schema, ...]] = {}
@@ -65,7 +67,10 @@ class Schemas:
         group, version = derived["group"], derived["version"]
         api = f"{group}/{version}" if group else version
         root, defs = shared(derived["schema"])
-        self._known.setdefault((api, derived["kind"]), (_schema({**derived, "schema": root, "defs": defs}),))
+        self._known.setdefault(
+            (api, derived["kind"]),
+            (_schema({**derived, "schema": root, "defs": defs}),),
+        )
 
     def find(self, api_version: str, kind: str) -> tuple[Schema, ...]:
         """The schemas to judge a kind by, the pinned or newest first; empty if it is not known."""
@@ -76,9 +81,20 @@ class Schemas:
 
     def served(self) -> dict[str, list[str]]:
         """Every API version of each kind, the newest first."""
-        names = [name.removesuffix(".json") for folder in self._folders for name in self._names(folder)]
-        split = [name.split("_", 2) for name in names if name.count("_") >= 2 and "@" not in name]
-        keys = {(f"{group}/{version}" if group else version, kind) for group, version, kind in split}
+        names = [
+            name.removesuffix(".json")
+            for folder in self._folders
+            for name in self._names(folder)
+        ]
+        split = [
+            name.split("_", 2)
+            for name in names
+            if name.count("_") >= 2 and "@" not in name
+        ]
+        keys = {
+            (f"{group}/{version}" if group else version, kind)
+            for group, version, kind in split
+        }
         keys |= {key for key, schemas in self._known.items() if schemas}
         found: dict[str, list[str]] = {}
         for api_version, kind in sorted(keys, reverse=True):
@@ -87,14 +103,19 @@ class Schemas:
 
     def _load(self, api_version: str, kind: str) -> list[Schema]:
         group, _, version = api_version.rpartition("/")
-        if not all(part.replace(".", "").replace("-", "").isalnum() for part in (version, kind, group or "core")):
+        if not all(
+            part.replace(".", "").replace("-", "").isalnum()
+            for part in (version, kind, group or "core")
+        ):
             return []  # no file name can be made of it
         for folder in self._folders:
             names, newest = self._names(folder), file_name(group, version, kind)
             if newest in names:
                 start = file_name(group, version, kind, "*").partition("*")[0]
                 others = [name for name in names if name.startswith(start)]
-                return self._choose(group, [_read(folder / name) for name in (newest, *others)])
+                return self._choose(
+                    group, [_read(folder / name) for name in (newest, *others)]
+                )
         return []
 
     def _names(self, folder: Path) -> list[str]:
@@ -109,7 +130,9 @@ class Schemas:
 
 
 def _read(path: Path) -> Schema:
-    return _schema(json.loads(path.read_text(encoding="utf-8")), path.stem.partition("@")[2])
+    return _schema(
+        json.loads(path.read_text(encoding="utf-8")), path.stem.partition("@")[2]
+    )
 
 
 def _schema(raw: Raw, variant: str = "") -> Schema:

@@ -18,9 +18,17 @@ _LABEL = {"syntax": "dns-label"}
 _SUBDOMAIN = {"syntax": "dns-subdomain"}
 _NATURAL = {"minimum": 0}
 _POSITIVE = {"minimum": 1}
-_ACCESS = {"items": {"type": "string", "enum": ["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"]}}
+_ACCESS = {
+    "items": {
+        "type": "string",
+        "enum": ["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"],
+    }
+}
 _VOLUME_MODE = {"enum": ["Block", "Filesystem"]}
-_LABELS = {"keySyntax": "label-key", "additionalProperties": {"type": "string", "syntax": "label-value"}}
+_LABELS = {
+    "keySyntax": "label-key",
+    "additionalProperties": {"type": "string", "syntax": "label-value"},
+}
 _NAMED: Raw = {
     "name": _LABEL,
     "imagePullPolicy": _PULL,
@@ -41,7 +49,9 @@ FIELDS: dict[str, dict[str, Raw]] = {
     },
     "core.v1.PodSpec": {
         "restartPolicy": {"enum": ["Always", "OnFailure", "Never"]},
-        "dnsPolicy": {"enum": ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]},
+        "dnsPolicy": {
+            "enum": ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]
+        },
         "preemptionPolicy": {"enum": ["PreemptLowerPriority", "Never"]},
         "terminationGracePeriodSeconds": _NATURAL,
         "activeDeadlineSeconds": _POSITIVE,
@@ -51,7 +61,9 @@ FIELDS: dict[str, dict[str, Raw]] = {
         "subdomain": _LABEL,
     },
     "core.v1.Volume": {"name": _LABEL},
-    "core.v1.EmptyDirVolumeSource": {"medium": {"pattern": r"^(Memory|HugePages(-[0-9]+[KMG]i)?)?$"}},
+    "core.v1.EmptyDirVolumeSource": {
+        "medium": {"pattern": r"^(Memory|HugePages(-[0-9]+[KMG]i)?)?$"}
+    },
     "core.v1.HostPathVolumeSource": {
         "type": {
             "enum": [
@@ -103,8 +115,13 @@ FIELDS: dict[str, dict[str, Raw]] = {
         "volumeMode": _VOLUME_MODE,
         "persistentVolumeReclaimPolicy": {"enum": ["Retain", "Delete", "Recycle"]},
     },
-    "core.v1.PersistentVolumeClaimSpec": {"accessModes": _ACCESS, "volumeMode": _VOLUME_MODE},
-    "core.v1.LimitRangeItem": {"type": {"enum": ["Pod", "Container", "PersistentVolumeClaim"]}},
+    "core.v1.PersistentVolumeClaimSpec": {
+        "accessModes": _ACCESS,
+        "volumeMode": _VOLUME_MODE,
+    },
+    "core.v1.LimitRangeItem": {
+        "type": {"enum": ["Pod", "Container", "PersistentVolumeClaim"]}
+    },
     "core.v1.ScopedResourceSelectorRequirement": {
         "operator": {"enum": ["In", "NotIn", "Exists", "DoesNotExist"]},
         "scopeName": {
@@ -126,7 +143,9 @@ FIELDS: dict[str, dict[str, Raw]] = {
         "timeoutSeconds": _NATURAL,
         "initialDelaySeconds": _NATURAL,
     },
-    "core.v1.SeccompProfile": {"type": {"enum": ["Localhost", "RuntimeDefault", "Unconfined"]}},
+    "core.v1.SeccompProfile": {
+        "type": {"enum": ["Localhost", "RuntimeDefault", "Unconfined"]}
+    },
     "storage.v1.StorageClass": {
         "reclaimPolicy": {"enum": ["Retain", "Delete"]},
         "volumeBindingMode": {"enum": ["Immediate", "WaitForFirstConsumer"]},
@@ -138,12 +157,17 @@ FIELDS: dict[str, dict[str, Raw]] = {
     "networking.v1.NetworkPolicySpec": {"policyTypes": _POLICY_TYPES},
     "networking.v1.NetworkPolicyPort": _RULE_PORT,
     "networking.v1.IPBlock": {"cidr": {"syntax": "cidr"}},
-    "rbac.v1.RoleRef": {"apiGroup": {"enum": ["rbac.authorization.k8s.io"]}, "kind": {"enum": ["Role", "ClusterRole"]}},
+    "rbac.v1.RoleRef": {
+        "apiGroup": {"enum": ["rbac.authorization.k8s.io"]},
+        "kind": {"enum": ["Role", "ClusterRole"]},
+    },
     "rbac.v1.Subject": {"kind": {"enum": ["ServiceAccount", "User", "Group"]}},
     "rbac.v1.PolicyRule": {"verbs": {"minItems": 1}},
     "apps.v1.DeploymentSpec": {"replicas": _NATURAL, "minReadySeconds": _NATURAL},
     "apps.v1.DeploymentStrategy": {"type": {"enum": ["Recreate", "RollingUpdate"]}},
-    "apps.v1.DaemonSetUpdateStrategy": {"type": {"enum": ["RollingUpdate", "OnDelete"]}},
+    "apps.v1.DaemonSetUpdateStrategy": {
+        "type": {"enum": ["RollingUpdate", "OnDelete"]}
+    },
     "batch.v1.JobSpec": {
         "parallelism": _NATURAL,
         "completions": _NATURAL,
@@ -153,7 +177,9 @@ FIELDS: dict[str, dict[str, Raw]] = {
         "completionMode": {"enum": ["NonIndexed", "Indexed"]},
         "podReplacementPolicy": {"enum": ["TerminatingOrFailed", "Failed"]},
     },
-    "batch.v1.PodFailurePolicyRule": {"action": {"enum": ["FailJob", "FailIndex", "Ignore", "Count"]}},
+    "batch.v1.PodFailurePolicyRule": {
+        "action": {"enum": ["FailJob", "FailIndex", "Ignore", "Count"]}
+    },
     "batch.v1.PodFailurePolicyOnExitCodesRequirement": {
         "operator": {"enum": ["In", "NotIn"]},
         "values": {"minItems": 1, "maxItems": 255},
@@ -164,7 +190,9 @@ FIELDS: dict[str, dict[str, Raw]] = {
         "successfulJobsHistoryLimit": _NATURAL,
         "failedJobsHistoryLimit": _NATURAL,
     },
-    "policy.v1.PodDisruptionBudgetSpec": {"unhealthyPodEvictionPolicy": {"enum": ["IfHealthyBudget", "AlwaysAllow"]}},
+    "policy.v1.PodDisruptionBudgetSpec": {
+        "unhealthyPodEvictionPolicy": {"enum": ["IfHealthyBudget", "AlwaysAllow"]}
+    },
 }
 
 # fields that the definitions leave optional and the server requires

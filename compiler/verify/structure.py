@@ -30,15 +30,39 @@ BOUNDS = frozenset(
     }
 )
 _COPIED = BOUNDS | {
-    "required", "enum", "pattern", "default", "nullable", "syntax", "keySyntax", "any", "list", "keys",
+    "required",
+    "enum",
+    "pattern",
+    "default",
+    "nullable",
+    "syntax",
+    "keySyntax",
+    "any",
+    "list",
+    "keys",
     "later",
 }
-_PROSE = frozenset({
-    "description", "title", "example", "externalDocs", "x-kubernetes-map-type", "x-kubernetes-patch-strategy",
-    "x-kubernetes-patch-merge-key", "x-kubernetes-group-version-kind", "x-kubernetes-unions", "$schema", "$id",
-    "x-intellij-html-description", "preferredOrder", "x-kubernetes-list-map-keys", "x-kubernetes-int-or-string",
-    "x-kubernetes-selectable-fields", "uniqueItems",
-})  # fmt: skip
+_PROSE = frozenset(
+    {
+        "description",
+        "title",
+        "example",
+        "externalDocs",
+        "x-kubernetes-map-type",
+        "x-kubernetes-patch-strategy",
+        "x-kubernetes-patch-merge-key",
+        "x-kubernetes-group-version-kind",
+        "x-kubernetes-unions",
+        "$schema",
+        "$id",
+        "x-intellij-html-description",
+        "preferredOrder",
+        "x-kubernetes-list-map-keys",
+        "x-kubernetes-int-or-string",
+        "x-kubernetes-selectable-fields",
+        "uniqueItems",
+    }
+)
 
 # meta/v1 ObjectMeta, kubernetes 1.36: what a person writes is checked, what the server writes is let through.
 METADATA: Raw = {
@@ -48,30 +72,50 @@ METADATA: Raw = {
         "generateName": {"type": "string"},
         "namespace": {"type": "string"},
         "labels": {
-            "type": "object", "keySyntax": "label-key",
+            "type": "object",
+            "keySyntax": "label-key",
             "additionalProperties": {"type": "string", "syntax": "label-value"},
         },
-        "annotations": {"type": "object", "keySyntax": "annotation-key", "additionalProperties": {"type": "string"}},
+        "annotations": {
+            "type": "object",
+            "keySyntax": "annotation-key",
+            "additionalProperties": {"type": "string"},
+        },
         "finalizers": {"type": "array", "list": "set", "items": {"type": "string"}},
         "ownerReferences": {
-            "type": "array", "list": "map", "keys": ["uid"],
+            "type": "array",
+            "list": "map",
+            "keys": ["uid"],
             "items": {
-                "type": "object", "required": ["apiVersion", "kind", "name", "uid"],
+                "type": "object",
+                "required": ["apiVersion", "kind", "name", "uid"],
                 "properties": {
-                    **{key: {"type": "string"} for key in ("apiVersion", "kind", "name", "uid")},
-                    **{key: {"type": "boolean"} for key in ("controller", "blockOwnerDeletion")},
+                    **{
+                        key: {"type": "string"}
+                        for key in ("apiVersion", "kind", "name", "uid")
+                    },
+                    **{
+                        key: {"type": "boolean"}
+                        for key in ("controller", "blockOwnerDeletion")
+                    },
                 },
             },
         },
         **{
             key: {"any": True}
             for key in (
-                "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
-                "deletionGracePeriodSeconds", "managedFields", "selfLink",
+                "uid",
+                "resourceVersion",
+                "generation",
+                "creationTimestamp",
+                "deletionTimestamp",
+                "deletionGracePeriodSeconds",
+                "managedFields",
+                "selfLink",
             )
         },
     },
-}  # fmt: skip
+}
 
 
 def structure(schema: Raw) -> Raw:
@@ -95,7 +139,9 @@ def _convert(out: Raw, keyword: str, value: Any, schema: Raw) -> None:
         case "type":
             out["type"] = value
         case "properties":
-            out["properties"] = {name: structure(child) for name, child in value.items()}
+            out["properties"] = {
+                name: structure(child) for name, child in value.items()
+            }
         case "items" | "not":
             out[keyword] = structure(value)
         case "additionalProperties":
@@ -116,9 +162,15 @@ def _convert_extension(out: Raw, keyword: str, value: Any, schema: Raw) -> None:
         out["rules"] = [rule["rule"] for rule in value]
     elif keyword == "format":
         out |= {"format": value} if value in ("int32", "int64") else {}
-    elif keyword.startswith("x-kubernetes-") and keyword.endswith(("preserve-unknown-fields", "embedded-resource")):
+    elif keyword.startswith("x-kubernetes-") and keyword.endswith(
+        ("preserve-unknown-fields", "embedded-resource")
+    ):
         out |= {"any": True} if value else {}
-    elif keyword not in ("exclusiveMinimum", "exclusiveMaximum", "x-kubernetes-list-type"):
+    elif keyword not in (
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "x-kubernetes-list-type",
+    ):
         raise ValueError(f"schema keyword `{keyword}` is not known")
 
 
@@ -131,7 +183,10 @@ def _additional(out: Raw, value: Any) -> None:
 
 def _numeric_exclusive_bounds(out: Raw, schema: Raw) -> None:
     """``exclusiveMinimum: true`` of draft 4 becomes a number, as in later drafts."""
-    for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+    for exclusive, bound in (
+        ("exclusiveMinimum", "minimum"),
+        ("exclusiveMaximum", "maximum"),
+    ):
         if (value := schema.get(exclusive)) is True:
             out[exclusive] = out.pop(bound)
         elif value not in (None, False):
@@ -156,10 +211,15 @@ def from_crd(crd: Raw) -> list[Raw]:
         properties["apiVersion"] = properties["kind"] = {"type": "string"}
         if "status" in (version.get("subresources") or {}):
             properties["status"] = {"any": True}
-        out.append({
-            "group": spec["group"], "version": version["name"], "kind": spec["names"]["kind"], "scope": spec["scope"],
-            "schema": root,
-        })  # fmt: skip
+        out.append(
+            {
+                "group": spec["group"],
+                "version": version["name"],
+                "kind": spec["names"]["kind"],
+                "scope": spec["scope"],
+                "schema": root,
+            }
+        )
     return out
 
 
@@ -196,7 +256,9 @@ def _count(node: Raw, counts: dict[str, int], least: int) -> None:
 def children(node: Raw) -> list[Raw]:
     """The direct subschemas of a schema."""
     found = [*node.get("properties", {}).values()]
-    found += [node[key] for key in ("items", "additionalProperties", "not") if key in node]
+    found += [
+        node[key] for key in ("items", "additionalProperties", "not") if key in node
+    ]
     for key in ("allOf", "anyOf", "oneOf"):
         found += node.get(key, [])
     return found
@@ -205,7 +267,9 @@ def children(node: Raw) -> list[Raw]:
 def _map_children(node: Raw, change: Any) -> Raw:
     out = dict(node)
     if "properties" in node:
-        out["properties"] = {name: change(child) for name, child in node["properties"].items()}
+        out["properties"] = {
+            name: change(child) for name, child in node["properties"].items()
+        }
     for key in ("items", "additionalProperties", "not"):
         if key in node:
             out[key] = change(node[key])

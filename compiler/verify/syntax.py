@@ -71,7 +71,9 @@ def _is_cidr(text: str) -> bool:
     return "/" in text
 
 
-def _syntax(name: str, pattern: str, longest: int, code: str, help: str) -> tuple[str, Syntax]:
+def _syntax(
+    name: str, pattern: str, longest: int, code: str, help: str
+) -> tuple[str, Syntax]:
     return name, Syntax(name, re.compile(pattern), longest, code, help)
 
 
@@ -87,9 +89,19 @@ SYNTAXES: dict[str, Syntax] = dict(
             "NAM001",
             "lowercase letters, digits and `-`, a letter first",
         ),
-        _syntax("dns-subdomain", _SUBDOMAIN, 253, "NAM001", f"{_DNS}; `.` between parts"),
-        _syntax("path-segment", r"(?!\.{1,2}\Z)[^/%]+", 253, "NAM001", "any characters but `/` and `%`"),
-        _syntax("env-name", r"[ -<>-~]+", 32768, "NAM001", "printable ASCII without `=`"),
+        _syntax(
+            "dns-subdomain", _SUBDOMAIN, 253, "NAM001", f"{_DNS}; `.` between parts"
+        ),
+        _syntax(
+            "path-segment",
+            r"(?!\.{1,2}\Z)[^/%]+",
+            253,
+            "NAM001",
+            "any characters but `/` and `%`",
+        ),
+        _syntax(
+            "env-name", r"[ -<>-~]+", 32768, "NAM001", "printable ASCII without `=`"
+        ),
         _syntax(
             "port-name",
             r"(?=.*[a-z])(?!.*--)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?",

@@ -47,7 +47,13 @@ def verify(
     for manifest in manifests:
         old = previous.get(manifest.ref) if previous else None
         faults = validate_body(
-            manifest.body, schemas=schemas, old=old, cel=cel, lookup=lookup, closed=closed, sound=sound
+            manifest.body,
+            schemas=schemas,
+            old=old,
+            cel=cel,
+            lookup=lookup,
+            closed=closed,
+            sound=sound,
         )
         found.extend((manifest, fault) for fault in faults)
     found += [(later, _duplicate(first, later)) for first, later in objects.duplicates]
@@ -55,7 +61,11 @@ def verify(
     found += link(objects, closed=closed, external=external)
     if not closed:
         found += [*loose_ends(objects, near), *refused_pods(objects)]
-        found = [(manifest, fault) for manifest, fault in found if not _filled_in_later(manifest.body, fault)]
+        found = [
+            (manifest, fault)
+            for manifest, fault in found
+            if not _filled_in_later(manifest.body, fault)
+        ]
     order = {id(manifest): place for place, manifest in enumerate(manifests)}
     found.sort(key=lambda pair: order[id(pair[0])])
     return [diagnostic(manifest, fault) for manifest, fault in found]
@@ -66,7 +76,11 @@ def _or_released(find: Lookup) -> Lookup:
 
     def lookup(group: str, kind: str, namespace: str, name: str) -> Body | None:
         found = find(group, kind, namespace, name)
-        if found is None and (group, kind) == (TRAINER, "ClusterTrainingRuntime") and name in released_runtimes():
+        if (
+            found is None
+            and (group, kind) == (TRAINER, "ClusterTrainingRuntime")
+            and name in released_runtimes()
+        ):
             return dict(released_runtimes()[name].body)
         return found
 
@@ -78,8 +92,14 @@ def diagnostic(manifest: Manifest, fault: Fault) -> Diagnostic:
     severity = Severity.WARNING if fault.warning else Severity.ERROR
     at = Route((manifest.id, *fault.path))
     return Diagnostic(
-        fault.code, severity, fault.message, at, help=fault.help, key=fault.key, object=str(manifest.ref),
-    )  # fmt: skip
+        fault.code,
+        severity,
+        fault.message,
+        at,
+        help=fault.help,
+        key=fault.key,
+        object=str(manifest.ref),
+    )
 
 
 def _filled_in_later(body: Body, fault: Fault) -> bool:
@@ -88,7 +108,11 @@ def _filled_in_later(body: Body, fault: Fault) -> bool:
     if fault.key:
         return False
     value = at(body, *fault.path)
-    return isinstance(value, str) and placeholder(value) and (fault.code != "SCH002" or len(value.split()) == 1)
+    return (
+        isinstance(value, str)
+        and placeholder(value)
+        and (fault.code != "SCH002" or len(value.split()) == 1)
+    )
 
 
 def _duplicate(first: Manifest, later: Manifest) -> Fault:
@@ -96,5 +120,9 @@ def _duplicate(first: Manifest, later: Manifest) -> Fault:
     places = [manifest.path or str(manifest.at) or "?" for manifest in (first, later)]
     where = f"in `{places[0]}`" if places[0] == places[1] else listed(places, " and ")
     return Fault(
-        NAME, "NAM005", ("metadata", "name"), f"`{later.ref}` is there twice: {where}", "rename or remove one of them"
+        NAME,
+        "NAM005",
+        ("metadata", "name"),
+        f"`{later.ref}` is there twice: {where}",
+        "rename or remove one of them",
     )

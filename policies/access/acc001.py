@@ -6,7 +6,9 @@ from compiler.diagnostics import Severity
 from compiler.plan.cluster import Cluster
 from compiler.policy.rule import Finding, rule
 
-_WIDEST = 8  # no owner has a larger block of addresses (IANA IPv4 address space registry)
+_WIDEST = (
+    8  # no owner has a larger block of addresses (IANA IPv4 address space registry)
+)
 
 
 @rule("ACC001", severity=Severity.WARNING)
@@ -46,10 +48,17 @@ def api_server_open(cluster: Cluster) -> Iterator[Finding]:
         return
     help = "name the blocks of your own addresses, or make the endpoint private"
     if network.public_endpoint and not network.public_cidrs:
-        yield Finding(f"every address reaches the Kubernetes API of cluster `{cluster.name}`",
-                      network.where("public_endpoint"), help=help)
+        yield Finding(
+            f"every address reaches the Kubernetes API of cluster `{cluster.name}`",
+            network.where("public_endpoint"),
+            help=help,
+        )
     for index, block in enumerate(network.public_cidrs):
         length = block.rpartition("/")[2]
         if length.isdigit() and int(length) < _WIDEST:
-            yield Finding(f"block `{block}` reaches the Kubernetes API of cluster `{cluster.name}`",
-                          network.where("public_cidrs") / index, label="far more than one network", help=help)
+            yield Finding(
+                f"block `{block}` reaches the Kubernetes API of cluster `{cluster.name}`",
+                network.where("public_cidrs") / index,
+                label="far more than one network",
+                help=help,
+            )

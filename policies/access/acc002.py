@@ -27,12 +27,20 @@ def group_without_members(access: Access, world: World) -> Iterator[Finding]:
     cluster = world.plan.cluster
     if cluster is None or not world.plan.closed:
         return
-    entries = [*cluster.access, *(world.plan.bootstrap.access if world.plan.bootstrap else ())]
+    entries = [
+        *cluster.access,
+        *(world.plan.bootstrap.access if world.plan.bootstrap else ()),
+    ]
     known = {group for entry in entries for group in entry.groups}
     for subject in access.subjects:
-        if subject.kind == "Group" and subject.name not in known and not subject.name.startswith("system:"):
+        if (
+            subject.kind == "Group"
+            and subject.name not in known
+            and not subject.name.startswith("system:")
+        ):
             yield Finding(
-                f"nobody logs in as a member of group `{subject.name}`", access.at,
+                f"nobody logs in as a member of group `{subject.name}`",
+                access.at,
                 label=f"only administrators see what is in namespace `{access.namespace}`",
                 help="add `principals:` with the ARNs of the team's IAM roles",
             )

@@ -8,7 +8,18 @@ from compiler.plan.cluster import Cluster
 from compiler.policy.rule import Finding, rule
 
 # RFC 1918, RFC 6598 and RFC 2544: what belongs to nobody on the internet.
-_PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "198.18.0.0/15")))
+_PRIVATE = tuple(
+    map(
+        IPv4Network,
+        (
+            "10.0.0.0/8",
+            "172.16.0.0/12",
+            "192.168.0.0/16",
+            "100.64.0.0/10",
+            "198.18.0.0/15",
+        ),
+    )
+)
 _OF_SERVICES = IPv4Network("172.17.0.0/16")
 
 
@@ -43,8 +54,16 @@ def vpc_of_public_addresses(cluster: Cluster) -> Iterator[Finding]:
         return
     at, help = network.at / "cidr", "take a private block, like `10.0.0.0/16`"
     if block.overlaps(_OF_SERVICES):
-        yield Finding(f"block `{block}` of the VPC has addresses that services of AWS and Docker use", at,
-                      label="they overlap `172.17.0.0/16`", help=help)
+        yield Finding(
+            f"block `{block}` of the VPC has addresses that services of AWS and Docker use",
+            at,
+            label="they overlap `172.17.0.0/16`",
+            help=help,
+        )
     elif not any(block.subnet_of(each) for each in _PRIVATE):
-        yield Finding(f"block `{block}` of the VPC has public addresses, which belong to others", at,
-                      label="their hosts are out of reach from inside", help=help)
+        yield Finding(
+            f"block `{block}` of the VPC has public addresses, which belong to others",
+            at,
+            label="their hosts are out of reach from inside",
+            help=help,
+        )

@@ -15,7 +15,13 @@ _EVERYBODY = {
 }
 
 
-@rule("ACC005", kinds=("rbac.authorization.k8s.io/RoleBinding", "rbac.authorization.k8s.io/ClusterRoleBinding"))
+@rule(
+    "ACC005",
+    kinds=(
+        "rbac.authorization.k8s.io/RoleBinding",
+        "rbac.authorization.k8s.io/ClusterRoleBinding",
+    ),
+)
 def rights_for_everybody(manifest: Manifest) -> Iterator[Finding]:
     """A binding gives rights to everybody.
 
@@ -51,6 +57,8 @@ def rights_for_everybody(manifest: Manifest) -> Iterator[Finding]:
     for index, subject in enumerate(items(manifest.body, "subjects")):
         name = str(subject.get("name", ""))
         if name in _EVERYBODY and subject.get("kind") in ("Group", "User"):
-            yield Finding(f"`{name}` gets rights by a binding: {_EVERYBODY[name]}",
-                          Route((manifest.id, "subjects", index, "name")),
-                          help="bind a group of your own, like `team-a`")
+            yield Finding(
+                f"`{name}` gets rights by a binding: {_EVERYBODY[name]}",
+                Route((manifest.id, "subjects", index, "name")),
+                help="bind a group of your own, like `team-a`",
+            )

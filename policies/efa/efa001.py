@@ -27,13 +27,21 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, nodes: 1}]
     """
-    if not (work.gang and work.complete and work.job.trainer and not work.efa and work.types):
+    if not (
+        work.gang and work.complete and work.job.trainer and not work.efa and work.types
+    ):
         return
     most = min(world.efa_of(*each) for each in work.offers)
-    if most and all(each.accelerators for each in work.types) and not _opted_out(work, world):
+    if (
+        most
+        and all(each.accelerators for each in work.types)
+        and not _opted_out(work, world)
+    ):
         yield Finding(
             f"{work.title} has {work.nodes} nodes of `{work.types[0].name}` and asks for no EFA",
-            work.place(work.accelerator[0]) if work.accelerator else work.where("limits"),
+            work.place(work.accelerator[0])
+            if work.accelerator
+            else work.where("limits"),
             label="the nodes talk over TCP",
             help=f'ask for `{EFA}: "{most}"`, all that a node has',
             severity=Severity.WARNING if EFA in work.asks else None,
@@ -43,4 +51,6 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
 def _opted_out(work: Work, world: World) -> bool:
     """A spec that says `efa: false` for the pool means it; in our own output that is a class without interfaces."""
     classes = [world.node_class(each) for each in work.pools]
-    return world.plan.closed and all(each is not None and not each.efa for each in classes)
+    return world.plan.closed and all(
+        each is not None and not each.efa for each in classes
+    )

@@ -24,5 +24,8 @@ def efa_on_single_node(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, nodes: 1}]
     """
     if work.nodes == 1 and work.efa:
-        yield Finding(f"{work.title} has one node and asks for {work.efa} EFA devices", work.place(EFA),
-                      help=f"remove `{EFA}` and `hugepages-2Mi`")
+        yield Finding(
+            f"{work.title} has one node and asks for {work.efa} EFA devices",
+            work.place(EFA),
+            help=f"remove `{EFA}` and `hugepages-2Mi`",
+        )

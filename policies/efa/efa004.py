@@ -29,7 +29,10 @@ def device_key_misspelt(plan: Plan) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     pods = [each.pod for runtime in plan.runtimes for each in runtime.jobs]
-    askers: list[TrainJob | Container] = [*plan.jobs, *(each for pod in pods for each in pod.containers)]
+    askers: list[TrainJob | Container] = [
+        *plan.jobs,
+        *(each for pod in pods for each in pod.containers),
+    ]
     for asker in askers:
         yield from _asked(asker)
     for group in (each for queue in plan.cluster_queues for each in queue.groups):
@@ -40,8 +43,12 @@ def device_key_misspelt(plan: Plan) -> Iterator[Finding]:
         for pod in (*pods, *(each.pod for job in plan.jobs for each in job.patches))
     ]
     tolerating += [(each.taints, each.where("taints")) for each in plan.node_pools]
-    tolerating += [(each.node_taints, each.where("node_taints")) for each in plan.flavors]
-    tolerating += [(each.tolerations, each.where("tolerations")) for each in plan.flavors]
+    tolerating += [
+        (each.node_taints, each.where("node_taints")) for each in plan.flavors
+    ]
+    tolerating += [
+        (each.tolerations, each.where("tolerations")) for each in plan.flavors
+    ]
     for several, at in tolerating:
         for index, each in enumerate(several):
             if not each.key.isalpha():
@@ -50,8 +57,12 @@ def device_key_misspelt(plan: Plan) -> Iterator[Finding]:
 
 def _asked(node: TrainJob | Container) -> Iterator[Finding]:
     """Each name once, at its key."""
-    places = {name: node.where(field) / name for field in ("requests", "limits") for name in getattr(node, field)
-              if name in MISSPELT}
+    places = {
+        name: node.where(field) / name
+        for field in ("requests", "limits")
+        for name in getattr(node, field)
+        if name in MISSPELT
+    }
     for name, at in places.items():
         yield from _judge(name, at)
 
@@ -59,4 +70,6 @@ def _asked(node: TrainJob | Container) -> Iterator[Finding]:
 def _judge(name: str, at: Route) -> Iterator[Finding]:
     right = MISSPELT.get(name)
     if right is not None:
-        yield Finding(f"`{name}` is the name of no device", at, help=f"did you mean `{right}`?")
+        yield Finding(
+            f"`{name}` is the name of no device", at, help=f"did you mean `{right}`?"
+        )

@@ -31,7 +31,9 @@ def interfaces_missing(pool: NodePool, world: World) -> Iterator[Finding]:
     node_class, types = world.node_class(pool), world.types(pool)
     if node_class is None or node_class.interfaces or not types:
         return
-    special = next((each for each in types if each.family in ("p6-b300", "p6e-gb200")), None)
+    special = next(
+        (each for each in types if each.family in ("p6-b300", "p6e-gb200")), None
+    )
     asking = next((each for each in world.works_on(pool) if each.efa), None)
     if special is not None:
         why = f"`{special.name}` comes up with a wrong layout"
@@ -42,6 +44,7 @@ def interfaces_missing(pool: NodePool, world: World) -> Iterator[Finding]:
     instance = special or types[0]
     yield Finding(
         f"node class `{node_class.name}` of pool `{pool.name}` has no `networkInterfaces`",
-        node_class.where("interfaces"), label=why,
+        node_class.where("interfaces"),
+        label=why,
         help=f"list the interfaces of `{instance.name}`: card 0 device 0 `interface`, the others `efa-only`",
     )

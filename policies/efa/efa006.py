@@ -45,27 +45,56 @@ def interface_layout(node_class: NodeClass, world: World) -> Iterator[Finding]:
     cards = [each.card for each in node_class.interfaces if each.type == "efa-only"]
     at = node_class.where("interfaces")
     if slots.get((0, 0)) != "interface":
-        yield Finding("card 0 device 0, the primary interface, is not of type `interface`", at,
-                      help="make it `interfaceType: interface`")
+        yield Finding(
+            "card 0 device 0, the primary interface, is not of type `interface`",
+            at,
+            help="make it `interfaceType: interface`",
+        )
     if len(slots) < len(node_class.interfaces):
-        yield Finding("a slot (network card and device) is used twice", at, help="list each slot once")
+        yield Finding(
+            "a slot (network card and device) is used twice",
+            at,
+            help="list each slot once",
+        )
     if len(set(cards)) < len(cards):
-        yield Finding("a network card has two EFA interfaces", at, help="one `efa-only` for each card")
-    types = {each.name: each for pool in world.pools_of_class(node_class) for each in world.types(pool)}
+        yield Finding(
+            "a network card has two EFA interfaces",
+            at,
+            help="one `efa-only` for each card",
+        )
+    types = {
+        each.name: each
+        for pool in world.pools_of_class(node_class)
+        for each in world.types(pool)
+    }
     for instance in types.values():
         known = {each.index for each in instance.network_cards}
-        missing = sorted({each.card for each in node_class.interfaces} - known) if known else []
-        without = sorted(set(cards) - set(instance.efa_cards) - set(missing)) if instance.efa_cards else []
+        missing = (
+            sorted({each.card for each in node_class.interfaces} - known)
+            if known
+            else []
+        )
+        without = (
+            sorted(set(cards) - set(instance.efa_cards) - set(missing))
+            if instance.efa_cards
+            else []
+        )
         if missing:
-            yield Finding(f"`{instance.name}` has no network card {missing[0]}: it has {len(known)}",
-                          at / _index(node_class, missing[0]),
-                          help="make one node class for each instance type")
+            yield Finding(
+                f"`{instance.name}` has no network card {missing[0]}: it has {len(known)}",
+                at / _index(node_class, missing[0]),
+                help="make one node class for each instance type",
+            )
         elif without:
-            yield Finding(f"network card {without[0]} of `{instance.name}` takes no EFA",
-                          at / _index(node_class, without[0]),
-                          help=f"EFA goes on cards {', '.join(map(str, instance.efa_cards))}")
+            yield Finding(
+                f"network card {without[0]} of `{instance.name}` takes no EFA",
+                at / _index(node_class, without[0]),
+                help=f"EFA goes on cards {', '.join(map(str, instance.efa_cards))}",
+            )
 
 
 def _index(node_class: NodeClass, card: int) -> int:
     """Which interface is on a card."""
-    return next(index for index, each in enumerate(node_class.interfaces) if each.card == card)
+    return next(
+        index for index, each in enumerate(node_class.interfaces) if each.card == card
+    )

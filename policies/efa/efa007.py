@@ -39,8 +39,11 @@ def efa_type_unpinned(work: Work, world: World) -> Iterator[Finding]:
     if INSTANCE_TYPE in work.selector:
         return  # the job pins it, though the catalog may not know it
     if len(types) != 1 and (types or pool.instance_types is None):
-        what = f"{len(types)} instance types" if types else "any instance type that fits"
+        what = (
+            f"{len(types)} instance types" if types else "any instance type that fits"
+        )
         yield Finding(
             f"pool `{pool.name}` allows {what}, and job `{work.name}` talks over EFA between its nodes",
-            pool.where("instance_types"), help="require one `node.kubernetes.io/instance-type`",
+            pool.where("instance_types"),
+            help="require one `node.kubernetes.io/instance-type`",
         )

@@ -37,10 +37,20 @@ def huge_pages_missing(work: Work, world: World) -> Iterator[Finding]:
     if not work.efa or work.nodes == 1 or not work.complete:
         return  # EFA of one node is told as such
     if HUGEPAGES not in work.asks and work.env.get("FI_EFA_USE_HUGE_PAGE") != "0":
-        launched = any(not isinstance(each, GroupPool) and each.replicas is None for each in work.pools)
-        blind = launched and not any(HUGEPAGES in each.capacity for each in world.plan.node_overlays)
+        launched = any(
+            not isinstance(each, GroupPool) and each.replicas is None
+            for each in work.pools
+        )
+        blind = launched and not any(
+            HUGEPAGES in each.capacity for each in world.plan.node_overlays
+        )
         overlay = ", with a NodeOverlay that tells Karpenter of them" if blind else ""
         usual = Quantity.mib(5120)
-        pages = min(usual, huge_pages(work, world) or usual)  # smaller nodes have less than the guide asks for
-        yield Finding(f"{work.title} asks for EFA and for no `{HUGEPAGES}`", work.place(EFA),
-                      help=f"set `FI_EFA_USE_HUGE_PAGE` to `0`, or ask for `{HUGEPAGES}: {pages}`{overlay}")
+        pages = min(
+            usual, huge_pages(work, world) or usual
+        )  # smaller nodes have less than the guide asks for
+        yield Finding(
+            f"{work.title} asks for EFA and for no `{HUGEPAGES}`",
+            work.place(EFA),
+            help=f"set `FI_EFA_USE_HUGE_PAGE` to `0`, or ask for `{HUGEPAGES}: {pages}`{overlay}",
+        )

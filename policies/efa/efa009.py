@@ -47,7 +47,9 @@ def huge_pages_over_node(work: Work, world: World) -> Iterator[Finding]:
     yield Finding(
         f"{work.title} asks for {work.asks[HUGEPAGES]} of `{HUGEPAGES}`, and a node of "
         f"`{largest.name}` has {most}",
-        work.place(HUGEPAGES), label="its pods stay Pending" if certain else "its pods may stay Pending",
-        help=f"ask for at most `{most}`", notes=() if certain else (between,),
+        work.place(HUGEPAGES),
+        label="its pods stay Pending" if certain else "its pods may stay Pending",
+        help=f"ask for at most `{most}`",
+        notes=() if certain else (between,),
         severity=None if certain else Severity.WARNING,
     )

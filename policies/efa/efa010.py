@@ -27,21 +27,54 @@ def env_breaks_efa(work: Work) -> Iterator[Finding]:
     """
     if not (work.efa and work.gang):
         return
-    env = {name: value for name, value in work.env.items() if value is not None and not placeholder(value)}
+    env = {
+        name: value
+        for name, value in work.env.items()
+        if value is not None and not placeholder(value)
+    }
     if env.get("NCCL_TOPO_FILE") == "":
-        yield _finding(work, "NCCL_TOPO_FILE", "`NCCL_TOPO_FILE` is empty", "the plugin's own topology is not loaded")
+        yield _finding(
+            work,
+            "NCCL_TOPO_FILE",
+            "`NCCL_TOPO_FILE` is empty",
+            "the plugin's own topology is not loaded",
+        )
     if "efa" not in env.get("FI_PROVIDER", "efa"):
         yield _finding(
-            work, "FI_PROVIDER", f"`FI_PROVIDER` is `{env['FI_PROVIDER']}`, not `efa`", "traffic goes around EFA",
+            work,
+            "FI_PROVIDER",
+            f"`FI_PROVIDER` is `{env['FI_PROVIDER']}`, not `efa`",
+            "traffic goes around EFA",
         )
     if env.get("NCCL_NET", "").lower() == "socket":
-        yield _finding(work, "NCCL_NET", f"`NCCL_NET` is `{env['NCCL_NET']}`", "traffic goes over TCP")
+        yield _finding(
+            work,
+            "NCCL_NET",
+            f"`NCCL_NET` is `{env['NCCL_NET']}`",
+            "traffic goes over TCP",
+        )
     if env.get("RDMAV_FORK_SAFE", "0") != "0":
-        yield _finding(work, "RDMAV_FORK_SAFE", "`RDMAV_FORK_SAFE` is set", "it copies every page that is registered")
-    if env.get("FI_EFA_USE_DEVICE_RDMA") == "1" and work.types and not any(each.gpudirect_rdma for each in work.types):
-        what = f"`FI_EFA_USE_DEVICE_RDMA` is `1`, and `{work.types[0].name}` has no RDMA"
+        yield _finding(
+            work,
+            "RDMAV_FORK_SAFE",
+            "`RDMAV_FORK_SAFE` is set",
+            "it copies every page that is registered",
+        )
+    if (
+        env.get("FI_EFA_USE_DEVICE_RDMA") == "1"
+        and work.types
+        and not any(each.gpudirect_rdma for each in work.types)
+    ):
+        what = (
+            f"`FI_EFA_USE_DEVICE_RDMA` is `1`, and `{work.types[0].name}` has no RDMA"
+        )
         yield _finding(work, "FI_EFA_USE_DEVICE_RDMA", what, "libfabric aborts")
 
 
 def _finding(work: Work, name: str, what: str, label: str) -> Finding:
-    return Finding(f"{what} in {work.title}", work.where_env(name), label=label, help="leave it unset")
+    return Finding(
+        f"{what} in {work.title}",
+        work.where_env(name),
+        label=label,
+        help="leave it unset",
+    )

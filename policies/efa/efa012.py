@@ -27,10 +27,18 @@ def env_overrides_plugin(work: Work) -> Iterator[Finding]:
         return
     for name in _CHOSEN:
         if name in work.env:
-            yield Finding(f"`{name}` overrides what the EFA plugin chooses", work.where_env(name),
-                          help="remove it, unless it was measured on this type and version")
+            yield Finding(
+                f"`{name}` overrides what the EFA plugin chooses",
+                work.where_env(name),
+                help="remove it, unless it was measured on this type and version",
+            )
 
 
 _CHOSEN = (
-    "NCCL_ALGO", "NCCL_PROTO", "NCCL_BUFFSIZE", "NCCL_MIN_NCHANNELS", "NCCL_P2P_NET_CHUNKSIZE", "NCCL_TUNER_PLUGIN",
+    "NCCL_ALGO",
+    "NCCL_PROTO",
+    "NCCL_BUFFSIZE",
+    "NCCL_MIN_NCHANNELS",
+    "NCCL_P2P_NET_CHUNKSIZE",
+    "NCCL_TUNER_PLUGIN",
 )

@@ -23,8 +23,20 @@ def visible_devices_fixed(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, env: {NCCL_DEBUG: WARN}}]
     """
-    for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "NEURON_RT_VISIBLE_CORES"):
+    for name in (
+        "CUDA_VISIBLE_DEVICES",
+        "NVIDIA_VISIBLE_DEVICES",
+        "NEURON_RT_VISIBLE_CORES",
+    ):
         given = work.env.get(name)
-        if given is not None and work.accelerator and given.count(",") + 1 < work.accelerator[1]:
-            yield Finding(f"`{name}` is set in {work.title}", work.where_env(name),
-                          label="hides devices from every process", help="remove it: the device plugin decides")
+        if (
+            given is not None
+            and work.accelerator
+            and given.count(",") + 1 < work.accelerator[1]
+        ):
+            yield Finding(
+                f"`{name}` is set in {work.title}",
+                work.where_env(name),
+                label="hides devices from every process",
+                help="remove it: the device plugin decides",
+            )

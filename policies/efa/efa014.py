@@ -31,8 +31,11 @@ def efa_plugin_missing(plan: Plan, world: World) -> Iterator[Finding]:
         return
     work = next((each for each in world.works if each.efa), None)
     if work is not None:
-        yield Finding(f"job `{work.name}` asks for EFA, and no EFA device plugin is installed", work.place(EFA),
-                      help="install the chart `aws-efa-k8s-device-plugin`")
+        yield Finding(
+            f"job `{work.name}` asks for EFA, and no EFA device plugin is installed",
+            work.place(EFA),
+            help="install the chart `aws-efa-k8s-device-plugin`",
+        )
 
 
 _OFFER = ("aws-efa-k8s-device-plugin", "aws-dranet")

@@ -39,6 +39,8 @@ def efa_plugin_untolerating(release: HelmRelease, world: World) -> Iterator[Find
         left = untolerated(pool.taints, reach or ())
         if left and any(each.efa for each in world.works_on(pool)):
             yield Finding(
-                f"the EFA device plugin does not tolerate `{left[0]}` of pool `{pool.name}`", release.where("values"),
-                label="no node offers EFA", help="add the taint to `tolerations` of the chart",
+                f"the EFA device plugin does not tolerate `{left[0]}` of pool `{pool.name}`",
+                release.where("values"),
+                label="no node offers EFA",
+                help="add the taint to `tolerations` of the chart",
             )

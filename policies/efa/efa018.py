@@ -30,10 +30,14 @@ def efa_in_part(work: Work, world: World) -> Iterator[Finding]:
         return
     if any(not_offered(each, world) for each in work.pools):
         return  # told as a type that is not there
-    has = {world.efa_of(pool, each) for pool in work.pools for each in world.types(pool)}
+    has = {
+        world.efa_of(pool, each) for pool in work.pools for each in world.types(pool)
+    }
     whole = all(each.accelerators == work.accelerator[1] for each in work.types)
     if whole and len(has) == 1 and work.efa < max(has):
         yield Finding(
-            f"{work.title} asks for {work.efa} of the {max(has)} EFA devices of each node", work.place(EFA),
-            label="the rest stays idle", help=f'ask for `{EFA}: "{max(has)}"`, all that a node has',
+            f"{work.title} asks for {work.efa} of the {max(has)} EFA devices of each node",
+            work.place(EFA),
+            label="the rest stays idle",
+            help=f'ask for `{EFA}: "{max(has)}"`, all that a node has',
         )

@@ -49,13 +49,20 @@ def overlay_over_huge_pages(overlay: NodeOverlay, world: World) -> Iterator[Find
     if promised > has:
         yield Finding(
             f"overlay `{overlay.name}` promises {promised} of `{HUGEPAGES}`, and a node of `{least.name}` has {has}",
-            overlay.where("capacity") / HUGEPAGES, label="Karpenter launches node after node", help=f"write `{has}`",
+            overlay.where("capacity") / HUGEPAGES,
+            label="Karpenter launches node after node",
+            help=f"write `{has}`",
         )
 
 
 def _pools(overlay: NodeOverlay, world: World) -> list[NodePool]:
     """The pools that an overlay is for, where it says them by name and by nothing else."""
-    if not overlay.requirements or any(each.key != NODEPOOL_LABEL for each in overlay.requirements):
+    if not overlay.requirements or any(
+        each.key != NODEPOOL_LABEL for each in overlay.requirements
+    ):
         return []
-    return [pool for pool in world.plan.node_pools
-            if all(admits(each, pool.name) for each in overlay.requirements)]
+    return [
+        pool
+        for pool in world.plan.node_pools
+        if all(admits(each, pool.name) for each in overlay.requirements)
+    ]

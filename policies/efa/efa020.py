@@ -33,10 +33,22 @@ def socket_interface_of_no_node(work: Work) -> Iterator[Finding]:
         return
     for name in _NAMES:
         given = work.env.get(name)
-        if given and not placeholder(given) and not _meets(given, host=work.pod.host_network, alone=not work.gang):
-            has = "a node has `ens*`, `enp*` or `eth*`" if work.pod.host_network else "a pod has `eth0`"
-            yield Finding(f"`{name}` is `{given}` in {work.title}, and {has}", work.where_env(name),
-                          label="no rank finds another", help=f"remove it, or write `{name}: eth0`")
+        if (
+            given
+            and not placeholder(given)
+            and not _meets(given, host=work.pod.host_network, alone=not work.gang)
+        ):
+            has = (
+                "a node has `ens*`, `enp*` or `eth*`"
+                if work.pod.host_network
+                else "a pod has `eth0`"
+            )
+            yield Finding(
+                f"`{name}` is `{given}` in {work.title}, and {has}",
+                work.where_env(name),
+                label="no rank finds another",
+                help=f"remove it, or write `{name}: eth0`",
+            )
 
 
 def _meets(given: str, *, host: bool, alone: bool) -> bool:
@@ -45,12 +57,17 @@ def _meets(given: str, *, host: bool, alone: bool) -> bool:
     there += ["lo"] if alone else []
     names = [each for each in given.lstrip("^=").split(",") if each]
     if given.startswith("^"):
-        return any(not _named(each, names, whole=given.startswith("^=")) for each in there)
+        return any(
+            not _named(each, names, whole=given.startswith("^=")) for each in there
+        )
     if host and any(each.startswith(("en", "eth")) for each in names):
         return True
-    return any(_named(each, names, whole=given.startswith("=")) for each in there) or any(
-        each.startswith("eth") for each in names)
+    return any(
+        _named(each, names, whole=given.startswith("=")) for each in there
+    ) or any(each.startswith("eth") for each in names)
 
 
 def _named(interface: str, names: list[str], *, whole: bool) -> bool:
-    return any(interface == each if whole else interface.startswith(each) for each in names)
+    return any(
+        interface == each if whole else interface.startswith(each) for each in names
+    )

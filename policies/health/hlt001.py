@@ -36,7 +36,8 @@ def condition_of_other_polarity(detector: ProblemDetector) -> Iterator[Finding]:
             inverted = monitor.plugin == "custom" and monitor.skip_initial_status
             if name in AGENT_CONDITIONS and not inverted:
                 yield Finding(
-                    f"monitor `{monitor.name}` sets `{name}`, where `False` means sick", monitor.where("conditions"),
+                    f"monitor `{monitor.name}` sets `{name}`, where `False` means sick",
+                    monitor.where("conditions"),
                     label="healthy nodes look broken and are deleted",
                     help="take a name of your own, like `GpuXidFatal`, and something that acts on it",
                 )

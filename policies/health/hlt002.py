@@ -28,13 +28,16 @@ def condition_without_consumer(plan: Plan) -> Iterator[Finding]:
     """
     if not plan.closed:
         return
-    consumed = {name for each in plan.tainters for name in each.conditions} | set(AGENT_CONDITIONS)
+    consumed = {name for each in plan.tainters for name in each.conditions} | set(
+        AGENT_CONDITIONS
+    )
     for detector in plan.detectors:
         for monitor in detector.monitors:
             for name in monitor.sets():
                 if name not in consumed:
                     yield Finding(
                         f"node condition `{name}` of monitor `{monitor.name}` has nothing that acts on it",
-                        monitor.where("conditions"), label="the node stays in use",
+                        monitor.where("conditions"),
+                        label="the node stays in use",
                         help="taint nodes on this condition, or make it an event (`temporary`)",
                     )

@@ -27,5 +27,8 @@ def repair_off(release: HelmRelease, world: World) -> Iterator[Finding]:
     if release.chart == "karpenter" and world.releases("eks-node-monitoring-agent"):
         gate = value(release.values, "settings", "featureGates", "nodeRepair")
         if gate is False or (gate is None and world.plan.closed):
-            yield Finding("the node monitoring agent runs, and Karpenter's node repair is off", release.where("values"),
-                          help="set `settings.featureGates.nodeRepair: true`")
+            yield Finding(
+                "the node monitoring agent runs, and Karpenter's node repair is off",
+                release.where("values"),
+                help="set `settings.featureGates.nodeRepair: true`",
+            )

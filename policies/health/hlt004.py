@@ -24,14 +24,26 @@ def repair_without_agent(release: HelmRelease, world: World) -> Iterator[Finding
 
         health: {monitoringAgent: true}
     """
-    if release.chart != "karpenter" or not value(release.values, "settings", "featureGates", "nodeRepair"):
-        return
-    addons = {each.name for each in world.plan.cluster.addons} if world.plan.cluster else set()
-    if world.plan.closed and not world.releases(AGENT) and AGENT not in addons and any(
-        world.accelerated(each) for each in world.plan.node_pools
+    if release.chart != "karpenter" or not value(
+        release.values, "settings", "featureGates", "nodeRepair"
     ):
-        yield Finding("node repair is on without the node monitoring agent", release.where("values"),
-                      help="install `eks-node-monitoring-agent`")
+        return
+    addons = (
+        {each.name for each in world.plan.cluster.addons}
+        if world.plan.cluster
+        else set()
+    )
+    if (
+        world.plan.closed
+        and not world.releases(AGENT)
+        and AGENT not in addons
+        and any(world.accelerated(each) for each in world.plan.node_pools)
+    ):
+        yield Finding(
+            "node repair is on without the node monitoring agent",
+            release.where("values"),
+            help="install `eks-node-monitoring-agent`",
+        )
 
 
 AGENT = "eks-node-monitoring-agent"

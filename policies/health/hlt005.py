@@ -43,16 +43,24 @@ def dcgm_agent_untolerating(plan: Plan, world: World) -> Iterator[Finding]:
             left = untolerated(pool.taints, reach or ())
             if left and any(each.gpus for each in world.types(pool)):
                 yield Finding(
-                    f"`dcgmAgent` does not tolerate `{left[0]}` of pool `{pool.name}`", at,
-                    label="node repair deletes healthy nodes", help="add the taint to `dcgmAgent.tolerations`",
+                    f"`dcgmAgent` does not tolerate `{left[0]}` of pool `{pool.name}`",
+                    at,
+                    label="node repair deletes healthy nodes",
+                    help="add the taint to `dcgmAgent.tolerations`",
                 )
 
 
 def _agents(plan: Plan) -> Iterator[tuple[HelmRelease | Addon, Route]]:
-    yield from ((each, each.where("values")) for each in plan.releases if each.chart == _AGENT)
+    yield from (
+        (each, each.where("values")) for each in plan.releases if each.chart == _AGENT
+    )
     if plan.cluster is not None:
         place = plan.cluster.where("addons")
-        yield from ((each, place / index) for index, each in enumerate(plan.cluster.addons) if each.name == _AGENT)
+        yield from (
+            (each, place / index)
+            for index, each in enumerate(plan.cluster.addons)
+            if each.name == _AGENT
+        )
 
 
 _AGENT = "eks-node-monitoring-agent"

@@ -36,12 +36,18 @@ def xid_of_a_program(detector: ProblemDetector, world: World) -> Iterator[Findin
             pattern = compiled(each.pattern) if each.permanent else ""
             if isinstance(pattern, str):
                 continue
-            codes = [code for code in world.catalog.xids.application if pattern.search(_SAMPLE.format(code))]
+            codes = [
+                code
+                for code in world.catalog.xids.application
+                if pattern.search(_SAMPLE.format(code))
+            ]
             if codes:
                 yield Finding(
                     f"rule `{each.reason}` of monitor `{monitor.name}` matches Xid {', '.join(map(str, codes))}",
-                    monitor.where("rules"), label="a faulty program takes the node away",
-                    help="name the fatal Xids only: " + ", ".join(map(str, world.catalog.xids.fatal())),
+                    monitor.where("rules"),
+                    label="a faulty program takes the node away",
+                    help="name the fatal Xids only: "
+                    + ", ".join(map(str, world.catalog.xids.fatal())),
                 )
 
 

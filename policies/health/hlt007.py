@@ -34,6 +34,7 @@ def permanent_rule_without_condition(detector: ProblemDetector) -> Iterator[Find
             if each.permanent and each.condition not in monitor.sets():
                 yield Finding(
                     f"rule `{each.reason}` of monitor `{monitor.name}` sets `{each.condition}`, which is not declared",
-                    monitor.where("rules"), label="the condition is never set",
+                    monitor.where("rules"),
+                    label="the condition is never set",
                     help=f"add `{each.condition}` to `conditions` of the monitor",
                 )

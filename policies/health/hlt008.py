@@ -32,5 +32,9 @@ def pattern_of_other_dialect(detector: ProblemDetector) -> Iterator[Finding]:
     for monitor in detector.monitors:
         for each in monitor.rules:
             if isinstance(why := compiled(each.pattern), str):
-                yield Finding(f"pattern of rule `{each.reason}` does not compile in Go: {why}", monitor.where("rules"),
-                              label="the detector stops", help="write it as Go reads it (`go doc regexp/syntax`)")
+                yield Finding(
+                    f"pattern of rule `{each.reason}` does not compile in Go: {why}",
+                    monitor.where("rules"),
+                    label="the detector stops",
+                    help="write it as Go reads it (`go doc regexp/syntax`)",
+                )

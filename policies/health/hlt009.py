@@ -37,17 +37,38 @@ def agent_untolerating(plan: Plan, world: World) -> Iterator[Finding]:
           values: {tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]}
     """
     pools = [each for each in world.pools if any(t.gpus for t in world.types(each))]
-    agents = [(f"release `{each.name}`", tolerations(each, "tolerations", default=_CHART), each.where("values"),
-               value(each.values, "nodeSelector")) for each in world.releases("nvidia-device-plugin")]
-    agents += [(f"problem detector `{each.name}`", each.tolerations, each.where("tolerations"),
-                dict(each.node_selector)) for each in plan.detectors]
+    agents = [
+        (
+            f"release `{each.name}`",
+            tolerations(each, "tolerations", default=_CHART),
+            each.where("values"),
+            value(each.values, "nodeSelector"),
+        )
+        for each in world.releases("nvidia-device-plugin")
+    ]
+    agents += [
+        (
+            f"problem detector `{each.name}`",
+            each.tolerations,
+            each.where("tolerations"),
+            dict(each.node_selector),
+        )
+        for each in plan.detectors
+    ]
     for name, reach, at, selector in agents:
         for pool in pools if reach is not None else ():
             left = untolerated(pool.taints, reach or ())
             if left and world.may_match(pool, selector or {}):
-                yield Finding(f"{name} does not tolerate `{left[0]}` of pool `{pool.name}`", at,
-                              label="it never runs there", help="add the toleration")
+                yield Finding(
+                    f"{name} does not tolerate `{left[0]}` of pool `{pool.name}`",
+                    at,
+                    label="it never runs there",
+                    help="add the toleration",
+                )
                 break
 
 
-_CHART = (Toleration(GPU, "Exists", "", "NoSchedule"), Toleration("CriticalAddonsOnly", "Exists"))
+_CHART = (
+    Toleration(GPU, "Exists", "", "NoSchedule"),
+    Toleration("CriticalAddonsOnly", "Exists"),
+)

@@ -35,12 +35,19 @@ def two_owners(plan: Plan, world: World) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     for what, owners in _OWNERS.items():
-        found = {(each.namespace, each.name): each for chart, switch in owners.items() for each in world.releases(chart)
-                 if _on(each, switch)}
+        found = {
+            (each.namespace, each.name): each
+            for chart, switch in owners.items()
+            for each in world.releases(chart)
+            if _on(each, switch)
+        }
         if len(found) > 1:
             names = listed((each.name for each in found.values()), " and ")
-            yield Finding(f"{names} both install {what}", list(found.values())[-1].where("chart"),
-                          help="switch one of them off")
+            yield Finding(
+                f"{names} both install {what}",
+                list(found.values())[-1].where("chart"),
+                help="switch one of them off",
+            )
 
 
 def _on(release: HelmRelease, switch: tuple[str, ...]) -> bool:
@@ -53,9 +60,15 @@ def _on(release: HelmRelease, switch: tuple[str, ...]) -> bool:
 
 # Chart -> the value that switches the thing, on by default (gpu-operator v26.7.0, kubeflow-trainer 2.3.0 chart values).
 _OWNERS: dict[str, dict[str, tuple[str, ...]]] = {
-    "the NVIDIA device plugin": {"nvidia-device-plugin": (), "gpu-operator": ("devicePlugin", "enabled")},
+    "the NVIDIA device plugin": {
+        "nvidia-device-plugin": (),
+        "gpu-operator": ("devicePlugin", "enabled"),
+    },
     "the EFA device plugin": {"aws-efa-k8s-device-plugin": ()},
-    "a DCGM exporter": {"dcgm-exporter": (), "gpu-operator": ("dcgmExporter", "enabled")},
+    "a DCGM exporter": {
+        "dcgm-exporter": (),
+        "gpu-operator": ("dcgmExporter", "enabled"),
+    },
     "JobSet": {"jobset": (), "kubeflow-trainer": ("jobset", "install")},
     "Kueue": {"kueue": ()},
     "the node monitoring agent": {"eks-node-monitoring-agent": ()},

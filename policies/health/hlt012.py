@@ -33,7 +33,12 @@ def consolidation_of_training(pool: NodePool, world: World) -> Iterator[Finding]
         spec: {disruption: {consolidationPolicy: WhenEmptyOrUnderutilized, budgets: [
           {nodes: "0", reasons: [Underutilized]}]}}
     """
-    moved = pool.consolidation in ("WhenEmptyOrUnderutilized", "Balanced") and not held(pool, "Underutilized")
+    moved = pool.consolidation in ("WhenEmptyOrUnderutilized", "Balanced") and not held(
+        pool, "Underutilized"
+    )
     if moved and world.accelerated(pool):
-        yield Finding(f"pool `{pool.name}` consolidates nodes in use: `{pool.consolidation}`",
-                      pool.where("consolidation"), help="write `consolidationPolicy: WhenEmpty`")
+        yield Finding(
+            f"pool `{pool.name}` consolidates nodes in use: `{pool.consolidation}`",
+            pool.where("consolidation"),
+            help="write `consolidationPolicy: WhenEmpty`",
+        )

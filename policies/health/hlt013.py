@@ -28,14 +28,25 @@ def disruption_allowed(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if work.pod is None or work.accelerator is None or all(map(_left_alone, work.pools)):
+    if (
+        work.pod is None
+        or work.accelerator is None
+        or all(map(_left_alone, work.pools))
+    ):
         return
     if work.pod.annotations.get("karpenter.sh/do-not-disrupt") != "true":
-        yield Finding(f"pods of job `{work.name}` have no `karpenter.sh/do-not-disrupt`", work.pod.where("annotations"),
-                      help='add the annotation `karpenter.sh/do-not-disrupt: "true"` to the pod template')
+        yield Finding(
+            f"pods of job `{work.name}` have no `karpenter.sh/do-not-disrupt`",
+            work.pod.where("annotations"),
+            help='add the annotation `karpenter.sh/do-not-disrupt: "true"` to the pod template',
+        )
 
 
 def _left_alone(pool: NodePool) -> bool:
     """Whether Karpenter disrupts no node of a pool that runs something: it is not Karpenter's, or budgets forbid it."""
-    reasons = ("Drifted",) if pool.consolidation == "WhenEmpty" else ("Drifted", "Underutilized")
+    reasons = (
+        ("Drifted",)
+        if pool.consolidation == "WhenEmpty"
+        else ("Drifted", "Underutilized")
+    )
     return isinstance(pool, GroupPool) or all(held(pool, each) for each in reasons)

@@ -34,6 +34,13 @@ def drain_with_deadline(pool: NodePool, world: World) -> Iterator[Finding]:
             nodes: {min: 4, max: 4}
             capacity: {type: block, id: cr-0a1b2c3d4e5f60718, ends: "2026-12-01T11:30:00Z"}
     """
-    if pool.termination_grace is not None and world.accelerated(pool) and not world.block(pool):
-        yield Finding(f"drains of pool `{pool.name}` kill what runs after {pool.termination_grace}",
-                      pool.where("termination_grace"), help="remove `terminationGracePeriod`")
+    if (
+        pool.termination_grace is not None
+        and world.accelerated(pool)
+        and not world.block(pool)
+    ):
+        yield Finding(
+            f"drains of pool `{pool.name}` kill what runs after {pool.termination_grace}",
+            pool.where("termination_grace"),
+            help="remove `terminationGracePeriod`",
+        )

@@ -43,7 +43,21 @@ def repair_blocked(release: HelmRelease, world: World) -> Iterator[Finding]:
     first = value(release.values, "settings", "featureGates", "terminateFirstRepair")
     if release.chart != "karpenter" or version_key(release.version) < (1, 15) or not on:
         return
-    pool = next((each for each in world.plan.node_pools if each.capacity_types == ("reserved",)), None)
-    if pool is not None and not first and (first is not None or "values" not in release.unread):
-        yield Finding(f"node repair waits for a free place in the reservation of pool `{pool.name}`",
-                      release.where("values"), help="set `settings.featureGates.terminateFirstRepair: true`")
+    pool = next(
+        (
+            each
+            for each in world.plan.node_pools
+            if each.capacity_types == ("reserved",)
+        ),
+        None,
+    )
+    if (
+        pool is not None
+        and not first
+        and (first is not None or "values" not in release.unread)
+    ):
+        yield Finding(
+            f"node repair waits for a free place in the reservation of pool `{pool.name}`",
+            release.where("values"),
+            help="set `settings.featureGates.terminateFirstRepair: true`",
+        )

@@ -32,6 +32,13 @@ def node_group_repair_off(group: NodeGroup, world: World) -> Iterator[Finding]:
         managedNodeGroups: [{name: gpu, instanceType: p4d.24xlarge, nodeRepairConfig: {enabled: true}}]
     """
     types = [world.catalog.instance(each) for each in group.instance_types]
-    if group.managed and not group.repair and any(each is not None and each.accelerators for each in types):
-        yield Finding(f"node group `{group.name}` has accelerators and no node repair", group.where("repair"),
-                      help="write `nodeRepairConfig: {enabled: true}`")
+    if (
+        group.managed
+        and not group.repair
+        and any(each is not None and each.accelerators for each in types)
+    ):
+        yield Finding(
+            f"node group `{group.name}` has accelerators and no node repair",
+            group.where("repair"),
+            help="write `nodeRepairConfig: {enabled: true}`",
+        )

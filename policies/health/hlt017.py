@@ -41,5 +41,8 @@ def efa_plugin_of_eksctl(group: NodeGroup, world: World) -> Iterator[Finding]:
     """
     releases = world.releases("aws-efa-k8s-device-plugin")
     if group.efa and releases:
-        yield Finding(f"node group `{group.name}` has `efaEnabled`, and `{releases[0].name}` installs the plugin too",
-                      group.where("efa"), help="keep one owner: remove `efaEnabled`, or the release")
+        yield Finding(
+            f"node group `{group.name}` has `efaEnabled`, and `{releases[0].name}` installs the plugin too",
+            group.where("efa"),
+            help="keep one owner: remove `efaEnabled`, or the release",
+        )

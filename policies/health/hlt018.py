@@ -28,6 +28,11 @@ def image_drifts(node_class: NodeClass) -> Iterator[Finding]:
         spec: {amiSelectorTerms: [{alias: al2023@v20260714}]}
     """
     family, _, version = (node_class.ami_alias or "").partition("@")
-    if version == "latest" and not family.startswith("windows"):  # whose versions cannot be chosen (Karpenter 1.14)
-        yield Finding(f"node class `{node_class.name}` follows `{node_class.ami_alias}`", node_class.where("ami_alias"),
-                      help="pin the version, like `al2023@v20260714`")
+    if version == "latest" and not family.startswith(
+        "windows"
+    ):  # whose versions cannot be chosen (Karpenter 1.14)
+        yield Finding(
+            f"node class `{node_class.name}` follows `{node_class.ami_alias}`",
+            node_class.where("ami_alias"),
+            help="pin the version, like `al2023@v20260714`",
+        )

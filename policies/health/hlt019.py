@@ -36,11 +36,19 @@ def taint_of_other_value(release: HelmRelease, world: World) -> Iterator[Finding
         metadata: {name: nvdp, namespace: flux-system}
         spec: {chart: {spec: {chart: nvidia-device-plugin, version: 0.20.0}}, values: {gfd: {enabled: true}}}
     """
-    if release.chart != "nvidia-device-plugin" or not value(release.values, "gfd", "enabled"):
+    if release.chart != "nvidia-device-plugin" or not value(
+        release.values, "gfd", "enabled"
+    ):
         return
     own = (Toleration(GPU, "Equal", "present", "NoSchedule"),)
     reach = tolerations(release, "nfd", "worker", "tolerations", default=own)
     for pool in world.pools if reach is not None else ():
-        for taint in untolerated(tuple(each for each in pool.taints if each.key == GPU), reach or ()):
-            yield Finding(f"feature discovery does not tolerate `{taint}` of pool `{pool.name}`", pool.where("taints"),
-                          label="the device plugin never runs there", help=f"write `{GPU}=present:{taint.effect}`")
+        for taint in untolerated(
+            tuple(each for each in pool.taints if each.key == GPU), reach or ()
+        ):
+            yield Finding(
+                f"feature discovery does not tolerate `{taint}` of pool `{pool.name}`",
+                pool.where("taints"),
+                label="the device plugin never runs there",
+                help=f"write `{GPU}=present:{taint.effect}`",
+            )

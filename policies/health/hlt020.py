@@ -25,11 +25,18 @@ def root_volume_elsewhere(node_class: NodeClass) -> Iterator[Finding]:
         kind: EC2NodeClass
         spec: {blockDeviceMappings: [{deviceName: /dev/xvda, ebs: {volumeSize: 500Gi, volumeType: gp3}}]}
     """
-    family = (node_class.ami_alias or node_class.ami_family or "").partition("@")[0].lower()
+    family = (
+        (node_class.ami_alias or node_class.ami_family or "").partition("@")[0].lower()
+    )
     devices = [each.device for each in node_class.block_devices]
-    if family in ("al2023", "bottlerocket") and "/dev/sda1" in devices and "/dev/xvda" not in devices:
+    if (
+        family in ("al2023", "bottlerocket")
+        and "/dev/sda1" in devices
+        and "/dev/xvda" not in devices
+    ):
         yield Finding(
             f"node class `{node_class.name}` maps `/dev/sda1`, and `{family}` boots from `/dev/xvda`",
-            node_class.where("block_devices") / devices.index("/dev/sda1"), label="the root volume keeps its size",
+            node_class.where("block_devices") / devices.index("/dev/sda1"),
+            label="the root volume keeps its size",
             help="write `deviceName: /dev/xvda`",
         )

@@ -44,9 +44,15 @@ def image_family_gone(cluster: Cluster, world: World) -> Iterator[Finding]:
     said = f"which Kubernetes {cluster.kubernetes} does not have"
     for group in cluster.node_groups:
         if group.ami_family == "AmazonLinux2":
-            yield Finding(f"node group `{group.name}` wants `AmazonLinux2`, {said}", group.where("ami_family"),
-                          help="write `amiFamily: AmazonLinux2023`")
+            yield Finding(
+                f"node group `{group.name}` wants `AmazonLinux2`, {said}",
+                group.where("ami_family"),
+                help="write `amiFamily: AmazonLinux2023`",
+            )
     for each in world.plan.node_classes:
         if (each.ami_alias or "").startswith("al2@"):
-            yield Finding(f"node class `{each.name}` wants `{each.ami_alias}`, {said}", each.where("ami_alias"),
-                          help="write `alias: al2023@v20260714`")
+            yield Finding(
+                f"node class `{each.name}` wants `{each.ami_alias}`, {said}",
+                each.where("ami_alias"),
+                help="write `alias: al2023@v20260714`",
+            )

@@ -34,6 +34,8 @@ def addon_unpinned(cluster: Cluster) -> Iterator[Finding]:
         if addon.version in (None, "", "latest"):
             latest = addon.version == "latest"
             place = cluster.where("addons") / index
-            yield Finding(f"add-on `{addon.name}` {'follows `latest`' if latest else 'has no version'}",
-                          place / "version" if latest else place,
-                          help="write `version:` as `aws eks describe-addon-versions` shows it")
+            yield Finding(
+                f"add-on `{addon.name}` {'follows `latest`' if latest else 'has no version'}",
+                place / "version" if latest else place,
+                help="write `version:` as `aws eks describe-addon-versions` shows it",
+            )

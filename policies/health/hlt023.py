@@ -30,5 +30,8 @@ def auto_mode_implicit(cluster: Cluster) -> Iterator[Finding]:
         managedNodeGroups: [{name: cpu, instanceType: m7i.2xlarge}]
     """
     if cluster.auto_mode is None and cluster.node_groups:
-        yield Finding(f"cluster `{cluster.name}` leaves EKS Auto Mode to eksctl's default", cluster.where("auto_mode"),
-                      help="write `autoModeConfig: {enabled: false}`")
+        yield Finding(
+            f"cluster `{cluster.name}` leaves EKS Auto Mode to eksctl's default",
+            cluster.where("auto_mode"),
+            help="write `autoModeConfig: {enabled: false}`",
+        )

@@ -31,11 +31,17 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
     """
     end = _STANDARD_ENDS.get(cluster.kubernetes)
     if end is not None and world.today > end:
-        yield Finding(f"Kubernetes {cluster.kubernetes} left standard support on {end}", cluster.where("kubernetes"),
-                      help='write `version: "1.35"`')
+        yield Finding(
+            f"Kubernetes {cluster.kubernetes} left standard support on {end}",
+            cluster.where("kubernetes"),
+            help='write `version: "1.35"`',
+        )
 
 
 # EKS user guide, kubernetes-versions; the last day of standard support (1.31: a year before that of extended).
 _STANDARD_ENDS = {
-    "1.31": date(2025, 11, 26), "1.32": date(2026, 3, 23), "1.33": date(2026, 7, 29), "1.34": date(2026, 12, 2),
-}  # fmt: skip
+    "1.31": date(2025, 11, 26),
+    "1.32": date(2026, 3, 23),
+    "1.33": date(2026, 7, 29),
+    "1.34": date(2026, 12, 2),
+}

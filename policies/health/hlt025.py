@@ -70,30 +70,76 @@ def _of_pods(manifest: Manifest, world: World) -> Iterator[Finding]:
             words = container.get(field)
             for place, word in enumerate(words if isinstance(words, list) else ()):
                 for file in _files(str(word)):
-                    if why := _absent(file, container, pod, manifest.ref.namespace, world):
-                        yield _finding(file, why, Route((manifest.id, *path, "containers", index, field, place)))
+                    if why := _absent(
+                        file, container, pod, manifest.ref.namespace, world
+                    ):
+                        yield _finding(
+                            file,
+                            why,
+                            Route(
+                                (manifest.id, *path, "containers", index, field, place)
+                            ),
+                        )
 
 
 def _files(word: str) -> list[str]:
     """The configuration files that an option of the detector names."""
-    found = re.match(r"--?(?:config\.[a-z-]+|system-log-monitors|custom-plugin-monitors)=(.+)", word)
-    return [each for each in found[1].split(",") if each.startswith("/") and "$" not in each] if found else []
+    found = re.match(
+        r"--?(?:config\.[a-z-]+|system-log-monitors|custom-plugin-monitors)=(.+)", word
+    )
+    return (
+        [
+            each
+            for each in found[1].split(",")
+            if each.startswith("/") and "$" not in each
+        ]
+        if found
+        else []
+    )
 
 
-def _absent(file: str, container: Mapping[str, Any], pod: Any, namespace: str, world: World) -> str:
+def _absent(
+    file: str, container: Mapping[str, Any], pod: Any, namespace: str, world: World
+) -> str:
     """Why there is no such file; nothing where there is one, or may be."""
-    over = [each for each in items(container, "volumeMounts")
-            if f"{file}/".startswith(f"{str(each.get('mountPath')).rstrip('/')}/")]
+    over = [
+        each
+        for each in items(container, "volumeMounts")
+        if f"{file}/".startswith(f"{str(each.get('mountPath')).rstrip('/')}/")
+    ]
     if not over:
-        released = str(container.get("image")).startswith("registry.k8s.io/node-problem-detector/")
-        return "no volume is mounted there" if released and not file.startswith("/config/") else ""
+        released = str(container.get("image")).startswith(
+            "registry.k8s.io/node-problem-detector/"
+        )
+        return (
+            "no volume is mounted there"
+            if released and not file.startswith("/config/")
+            else ""
+        )
     mount = max(over, key=lambda each: len(str(each.get("mountPath"))))
-    volume = next((each for each in items(pod, "volumes") if each.get("name") == mount.get("name")), {})
+    volume = next(
+        (
+            each
+            for each in items(pod, "volumes")
+            if each.get("name") == mount.get("name")
+        ),
+        {},
+    )
     name = value(volume, "configMap", "name")
-    body = next((each.body for each in world.manifests if each.ref.group == "" and each.ref.kind == "ConfigMap"
-                 and (each.ref.namespace, each.ref.name) == (namespace, name)), None)
+    body = next(
+        (
+            each.body
+            for each in world.manifests
+            if each.ref.group == ""
+            and each.ref.kind == "ConfigMap"
+            and (each.ref.namespace, each.ref.name) == (namespace, name)
+        ),
+        None,
+    )
     rest = file.removeprefix(str(mount.get("mountPath")).rstrip("/")).lstrip("/")
-    inner = "/".join(each for each in (str(mount.get("subPath") or "").strip("/"), rest) if each)
+    inner = "/".join(
+        each for each in (str(mount.get("subPath") or "").strip("/"), rest) if each
+    )
     if body is None or inner in _provided(value(volume, "configMap"), body):
         return ""
     return f"ConfigMap `{name}` does not give it"
@@ -102,7 +148,10 @@ def _absent(file: str, container: Mapping[str, Any], pod: Any, namespace: str, w
 def _provided(source: Any, body: Mapping[str, Any]) -> set[str]:
     """The files of a ConfigMap volume."""
     chosen = items(source, "items")
-    return {str(each.get("path")) for each in chosen} or {*mapping(body, "data"), *mapping(body, "binaryData")}
+    return {str(each.get("path")) for each in chosen} or {
+        *mapping(body, "data"),
+        *mapping(body, "binaryData"),
+    }
 
 
 def _of_chart(release: HelmRelease) -> Iterator[Finding]:
@@ -113,11 +162,20 @@ def _of_chart(release: HelmRelease) -> Iterator[Finding]:
         listed = value(settings, field)
         for index, file in enumerate(listed if isinstance(listed, list) else ()):
             folder, _, name = str(file).rpartition("/")
-            if folder == "/custom-config" and name not in mapping(settings, "custom_monitor_definitions"):
-                yield _finding(str(file), "`custom_monitor_definitions` does not define it",
-                               release.where("values") / "settings" / field / index)
+            if folder == "/custom-config" and name not in mapping(
+                settings, "custom_monitor_definitions"
+            ):
+                yield _finding(
+                    str(file),
+                    "`custom_monitor_definitions` does not define it",
+                    release.where("values") / "settings" / field / index,
+                )
 
 
 def _finding(file: str, why: str, at: Route) -> Finding:
-    return Finding(f"the node-problem-detector reads `{file}`, and {why}", at, label="it stops on every node",
-                   help="add the file, or remove it from the option")
+    return Finding(
+        f"the node-problem-detector reads `{file}`, and {why}",
+        at,
+        label="it stops on every node",
+        help="add the file, or remove it from the option",
+    )

@@ -40,8 +40,22 @@ def image_without_kubelet(node_class: NodeClass) -> Iterator[Finding]:
           amiFamily: Custom
           amiSelectorTerms: [{$patch: replace, name: "Deep Learning Base AMI with our kubelet"}]
     """
-    name = next((each for each in node_class.ami_names if each.lstrip("*").lower().startswith("deep learning ")), None)
-    if name is not None and node_class.ami_family != "Custom" and not node_class.user_data:
-        yield Finding(f"node class `{node_class.name}` boots a Deep Learning AMI, which has no kubelet",
-                      node_class.where("ami_alias"), label="its instances never join the cluster",
-                      help="write `alias: al2023@v20260714`, the EKS image with the drivers")
+    name = next(
+        (
+            each
+            for each in node_class.ami_names
+            if each.lstrip("*").lower().startswith("deep learning ")
+        ),
+        None,
+    )
+    if (
+        name is not None
+        and node_class.ami_family != "Custom"
+        and not node_class.user_data
+    ):
+        yield Finding(
+            f"node class `{node_class.name}` boots a Deep Learning AMI, which has no kubelet",
+            node_class.where("ami_alias"),
+            label="its instances never join the cluster",
+            help="write `alias: al2023@v20260714`, the EKS image with the drivers",
+        )

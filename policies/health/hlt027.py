@@ -51,27 +51,50 @@ def image_of_other_machines(node_class: NodeClass, world: World) -> Iterator[Fin
     images = [_IMAGE.search(each) for each in node_class.ami_parameters]
     offered = [world.types(each) for each in world.pools_of_class(node_class)]
     types = [each for found in offered for each in found]
-    if len(images) != 1 or images[0] is None or node_class.ami_names or not types or not all(offered):
+    if (
+        len(images) != 1
+        or images[0] is None
+        or node_class.ami_names
+        or not types
+        or not all(offered)
+    ):
         return
     arch, variant = _ARCH.get(images[0][1], images[0][1]), images[0][2]
-    wrong = _arch(types, arch) or ("" if node_class.user_data else _driver(types, variant))
+    wrong = _arch(types, arch) or (
+        "" if node_class.user_data else _driver(types, variant)
+    )
     if wrong:
         need = "arm64" if types[0].arch == "arm64" else "x86_64"
-        right = f"{need}/{_VARIANTS.get(types[0].accelerator_resource or '', 'standard')}"
-        yield Finding(f"node class `{node_class.name}` boots image `{images[0][1]}/{variant}`, and {wrong}",
-                      node_class.where("ami_alias"), label="its pods stay Pending",
-                      help=f"write `{right}` in the path, or `alias: al2023@v20260714`")
+        right = (
+            f"{need}/{_VARIANTS.get(types[0].accelerator_resource or '', 'standard')}"
+        )
+        yield Finding(
+            f"node class `{node_class.name}` boots image `{images[0][1]}/{variant}`, and {wrong}",
+            node_class.where("ami_alias"),
+            label="its pods stay Pending",
+            help=f"write `{right}` in the path, or `alias: al2023@v20260714`",
+        )
 
 
-_IMAGE = re.compile(r"/optimized-ami/[^/]+/amazon-linux-2023/(x86_64|arm64)/(standard|nvidia|neuron)/")
+_IMAGE = re.compile(
+    r"/optimized-ami/[^/]+/amazon-linux-2023/(x86_64|arm64)/(standard|nvidia|neuron)/"
+)
 _ARCH = {"x86_64": "amd64"}
 _VARIANTS = {NVIDIA_RESOURCE: "nvidia", NEURON_RESOURCE: "neuron"}
 
 
 def _arch(types: Sequence[InstanceType], arch: str) -> str:
-    return "" if any(each.arch == arch for each in types) else f"`{types[0].name}` is `{types[0].arch}`"
+    return (
+        ""
+        if any(each.arch == arch for each in types)
+        else f"`{types[0].name}` is `{types[0].arch}`"
+    )
 
 
 def _driver(types: Sequence[InstanceType], variant: str) -> str:
     wanted = {_VARIANTS.get(each.accelerator_resource or "", variant) for each in types}
-    return "" if variant in wanted else f"`{types[0].name}` needs the driver of `{min(wanted)}`"
+    return (
+        ""
+        if variant in wanted
+        else f"`{types[0].name}` needs the driver of `{min(wanted)}`"
+    )

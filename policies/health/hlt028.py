@@ -46,17 +46,31 @@ def device_plugin_untolerating(manifest: Manifest, world: World) -> Iterator[Fin
               containers: [{name: efa, image: public.ecr.aws/eks/aws-efa-k8s-device-plugin:v0.5.30}]
     """
     pod = value(manifest.body, "spec", "template", "spec")
-    devices = {_PLUGINS[name] for each in items(pod, "containers")
-               if (name := _repository(str(each.get("image")))) in _PLUGINS}
+    devices = {
+        _PLUGINS[name]
+        for each in items(pod, "containers")
+        if (name := _repository(str(each.get("image")))) in _PLUGINS
+    }
     reach = read_tolerations(value(pod, "tolerations"))
     for device in sorted(devices):
         for pool in world.pools:
             left = untolerated(pool.taints, reach)
-            if left and _needs(pool, device, world) and world.may_match(pool, dict(mapping(pod, "nodeSelector"))):
-                path = ("spec", "template", "spec", *(("tolerations",) if value(pod, "tolerations") else ()))
+            if (
+                left
+                and _needs(pool, device, world)
+                and world.may_match(pool, dict(mapping(pod, "nodeSelector")))
+            ):
+                path = (
+                    "spec",
+                    "template",
+                    "spec",
+                    *(("tolerations",) if value(pod, "tolerations") else ()),
+                )
                 yield Finding(
                     f"device plugin `{manifest.ref.name}` does not tolerate `{left[0]}` of pool `{pool.name}`",
-                    Route((manifest.id, *path)), key=True, label=f"no node offers `{device}`",
+                    Route((manifest.id, *path)),
+                    key=True,
+                    label=f"no node offers `{device}`",
                     help="add the toleration",
                 )
                 break
@@ -73,4 +87,8 @@ def _repository(image: str) -> str:
 
 
 # names of their images: NVIDIA/k8s-device-plugin, eks-charts, Neuron SDK
-_PLUGINS = {"k8s-device-plugin": GPU, "aws-efa-k8s-device-plugin": EFA, "neuron-device-plugin": NEURON}
+_PLUGINS = {
+    "k8s-device-plugin": GPU,
+    "aws-efa-k8s-device-plugin": EFA,
+    "neuron-device-plugin": NEURON,
+}

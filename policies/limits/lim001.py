@@ -24,9 +24,14 @@ def accelerators_over_type(work: Work) -> Iterator[Finding]:
     if asked is None or not work.types:
         return
     resource, count = asked
-    has, name = max((each.accelerators * (each.accelerator_resource == resource), each.name) for each in work.types)
+    has, name = max(
+        (each.accelerators * (each.accelerator_resource == resource), each.name)
+        for each in work.types
+    )
     if count > has:
         yield Finding(
-            f"{work.title} asks for {count} of `{resource}` a node, and `{name}` has {has}", work.place(resource),
-            label="its pods stay Pending", help=f"ask for {has}" if has else "take a pool that has the device",
+            f"{work.title} asks for {count} of `{resource}` a node, and `{name}` has {has}",
+            work.place(resource),
+            label="its pods stay Pending",
+            help=f"ask for {has}" if has else "take a pool that has the device",
         )

@@ -37,17 +37,30 @@ def gang_over_pool(work: Work, world: World) -> Iterator[Finding]:
         return
     most = pool_room(work, world)
     pool, names = work.pools[0], listed(each.name for each in work.pools)
-    if len(work.pools) == 1 and pool.limits and sum(
-        over_pool(each, world) and not over_node(each, world) for each in world.works_on(pool)
-    ) > 1:  # of several jobs the pool is the odd one
-        yield Finding(f"pool {names} has room for {most} nodes at once, and job `{work.name}` needs more",
-                      pool.where("limits"), label="it never starts", help="raise the limit of the pool")
+    if (
+        len(work.pools) == 1
+        and pool.limits
+        and sum(
+            over_pool(each, world) and not over_node(each, world)
+            for each in world.works_on(pool)
+        )
+        > 1
+    ):  # of several jobs the pool is the odd one
+        yield Finding(
+            f"pool {names} has room for {most} nodes at once, and job `{work.name}` needs more",
+            pool.where("limits"),
+            label="it never starts",
+            help="raise the limit of the pool",
+        )
         return
     has = f"pool {names} has" if len(work.pools) == 1 else f"pools {names} have"
     yield Finding(
-        f"job `{work.name}` needs {_nodes(work.nodes)} at once, and {has} room for {most}", work.where("nodes"),
+        f"job `{work.name}` needs {_nodes(work.nodes)} at once, and {has} room for {most}",
+        work.where("nodes"),
         label="it never starts",
-        help=f"lower the job to {_nodes(most)}, or raise the limit of the pool" if most else "raise the pool's limit",
+        help=f"lower the job to {_nodes(most)}, or raise the limit of the pool"
+        if most
+        else "raise the pool's limit",
     )
 
 

@@ -31,16 +31,28 @@ def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     source = work.main or work.job
-    unlike = {name: (source.requests[name], f"is limited to {limit}") for name, limit in source.limits.items()
-              if source.requests.get(name, limit) != limit}
-    if work.complete and work.accelerator and not work.boundless_memory:  # of which LIM013 tells
-        unlike |= {name: (source.requests[name], "has no limit of it") for name in ("cpu", "memory")
-                   if name in source.requests and name not in source.limits}
+    unlike = {
+        name: (source.requests[name], f"is limited to {limit}")
+        for name, limit in source.limits.items()
+        if source.requests.get(name, limit) != limit
+    }
+    if (
+        work.complete and work.accelerator and not work.boundless_memory
+    ):  # of which LIM013 tells
+        unlike |= {
+            name: (source.requests[name], "has no limit of it")
+            for name in ("cpu", "memory")
+            if name in source.requests and name not in source.limits
+        }
     if unlike:
-        each = " and ".join(f"{request} of `{name}` and {said}" for name, (request, said) in unlike.items())
+        each = " and ".join(
+            f"{request} of `{name}` and {said}"
+            for name, (request, said) in unlike.items()
+        )
         place = (work.job if work.job.requests else source).where("requests")
         yield Finding(
-            f"job `{work.name}` requests {each}", place if len(unlike) > 1 else place / next(iter(unlike)),
+            f"job `{work.name}` requests {each}",
+            place if len(unlike) > 1 else place / next(iter(unlike)),
             help=f"make requests and limits of {listed(unlike, ' and ')} the same",
             severity=None if all(name in _PLAIN for name in unlike) else Severity.ERROR,
         )

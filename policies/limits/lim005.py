@@ -30,6 +30,8 @@ def cpu_or_memory_missing(work: Work) -> Iterator[Finding]:
     missing = [each for each in ("cpu", "memory") if each not in work.asks]
     if missing:
         yield Finding(
-            f"{work.title} asks for {' and '.join(f'no `{each}`' for each in missing)}", work.where("limits"),
-            label="the first to be evicted", help="ask for what a node has, less the system's part",
+            f"{work.title} asks for {' and '.join(f'no `{each}`' for each in missing)}",
+            work.where("limits"),
+            label="the first to be evicted",
+            help="ask for what a node has, less the system's part",
         )

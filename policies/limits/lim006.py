@@ -31,19 +31,34 @@ def shared_memory_default(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, sharedMemory: 16Gi}]
     """
-    if work.main is None or work.pod is None or work.accelerator is None or work.accelerator[1] < 2:
+    if (
+        work.main is None
+        or work.pod is None
+        or work.accelerator is None
+        or work.accelerator[1] < 2
+    ):
         return
-    if "host_ipc" not in work.unread and all(each.path.rstrip("/") != "/dev/shm" for each in work.main.mounts):
+    if "host_ipc" not in work.unread and all(
+        each.path.rstrip("/") != "/dev/shm" for each in work.main.mounts
+    ):
         yield Finding(
             f"{work.title} has {work.accelerator[1]} devices a node and 64Mi of /dev/shm",
             work.main.where("mounts"),
             help="mount an `emptyDir` of `medium: Memory` at `/dev/shm`",
         )
     volume = work.shared_memory
-    if volume is not None and volume.medium == "Memory" and volume.size is not None and volume.size <= _DEFAULT:
+    if (
+        volume is not None
+        and volume.medium == "Memory"
+        and volume.size is not None
+        and volume.size <= _DEFAULT
+    ):
         yield Finding(
             f"{work.title} has {work.accelerator[1]} devices a node and {volume.size} of /dev/shm",
-            work.pod.where("volumes") / work.pod.volumes.index(volume) / "emptyDir" / "sizeLimit",
+            work.pod.where("volumes")
+            / work.pod.volumes.index(volume)
+            / "emptyDir"
+            / "sizeLimit",
             label="no more than the default, 64Mi",
             help="write `8Gi` for each device, or leave it out to have it derived",
             severity=Severity.ERROR if volume.size < _DEFAULT else None,

@@ -21,12 +21,25 @@ def shared_memory_over_limit(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, sharedMemory: 64Gi, resources: {memory: 1000Gi}}]
     """
-    limit, volume = work.main.limits.get("memory") if work.main else None, work.shared_memory
-    if work.pod is None or limit is None or volume is None or volume.medium != "Memory" or volume.size is None:
+    limit, volume = (
+        work.main.limits.get("memory") if work.main else None,
+        work.shared_memory,
+    )
+    if (
+        work.pod is None
+        or limit is None
+        or volume is None
+        or volume.medium != "Memory"
+        or volume.size is None
+    ):
         return
     if volume.size >= limit:
         yield Finding(
             f"/dev/shm of job `{work.name}` is {volume.size}, its memory limit {limit}",
-            work.pod.where("volumes") / work.pod.volumes.index(volume) / "emptyDir" / "sizeLimit",
-            label="counts in the limit", help="make it smaller, or the memory limit larger",
+            work.pod.where("volumes")
+            / work.pod.volumes.index(volume)
+            / "emptyDir"
+            / "sizeLimit",
+            label="counts in the limit",
+            help="make it smaller, or the memory limit larger",
         )

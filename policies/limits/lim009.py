@@ -30,12 +30,23 @@ def pool_without_device_limit(pool: NodePool, world: World) -> Iterator[Finding]
         kind: NodePool
         spec: {limits: {nvidia.com/gpu: 32}}
     """
-    bounded = pool.replicas is not None or (pool.capacity_types == ("reserved",) and not pool.limits)
+    bounded = pool.replicas is not None or (
+        pool.capacity_types == ("reserved",) and not pool.limits
+    )
     if bounded or pool.unread or not world.accelerated(pool):
         return
-    resources = {each.accelerator_resource for each in world.types(pool)} or set(ACCELERATORS)
+    resources = {each.accelerator_resource for each in world.types(pool)} or set(
+        ACCELERATORS
+    )
     if "nodes" not in pool.limits and not resources & set(pool.limits):
         has = listed(pool.limits) or "none"
-        name = GPU if GPU in resources else min((each for each in resources if each), default=GPU)
-        yield Finding(f"pool `{pool.name}` has no limit in `{name}`: it has {has}", pool.where("limits"),
-                      help=f"write `limits: {{{name}: …}}`, equal to the quota of its queues")
+        name = (
+            GPU
+            if GPU in resources
+            else min((each for each in resources if each), default=GPU)
+        )
+        yield Finding(
+            f"pool `{pool.name}` has no limit in `{name}`: it has {has}",
+            pool.where("limits"),
+            help=f"write `limits: {{{name}: …}}`, equal to the quota of its queues",
+        )

@@ -34,14 +34,28 @@ def job_over_namespace_quota(work: Work, world: World) -> Iterator[Finding]:
         if quota.namespace != work.job.namespace or quota.scoped:
             continue
         for resource, asked in work.asks.items():
-            key = next((each for each in (f"requests.{resource}", resource) if each in quota.hard), "")
+            key = next(
+                (
+                    each
+                    for each in (f"requests.{resource}", resource)
+                    if each in quota.hard
+                ),
+                "",
+            )
             hard = quota.hard.get(key)
             # One mistake is told once: what does not fit a node, a pool or a queue either is theirs to tell.
-            if hard is not None and asked * work.nodes > hard and not (
-                over_node(work, world) or over_pool(work, world) or queue_lack(work, world)
+            if (
+                hard is not None
+                and asked * work.nodes > hard
+                and not (
+                    over_node(work, world)
+                    or over_pool(work, world)
+                    or queue_lack(work, world)
+                )
             ):
                 yield Finding(
                     f"job `{work.name}` asks for {asked * work.nodes} of `{resource}`, and namespace "
-                    f"`{quota.namespace}` may have {hard}", quota.where("hard") / key,
+                    f"`{quota.namespace}` may have {hard}",
+                    quota.where("hard") / key,
                     help="raise the quota, or make the job smaller",
                 )

@@ -24,9 +24,17 @@ def accelerators_not_asked(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, nodes: 1}]
     """
-    if not work.complete or not work.job.trainer or not work.types or work.accelerator is not None:
+    if (
+        not work.complete
+        or not work.job.trainer
+        or not work.types
+        or work.accelerator is not None
+    ):
         return
-    shared = ("nvidia.com/", "aws.amazon.com/")  # parts of a device, or devices by another name of their plugin
+    shared = (
+        "nvidia.com/",
+        "aws.amazon.com/",
+    )  # parts of a device, or devices by another name of their plugin
     if any(each in MISSPELT or each.startswith(shared) for each in work.asks):
         return
     if all(each.accelerator_resource for each in work.types):

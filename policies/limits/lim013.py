@@ -30,5 +30,8 @@ def shm_without_bound(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     if work.pod is not None and work.boundless_memory:
-        yield Finding(f"/dev/shm of job `{work.name}` has no `sizeLimit`, and its pods no memory limit",
-                      work.pod.where("volumes"), help="write `sizeLimit: 64Gi`, or a memory limit")
+        yield Finding(
+            f"/dev/shm of job `{work.name}` has no `sizeLimit`, and its pods no memory limit",
+            work.pod.where("volumes"),
+            help="write `sizeLimit: 64Gi`, or a memory limit",
+        )

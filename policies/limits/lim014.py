@@ -43,7 +43,9 @@ def pod_over_limit_range(work: Work, world: World) -> Iterator[Finding]:
         metadata: {name: small, namespace: team-b}
         spec: {limits: [{type: Container, max: {nvidia.com/gpu: 1}}]}
     """
-    for manifest in world.limit_ranges.get(work.job.namespace, ()) if work.main is not None else ():
+    for manifest in (
+        world.limit_ranges.get(work.job.namespace, ()) if work.main is not None else ()
+    ):
         yield from _over(work, manifest)
 
 
@@ -58,8 +60,10 @@ def _over(work: Work, limits: Manifest) -> Iterator[Finding]:
             if bound is not None and resource in asked and asked[resource] > bound:
                 yield Finding(
                     f"{what} of {work.title} has {asked[resource]} of `{resource}`, and LimitRange "
-                    f"`{limits.ref.name}` allows {text}", Route((limits.id, "spec", "limits", index, "max", resource)),
-                    label="no pod is made", help="raise the maximum, or make the pods smaller",
+                    f"`{limits.ref.name}` allows {text}",
+                    Route((limits.id, "spec", "limits", index, "max", resource)),
+                    label="no pod is made",
+                    help="raise the maximum, or make the pods smaller",
                 )
                 return
 
@@ -81,6 +85,10 @@ def _asked(work: Work, kind: object) -> tuple[Resources, str]:
 
 def _quantity(text: object) -> Quantity | None:
     try:
-        return Quantity.parse(text) if isinstance(text, str | int) and not isinstance(text, bool) else None
+        return (
+            Quantity.parse(text)
+            if isinstance(text, str | int) and not isinstance(text, bool)
+            else None
+        )
     except ValueError:
         return None

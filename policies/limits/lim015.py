@@ -7,7 +7,10 @@ from compiler.plan.units import Quantity
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
-_LEAST = {"cpu": (Quantity(1000), "a core", "1"), "memory": (Quantity.gib(1), "1Gi", "1Gi")}
+_LEAST = {
+    "cpu": (Quantity(1000), "a core", "1"),
+    "memory": (Quantity.gib(1), "1Gi", "1Gi"),
+}
 
 
 @rule("LIM015", severity=Severity.WARNING, pods=True)
@@ -39,7 +42,8 @@ def too_little_for_devices(work: Work) -> Iterator[Finding]:
         if limit is not None and limit < least * count:
             yield Finding(
                 f"{work.title} may use {limit} of `{resource}` a node, which has {count} of its accelerators",
-                work.place(resource), label=f"less than {words} each",
+                work.place(resource),
+                label=f"less than {words} each",
                 severity=Severity.ERROR if limit < least else None,
                 help=f"write at least `{text if count == 1 else least * count}`, or leave it out to have it derived",
             )

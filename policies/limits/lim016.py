@@ -34,11 +34,17 @@ def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
     if count >= node or not all(each.efa_interfaces for each in work.types):
         return
     here = {each.name for each in work.pools}
-    sharing = [each.accelerator[1] for each in world.works
-               if each.accelerator is not None and not each.gang and here & {pool.name for pool in each.pools}]
+    sharing = [
+        each.accelerator[1]
+        for each in world.works
+        if each.accelerator is not None
+        and not each.gang
+        and here & {pool.name for pool in each.pools}
+    ]
     if sum(each for each in sharing if each < node) < node:
         yield Finding(
             f"{work.title} takes {count} of the {node} accelerators of `{work.types[0].name}`, and no job the rest",
-            work.place(work.accelerator[0]), label="paid for, and idle",
+            work.place(work.accelerator[0]),
+            label="paid for, and idle",
             help=f"write `gpus: {node}`, or take a smaller type",
         )

@@ -34,13 +34,18 @@ def zone_is_region(plan: Plan, world: World) -> Iterator[Finding]:
           template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2b]}]}}
     """
     if plan.cluster is not None and _ZONE.match(plan.cluster.region):
-        yield Finding(f"Region `{plan.cluster.region}` is an Availability Zone", plan.cluster.where("region"),
-                      help=f"write `{plan.cluster.region[:-1]}`")
+        yield Finding(
+            f"Region `{plan.cluster.region}` is an Availability Zone",
+            plan.cluster.where("region"),
+            help=f"write `{plan.cluster.region[:-1]}`",
+        )
     for zone, at in zones_named(plan):
         if _REGION.match(zone):
             known = world.catalog.regions.get(zone, ())
             yield Finding(
-                f"zone `{zone}` is a Region", at, label="no node has this zone",
+                f"zone `{zone}` is a Region",
+                at,
+                label="no node has this zone",
                 help=f"write one of {listed(known)}" if known else f"write `{zone}a`",
             )
 

@@ -35,15 +35,24 @@ def zone_not_in_region(pool: NodePool, world: World) -> Iterator[Finding]:
     if world.plan.closed:
         return  # RES004 reports it, and knows the account
     zones = pool.zones or ()
-    home = world.region or next((zone[:-1] for zone in zones if zone[:-1] in world.catalog.regions), None)
+    home = world.region or next(
+        (zone[:-1] for zone in zones if zone[:-1] in world.catalog.regions), None
+    )
     for zone in zones:
         region = zone[:-1]
         known = world.catalog.regions.get(region)
         if home is not None and known and region != home:
             who = "the cluster" if world.region else "its other zones"
-            yield Finding(f"pool `{pool.name}` is in zone `{zone}`, {who} in region `{home}`",
-                          place(pool, ZONE, zone), help=f"write a zone of {home}")
+            yield Finding(
+                f"pool `{pool.name}` is in zone `{zone}`, {who} in region `{home}`",
+                place(pool, ZONE, zone),
+                help=f"write a zone of {home}",
+            )
         elif known and zone not in known:
             certain = world.catalog.knows_names(region)
-            yield Finding(f"region `{region}` has no zone `{zone}`", place(pool, ZONE, zone),
-                          help=f"it has {listed(known)}", severity=None if certain else Severity.WARNING)
+            yield Finding(
+                f"region `{region}` has no zone `{zone}`",
+                place(pool, ZONE, zone),
+                help=f"it has {listed(known)}",
+                severity=None if certain else Severity.WARNING,
+            )

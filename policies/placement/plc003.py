@@ -33,9 +33,15 @@ def efa_across_zones(pool: NodePool, world: World) -> Iterator[Finding]:
     node_class, works = world.node_class(pool), world.works_on(pool)
     talking = [each for each in works if each.gang and each.efa and each.spread(pool)]
     if talking or (node_class is not None and node_class.efa and not works):
-        why = f"job `{talking[0].name}` talks over EFA between its {talking[0].nodes} nodes" if talking else (
-            "its nodes have EFA interfaces")
+        why = (
+            f"job `{talking[0].name}` talks over EFA between its {talking[0].nodes} nodes"
+            if talking
+            else ("its nodes have EFA interfaces")
+        )
         yield Finding(
-            f"pool `{pool.name}` has EFA and spans {len(zones)} Availability Zones", pool.where("zones"),
-            label="EFA traffic cannot leave a zone", help="keep one zone, or make one pool for each zone", notes=(why,),
+            f"pool `{pool.name}` has EFA and spans {len(zones)} Availability Zones",
+            pool.where("zones"),
+            label="EFA traffic cannot leave a zone",
+            help="keep one zone, or make one pool for each zone",
+            notes=(why,),
         )

@@ -54,14 +54,25 @@ def efa_zone_unpinned(work: Work, world: World) -> Iterator[Finding]:
         spec:
           template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2b]}]}}
     """
-    flavors = [world.plan.flavor(each.flavor) for each in work.queue.flavors()] if work.queue else []
-    if not (work.gang and work.efa and work.pod is not None) or any(each is None for each in flavors):
+    flavors = (
+        [world.plan.flavor(each.flavor) for each in work.queue.flavors()]
+        if work.queue
+        else []
+    )
+    if not (work.gang and work.efa and work.pod is not None) or any(
+        each is None for each in flavors
+    ):
         return
     for pool in work.pools:
-        if pool.zones is None and work.spread(pool) and not _pinned(pool, world.node_class(pool)):
+        if (
+            pool.zones is None
+            and work.spread(pool)
+            and not _pinned(pool, world.node_class(pool))
+        ):
             yield Finding(
                 f"pool `{pool.name}` pins no zone, and job `{work.name}` talks over EFA between {work.nodes} nodes",
-                pool.where("zones"), label="each node may come up in another zone",
+                pool.where("zones"),
+                label="each node may come up in another zone",
                 help=f"require `{ZONE}` `In` one zone",
             )
             return
@@ -71,20 +82,29 @@ def efa_zone_unpinned(work: Work, world: World) -> Iterator[Finding]:
 def _split(work: Work, world: World) -> Iterator[Finding]:
     """A job that needs pools of several zones at once."""
     for choice in work.choices:
-        room = rooms(work, choice, world) if all(work.spread(each) for each in choice.pools) else None
-        if room is None or not all(each.zones and len(each.zones) == 1 for each in choice.pools):
+        room = (
+            rooms(work, choice, world)
+            if all(work.spread(each) for each in choice.pools)
+            else None
+        )
+        if room is None or not all(
+            each.zones and len(each.zones) == 1 for each in choice.pools
+        ):
             return
         by_zone: Counter[str] = Counter()
         for pool in choice.pools:
             by_zone[(pool.zones or ("",))[0]] += room.get(pool.name, 0)
-        if max(by_zone.values()) >= (work.nodes or 0) or sum(by_zone.values()) < (work.nodes or 0):
+        if max(by_zone.values()) >= (work.nodes or 0) or sum(by_zone.values()) < (
+            work.nodes or 0
+        ):
             return
     if work.choices:
         last = work.choices[0].pools[-1]
         names = listed(each.name for each in work.choices[0].pools)
         yield Finding(
             f"job `{work.name}` needs pools {names} together, and talks over EFA between {work.nodes} nodes",
-            last.where("zones"), label="EFA traffic cannot leave a zone",
+            last.where("zones"),
+            label="EFA traffic cannot leave a zone",
             help="put the pools into one zone, or make one of them large enough",
         )
 
@@ -95,4 +115,6 @@ def _pinned(pool: NodePool, node_class: NodeClass | None) -> bool:
     if node_class is None or not node_class.subnets or node_class.placement_group:
         return True
     single = len(node_class.subnets) == 1 and bool(node_class.subnets[0].id)
-    return single or (pool.capacity_types == ("reserved",) and len(node_class.reservations) == 1)
+    return single or (
+        pool.capacity_types == ("reserved",) and len(node_class.reservations) == 1
+    )

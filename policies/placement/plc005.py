@@ -45,19 +45,32 @@ def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
             continue
         if pools and all(world.has_label(each, key, wanted) is False for each in pools):
             names = listed(each.name for each in pools[:3])
-            has = dict.fromkeys(value for each in pools for value in each.values(key) or ())
+            has = dict.fromkeys(
+                value for each in pools for value in each.values(key) or ()
+            )
             yield Finding(
                 f"{work.title} selects `{key}: {wanted}`, which no node of pool {names} has",
-                work.where_selected(key), label="its pods stay Pending",
-                help=f"write {listed(has, ' or ')}" if has else "add the label to the pool",
+                work.where_selected(key),
+                label="its pods stay Pending",
+                help=f"write {listed(has, ' or ')}"
+                if has
+                else "add the label to the pool",
             )
 
 
 def _flavor_is_lost(work: Work, world: World, key: str) -> bool:
     """Whether a flavor of the job's queue wants the same label and no pool has it: told of the flavor."""
-    flavors = [world.plan.flavor(each.flavor) for each in work.queue.flavors()] if work.queue else []
-    return any(each is not None and each.node_labels.get(key) == work.selector[key] and not world.pools_of(each)
-               for each in flavors)
+    flavors = (
+        [world.plan.flavor(each.flavor) for each in work.queue.flavors()]
+        if work.queue
+        else []
+    )
+    return any(
+        each is not None
+        and each.node_labels.get(key) == work.selector[key]
+        and not world.pools_of(each)
+        for each in flavors
+    )
 
 
 def _reached(work: Work, world: World) -> tuple[NodePool, ...]:
@@ -66,4 +79,6 @@ def _reached(work: Work, world: World) -> tuple[NodePool, ...]:
     if named is not None:
         return (named,)
     choices = find_choices(world, {}, work.queue, work.asks, None)
-    return tuple({each.name: each for choice in choices for each in choice.pools}.values())
+    return tuple(
+        {each.name: each for choice in choices for each in choice.pools}.values()
+    )

@@ -29,6 +29,8 @@ def placement_group_with_block(pool: NodePool, world: World) -> Iterator[Finding
     if node_class is not None and node_class.placement_group and world.block(pool):
         yield Finding(
             f"pool `{pool.name}` launches into a Capacity Block and into placement group "
-            f"`{node_class.placement_group}`", node_class.where("placement_group"),
-            label="a block is placed closely by itself", help="remove the placement group",
+            f"`{node_class.placement_group}`",
+            node_class.where("placement_group"),
+            label="a block is placed closely by itself",
+            help="remove the placement group",
         )

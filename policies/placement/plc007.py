@@ -27,7 +27,12 @@ def placement_group_across_zones(pool: NodePool, world: World) -> Iterator[Findi
         jobs: [{name: llama, nodes: 1}]
     """
     node_class, zones = world.node_class(pool), pool.zones or ()
-    if node_class is None or not node_class.placement_group or len(zones) < 2 or node_class.efa:
+    if (
+        node_class is None
+        or not node_class.placement_group
+        or len(zones) < 2
+        or node_class.efa
+    ):
         return  # of nodes with EFA PLC003 tells the same, and their group is derived
     made = world.plan.bootstrap.placement_groups if world.plan.bootstrap else ()
     groups = {each.name: each.strategy for each in made}
@@ -35,6 +40,7 @@ def placement_group_across_zones(pool: NodePool, world: World) -> Iterator[Findi
     if groups.get(node_class.placement_group) == "cluster":
         yield Finding(
             f"pool `{pool.name}` has {len(zones)} zones and cluster placement group `{node_class.placement_group}`",
-            node_class.where("placement_group"), label="a cluster placement group lies in one zone",
+            node_class.where("placement_group"),
+            label="a cluster placement group lies in one zone",
             help="keep one zone, or take no cluster placement group",
         )

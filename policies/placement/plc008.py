@@ -27,10 +27,21 @@ def placement_strategy_unsupported(pool: NodePool, world: World) -> Iterator[Fin
     node_class, bootstrap = world.node_class(pool), world.plan.bootstrap
     if node_class is None or bootstrap is None:
         return
-    group = next((each for each in bootstrap.placement_groups if each.name == node_class.placement_group), None)
+    group = next(
+        (
+            each
+            for each in bootstrap.placement_groups
+            if each.name == node_class.placement_group
+        ),
+        None,
+    )
     for instance in world.types(pool) if group else ():
         supported = instance.placement_strategies
-        if group and "placement_strategies" not in instance.unknown and group.strategy not in supported:
+        if (
+            group
+            and "placement_strategies" not in instance.unknown
+            and group.strategy not in supported
+        ):
             yield Finding(
                 f"`{instance.name}` does not take placement strategy `{group.strategy}`",
                 node_class.where("placement_group"),

@@ -33,7 +33,8 @@ def reserved_without_selector(pool: NodePool, world: World) -> Iterator[Finding]
     alone = set(types) == {"reserved"}
     yield Finding(
         f"pool `{pool.name}` takes `reserved` capacity, and node class `{node_class.name}` selects no reservation",
-        pool.where("capacity_types"), label="no node is ever launched" if alone else "`reserved` is never used",
+        pool.where("capacity_types"),
+        label="no node is ever launched" if alone else "`reserved` is never used",
         help="add `capacityReservationSelectorTerms` with the id of the reservation, or take `on-demand`",
         severity=None if alone else Severity.WARNING,
     )

@@ -28,11 +28,15 @@ def reservation_unused(node_class: NodeClass, world: World) -> Iterator[Finding]
     pools = world.pools_of_class(node_class)
     if not node_class.reservations or not pools:
         return
-    if all(each.capacity_types is not None and "reserved" not in each.capacity_types for each in pools):
+    if all(
+        each.capacity_types is not None and "reserved" not in each.capacity_types
+        for each in pools
+    ):
         names = listed(each.name for each in pools)
         takes = listed(pools[0].capacity_types or ())
         yield Finding(
             f"node class `{node_class.name}` selects a reservation that pool {names} cannot use: it takes {takes}",
-            node_class.where("reservations"), label="paid for, and never used",
+            node_class.where("reservations"),
+            label="paid for, and never used",
             help="add `reserved` to the pool's `karpenter.sh/capacity-type`, or remove the reservation",
         )

@@ -24,7 +24,12 @@ def block_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
         nodePools: [{name: gpu, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
     """
     types = world.types(pool) if world.block(pool) else ()
-    if types and not any(each.capacity_block or "usage_classes" in each.unknown for each in types):
+    if types and not any(
+        each.capacity_block or "usage_classes" in each.unknown for each in types
+    ):
         names = listed(each.name for each in types[:3])
-        yield Finding(f"{names} is not sold in Capacity Blocks", pool.where("capacity_types"),
-                      help="take an on-demand reservation (`reserved`), or a type like `p5.48xlarge`")
+        yield Finding(
+            f"{names} is not sold in Capacity Blocks",
+            pool.where("capacity_types"),
+            help="take an on-demand reservation (`reserved`), or a type like `p5.48xlarge`",
+        )

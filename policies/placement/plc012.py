@@ -31,7 +31,12 @@ def spot_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
         jobs: [{name: llama, nodes: 1}]
     """
     types = world.types(pool) if pool.capacity_types == ("spot",) else ()
-    if types and not any(each.spot or "usage_classes" in each.unknown for each in types):
+    if types and not any(
+        each.spot or "usage_classes" in each.unknown for each in types
+    ):
         names = listed(each.name for each in types[:3])
-        yield Finding(f"{names} is not offered as spot", pool.where("capacity_types"),
-                      help="take `on-demand`, or a reservation")
+        yield Finding(
+            f"{names} is not offered as spot",
+            pool.where("capacity_types"),
+            help="take `on-demand`, or a reservation",
+        )

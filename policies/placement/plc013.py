@@ -27,17 +27,27 @@ def spot_for_gang(work: Work, world: World) -> Iterator[Finding]:
         nodePools: [{name: gpu, capacity: {type: spot}}]
         jobs: [{name: llama, nodes: 1}]
     """
-    wanted = {pool.name: pool for each in work.choices for pool in each.pools
-              if each.labels.get(CAPACITY_TYPE, "spot") == "spot"}
+    wanted = {
+        pool.name: pool
+        for each in work.choices
+        for pool in each.pools
+        if each.labels.get(CAPACITY_TYPE, "spot") == "spot"
+    }
     for pool in wanted.values() if work.gang else ():
         node_class = world.node_class(pool)
-        if node_class is not None and node_class.reservations and not any(
-            "reserved" in (each.capacity_types or ()) for each in world.pools_of_class(node_class)
+        if (
+            node_class is not None
+            and node_class.reservations
+            and not any(
+                "reserved" in (each.capacity_types or ())
+                for each in world.pools_of_class(node_class)
+            )
         ):
             continue  # told as a reservation that no pool can use
         if "spot" in (pool.capacity_types or ()):
             yield Finding(
                 f"job `{work.name}` needs several nodes at once, and pool `{pool.name}` may launch spot",
-                place(pool, CAPACITY_TYPE, "spot"), label="one interruption stops all nodes",
+                place(pool, CAPACITY_TYPE, "spot"),
+                label="one interruption stops all nodes",
                 help="take `on-demand` or a reservation for jobs of several nodes",
             )

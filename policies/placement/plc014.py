@@ -42,10 +42,14 @@ def type_not_in_zone(pool: NodePool, world: World) -> Iterator[Finding]:
         return  # RES008 reports it, and knows the account
     if not_offered(pool, world):
         zones, types = pool.zones or (), world.types(pool)
-        where = sorted({zone for each in types for zone in each.zones.get(zones[0][:-1], ())})
+        where = sorted(
+            {zone for each in types for zone in each.zones.get(zones[0][:-1], ())}
+        )
         yield Finding(
-            f"`{types[0].name}` is not offered in {listed(zones)}", pool.where("zones"),
-            help=_elsewhere(world, types[0], where), severity=_severity(world, zones[0][:-1], where),
+            f"`{types[0].name}` is not offered in {listed(zones)}",
+            pool.where("zones"),
+            help=_elsewhere(world, types[0], where),
+            severity=_severity(world, zones[0][:-1], where),
         )
 
 
@@ -61,5 +65,7 @@ def _elsewhere(world: World, instance: InstanceType, where: list[str]) -> str:
     if world.catalog.knows_names(region):
         return f"it is offered in {listed(where)}"
     ids = listed(sorted(world.catalog.zone_ids.get(each, each) for each in where))
-    return (f"it is offered in {ids}, and names of zones differ by account: "
-            f"`trainyard catalog refresh --region {region}` asks EC2 in yours; give the file with `--catalog`")
+    return (
+        f"it is offered in {ids}, and names of zones differ by account: "
+        f"`trainyard catalog refresh --region {region}` asks EC2 in yours; give the file with `--catalog`"
+    )

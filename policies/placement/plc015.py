@@ -38,6 +38,8 @@ def storage_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
         if volume.zone and zones and volume.zone not in zones:
             yield Finding(
                 f"volume `{volume.name}` is in `{volume.zone}`, and job `{work.name}` runs in "
-                f"{listed(sorted(zones))}", volume.where("zone"),
-                label="its pods stay Pending", help="put the pool and the file system into one zone",
+                f"{listed(sorted(zones))}",
+                volume.where("zone"),
+                label="its pods stay Pending",
+                help="put the pool and the file system into one zone",
             )

@@ -34,7 +34,11 @@ def block_too_small(pool: NodePool, world: World) -> Iterator[Finding]:
     nodes = max(world.most_nodes(pool, each) or 0 for each in types)
     most = world.param("instances") * len(ids)
     if ids and all(ids) and nodes > most:
-        blocks = "a Capacity Block has" if len(ids) == 1 else f"{len(ids)} Capacity Blocks have"
+        blocks = (
+            "a Capacity Block has"
+            if len(ids) == 1
+            else f"{len(ids)} Capacity Blocks have"
+        )
         yield Finding(
             f"pool `{pool.name}` may have {nodes} nodes, and {blocks} at most {most}",
             node_class.where("reservations"),

@@ -34,11 +34,23 @@ def interruption_queue_missing(release: HelmRelease, world: World) -> Iterator[F
         jobs: [{name: llama, nodes: 1}]
     """
     queue = value(release.values, "settings", "interruptionQueue")
-    if release.chart != "karpenter" or queue or (queue is None and "values" in release.unread):
+    if (
+        release.chart != "karpenter"
+        or queue
+        or (queue is None and "values" in release.unread)
+    ):
         return
-    spot = next((each for each in world.plan.node_pools if "spot" in (each.capacity_types or ())), None)
+    spot = next(
+        (
+            each
+            for each in world.plan.node_pools
+            if "spot" in (each.capacity_types or ())
+        ),
+        None,
+    )
     if spot is not None:
         yield Finding(
-            f"pool `{spot.name}` may launch spot, and Karpenter has no interruption queue", release.where("values"),
+            f"pool `{spot.name}` may launch spot, and Karpenter has no interruption queue",
+            release.where("values"),
             help="set `settings.interruptionQueue` to the SQS queue of the cluster",
         )

@@ -34,9 +34,19 @@ def unknown_instance_type(pool: NodePool, world: World) -> Iterator[Finding]:
     """
     for name in pool.instance_types or ():
         if known := sizes_of(name, world.catalog):
-            yield Finding(f"there is no instance type `{name}`", place(pool, INSTANCE_TYPE, name),
-                          help=f"the family has {listed(known)}")
+            yield Finding(
+                f"there is no instance type `{name}`",
+                place(pool, INSTANCE_TYPE, name),
+                help=f"the family has {listed(known)}",
+            )
     if pool.instance_types is None and (name := not_there(pool, world.catalog)):
-        size = next(index for index, each in enumerate(pool.requirements) if each.key.endswith("/instance-size"))
-        yield Finding(f"there is no instance type `{name}`", pool.where("requirements") / size,
-                      help=f"the family has {listed(sizes_of(name, world.catalog))}")
+        size = next(
+            index
+            for index, each in enumerate(pool.requirements)
+            if each.key.endswith("/instance-size")
+        )
+        yield Finding(
+            f"there is no instance type `{name}`",
+            pool.where("requirements") / size,
+            help=f"the family has {listed(sizes_of(name, world.catalog))}",
+        )

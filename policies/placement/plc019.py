@@ -27,7 +27,12 @@ def label_of_auto_mode(pool: NodePool) -> Iterator[Finding]:
         spec:
           template: {spec: {requirements: [{key: karpenter.k8s.aws/instance-category, operator: In, values: [p]}]}}
     """
-    for index, each in enumerate(pool.requirements if pool.node_class else ()):  # Auto Mode has a NodeClass of its own
+    for index, each in enumerate(
+        pool.requirements if pool.node_class else ()
+    ):  # Auto Mode has a NodeClass of its own
         if each.key.startswith("eks.amazonaws.com/instance-"):
-            yield Finding(f"`{each.key}` is a label of EKS Auto Mode", pool.where("requirements") / index,
-                          help=f"write `karpenter.k8s.aws/{each.key.partition('/')[2]}`")
+            yield Finding(
+                f"`{each.key}` is a label of EKS Auto Mode",
+                pool.where("requirements") / index,
+                help=f"write `karpenter.k8s.aws/{each.key.partition('/')[2]}`",
+            )

@@ -38,12 +38,25 @@ def label_value_of_no_node(pool: NodePool) -> Iterator[Finding]:
     """
     for each in pool.requirements:
         known = _VALUES.get(each.key, ()) if each.operator == "In" else ()
-        wrong = [value for value in each.values if value not in known and not placeholder(value)] if known else ()
+        wrong = (
+            [
+                value
+                for value in each.values
+                if value not in known and not placeholder(value)
+            ]
+            if known
+            else ()
+        )
         if wrong:
-            yield Finding(f"`{each.key}` is never `{wrong[0]}`", place(pool, each.key, wrong[0]),
-                          help=f"write {listed(known, ' or ')}")
+            yield Finding(
+                f"`{each.key}` is never `{wrong[0]}`",
+                place(pool, each.key, wrong[0]),
+                help=f"write {listed(known, ' or ')}",
+            )
 
 
 _VALUES = {
-    OS: ("linux", "windows"), ARCH: ("amd64", "arm64"), CAPACITY_TYPE: ("on-demand", "spot", "reserved"),
-}  # fmt: skip
+    OS: ("linux", "windows"),
+    ARCH: ("amd64", "arm64"),
+    CAPACITY_TYPE: ("on-demand", "spot", "reserved"),
+}

@@ -35,5 +35,8 @@ def node_group_across_zones(group: NodeGroup) -> Iterator[Finding]:
     """
     if len(group.zones) > 1 and (group.efa or group.capacity_block):
         why = "has EFA" if group.efa else "is in a Capacity Block"
-        yield Finding(f"node group `{group.name}` {why} and spans {len(group.zones)} Availability Zones",
-                      group.where("zones"), help="keep one zone")
+        yield Finding(
+            f"node group `{group.name}` {why} and spans {len(group.zones)} Availability Zones",
+            group.where("zones"),
+            help="keep one zone",
+        )

@@ -43,5 +43,7 @@ def node_group_block_with_placement(group: NodeGroup) -> Iterator[Finding]:
     if group.capacity_block and group.placement_group:
         yield Finding(
             f"node group `{group.name}` is in a Capacity Block and in placement group `{group.placement_group}`",
-            group.where("placement_group"), label="a block is placed closely by itself", help="remove `placement`",
+            group.where("placement_group"),
+            label="a block is placed closely by itself",
+            help="remove `placement`",
         )

@@ -34,9 +34,23 @@ def node_group_type_cannot(group: NodeGroup, world: World) -> Iterator[Finding]:
         instance = world.catalog.instance(name)
         if instance is None:
             continue
-        if group.efa and not instance.efa_interfaces and "efa_interfaces" not in instance.unknown:
-            yield Finding(f"node group `{group.name}` wants EFA, and `{name}` has none", group.where("efa"),
-                          help="take a larger size, or remove `efaEnabled`")
-        if group.capacity_block and not instance.capacity_block and "usage_classes" not in instance.unknown:
-            yield Finding(f"`{name}` of node group `{group.name}` is not sold in Capacity Blocks",
-                          group.where_type(name), help="take a type like `p5.48xlarge`")
+        if (
+            group.efa
+            and not instance.efa_interfaces
+            and "efa_interfaces" not in instance.unknown
+        ):
+            yield Finding(
+                f"node group `{group.name}` wants EFA, and `{name}` has none",
+                group.where("efa"),
+                help="take a larger size, or remove `efaEnabled`",
+            )
+        if (
+            group.capacity_block
+            and not instance.capacity_block
+            and "usage_classes" not in instance.unknown
+        ):
+            yield Finding(
+                f"`{name}` of node group `{group.name}` is not sold in Capacity Blocks",
+                group.where_type(name),
+                help="take a type like `p5.48xlarge`",
+            )

@@ -38,6 +38,9 @@ def requirements_leave_no_type(pool: NodePool, world: World) -> Iterator[Finding
         return  # told as an architecture that is none
     said = f"{broken.key} {broken.operator} {', '.join(broken.values)}".rstrip()
     index = pool.requirements.index(broken)
-    yield Finding(f"no instance type meets the requirements of pool `{pool.name}`: `{each.name}` is not `{said}`",
-                  pool.where("requirements") / index / "values", label="no node is ever launched",
-                  help=f"remove the requirement on `{broken.key}`, or change it")
+    yield Finding(
+        f"no instance type meets the requirements of pool `{pool.name}`: `{each.name}` is not `{said}`",
+        pool.where("requirements") / index / "values",
+        label="no node is ever launched",
+        help=f"remove the requirement on `{broken.key}`, or change it",
+    )

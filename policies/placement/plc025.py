@@ -42,5 +42,7 @@ def node_group_block_of_types(group: NodeGroup) -> Iterator[Finding]:
     if group.capacity_block and len(group.instance_types) > 1:
         yield Finding(
             f"node group `{group.name}` is in a Capacity Block and has {len(group.instance_types)} instance types",
-            group.where("instance_types"), label="a block is of one type", help="keep the type of the block",
+            group.where("instance_types"),
+            label="a block is of one type",
+            help="keep the type of the block",
         )

@@ -33,9 +33,15 @@ def subnet_without_zone(manifest: Manifest) -> Iterator[Finding]:
     for side in ("private", "public"):
         subnets = value(manifest.body, "vpc", "subnets", side)
         for name, subnet in subnets.items() if isinstance(subnets, dict) else ():
-            if not any(value(subnet, key) for key in ("az", "id", "cidr")) and not _ZONE.match(str(name)):
-                yield Finding(f"subnet `{name}` has no zone", Route((manifest.id, "vpc", "subnets", side, name)),
-                              key=True, help=f"write `{{az: …, id: {name}}}`, or the zone as its key")
+            if not any(
+                value(subnet, key) for key in ("az", "id", "cidr")
+            ) and not _ZONE.match(str(name)):
+                yield Finding(
+                    f"subnet `{name}` has no zone",
+                    Route((manifest.id, "vpc", "subnets", side, name)),
+                    key=True,
+                    help=f"write `{{az: …, id: {name}}}`, or the zone as its key",
+                )
 
 
 _ZONE = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9][a-z]\Z")

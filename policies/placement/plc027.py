@@ -34,5 +34,8 @@ def unknown_type_of_node_group(group: NodeGroup, world: World) -> Iterator[Findi
     """
     for name in group.instance_types:
         if known := sizes_of(name, world.catalog):
-            yield Finding(f"there is no instance type `{name}`", group.where_type(name),
-                          help=f"the family has {listed(known)}")
+            yield Finding(
+                f"there is no instance type `{name}`",
+                group.where_type(name),
+                help=f"the family has {listed(known)}",
+            )

@@ -43,10 +43,15 @@ def block_without_reservation(manifest: Manifest) -> Iterator[Finding]:
     for field in ("managedNodeGroups", "nodeGroups"):
         groups = manifest.body.get(field)
         for index, group in enumerate(groups if isinstance(groups, list) else ()):
-            block = value(group, "instanceMarketOptions", "marketType") == "capacity-block"
-            if block and not value(group, "capacityReservation", "capacityReservationTarget"):
+            block = (
+                value(group, "instanceMarketOptions", "marketType") == "capacity-block"
+            )
+            if block and not value(
+                group, "capacityReservation", "capacityReservationTarget"
+            ):
                 yield Finding(
                     f"node group `{value(group, 'name')}` wants a Capacity Block and names none",
-                    Route((manifest.id, field, index, "instanceMarketOptions")), key=True,
+                    Route((manifest.id, field, index, "instanceMarketOptions")),
+                    key=True,
                     help="add `capacityReservation: {capacityReservationTarget: {capacityReservationID: cr-…}}`",
                 )

@@ -44,6 +44,9 @@ def disk_without_zone(manifest: Manifest) -> Iterator[Finding]:
     if str(value(spec, "csi", "volumeHandle")).startswith("local-ebs://"):
         return  # a disk of each node (EBS CSI driver 1.64, node-local volumes)
     if value(spec, "csi", "driver") == EBS and value(spec, "nodeAffinity") is None:
-        yield Finding(f"volume `{manifest.ref.name}` has no node affinity to the zone of its disk",
-                      Route((manifest.id, "spec", "csi")), key=True,
-                      help="add `nodeAffinity` with `topology.kubernetes.io/zone` `In` the disk's zone")
+        yield Finding(
+            f"volume `{manifest.ref.name}` has no node affinity to the zone of its disk",
+            Route((manifest.id, "spec", "csi")),
+            key=True,
+            help="add `nodeAffinity` with `topology.kubernetes.io/zone` `In` the disk's zone",
+        )

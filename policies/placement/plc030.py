@@ -44,20 +44,37 @@ def node_group_zone_elsewhere(cluster: Cluster, world: World) -> Iterator[Findin
     """
     region = world.catalog.regions.get(cluster.region, ())
     network = cluster.network
-    has = network.zones or () if not network.subnets else tuple(each.zone for each in network.subnets)
+    has = (
+        network.zones or ()
+        if not network.subnets
+        else tuple(each.zone for each in network.subnets)
+    )
     for zone, at in _zones(network):
         if region and zone[:-1] in world.catalog.regions and zone not in region:
-            yield Finding(f"cluster `{cluster.name}` is in region `{cluster.region}`, which has no zone `{zone}`", at,
-                          help=f"write one of {listed(region)}")
+            yield Finding(
+                f"cluster `{cluster.name}` is in region `{cluster.region}`, which has no zone `{zone}`",
+                at,
+                help=f"write one of {listed(region)}",
+            )
             return
     known = has if has and all(each in region for each in has) else region
     for group in cluster.node_groups:
-        wrong = [zone for zone in group.zones if known and zone not in known and not placeholder(zone)]
+        wrong = [
+            zone
+            for zone in group.zones
+            if known and zone not in known and not placeholder(zone)
+        ]
         if wrong:
-            yield Finding(f"node group `{group.name}` is in `{wrong[0]}`, where cluster `{cluster.name}` has no subnet",
-                          group.where("zones"), help=f"write one of {listed(known)}")
+            yield Finding(
+                f"node group `{group.name}` is in `{wrong[0]}`, where cluster `{cluster.name}` has no subnet",
+                group.where("zones"),
+                help=f"write one of {listed(known)}",
+            )
 
 
 def _zones(network: Network) -> Iterator[tuple[str, Route]]:
-    yield from ((zone, network.where("zones") / index) for index, zone in enumerate(network.zones))
+    yield from (
+        (zone, network.where("zones") / index)
+        for index, zone in enumerate(network.zones)
+    )
     yield from ((each.zone, each.at / "az") for each in network.subnets)

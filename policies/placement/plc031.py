@@ -67,14 +67,28 @@ def feature_gate_off(release: HelmRelease, world: World) -> Iterator[Finding]:
         return
     pools = world.plan.node_pools
     for gate, default, need, those in (
-        ("reservedCapacity", True, "pool `{}` takes `reserved` capacity only",
-         [each for each in pools if each.capacity_types == ("reserved",)]),
-        ("staticCapacity", False, "pool `{}` has `replicas`", [each for each in pools if each.replicas is not None]),
+        (
+            "reservedCapacity",
+            True,
+            "pool `{}` takes `reserved` capacity only",
+            [each for each in pools if each.capacity_types == ("reserved",)],
+        ),
+        (
+            "staticCapacity",
+            False,
+            "pool `{}` has `replicas`",
+            [each for each in pools if each.replicas is not None],
+        ),
         ("nodeOverlay", False, "overlay `{}` is there", world.plan.node_overlays),
     ):
         said = value(release.values, "settings", "featureGates", gate)
-        off = said is False or (said is None and not default and "values" not in release.unread)
+        off = said is False or (
+            said is None and not default and "values" not in release.unread
+        )
         if off and those:
-            yield Finding(f"{need.format(those[0].name)}, and Karpenter's feature gate `{gate}` is off",
-                          release.where("values"), label="no node is ever launched",
-                          help=f"set `settings.featureGates.{gate}: true`")
+            yield Finding(
+                f"{need.format(those[0].name)}, and Karpenter's feature gate `{gate}` is off",
+                release.where("values"),
+                label="no node is ever launched",
+                help=f"set `settings.featureGates.{gate}: true`",
+            )

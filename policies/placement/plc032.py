@@ -52,13 +52,18 @@ def file_system_without_zone(work: Work, world: World) -> Iterator[Finding]:
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
     """
     zones = {zone for pool in work.pools for zone in pool.zones or ()}
-    if len(zones) < 2 or not all(pool.zones for pool in work.pools) or (work.gang and work.efa):
+    if (
+        len(zones) < 2
+        or not all(pool.zones for pool in work.pools)
+        or (work.gang and work.efa)
+    ):
         return  # EFA across zones is told as such
     for volume in world.storage.volumes(work.job.namespace, work.claims):
         if volume.driver == FSX and volume.zone is None and "zone" not in volume.unread:
             yield Finding(
                 f"volume `{volume.name}` says no zone, and job `{work.name}` may run in {listed(sorted(zones))}",
-                volume.at, label="reads may cross zones",
+                volume.at,
+                label="reads may cross zones",
                 help=f"add `nodeAffinity` with `{ZONE}` `In` the zone of the file system",
             )
             return

@@ -11,7 +11,9 @@ from compiler.policy.world import World
 
 
 @rule("PLC033", severity=Severity.WARNING)
-def file_system_in_other_region(volume: PersistentVolume, world: World) -> Iterator[Finding]:
+def file_system_in_other_region(
+    volume: PersistentVolume, world: World
+) -> Iterator[Finding]:
     """A volume mounts an FSx file system of another region than the cluster's.
 
     The DNS name of a file system holds its region (FSx for Lustre user guide). Across regions a mount needs peered
@@ -43,14 +45,19 @@ def file_system_in_other_region(volume: PersistentVolume, world: World) -> Itera
             volumeHandle: fs-0a1b2c3d4e5f60718
             volumeAttributes: {dnsname: fs-0a1b2c3d4e5f60718.fsx.us-west-2.amazonaws.com, mountname: abcdefgh}
     """
-    found = _REGION.search(volume.attributes.get("dnsname", "")) if volume.driver == FSX else None
+    found = (
+        _REGION.search(volume.attributes.get("dnsname", ""))
+        if volume.driver == FSX
+        else None
+    )
     zones = {zone[:-1] for pool in world.pools for zone in pool.zones or ()}
     known = world.catalog.regions.keys()
     homes = {each for each in (world.region,) if each in known} or (zones & known)
     if found is not None and homes and found[1] in known and found[1] not in homes:
         yield Finding(
             f"volume `{volume.name}` is in region `{found[1]}`, and the nodes are in `{min(homes)}`",
-            volume.where("attributes"), help=f"write the DNS name of a file system in `{min(homes)}`",
+            volume.where("attributes"),
+            help=f"write the DNS name of a file system in `{min(homes)}`",
         )
 
 

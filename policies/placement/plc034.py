@@ -42,23 +42,37 @@ def drain_over_block(pool: NodePool, world: World) -> Iterator[Finding]:
     """
     if not world.block(pool):
         return
-    most, drain, types = world.param("minutes") * 60, seconds(pool.termination_grace), world.types(pool)
+    most, drain, types = (
+        world.param("minutes") * 60,
+        seconds(pool.termination_grace),
+        world.types(pool),
+    )
     if types and all(each.family in _ULTRASERVERS for each in types):
         yield Finding(
             f"pool `{pool.name}` is of UltraServers, which EC2 takes 60 minutes before their block ends, and Karpenter "
-            "drains from 40 minutes on", pool.where("termination_grace"), label="pods are not told to stop",
+            "drains from 40 minutes on",
+            pool.where("termination_grace"),
+            label="pods are not told to stop",
             help="save often, and stop the jobs by hand in time",
         )
     elif drain is not None and drain > most:
         yield Finding(
             f"pool `{pool.name}` drains in {Duration(drain)}, and EC2 may take the nodes of its block after "
-            f"{Duration(most)}", pool.where("termination_grace"), label="what is being saved is lost",
+            f"{Duration(most)}",
+            pool.where("termination_grace"),
+            label="what is being saved is lost",
             help=f"write `terminationGracePeriod: {Duration(most)}`",
         )
-    elif drain is None and any(_KEPT in work.pod.annotations for work in world.works_on(pool) if work.pod is not None):
+    elif drain is None and any(
+        _KEPT in work.pod.annotations
+        for work in world.works_on(pool)
+        if work.pod is not None
+    ):
         yield Finding(
             f"pool `{pool.name}` of a Capacity Block has no `terminationGracePeriod`, and its pods may not be "
-            "disrupted", pool.where("termination_grace"), label="pods are not told to stop",
+            "disrupted",
+            pool.where("termination_grace"),
+            label="pods are not told to stop",
             help=f"write `terminationGracePeriod: {Duration(most)}`",
         )
 

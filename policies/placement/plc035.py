@@ -38,7 +38,9 @@ def no_spare_node(flavor: Flavor, world: World) -> Iterator[Finding]:
     names = listed(work.name for work in works)
     yield Finding(
         f"{'job' if len(works) == 1 else 'jobs'} {names} {'takes' if len(works) == 1 else 'take'} {asked} of {nodes} "
-        f"nodes of `{flavor.name}`", pools[0].where("replicas"), label="a node that fails has no successor",
+        f"nodes of `{flavor.name}`",
+        pools[0].where("replicas"),
+        label="a node that fails has no successor",
         help=f"leave {spare} to spare",
     )
 
@@ -46,7 +48,11 @@ def no_spare_node(flavor: Flavor, world: World) -> Iterator[Finding]:
 def _bought(pool: NodePool, world: World) -> bool:
     """Whether a pool's nodes are always on, and only of reservations that are named."""
     node_class = world.node_class(pool)
-    reserved = pool.capacity_types == ("reserved",) and node_class is not None and bool(node_class.reservations)
+    reserved = (
+        pool.capacity_types == ("reserved",)
+        and node_class is not None
+        and bool(node_class.reservations)
+    )
     return reserved and pool.replicas is not None
 
 

@@ -10,7 +10,9 @@ from compiler.policy.world import World
 
 
 @rule("PLC036", severity=Severity.WARNING)
-def file_system_in_other_vpc(volume: PersistentVolume, world: World) -> Iterator[Finding]:
+def file_system_in_other_vpc(
+    volume: PersistentVolume, world: World
+) -> Iterator[Finding]:
     """A cluster makes a VPC of its own, and a volume mounts by name a file system that is older than it.
 
     The file system is then in another VPC, where its name has an address and here it has none: pods stay in
@@ -40,12 +42,18 @@ def file_system_in_other_vpc(volume: PersistentVolume, world: World) -> Iterator
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
     """
     cluster = world.plan.cluster
-    if cluster is None or not world.plan.closed or cluster.network.vpc is not None or volume.driver != FSX:
+    if (
+        cluster is None
+        or not world.plan.closed
+        or cluster.network.vpc is not None
+        or volume.driver != FSX
+    ):
         return
     host = volume.attributes.get("dnsname", "")
     if host.startswith("fs-"):
         yield Finding(
             f"volume `{volume.name}` mounts `{host.partition('.')[0]}` by name, and the cluster is in a VPC of its own",
-            volume.where("attributes"), label="the name has no address there",
+            volume.where("attributes"),
+            label="the name has no address there",
             help="add `address:`, that of its first network interface, or import the VPC that it is in",
         )

@@ -36,7 +36,8 @@ def block_over(node_class: NodeClass, world: World) -> Iterator[Finding]:
         return
     if last < world.today:
         yield Finding(
-            f"the Capacity Block of `{node_class.name}` was over on {last}", node_class.at,
+            f"the Capacity Block of `{node_class.name}` was over on {last}",
+            node_class.at,
             label="no node comes any more",
             help="write the `id`, `starts` and `ends` of the block that you bought in its place, or remove the pool",
         )

@@ -37,18 +37,44 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     queue, manager = work.queue, world.plan.queue_manager
-    if queue is None or not queue.groups or (manager is not None and manager.ignore_undeclared):
+    if (
+        queue is None
+        or not queue.groups
+        or (manager is not None and manager.ignore_undeclared)
+    ):
         return
-    prefixes = (*manager.excluded_prefixes, *manager.transformed) if manager is not None else ()
-    covered = queue.covered | {MISSPELT[each] for each in queue.covered if each in MISSPELT}  # told by EFA004
-    asks = {**work.asks, **{name: amount for _, _, beside in work.others for name, amount in beside.items()}}
-    lacking = [name for name, asked in asks.items() if asked and name not in covered and name not in MISSPELT
-               and not (prefixes and name.startswith(prefixes)) and not (manager is None and _summed(name, covered))]
+    prefixes = (
+        (*manager.excluded_prefixes, *manager.transformed)
+        if manager is not None
+        else ()
+    )
+    covered = queue.covered | {
+        MISSPELT[each] for each in queue.covered if each in MISSPELT
+    }  # told by EFA004
+    asks = {
+        **work.asks,
+        **{
+            name: amount
+            for _, _, beside in work.others
+            for name, amount in beside.items()
+        },
+    }
+    lacking = [
+        name
+        for name, asked in asks.items()
+        if asked
+        and name not in covered
+        and name not in MISSPELT
+        and not (prefixes and name.startswith(prefixes))
+        and not (manager is None and _summed(name, covered))
+    ]
     if lacking:
         names = listed(lacking, " and ")
         yield Finding(
             f"{work.title} asks for {names}, which queue `{queue.name}` does not cover",
-            queue.groups[0].where("covered") if len(queue.groups) == 1 else queue.where("groups"),
+            queue.groups[0].where("covered")
+            if len(queue.groups) == 1
+            else queue.where("groups"),
             label="the job is never admitted",
             help=f"add {names} to `coveredResources`, with a quota in each flavor",
         )
@@ -58,4 +84,6 @@ def _summed(name: str, covered: Iterable[str]) -> bool:
     """Whether a queue covers what may be made of a resource: Kueue's configuration, which is elsewhere, may turn
     `nvidia.com/gpucores` into `nvidia.com/total-gpucores` (kueue v0.19.2, `resources.transformations`)."""
     domain, _, part = name.rpartition("/")
-    return any(each.startswith(f"{domain}/") and each.endswith(f"-{part}") for each in covered)
+    return any(
+        each.startswith(f"{domain}/") and each.endswith(f"-{part}") for each in covered
+    )

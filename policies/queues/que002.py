@@ -35,19 +35,39 @@ def flavor_matches_no_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
     if not flavor.node_labels or not whole(world) or world.pools_of(flavor):
         return
     rest = {key: wanted for key, wanted in flavor.node_labels.items() if key != ZONE}
-    if any(world.may_match(each, rest) and not_offered(each, world) for each in world.pools) and rest:
+    if (
+        any(
+            world.may_match(each, rest) and not_offered(each, world)
+            for each in world.pools
+        )
+        and rest
+    ):
         return  # told as a zone of the pool that does not have the type
     for key, wanted in flavor.node_labels.items():
-        if not any(world.has_label(each, key, wanted) is not False for each in world.pools):
-            names = [each.name for each in world.pools if key != NODEPOOL_LABEL or not isinstance(each, GroupPool)]
+        if not any(
+            world.has_label(each, key, wanted) is not False for each in world.pools
+        ):
+            names = [
+                each.name
+                for each in world.pools
+                if key != NODEPOOL_LABEL or not isinstance(each, GroupPool)
+            ]
             close = near(wanted, names) if key == NODEPOOL_LABEL else []
             pools = f"the pools are {listed(names)}"
             yield Finding(
                 f"flavor `{flavor.name}` selects `{key}: {wanted}`, which no pool has",
-                flavor.where("node_labels") / key, label="its pods stay Pending",
-                help=f"did you mean `{close[0]}`?" if close else pools if key == NODEPOOL_LABEL else
-                f"add the label to a pool, or select by one that it has; {pools}",
+                flavor.where("node_labels") / key,
+                label="its pods stay Pending",
+                help=f"did you mean `{close[0]}`?"
+                if close
+                else pools
+                if key == NODEPOOL_LABEL
+                else f"add the label to a pool, or select by one that it has; {pools}",
             )
             return
-    yield Finding(f"no pool has all labels of flavor `{flavor.name}`", flavor.where("node_labels"),
-                  label="its pods stay Pending", help="select by `karpenter.sh/nodepool`")
+    yield Finding(
+        f"no pool has all labels of flavor `{flavor.name}`",
+        flavor.where("node_labels"),
+        label="its pods stay Pending",
+        help="select by `karpenter.sh/nodepool`",
+    )

@@ -33,12 +33,17 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     trainer = work.runtime.trainer() if work.runtime else None
     # What a patch drops of the runtime's tolerations is told by RUN005.
     own = (*work.tolerations, *(trainer.pod.tolerations if trainer else ()))
-    if work.queue is not None and any(world.plan.flavor(each.flavor) is None for each in work.queue.flavors()):
+    if work.queue is not None and any(
+        world.plan.flavor(each.flavor) is None for each in work.queue.flavors()
+    ):
         return
     for choice in work.choices:
         if _passed_over(choice, own):
             continue
-        taints = [keeping_away(each, (*own, *choice.tolerations), work.asks) for each in choice.pools]
+        taints = [
+            keeping_away(each, (*own, *choice.tolerations), work.asks)
+            for each in choice.pools
+        ]
         if taints and all(taints):
             key = taints[0].partition("=")[0].partition(":")[0]
             if key in MISSPELT or work.may_ask(key):
@@ -47,8 +52,10 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
             by = f" ({name})" if name else ""
             yield Finding(
                 f"{work.title} does not tolerate `{taints[0]}` of pool `{choice.pools[0].name}`{by}",
-                work.where_tolerated, label="its pods stay Pending",
-                help="add the toleration to the runtime" + (f", or to {name}" if name else ""),
+                work.where_tolerated,
+                label="its pods stay Pending",
+                help="add the toleration to the runtime"
+                + (f", or to {name}" if name else ""),
             )
             return
     yield from _others(work, world)
@@ -58,14 +65,21 @@ def _others(work: Work, world: World) -> Iterator[Finding]:
     """Pods beside those of the trainer, which get a flavor of the queue too: an initializer asks for no device whose
     taint EKS would tolerate for it."""
     for each, pod, asks in work.others if work.queue else ():
-        choices = [choice for choice in find_choices(world, pod.node_selector, work.queue, asks, None)
-                   if not _passed_over(choice, pod.tolerations)]
+        choices = [
+            choice
+            for choice in find_choices(world, pod.node_selector, work.queue, asks, None)
+            if not _passed_over(choice, pod.tolerations)
+        ]
         taints = [_taint(pod, choice, asks, world) for choice in choices]
-        flavors = [flavor for group in groups_of(work.queue, asks) for flavor in group.flavors]
+        flavors = [
+            flavor for group in groups_of(work.queue, asks) for flavor in group.flavors
+        ]
         if taints and all(taints) and len(choices) >= len(flavors):
             yield Finding(
                 f"`{each.name}` of {work.title} does not tolerate `{taints[0]}` of pool "
-                f"`{choices[0].pools[0].name}`", pod.where("tolerations"), label="its pod stays Pending",
+                f"`{choices[0].pools[0].name}`",
+                pod.where("tolerations"),
+                label="its pod stays Pending",
                 help="add the toleration to its pods in the runtime, or to the flavor",
             )
             return
@@ -74,13 +88,18 @@ def _others(work: Work, world: World) -> Iterator[Finding]:
 def _passed_over(choice: Choice, reach: tuple[Toleration, ...]) -> bool:
     """Whether Kueue passes over a flavor for its own taints: told by QUE021, if there is no other."""
     flavor = choice.flavor
-    return flavor is not None and bool(untolerated(flavor.node_taints, (*reach, *flavor.tolerations)))
+    return flavor is not None and bool(
+        untolerated(flavor.node_taints, (*reach, *flavor.tolerations))
+    )
 
 
 def _taint(pod: Pod, choice: Choice, asks: Resources, world: World) -> str:
     """A taint that keeps a pod off every node that a flavor sends it to for certain, or nothing."""
     labels = choice.flavor.node_labels if choice.flavor else {}
     reach = (*pod.tolerations, *choice.tolerations)
-    found = [keeping_away(pool, reach, asks) for pool in choice.pools
-             if any(world.has_label(pool, *label) for label in labels.items())]
+    found = [
+        keeping_away(pool, reach, asks)
+        for pool in choice.pools
+        if any(world.has_label(pool, *label) for label in labels.items())
+    ]
     return found[0] if len(found) == len(choice.pools) and all(found) else ""

@@ -45,7 +45,12 @@ def gang_over_quota(work: Work, world: World) -> Iterator[Finding]:
           {flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 16}]}]}]}
     """
     lack = queue_lack(work, world)
-    if lack is None or work.queue is None or over_node(work, world) or over_pool(work, world):
+    if (
+        lack is None
+        or work.queue is None
+        or over_node(work, world)
+        or over_pool(work, world)
+    ):
         return
     quota, asked, most = lack
     # a job that fits by its accelerators is not too large: the quota of something else is too small
@@ -53,7 +58,11 @@ def gang_over_quota(work: Work, world: World) -> Iterator[Finding]:
     together = work.queue.cohort is not None and not world.plan.closed
     yield Finding(
         f"job `{work.name}` asks for {asked} of `{quota.resource}`, and queue `{work.queue.name}` can admit at most "
-        f"{most}", quota.where("nominal") if odd else work.where("nodes"), label="it waits for ever",
+        f"{most}",
+        quota.where("nominal") if odd else work.where("nodes"),
+        label="it waits for ever",
         help="make the job smaller, or the quota larger",
-        notes=(f"with all that cohort `{work.queue.cohort}` of these files lends it",) if together else (),
+        notes=(f"with all that cohort `{work.queue.cohort}` of these files lends it",)
+        if together
+        else (),
     )

@@ -30,12 +30,21 @@ def quota_of_part_nodes(queue: ClusterQueue, world: World) -> Iterator[Finding]:
     """
     for group in queue.flavors():
         flavor = world.plan.flavor(group.flavor)
-        types = {t.name: t for pool in (world.pools_of(flavor) if flavor else ()) for t in world.types(pool)}
+        types = {
+            t.name: t
+            for pool in (world.pools_of(flavor) if flavor else ())
+            for t in world.types(pool)
+        }
         for quota in group.quotas:
-            sizes = {each.accelerators for each in types.values() if each.accelerator_resource == quota.resource}
+            sizes = {
+                each.accelerators
+                for each in types.values()
+                if each.accelerator_resource == quota.resource
+            }
             if len(sizes) == 1 and quota.nominal.value % (size := next(iter(sizes))):
                 low = quota.nominal.value // size * size
                 yield Finding(
                     f"queue `{queue.name}` has {quota.nominal} of `{quota.resource}`, and nodes have {size} each",
-                    quota.where("nominal"), help=f"write {low} or {low + size}",
+                    quota.where("nominal"),
+                    help=f"write {low} or {low + size}",
                 )

@@ -29,6 +29,8 @@ def topology_needs_standing_nodes(flavor: Flavor, world: World) -> Iterator[Find
     if pools and all(world.starts_empty(each) for each in pools):
         yield Finding(
             f"flavor `{flavor.name}` places by topology `{flavor.topology}`, and pool `{pools[0].name}` starts from 0 "
-            "nodes", flavor.where("topology"), label="no job is ever admitted",
+            "nodes",
+            flavor.where("topology"),
+            label="no job is ever admitted",
             help="keep the nodes always on (`replicas`), or use no topology",
         )

@@ -28,5 +28,8 @@ def pods_ready_unset(manager: QueueManager) -> Iterator[Finding]:
         integrations: {frameworks: [trainer.kubeflow.org/trainjob]}
     """
     if manager.pods_ready is None:
-        yield Finding("Kueue's configuration has no `waitForPodsReady.timeout`", manager.where("pods_ready"),
-                      help="write `waitForPodsReady: {timeout: 30m}`: longer than a node and the image take")
+        yield Finding(
+            "Kueue's configuration has no `waitForPodsReady.timeout`",
+            manager.where("pods_ready"),
+            help="write `waitForPodsReady: {timeout: 30m}`: longer than a node and the image take",
+        )

@@ -25,10 +25,13 @@ def pods_ready_too_short(manager: QueueManager, world: World) -> Iterator[Findin
         kueue: {waitForPodsReady: 30m}
     """
     ready, least = manager.pods_ready, world.param("minutes")
-    if ready is None or (world.pools and not any(world.starts_empty(each) for each in world.pools)):
+    if ready is None or (
+        world.pools and not any(world.starts_empty(each) for each in world.pools)
+    ):
         return
     if ready.seconds < least * 60:
         yield Finding(
             f"jobs whose pods are not ready within {ready} are evicted, and a node with its image takes {least}m",
-            manager.where("pods_ready"), help=f"write at least `{least}m`",
+            manager.where("pods_ready"),
+            help=f"write at least `{least}m`",
         )

@@ -29,7 +29,11 @@ def framework_not_managed(manager: QueueManager, world: World) -> Iterator[Findi
         integrations: {frameworks: [batch/job, trainer.kubeflow.org/trainjob]}
     """
     queued = next((each for each in world.plan.jobs if each.queue), None)
-    if manager.frameworks and queued is not None and "trainer.kubeflow.org/trainjob" not in manager.frameworks:
+    if (
+        manager.frameworks
+        and queued is not None
+        and "trainer.kubeflow.org/trainjob" not in manager.frameworks
+    ):
         yield Finding(
             f"Kueue does not manage TrainJobs, and `{queued.name}` has queue `{queued.queue}`",
             manager.where("frameworks"),

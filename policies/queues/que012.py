@@ -35,6 +35,10 @@ def queue_stopped(work: Work, world: World) -> Iterator[Finding]:
     name = work.job.queue or ("default" if work.queued else None)
     for queue in (work.queue, world.plan.local_queue(work.job.namespace, name)):
         if queue is not None and queue.stopped:
-            yield Finding(f"queue `{queue.name}`, which {work.title} goes to, is stopped",
-                          queue.where("stopped"), label="the job is never admitted", help="remove `stopPolicy`")
+            yield Finding(
+                f"queue `{queue.name}`, which {work.title} goes to, is stopped",
+                queue.where("stopped"),
+                label="the job is never admitted",
+                help="remove `stopPolicy`",
+            )
             return

@@ -9,8 +9,19 @@ from compiler.policy.values import items, value
 from compiler.source import Route
 
 
-@rule("QUE013", severity=Severity.WARNING, kinds=("/Service", "/ConfigMap", "/Secret", "/ServiceAccount",
-      "/PersistentVolumeClaim", "trainer.kubeflow.org/ClusterTrainingRuntime", "trainer.kubeflow.org/TrainingRuntime"))
+@rule(
+    "QUE013",
+    severity=Severity.WARNING,
+    kinds=(
+        "/Service",
+        "/ConfigMap",
+        "/Secret",
+        "/ServiceAccount",
+        "/PersistentVolumeClaim",
+        "trainer.kubeflow.org/ClusterTrainingRuntime",
+        "trainer.kubeflow.org/TrainingRuntime",
+    ),
+)
 def queue_label_without_effect(manifest: Manifest) -> Iterator[Finding]:
     """The queue label is on an object that is no workload.
 
@@ -34,15 +45,22 @@ def queue_label_without_effect(manifest: Manifest) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     if value(manifest.body, *_LABEL) is not None:
-        yield Finding(f"`{manifest.ref}` has a queue label and is no workload", Route((manifest.id, *_LABEL)),
-                      help="put the label on the TrainJob", key=True)
+        yield Finding(
+            f"`{manifest.ref}` has a queue label and is no workload",
+            Route((manifest.id, *_LABEL)),
+            help="put the label on the TrainJob",
+            key=True,
+        )
     jobs: Path = ("spec", "template", "spec", "replicatedJobs")
     for index, job in enumerate(items(manifest.body, *jobs)):
         for inner in (("template",), ("template", "spec", "template")):
             if value(job, *inner, *_LABEL) is not None:
-                yield Finding(f"`{manifest.ref}` gives a queue label to what a job is made of",
-                              Route((manifest.id, *jobs, index, *inner, *_LABEL)),
-                              help="put the label on the TrainJob", key=True)
+                yield Finding(
+                    f"`{manifest.ref}` gives a queue label to what a job is made of",
+                    Route((manifest.id, *jobs, index, *inner, *_LABEL)),
+                    help="put the label on the TrainJob",
+                    key=True,
+                )
 
 
 Path = tuple[str, ...]

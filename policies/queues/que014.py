@@ -30,8 +30,15 @@ def old_queue_api(_plan: Plan, world: World) -> Iterator[Finding]:
         metadata: {name: new, namespace: team-a}
         spec: {clusterQueue: research}
     """
-    old = [each for each in world.manifests if each.body.get("apiVersion") == "kueue.x-k8s.io/v1beta1"]
+    old = [
+        each
+        for each in world.manifests
+        if each.body.get("apiVersion") == "kueue.x-k8s.io/v1beta1"
+    ]
     if old:
-        yield Finding(f"`{old[0].ref}` is written for `kueue.x-k8s.io/v1beta1`", Route((old[0].id, "apiVersion")),
-                      help="write `kueue.x-k8s.io/v1beta2` and the names of its fields",
-                      notes=(f"{len(old) - 1} more objects are",) if len(old) > 1 else ())
+        yield Finding(
+            f"`{old[0].ref}` is written for `kueue.x-k8s.io/v1beta1`",
+            Route((old[0].id, "apiVersion")),
+            help="write `kueue.x-k8s.io/v1beta2` and the names of its fields",
+            notes=(f"{len(old) - 1} more objects are",) if len(old) > 1 else (),
+        )

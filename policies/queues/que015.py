@@ -27,9 +27,13 @@ def job_past_the_queue(work: Work, world: World) -> Iterator[Finding]:
     """
     if work.job.queue is not None:
         return
-    here = [each for each in world.plan.local_queues if each.namespace == work.job.namespace]
+    here = [
+        each for each in world.plan.local_queues if each.namespace == work.job.namespace
+    ]
     if here and all(each.name != "default" for each in here):
         yield Finding(
-            f"job `{work.name}` has no queue", work.where("queue"), label="it runs past every quota",
+            f"job `{work.name}` has no queue",
+            work.where("queue"),
+            label="it runs past every quota",
             help=f"add the label `kueue.x-k8s.io/queue-name: {here[0].name}`",
         )

@@ -32,7 +32,13 @@ def borrowing_with_fair_sharing(queue: ClusterQueue, world: World) -> Iterator[F
         spec: {preemption: {reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority}}}
     """
     manager = world.plan.queue_manager
-    if queue.preemption.borrow_within_cohort != "Never" and manager is not None and manager.fair_sharing:
-        yield Finding(f"queue `{queue.name}` borrows by priority, and fair sharing is on",
-                      queue.where("preemption") / "borrowWithinCohort",
-                      help="remove `borrowWithinCohort`, or fair sharing")
+    if (
+        queue.preemption.borrow_within_cohort != "Never"
+        and manager is not None
+        and manager.fair_sharing
+    ):
+        yield Finding(
+            f"queue `{queue.name}` borrows by priority, and fair sharing is on",
+            queue.where("preemption") / "borrowWithinCohort",
+            help="remove `borrowWithinCohort`, or fair sharing",
+        )

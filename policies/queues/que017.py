@@ -32,16 +32,24 @@ def flavor_without_labels(flavor: Flavor, world: World) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     # With a topology the API refuses it (verify).
-    if not flavor.node_labels and flavor.topology is None and len(world.pools) > 1 and any(
-        _steers(queue, flavor) for queue in world.plan.cluster_queues
+    if (
+        not flavor.node_labels
+        and flavor.topology is None
+        and len(world.pools) > 1
+        and any(_steers(queue, flavor) for queue in world.plan.cluster_queues)
     ):
-        yield Finding(f"flavor `{flavor.name}` selects no nodes, and there are {len(world.pools)} pools",
-                      flavor.where("node_labels"), help="add `nodeLabels: {karpenter.sh/nodepool: …}`")
+        yield Finding(
+            f"flavor `{flavor.name}` selects no nodes, and there are {len(world.pools)} pools",
+            flavor.where("node_labels"),
+            help="add `nodeLabels: {karpenter.sh/nodepool: …}`",
+        )
 
 
 def _steers(queue: ClusterQueue, flavor: Flavor) -> bool:
     """Whether the flavor decides where jobs of a queue land: it counts devices, or everything."""
     for group in queue.groups:
         if any(each.flavor == flavor.name for each in group.flavors):
-            return len(queue.groups) == 1 or any(each in ACCELERATORS for each in group.covered)
+            return len(queue.groups) == 1 or any(
+                each in ACCELERATORS for each in group.covered
+            )
     return False

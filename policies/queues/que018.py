@@ -30,12 +30,16 @@ def queue_of_other_namespace(work: Work, world: World) -> Iterator[Finding]:
     name, namespace = work.job.queue, work.job.namespace
     if name is None or not namespace or world.plan.closed:
         return
-    here = [each for each in world.plan.local_queues if each.namespace in (namespace, "")]
+    here = [
+        each for each in world.plan.local_queues if each.namespace in (namespace, "")
+    ]
     behind = next((each.name for each in here if each.cluster_queue == name), None)
     if behind is not None and not any(each.name == name for each in here):
         yield Finding(
-            f"{work.title} names ClusterQueue `{name}`, and jobs go to a LocalQueue", work.where("queue"),
-            label="the job is never admitted", help=f"write `{behind}`, its LocalQueue in namespace `{namespace}`",
+            f"{work.title} names ClusterQueue `{name}`, and jobs go to a LocalQueue",
+            work.where("queue"),
+            label="the job is never admitted",
+            help=f"write `{behind}`, its LocalQueue in namespace `{namespace}`",
         )
     named = [each for each in world.plan.local_queues if each.name == name]
     if here or not named:
@@ -44,9 +48,12 @@ def queue_of_other_namespace(work: Work, world: World) -> Iterator[Finding]:
     elsewhere = [each for each in named if (each.namespace, name) not in used]
     if elsewhere:
         queue = elsewhere[0]
-        alone = sum(each.queue == name for each in world.plan.jobs) == 1  # of several jobs the queue is the odd one
+        alone = (
+            sum(each.queue == name for each in world.plan.jobs) == 1
+        )  # of several jobs the queue is the odd one
         yield Finding(
             f"{work.title} is in namespace `{namespace}`, its queue `{name}` in `{queue.namespace}`",
-            work.where("queue") if alone else queue.where("namespace"), label="the job is never admitted",
+            work.where("queue") if alone else queue.where("namespace"),
+            label="the job is never admitted",
             help=f"make a LocalQueue `{name}` in namespace `{namespace}`, or move the job to `{queue.namespace}`",
         )

@@ -39,21 +39,43 @@ def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
     queue = work.queue
     if queue is None or turned_away(work, world):
         return  # the latter is told by QUE008
-    selector = {key: value for key, value in work.selector.items() if not placeholder(value)}
+    selector = {
+        key: value for key, value in work.selector.items() if not placeholder(value)
+    }
     for group in groups_of(queue, work.asks) if selector else ():
         found = [world.plan.flavor(each.flavor) for each in group.flavors]
         flavors = [each for each in found if each is not None]
         keys = {key for each in flavors for key in each.node_labels} & set(selector)
-        if not keys or len(flavors) < len(found) or not all(told_by_flavor(work, world, each) for each in keys):
+        if (
+            not keys
+            or len(flavors) < len(found)
+            or not all(told_by_flavor(work, world, each) for each in keys)
+        ):
             continue
-        if not (all if whole(world) else any)(world.pools_of(each) for each in flavors) and world.pools:
+        if (
+            not (all if whole(world) else any)(world.pools_of(each) for each in flavors)
+            and world.pools
+        ):
             continue  # told of the flavors
-        if not any(all(each.node_labels.get(key) == selector[key] for key in keys) for each in flavors):
-            key = min(key for key in keys if not all(each.node_labels.get(key) == selector[key] for each in flavors))
-            has = ", ".join(f"`{each.name}` has `{each.node_labels.get(key, 'none')}`" for each in flavors)
+        if not any(
+            all(each.node_labels.get(key) == selector[key] for key in keys)
+            for each in flavors
+        ):
+            key = min(
+                key
+                for key in keys
+                if not all(
+                    each.node_labels.get(key) == selector[key] for each in flavors
+                )
+            )
+            has = ", ".join(
+                f"`{each.name}` has `{each.node_labels.get(key, 'none')}`"
+                for each in flavors
+            )
             yield Finding(
                 f"{work.title} selects `{key}: {selector[key]}`, and none of queue `{queue.name}` does: {has}",
-                work.where_selected(key), label="the job is never admitted",
+                work.where_selected(key),
+                label="the job is never admitted",
                 help=f"leave `{key}` to the flavor, or send the job to another queue",
             )
             return

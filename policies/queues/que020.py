@@ -32,23 +32,48 @@ def topology_not_offered(work: Work, world: World) -> Iterator[Finding]:
         return
     notes = work.pod.annotations
     level = next((notes[each] for each in _ASKED if each in notes), None)
-    flavors = [world.plan.flavor(each.flavor) for group in groups_of(work.queue, work.asks) for each in group.flavors]
+    flavors = [
+        world.plan.flavor(each.flavor)
+        for group in groups_of(work.queue, work.asks)
+        for each in group.flavors
+    ]
     topologies = {each.name: each.levels for each in world.plan.topologies}
-    if level is None or not flavors or any(
-        each is None or (each.topology is not None and level in topologies.get(each.topology, (level,)))
-        for each in flavors
+    if (
+        level is None
+        or not flavors
+        or any(
+            each is None
+            or (
+                each.topology is not None
+                and level in topologies.get(each.topology, (level,))
+            )
+            for each in flavors
+        )
     ):
         return
     named = {each.topology or "" for each in flavors if each is not None}
-    known = dict.fromkeys(key for each in sorted(named) for key in topologies.get(each, ()))
-    at = next((each.pod.where("annotations") for each in work.job.patches if level in each.pod.annotations.values()),
-              work.pod.where("annotations"))
+    known = dict.fromkeys(
+        key for each in sorted(named) for key in topologies.get(each, ())
+    )
+    at = next(
+        (
+            each.pod.where("annotations")
+            for each in work.job.patches
+            if level in each.pod.annotations.values()
+        ),
+        work.pod.where("annotations"),
+    )
     yield Finding(
         f"{work.title} asks for topology `{level}`, and no flavor of queue `{work.queue.name}` has that level",
-        at / next(each for each in _ASKED if each in notes), label="the job is never admitted",
-        help=f"write one of {listed(known)}" if known else
-        "give the flavor a `topologyName`, or remove the annotation",
+        at / next(each for each in _ASKED if each in notes),
+        label="the job is never admitted",
+        help=f"write one of {listed(known)}"
+        if known
+        else "give the flavor a `topologyName`, or remove the annotation",
     )
 
 
-_ASKED = ("kueue.x-k8s.io/podset-required-topology", "kueue.x-k8s.io/podset-preferred-topology")
+_ASKED = (
+    "kueue.x-k8s.io/podset-required-topology",
+    "kueue.x-k8s.io/podset-preferred-topology",
+)

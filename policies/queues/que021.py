@@ -31,17 +31,31 @@ def flavor_taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
           nodeTaints: [{key: team, value: a, effect: NoSchedule}]
           tolerations: [{key: team, operator: Exists}]
     """
-    own = ((f"{work.title}", work.tolerations, work.asks),) if work.tolerations is not None else ()
-    others = ((f"`{each.name}` of {work.title}", pod.tolerations, asks) for each, pod, asks in work.others)
+    own = (
+        ((f"{work.title}", work.tolerations, work.asks),)
+        if work.tolerations is not None
+        else ()
+    )
+    others = (
+        (f"`{each.name}` of {work.title}", pod.tolerations, asks)
+        for each, pod, asks in work.others
+    )
     for who, reach, asks in (*own, *others):
         for group in groups_of(work.queue, asks):
-            found = [world.plan.flavor(each.flavor) for each in giving(work.queue, group, asks)]
+            found = [
+                world.plan.flavor(each.flavor)
+                for each in giving(work.queue, group, asks)
+            ]
             flavors = [each for each in found if each is not None]
-            left = [untolerated(each.node_taints, (*reach, *each.tolerations)) for each in flavors]
+            left = [
+                untolerated(each.node_taints, (*reach, *each.tolerations))
+                for each in flavors
+            ]
             if flavors and len(flavors) == len(found) and all(left):
                 yield Finding(
                     f"{who} does not tolerate `{left[0][0]}` of flavor `{flavors[0].name}`",
-                    flavors[0].where("node_taints"), label="the job is never admitted",
+                    flavors[0].where("node_taints"),
+                    label="the job is never admitted",
                     help="add the toleration to the runtime, or to `tolerations` of the flavor",
                 )
                 return

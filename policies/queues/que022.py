@@ -67,13 +67,17 @@ def gang_across_blocks(flavor: Flavor, world: World) -> Iterator[Finding]:
     if placement(tuple(blocks.values()), sizes) is None:
         lost = rest[-1]
         yield Finding(
-            f"{_named(rest)} have no placement in blocks of {said} nodes: one lies across two", lost.where("nodes"),
-            label="it talks over the long way", help="change the nodes of a job, so that each block holds whole jobs",
+            f"{_named(rest)} have no placement in blocks of {said} nodes: one lies across two",
+            lost.where("nodes"),
+            label="it talks over the long way",
+            help="change the nodes of a job, so that each block holds whole jobs",
         )
     elif not always_fit(tuple(blocks.values()), sizes):
         yield Finding(
-            f"{_named(rest)} fit into blocks of {said} nodes, and not in every order", rest[0].where("nodes"),
-            label="one may lie across two blocks", severity=Severity.NOTE,
+            f"{_named(rest)} fit into blocks of {said} nodes, and not in every order",
+            rest[0].where("nodes"),
+            label="one may lie across two blocks",
+            severity=Severity.NOTE,
             help="leave some nodes of a block free, or make a pool of each block",
         )
 
@@ -81,7 +85,8 @@ def gang_across_blocks(flavor: Flavor, world: World) -> Iterator[Finding]:
 def _too_large(work: Work, largest: int) -> Finding:
     required = work.pod is not None and _REQUIRED in work.pod.annotations
     return Finding(
-        f"job `{work.name}` has {work.nodes} nodes, and the largest block {largest}", work.where("nodes"),
+        f"job `{work.name}` has {work.nodes} nodes, and the largest block {largest}",
+        work.where("nodes"),
         label="it is never admitted" if required else "it lies across two blocks",
         help=f"lower the job to {largest} nodes, or take a larger block",
         severity=Severity.ERROR if required else None,

@@ -25,5 +25,10 @@ def suspend_in_git(work: Work) -> Iterator[Finding]:
     """
     if work.job.suspend is not None and work.queued:
         given = str(work.job.suspend).lower()
-        yield Finding(f"job `{work.name}` has a queue and says `suspend: {given}`", work.where("suspend"),
-                      label="it starts over at every apply", help="remove `suspend`: Kueue sets it", key=True)
+        yield Finding(
+            f"job `{work.name}` has a queue and says `suspend: {given}`",
+            work.where("suspend"),
+            label="it starts over at every apply",
+            help="remove `suspend`: Kueue sets it",
+            key=True,
+        )

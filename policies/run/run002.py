@@ -23,5 +23,9 @@ def no_nodes(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, nodes: 1}]
     """
     if work.nodes == 0:
-        yield Finding(f"job `{work.name}` has 0 nodes", work.where("nodes"), label="Complete at once, without a pod",
-                      help="write how many nodes it needs")
+        yield Finding(
+            f"job `{work.name}` has 0 nodes",
+            work.where("nodes"),
+            label="Complete at once, without a pod",
+            help="write how many nodes it needs",
+        )

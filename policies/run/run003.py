@@ -29,7 +29,9 @@ def managed_elsewhere(work: Work, world: World) -> Iterator[Finding]:
     """
     if work.job.managed_by == "kueue.x-k8s.io/multikueue":
         yield Finding(
-            f"job `{work.name}` is managed by MultiKueue", work.where("managed_by"),
-            label="nothing is created in this cluster", help="remove `managedBy`",
+            f"job `{work.name}` is managed by MultiKueue",
+            work.where("managed_by"),
+            label="nothing is created in this cluster",
+            help="remove `managedBy`",
             severity=None if world.plan.closed else Severity.WARNING,
         )

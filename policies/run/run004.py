@@ -33,6 +33,7 @@ def grace_period_in_patch(work: Work) -> Iterator[Finding]:
         if patch.pod.grace_seconds is not None:
             yield Finding(
                 f"job `{work.name}` is queued and patches `terminationGracePeriodSeconds`",
-                patch.pod.where("grace_seconds"), label="it is admitted and never starts",
+                patch.pod.where("grace_seconds"),
+                label="it is admitted and never starts",
                 help="put the field into the runtime",
             )

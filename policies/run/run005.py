@@ -42,19 +42,32 @@ def patch_drops_tolerations(work: Work) -> Iterator[Finding]:
         replicated = work.runtime.job(patch.job) if work.runtime else None
         if replicated is None or not patch.pod.tolerations:
             continue
-        dropped = [Taint(each.key, each.value, each.effect) for each in replicated.pod.tolerations if each.key
-                   and not any(_covers(new, each) for new in patch.pod.tolerations)]
+        dropped = [
+            Taint(each.key, each.value, each.effect)
+            for each in replicated.pod.tolerations
+            if each.key and not any(_covers(new, each) for new in patch.pod.tolerations)
+        ]
         if dropped:
             reach = patch.pod.tolerations
-            hard = work.choices and not work.queue_unknown and all(
-                keeping_away(pool, (*reach, *choice.tolerations), work.asks)
-                for choice in work.choices for pool in choice.pools)
+            hard = (
+                work.choices
+                and not work.queue_unknown
+                and all(
+                    keeping_away(pool, (*reach, *choice.tolerations), work.asks)
+                    for choice in work.choices
+                    for pool in choice.pools
+                )
+            )
             yield Finding(
                 f"the patch of job `{work.name}` drops the runtime's toleration of `{dropped[0]}`",
-                patch.pod.where("tolerations"), label="tolerations are replaced as a whole",
-                help="repeat the runtime's tolerations in the patch", severity=Severity.ERROR if hard else None,
+                patch.pod.where("tolerations"),
+                label="tolerations are replaced as a whole",
+                help="repeat the runtime's tolerations in the patch",
+                severity=Severity.ERROR if hard else None,
             )
 
 
 def _covers(new: Toleration, old: Toleration) -> bool:
-    return new == old or new.tolerates(Taint(old.key, old.value, old.effect or new.effect))
+    return new == old or new.tolerates(
+        Taint(old.key, old.value, old.effect or new.effect)
+    )

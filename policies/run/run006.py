@@ -27,7 +27,15 @@ def trainer_absent(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if not work.job.trainer and work.gang and work.runtime is not None and work.runtime.framework == "torch":
-        yield Finding(f"job `{work.name}` has {work.nodes} nodes and no `trainer`", work.where("trainer"),
-                      label="no PET_* variables: each node runs by itself",
-                      help="write `trainer:` with `numNodes`")
+    if (
+        not work.job.trainer
+        and work.gang
+        and work.runtime is not None
+        and work.runtime.framework == "torch"
+    ):
+        yield Finding(
+            f"job `{work.name}` has {work.nodes} nodes and no `trainer`",
+            work.where("trainer"),
+            label="no PET_* variables: each node runs by itself",
+            help="write `trainer:` with `numNodes`",
+        )

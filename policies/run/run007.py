@@ -31,10 +31,22 @@ def pods_restart_singly(runtime: Runtime, world: World) -> Iterator[Finding]:
     if job is None or meant or not any(each.gang for each in world.works_of(runtime)):
         return
     if job.backoff_limit != 0:
-        said = "no `backoffLimit`, which is 6" if job.backoff_limit is None else f"`backoffLimit` {job.backoff_limit}"
-        yield Finding(f"job `{job.name}` of runtime `{runtime.name}` has {said}", job.where("backoff_limit"),
-                      label="pods restart singly", help="write `backoffLimit: 0`")
+        said = (
+            "no `backoffLimit`, which is 6"
+            if job.backoff_limit is None
+            else f"`backoffLimit` {job.backoff_limit}"
+        )
+        yield Finding(
+            f"job `{job.name}` of runtime `{runtime.name}` has {said}",
+            job.where("backoff_limit"),
+            label="pods restart singly",
+            help="write `backoffLimit: 0`",
+        )
     elif job.pod.restart_policy != "Never":
         said = job.pod.restart_policy or "OnFailure, by default"
-        yield Finding(f"pods of runtime `{runtime.name}` restart in place: `restartPolicy` {said}",
-                      job.pod.where("restart_policy"), label="pods restart singly", help="write `restartPolicy: Never`")
+        yield Finding(
+            f"pods of runtime `{runtime.name}` restart in place: `restartPolicy` {said}",
+            job.pod.where("restart_policy"),
+            label="pods restart singly",
+            help="write `restartPolicy: Never`",
+        )

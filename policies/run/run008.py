@@ -25,6 +25,12 @@ def no_restart(runtime: Runtime, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if runtime.max_restarts is None and any(each.gang for each in world.works_of(runtime)):
-        yield Finding(f"runtime `{runtime.name}` has no failure policy", runtime.where("max_restarts"),
-                      label="one lost node ends the job", help="write `failurePolicy: {maxRestarts: 10}`")
+    if runtime.max_restarts is None and any(
+        each.gang for each in world.works_of(runtime)
+    ):
+        yield Finding(
+            f"runtime `{runtime.name}` has no failure policy",
+            runtime.where("max_restarts"),
+            label="one lost node ends the job",
+            help="write `failurePolicy: {maxRestarts: 10}`",
+        )

@@ -26,6 +26,8 @@ def nodes_in_command(work: Work) -> Iterator[Finding]:
         return
     given = dict(options(work.words)).get("nnodes")
     if given is not None and given.isdigit() and int(given) != work.nodes:
-        yield Finding(f"job `{work.name}` has {work.nodes} nodes, and torchrun is told {given}",
-                      work.where_said("nnodes"),
-                      help="remove `--nnodes`: `PET_NNODES` is set")
+        yield Finding(
+            f"job `{work.name}` has {work.nodes} nodes, and torchrun is told {given}",
+            work.where_said("nnodes"),
+            help="remove `--nnodes`: `PET_NNODES` is set",
+        )

@@ -28,14 +28,35 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
         jobs: [{name: llama, processesPerNode: 8}]
     """
     asked = work.accelerator
-    torch = work.runtime is not None and work.runtime.framework == "torch" and work.job.trainer
-    if asked is None or asked[0] != GPU or not (torch or launches(work.words)) or over_node(work, world):
+    torch = (
+        work.runtime is not None
+        and work.runtime.framework == "torch"
+        and work.job.trainer
+    )
+    if (
+        asked is None
+        or asked[0] != GPU
+        or not (torch or launches(work.words))
+        or over_node(work, world)
+    ):
         return
     given = dict(options(work.words)).get("nproc-per-node")
-    told = int(given) if given is not None and given.isdigit() else None if given else work.job.processes
-    if work.gang and work.types and asked[1] < min(each.accelerators for each in work.types) == told:
+    told = (
+        int(given)
+        if given is not None and given.isdigit()
+        else None
+        if given
+        else work.job.processes
+    )
+    if (
+        work.gang
+        and work.types
+        and asked[1] < min(each.accelerators for each in work.types) == told
+    ):
         return  # told as GPUs that the job leaves idle
     if isinstance(told, int) and told != asked[1]:
-        yield Finding(f"job `{work.name}` starts {told} processes a node and has {asked[1]} GPUs",
-                      work.where_said("nproc-per-node") if given else work.where("processes"),
-                      help=f"write {asked[1]}, or remove it")
+        yield Finding(
+            f"job `{work.name}` starts {told} processes a node and has {asked[1]} GPUs",
+            work.where_said("nproc-per-node") if given else work.where("processes"),
+            help=f"write {asked[1]}, or remove it",
+        )

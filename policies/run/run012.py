@@ -34,6 +34,15 @@ def processes_on_neuron(work: Work) -> Iterator[Finding]:
           trainer: {numNodes: 2, numProcPerNode: 32, resourcesPerNode: {limits: {aws.amazon.com/neuron: 16}}}
     """
     told = work.job.processes
-    if NEURON in work.asks and work.job.trainer and not isinstance(told, int) and not (told and placeholder(told)):
-        yield Finding(f"job `{work.name}` asks for Neuron devices and does not say `numProcPerNode`",
-                      work.where("processes"), label="one process a CPU", help="write one process for each Neuron core")
+    if (
+        NEURON in work.asks
+        and work.job.trainer
+        and not isinstance(told, int)
+        and not (told and placeholder(told))
+    ):
+        yield Finding(
+            f"job `{work.name}` asks for Neuron devices and does not say `numProcPerNode`",
+            work.where("processes"),
+            label="one process a CPU",
+            help="write one process for each Neuron core",
+        )

@@ -31,5 +31,8 @@ def image_not_pinned(work: Work) -> Iterator[Finding]:
         tag = image.rpartition("/")[2].partition(":")[2]
         if tag in ("", "latest"):
             said = "has no tag" if not tag else "is `latest`"
-            yield Finding(f"image `{image}` of {work.title} {said}", node.where("image"),
-                          help="pin a version or, better, a digest")
+            yield Finding(
+                f"image `{image}` of {work.title} {said}",
+                node.where("image"),
+                help="pin a version or, better, a digest",
+            )

@@ -28,11 +28,20 @@ def stage_prunes_jobs(stage: Stage, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    exposed = [each for each in world.plan.jobs if each.prune and _carries(stage, each, world)] if stage.prune else []
+    exposed = (
+        [
+            each
+            for each in world.plan.jobs
+            if each.prune and _carries(stage, each, world)
+        ]
+        if stage.prune
+        else []
+    )
     if not exposed:
         return
     yield Finding(
-        f"stage `{stage.name}` prunes, and job `{exposed[0].name}` does not say `prune: disabled`", exposed[0].at,
+        f"stage `{stage.name}` prunes, and job `{exposed[0].name}` does not say `prune: disabled`",
+        exposed[0].at,
         label="leaving git stops the run",
         help="annotate the job with `kustomize.toolkit.fluxcd.io/prune: disabled`",
         severity=None if world.plan.closed else Severity.WARNING,

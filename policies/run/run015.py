@@ -26,10 +26,13 @@ def runtime_pruned(runtime: Runtime, world: World) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     jobs = world.works_of(runtime)
-    pruning = any(each.prune and world.carries(each.path, runtime) for each in world.plan.stages)
+    pruning = any(
+        each.prune and world.carries(each.path, runtime) for each in world.plan.stages
+    )
     if runtime.prune and jobs and pruning:
         yield Finding(
-            f"runtime `{runtime.name}` may be pruned while job `{jobs[0].name}` refers to it", runtime.at,
+            f"runtime `{runtime.name}` may be pruned while job `{jobs[0].name}` refers to it",
+            runtime.at,
             label="every further apply of the job is refused",
             help="annotate the runtime with `kustomize.toolkit.fluxcd.io/prune: disabled`",
         )

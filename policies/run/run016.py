@@ -51,9 +51,14 @@ def runtime_not_versioned(runtime: Runtime, world: World) -> Iterator[Finding]:
     """
     if not world.plan.closed:
         return
-    if any(each.queued for each in world.works_of(runtime)) and not _VERSION.search(runtime.name):
-        yield Finding(f"the name of runtime `{runtime.name}` carries no version", runtime.at,
-                      help=f"call it `{runtime.name}-1`, and make `-2` instead of editing it")
+    if any(each.queued for each in world.works_of(runtime)) and not _VERSION.search(
+        runtime.name
+    ):
+        yield Finding(
+            f"the name of runtime `{runtime.name}` carries no version",
+            runtime.at,
+            help=f"call it `{runtime.name}-1`, and make `-2` instead of editing it",
+        )
 
 
 _VERSION = re.compile(r"-(?:v?\d[\w.]*|[0-9a-f]{5,})\Z")

@@ -9,8 +9,14 @@ from compiler.policy.values import value
 from compiler.source import Route
 
 
-@rule("RUN017", severity=Severity.WARNING,
-      kinds=("trainer.kubeflow.org/ClusterTrainingRuntime", "trainer.kubeflow.org/TrainingRuntime"))
+@rule(
+    "RUN017",
+    severity=Severity.WARNING,
+    kinds=(
+        "trainer.kubeflow.org/ClusterTrainingRuntime",
+        "trainer.kubeflow.org/TrainingRuntime",
+    ),
+)
 def runtime_deletes_runs(manifest: Manifest) -> Iterator[Finding]:
     """A runtime deletes pods and logs of finished jobs.
 
@@ -30,6 +36,9 @@ def runtime_deletes_runs(manifest: Manifest) -> Iterator[Finding]:
     """
     after = value(manifest.body, "spec", "template", "spec", "ttlSecondsAfterFinished")
     if isinstance(after, int):
-        yield Finding(f"runtime `{manifest.ref.name}` deletes jobs {after} s after their end",
-                      Route((manifest.id, "spec", "template", "spec", "ttlSecondsAfterFinished")),
-                      help="remove `ttlSecondsAfterFinished`", key=True)
+        yield Finding(
+            f"runtime `{manifest.ref.name}` deletes jobs {after} s after their end",
+            Route((manifest.id, "spec", "template", "spec", "ttlSecondsAfterFinished")),
+            help="remove `ttlSecondsAfterFinished`",
+            key=True,
+        )

@@ -42,20 +42,34 @@ def flux_substitutes_command(manifest: Manifest, world: World) -> Iterator[Findi
         spec: {trainer: {command: [bash, -c, "torchrun --node-rank=$${PET_NODE_RANK} train.py"]}}
     """
     build = value(manifest.body, "spec", "postBuild")
-    if not isinstance(build, Mapping) or not (build.get("substitute") or build.get("substituteFrom")):
+    if not isinstance(build, Mapping) or not (
+        build.get("substitute") or build.get("substituteFrom")
+    ):
         return
     known = build.get("substitute") or {}
     folder = str(value(manifest.body, "spec", "path") or "")
     off = {each.id for each in world.manifests if _switched_off(each)}
     for work in world.works:
-        if (work.job.at and work.job.at[0] in off) or not world.carries(folder, work.job):
+        if (work.job.at and work.job.at[0] in off) or not world.carries(
+            folder, work.job
+        ):
             continue
         texts = (*work.words, *(each for each in work.env.values() if each))
-        names = [name for text in texts for name in _VARIABLE.findall(text) if name not in known
-                 and (not build.get("substituteFrom") or name in work.env or name.startswith("PET_"))]
+        names = [
+            name
+            for text in texts
+            for name in _VARIABLE.findall(text)
+            if name not in known
+            and (
+                not build.get("substituteFrom")
+                or name in work.env
+                or name.startswith("PET_")
+            )
+        ]
         if names:
             yield Finding(
-                f"`${{{names[0]}}}` in job `{work.name}` is replaced by Flux", work.where_said(names[0]),
+                f"`${{{names[0]}}}` in job `{work.name}` is replaced by Flux",
+                work.where_said(names[0]),
                 label=f"`{manifest.ref.name}` substitutes variables",
                 help=f"write `$${{{names[0]}}}`, or annotate the job with `{_OFF}: disabled`",
             )
@@ -67,4 +81,7 @@ _VARIABLE = re.compile(r"(?<!\$)\$\{([A-Za-z_]\w*)")
 
 
 def _switched_off(manifest: Manifest) -> bool:
-    return any(value(manifest.body, "metadata", where, _OFF) == "disabled" for where in ("annotations", "labels"))
+    return any(
+        value(manifest.body, "metadata", where, _OFF) == "disabled"
+        for where in ("annotations", "labels")
+    )

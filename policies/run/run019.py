@@ -29,8 +29,14 @@ def host_access(work: Work) -> Iterator[Finding]:
     if work.pod is None or work.main is None:
         return
     if work.pod.host_network:
-        yield Finding(f"pods of job `{work.name}` use the host's network",
-                      work.pod.where("host_network"), help="remove `hostNetwork`")
+        yield Finding(
+            f"pods of job `{work.name}` use the host's network",
+            work.pod.where("host_network"),
+            help="remove `hostNetwork`",
+        )
     if work.main.privileged:
-        yield Finding(f"pods of job `{work.name}` are privileged",
-                      work.main.where("privileged"), help="remove `privileged`")
+        yield Finding(
+            f"pods of job `{work.name}` are privileged",
+            work.main.where("privileged"),
+            help="remove `privileged`",
+        )

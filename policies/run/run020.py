@@ -29,15 +29,48 @@ def checkpoint_in_container(work: Work) -> Iterator[Finding]:
     """
     if work.main is None or work.pod is None:
         return
-    lost = {each.name for each in work.pod.volumes if each.type in ("emptyDir", "ephemeral", "")}
-    roots = [each.path.rstrip("/") + "/" for each in work.main.mounts if each.volume not in lost]
-    named = [("`CHECKPOINT_DIR`", work.env.get("CHECKPOINT_DIR"), work.where_env("CHECKPOINT_DIR"))]
-    named += [(f"`--{name}`", given, work.where_said(f"--{name}"))
-              for name, given in options(work.words) if name in _OPTIONS]
+    lost = {
+        each.name
+        for each in work.pod.volumes
+        if each.type in ("emptyDir", "ephemeral", "")
+    }
+    roots = [
+        each.path.rstrip("/") + "/"
+        for each in work.main.mounts
+        if each.volume not in lost
+    ]
+    named = [
+        (
+            "`CHECKPOINT_DIR`",
+            work.env.get("CHECKPOINT_DIR"),
+            work.where_env("CHECKPOINT_DIR"),
+        )
+    ]
+    named += [
+        (f"`--{name}`", given, work.where_said(f"--{name}"))
+        for name, given in options(work.words)
+        if name in _OPTIONS
+    ]
     for what, path, place in named:
-        if path and path.startswith("/") and not any(f"{path}/".startswith(root) for root in roots):
-            yield Finding(f"{work.title} saves to `{path}` ({what}), where nothing is mounted", place,
-                          label="gone with the first restart", help="mount a storage above this path")
+        if (
+            path
+            and path.startswith("/")
+            and not any(f"{path}/".startswith(root) for root in roots)
+        ):
+            yield Finding(
+                f"{work.title} saves to `{path}` ({what}), where nothing is mounted",
+                place,
+                label="gone with the first restart",
+                help="mount a storage above this path",
+            )
 
 
-_OPTIONS = ("save", "save-path", "output-dir", "checkpoint-dir", "checkpoint-path", "ckpt-dir", "save-dir")
+_OPTIONS = (
+    "save",
+    "save-path",
+    "output-dir",
+    "checkpoint-dir",
+    "checkpoint-path",
+    "ckpt-dir",
+    "save-dir",
+)

@@ -9,7 +9,13 @@ from compiler.policy.world import World
 from compiler.source import Route
 
 
-@rule("RUN021", kinds=("trainer.kubeflow.org/TrainJob", "kustomize.toolkit.fluxcd.io/Kustomization"))
+@rule(
+    "RUN021",
+    kinds=(
+        "trainer.kubeflow.org/TrainJob",
+        "kustomize.toolkit.fluxcd.io/Kustomization",
+    ),
+)
 def jobs_recreated_by_force(manifest: Manifest, world: World) -> Iterator[Finding]:
     """Flux may delete a running job to change it.
 
@@ -33,7 +39,14 @@ def jobs_recreated_by_force(manifest: Manifest, world: World) -> Iterator[Findin
     else:
         path = ("spec", "force")
         folder = str(value(manifest.body, "spec", "path") or "")
-        forced = value(manifest.body, *path) is True and any(world.carries(folder, each) for each in world.plan.jobs)
+        forced = value(manifest.body, *path) is True and any(
+            world.carries(folder, each) for each in world.plan.jobs
+        )
     if forced:
-        yield Finding(f"`{manifest.ref}` lets Flux delete running jobs", Route((manifest.id, *path)),
-                      label="an edit kills the run", help="remove it, and give a changed job another name", key=True)
+        yield Finding(
+            f"`{manifest.ref}` lets Flux delete running jobs",
+            Route((manifest.id, *path)),
+            label="an edit kills the run",
+            help="remove it, and give a changed job another name",
+            key=True,
+        )

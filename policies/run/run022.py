@@ -24,10 +24,18 @@ def torchrun_without_variables(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if work.runtime is None or work.runtime.framework is not None or not work.gang or not launches(work.words):
+    if (
+        work.runtime is None
+        or work.runtime.framework is not None
+        or not work.gang
+        or not launches(work.words)
+    ):
         return
     given = dict(options(work.words))
     if not given.get("nnodes") and "PET_NNODES" not in work.env:
-        yield Finding(f"runtime `{work.runtime.name}` gives torchrun of job `{work.name}` no `PET_*` variables",
-                      work.runtime.where("framework"), label="each node runs by itself",
-                      help="write `mlPolicy: {torch: {}}`")
+        yield Finding(
+            f"runtime `{work.runtime.name}` gives torchrun of job `{work.name}` no `PET_*` variables",
+            work.runtime.where("framework"),
+            label="each node runs by itself",
+            help="write `mlPolicy: {torch: {}}`",
+        )

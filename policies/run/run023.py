@@ -30,18 +30,37 @@ def runtime_elsewhere(work: Work, world: World) -> Iterator[Finding]:
     job = work.job
     if work.runtime is not None or world.plan.closed or not job.namespace:
         return
-    named = [(_kind(each), each.namespace) for each in world.plan.runtimes
-             if each.name == job.runtime and not world.works_of(each)]
-    if not named or any(kind == job.runtime_kind and not namespace for kind, namespace in named):
+    named = [
+        (_kind(each), each.namespace)
+        for each in world.plan.runtimes
+        if each.name == job.runtime and not world.works_of(each)
+    ]
+    if not named or any(
+        kind == job.runtime_kind and not namespace for kind, namespace in named
+    ):
         return  # a TrainingRuntime that does not say its namespace may be in any
     kind, namespace = named[0]
-    if namespace and job.queue and world.plan.local_queue(namespace, job.queue) and work.queue is None:
+    if (
+        namespace
+        and job.queue
+        and world.plan.local_queue(namespace, job.queue)
+        and work.queue is None
+    ):
         return  # the job is in another namespace than its queue: told by QUE018
     where = f" in namespace `{namespace}`" if namespace else ""
-    right = f"write `kind: {kind}`" if kind != job.runtime_kind and namespace in ("", job.namespace) else (
-        f"make the runtime in namespace `{job.namespace}`, or a ClusterTrainingRuntime of it")
-    yield Finding(f"job `{work.name}` refers to {job.runtime_kind} `{job.runtime}`, and that is a {kind}{where}",
-                  work.where("runtime"), label="the job is refused", help=right)
+    right = (
+        f"write `kind: {kind}`"
+        if kind != job.runtime_kind and namespace in ("", job.namespace)
+        else (
+            f"make the runtime in namespace `{job.namespace}`, or a ClusterTrainingRuntime of it"
+        )
+    )
+    yield Finding(
+        f"job `{work.name}` refers to {job.runtime_kind} `{job.runtime}`, and that is a {kind}{where}",
+        work.where("runtime"),
+        label="the job is refused",
+        help=right,
+    )
 
 
 def _kind(runtime: Runtime) -> str:

@@ -8,7 +8,9 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.source import Route
 
-_SHORTEST = 16  # characters of a token; shorter values of `--token` are names and numbers
+_SHORTEST = (
+    16  # characters of a token; shorter values of `--token` are names and numbers
+)
 
 
 @rule("RUN024", pods=True)
@@ -37,11 +39,17 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
     """
     for name, value in work.env.items():
         if value and "$" not in value and (named(name) or forms(value)):
-            yield Finding(f"`{name}` of {work.title} has its value in git", work.where_env(name),
-                          help="put it into a Secret, and write `valueFrom: {secretKeyRef: {name: …, key: …}}`")
+            yield Finding(
+                f"`{name}` of {work.title} has its value in git",
+                work.where_env(name),
+                help="put it into a Secret, and write `valueFrom: {secretKeyRef: {name: …, key: …}}`",
+            )
     if what := _in_command(work):
-        yield Finding(f"the command of {work.title} has {what} in git", _place(work),
-                      help="put it into a Secret, take it as a variable, and let the program read that")
+        yield Finding(
+            f"the command of {work.title} has {what} in git",
+            _place(work),
+            help="put it into a Secret, take it as a variable, and let the program read that",
+        )
 
 
 def _in_command(work: Work) -> str:
@@ -50,7 +58,12 @@ def _in_command(work: Work) -> str:
         for what in forms(word):
             return what
     for name, value in options(work.words):
-        if value is not None and len(value) >= _SHORTEST and "$" not in value and _credential(name):
+        if (
+            value is not None
+            and len(value) >= _SHORTEST
+            and "$" not in value
+            and _credential(name)
+        ):
             return f"the value of `--{name}`"
     return ""
 
@@ -61,6 +74,10 @@ def _credential(name: str) -> bool:
 
 def _place(work: Work) -> Route:
     """The command or the arguments, whichever has words in the job."""
-    node = work.job if work.job.command or work.job.args or work.main is None else work.main
+    node = (
+        work.job
+        if work.job.command or work.job.args or work.main is None
+        else work.main
+    )
     found = any(forms(word) for word in node.args)
     return node.where("args" if found else "command")

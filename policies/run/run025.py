@@ -51,9 +51,17 @@ def chart_not_pinned(release: HelmRelease) -> Iterator[Finding]:
         metadata: {name: kueue, namespace: flux-system}
         spec: {interval: 1h, chartRef: {kind: OCIRepository, name: kueue}}
     """
-    if not release.chart or "version" in release.unread or placeholder(release.version) or "/" in release.chart:
+    if (
+        not release.chart
+        or "version" in release.unread
+        or placeholder(release.version)
+        or "/" in release.chart
+    ):
         return  # a chart by path comes from a repository, whose commit is its version
     if not re.fullmatch(r"[v=]?\d+\.\d+\.\d+([-+].*)?", release.version.strip()):
         said = f"`{release.version}`" if release.version else "no version"
-        yield Finding(f"release `{release.name}` has {said} for chart `{release.chart}`", release.where("version"),
-                      help="pin one version, like `1.2.3`")
+        yield Finding(
+            f"release `{release.name}` has {said} for chart `{release.chart}`",
+            release.where("version"),
+            help="pin one version, like `1.2.3`",
+        )

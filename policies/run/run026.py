@@ -44,34 +44,46 @@ def launcher_without_hosts(work: Work) -> Iterator[Finding]:
         return
     given = dict(options(work.words))
     machines = given.get("num-machines") or ""
-    mounted = {each.path.rstrip("/") for each in work.main.mounts} if work.main else set()
+    mounted = (
+        {each.path.rstrip("/") for each in work.main.mounts} if work.main else set()
+    )
     if starts(work.words, "deepspeed"):
         told = any(re.search(r"hostfile|(^|\s)-H(\s|$)", each) for each in work.words)
         if not told and not {"/job", "/job/hostfile"} & mounted:
             yield Finding(
                 f"job `{work.name}` runs `deepspeed` on {work.nodes} nodes without a host file",
-                work.where_said("deepspeed"), label="each node trains alone",
+                work.where_said("deepspeed"),
+                label="each node trains alone",
                 help="start it by `torchrun`, which Trainer tells of all nodes, or write `--hostfile`",
             )
     elif (launcher := _mpi(work)) and not _has_hosts(work):
         yield Finding(
             f"job `{work.name}` runs `{launcher}` on {work.nodes} nodes and does not say on which hosts",
-            work.where_said(launcher), label="each node runs all processes by itself",
+            work.where_said(launcher),
+            label="each node runs all processes by itself",
             help="start it by `torchrun`, which Trainer tells of all nodes, or write `--hostfile`",
         )
-    elif starts(work.words, "accelerate") and machines.isdigit() and int(machines) > 1 and not (
-        {"main-process-ip", "config-file"} & set(given)
+    elif (
+        starts(work.words, "accelerate")
+        and machines.isdigit()
+        and int(machines) > 1
+        and not ({"main-process-ip", "config-file"} & set(given))
     ):
         yield Finding(
             f"job `{work.name}` runs `accelerate` on {machines} machines and does not say where they meet",
-            work.where_said("num-machines"), label="no node finds another",
+            work.where_said("num-machines"),
+            label="no node finds another",
             help="remove `--num_machines`: Trainer's variables say it, or add `--main_process_ip=$(PET_MASTER_ADDR)`",
         )
 
 
 _MPI = ("mpirun", "mpiexec", "horovodrun")
 _HOSTS = r"--?(H|host|hosts|f|hostfile|machinefile|host-file|default-hostfile)"
-_FROM_OUTSIDE = ("OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile", "HYDRA_HOST_FILE")
+_FROM_OUTSIDE = (
+    "OMPI_MCA_orte_default_hostfile",
+    "PRTE_MCA_prte_default_hostfile",
+    "HYDRA_HOST_FILE",
+)
 
 
 def _mpi(work: Work) -> str:
@@ -84,4 +96,5 @@ def _mpi(work: Work) -> str:
 def _has_hosts(work: Work) -> bool:
     words = [part for word in work.words for part in word.split()]
     return any(re.fullmatch(_HOSTS, each.partition("=")[0]) for each in words) or any(
-        name in work.env for name in _FROM_OUTSIDE)
+        name in work.env for name in _FROM_OUTSIDE
+    )

@@ -52,7 +52,8 @@ def volume_of_other_file_system(manifest: Manifest) -> Iterator[Finding]:
     if named and mounted and named[0] != mounted[0]:
         yield Finding(
             f"volume `{manifest.ref.name}` names file system `{named[0]}` and mounts `{mounted[0]}`",
-            Route((manifest.id, "spec", "csi", "volumeAttributes", "dnsname")), label="the driver mounts this one",
+            Route((manifest.id, "spec", "csi", "volumeAttributes", "dnsname")),
+            label="the driver mounts this one",
             help="write the id and the DNS name of one file system",
         )
 

@@ -38,9 +38,18 @@ def queue_newer_than_trainer(work: Work, world: World) -> Iterator[Finding]:
         kind: TrainJob
         spec: {podTemplateOverrides: [{targetJobs: [{name: node}], spec: {serviceAccountName: training}}]}
     """
-    old = next((each for each in work.job.patches if "manager" not in each.origins), None)
-    newer = [each.version for each in world.releases("kueue") if version_key(each.version) >= (0, 17)]
+    old = next(
+        (each for each in work.job.patches if "manager" not in each.origins), None
+    )
+    newer = [
+        each.version
+        for each in world.releases("kueue")
+        if version_key(each.version) >= (0, 17)
+    ]
     if old is not None and work.queued and newer:
-        yield Finding(f"job `{work.name}` has `podTemplateOverrides`, and Kueue {newer[0]} writes `runtimePatches`",
-                      old.at, label="it does not run as it is written",
-                      help="write `runtimePatches` for Trainer 2.2 and later, or keep Kueue 0.16 with Trainer 2.1")
+        yield Finding(
+            f"job `{work.name}` has `podTemplateOverrides`, and Kueue {newer[0]} writes `runtimePatches`",
+            old.at,
+            label="it does not run as it is written",
+            help="write `runtimePatches` for Trainer 2.2 and later, or keep Kueue 0.16 with Trainer 2.1",
+        )

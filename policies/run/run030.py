@@ -48,11 +48,16 @@ def access_that_no_driver_gives(manifest: Manifest, world: World) -> Iterator[Fi
     """
     spec = value(manifest.body, "spec")
     modes = value(spec, "accessModes")
-    local = str(value(spec, "csi", "volumeHandle")).startswith("local-ebs://")  # a disk of each node (EBS CSI 1.64)
+    local = str(value(spec, "csi", "volumeHandle")).startswith(
+        "local-ebs://"
+    )  # a disk of each node (EBS CSI 1.64)
     if local or value(spec, "volumeMode") == "Block" or not isinstance(modes, list):
         return
     if manifest.ref.kind == "PersistentVolume":
-        driver, modes = str(value(spec, "csi", "driver")), modes[:1]  # the kubelet mounts by the first
+        driver, modes = (
+            str(value(spec, "csi", "driver")),
+            modes[:1],
+        )  # the kubelet mounts by the first
     else:
         claim = world.storage.claim(manifest.ref.namespace, manifest.ref.name)
         if claim is None or claim.volume:
@@ -62,8 +67,10 @@ def access_that_no_driver_gives(manifest: Manifest, world: World) -> Iterator[Fi
     for index, mode in enumerate(modes):
         if mode not in offered:
             yield Finding(
-                f"`{driver}` has no access `{mode}`", Route((manifest.id, "spec", "accessModes", index)),
-                help="write `ReadWriteOnce`, or take a file system of many nodes" if driver == EBS
+                f"`{driver}` has no access `{mode}`",
+                Route((manifest.id, "spec", "accessModes", index)),
+                help="write `ReadWriteOnce`, or take a file system of many nodes"
+                if driver == EBS
                 else "write `ReadWriteMany`, and `readOnly: true` where it is mounted",
             )
             return

@@ -2,7 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.torch import SHUTDOWN_OPTION, SHUTDOWN_SECONDS, SHUTDOWN_SINCE, SHUTDOWN_TIMEOUT, torch_of
+from compiler.catalog.torch import (
+    SHUTDOWN_OPTION,
+    SHUTDOWN_SECONDS,
+    SHUTDOWN_SINCE,
+    SHUTDOWN_TIMEOUT,
+    torch_of,
+)
 from compiler.diagnostics import Severity
 from compiler.plan.units import Duration
 from compiler.policy.command import launches, options
@@ -45,19 +51,31 @@ def saving_cut_short(work: Work, world: World) -> Iterator[Finding]:
           checkpoint: {path: /data/llama, signalFile: /tmp/save-now}}]
     """
     grace = work.pod.grace_seconds if work.pod is not None else None
-    if grace is None or grace <= world.param("seconds") or work.main is None or not launches(work.words):
+    if (
+        grace is None
+        or grace <= world.param("seconds")
+        or work.main is None
+        or not launches(work.words)
+    ):
         return
     if work.main.pre_stop or "pre_stop" in work.main.unread:
         return
-    if work.queued and any(patch.pod.grace_seconds is not None for patch in work.job.patches):
+    if work.queued and any(
+        patch.pod.grace_seconds is not None for patch in work.job.patches
+    ):
         return  # it never starts, which is told as such
     version, given = torch_of(work.main.image or ""), _given(work)
     if given is not None and (version is None or version >= SHUTDOWN_SINCE):
         return
-    known = f", and PyTorch {version[0]}.{version[1]} has no `{SHUTDOWN_TIMEOUT}`" if version and given else ""
+    known = (
+        f", and PyTorch {version[0]}.{version[1]} has no `{SHUTDOWN_TIMEOUT}`"
+        if version and given
+        else ""
+    )
     yield Finding(
         f"job `{work.name}` has {Duration(grace)} to save, and torchrun kills its ranks after {SHUTDOWN_SECONDS} "
-        f"seconds{known}", work.pod.where("grace_seconds") if work.pod is not None else work.job.at,
+        f"seconds{known}",
+        work.pod.where("grace_seconds") if work.pod is not None else work.job.at,
         label="a longer save is lost",
         help=_help(world, version, grace),
     )
@@ -66,7 +84,9 @@ def saving_cut_short(work: Work, world: World) -> Iterator[Finding]:
 def _given(work: Work) -> str | None:
     """How long torchrun is told to wait, wherever that is said."""
     said = dict(options(work.words)).get(SHUTDOWN_OPTION)
-    return said or work.env.get("PET_SHUTDOWN_TIMEOUT") or work.env.get(SHUTDOWN_TIMEOUT)
+    return (
+        said or work.env.get("PET_SHUTDOWN_TIMEOUT") or work.env.get(SHUTDOWN_TIMEOUT)
+    )
 
 
 def _help(world: World, version: tuple[int, int] | None, grace: int) -> str:
@@ -75,5 +95,7 @@ def _help(world: World, version: tuple[int, int] | None, grace: int) -> str:
     hook = "give `checkpoint.signalFile`" if ours else "save in a `preStop` hook"
     if version is not None and version < SHUTDOWN_SINCE:
         return f"take an image of PyTorch 2.12, or {hook}"
-    told = 'write `torch: "2.12"`' if ours else f"set `{SHUTDOWN_TIMEOUT}: \"{grace - 15}\"`"
+    told = (
+        'write `torch: "2.12"`' if ours else f'set `{SHUTDOWN_TIMEOUT}: "{grace - 15}"`'
+    )
     return f"{told} where the image has PyTorch 2.12 or newer; else {hook}"

@@ -31,11 +31,17 @@ def saving_over_drain(work: Work, world: World) -> Iterator[Finding]:
     grace = work.pod.grace_seconds if work.pod is not None else None
     if grace is None or work.pod is None:
         return
-    drains = {pool.name: drain for pool in work.pools if (drain := seconds(pool.termination_grace)) is not None}
+    drains = {
+        pool.name: drain
+        for pool in work.pools
+        if (drain := seconds(pool.termination_grace)) is not None
+    }
     name = min(drains, key=drains.__getitem__, default="")
     if name and drains[name] < grace:
         yield Finding(
             f"job `{work.name}` has {Duration(grace)} to save, and nodes of pool `{name}` drain in "
-            f"{Duration(drains[name])}", work.pod.where("grace_seconds"), label="the rest is cut",
+            f"{Duration(drains[name])}",
+            work.pod.where("grace_seconds"),
+            label="the rest is cut",
             help=f"write at most {Duration(drains[name])}",
         )

@@ -36,20 +36,27 @@ def lustre_not_mountable(volume: PersistentVolume, world: World) -> Iterator[Fin
           size: 4800Gi, version: "2.15"}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
     """
-    if volume.driver != FSX or not _first(volume, world) or not any(map(world.amazon_linux_2023, world.pools)):
+    if (
+        volume.driver != FSX
+        or not _first(volume, world)
+        or not any(map(world.amazon_linux_2023, world.pools))
+    ):
         return
     system = _file_system(volume)
     if volume.lustre is None and world.plan.closed:
         yield Finding(
             f"file system `{system}` does not say its version of Lustre, and AL2023 nodes cannot mount 2.10",
-            volume.where("lustre"), label="pods may never start",
+            volume.where("lustre"),
+            label="pods may never start",
             help=f"write `version:` with what `aws fsx describe-file-systems --file-system-ids {system} --query "
-                 "'FileSystems[].FileSystemTypeVersion'` says",
+            "'FileSystems[].FileSystemTypeVersion'` says",
         )
     elif volume.lustre == "2.10":
         yield Finding(
-            f"file system `{system}` is Lustre `2.10`, which AL2023 nodes cannot mount", volume.where("lustre"),
-            label="pods stay in ContainerCreating", severity=Severity.ERROR,
+            f"file system `{system}` is Lustre `2.10`, which AL2023 nodes cannot mount",
+            volume.where("lustre"),
+            label="pods stay in ContainerCreating",
+            severity=Severity.ERROR,
             help=f"raise it: `aws fsx update-file-system --file-system-id {system} --file-system-type-version 2.15`",
         )
 
@@ -65,4 +72,11 @@ def _file_system(volume: PersistentVolume) -> str:
 def _first(volume: PersistentVolume, world: World) -> bool:
     """Whether it is the first volume of its file system: each namespace has one."""
     name = volume.attributes.get("dnsname")
-    return next(each for each in world.plan.volumes if each.attributes.get("dnsname") == name) is volume
+    return (
+        next(
+            each
+            for each in world.plan.volumes
+            if each.attributes.get("dnsname") == name
+        )
+        is volume
+    )

@@ -39,16 +39,29 @@ def class_makes_old_lustre(manifest: Manifest, world: World) -> Iterator[Finding
     if manifest.body.get("provisioner") != FSX:
         return
     given = mapping(manifest.body, "parameters")
-    version, deployment = str(given.get("fileSystemTypeVersion", "")), str(given.get("deploymentType", "SCRATCH_1"))
+    version, deployment = (
+        str(given.get("fileSystemTypeVersion", "")),
+        str(given.get("deploymentType", "SCRATCH_1")),
+    )
     nodes = [world.amazon_linux_2023(each) for each in world.pools]
-    if version not in ("", "2.10") or placeholder(deployment) or (nodes and not any(each is True for each in nodes)):
+    if (
+        version not in ("", "2.10")
+        or placeholder(deployment)
+        or (nodes and not any(each is True for each in nodes))
+    ):
         return
     if version == "" and deployment == "PERSISTENT_2":
         return
-    said = "Lustre `2.10`" if version else "no `fileSystemTypeVersion`, which means Lustre 2.10"
+    said = (
+        "Lustre `2.10`"
+        if version
+        else "no `fileSystemTypeVersion`, which means Lustre 2.10"
+    )
     at = Route((manifest.id, "parameters"))
     yield Finding(
         f"storage class `{manifest.ref.name}` makes file systems of {said}, and AL2023 nodes cannot mount them",
-        at / "fileSystemTypeVersion" if version else at, label="pods stay in ContainerCreating",
-        help='write `fileSystemTypeVersion: "2.15"`', key=not version,
+        at / "fileSystemTypeVersion" if version else at,
+        label="pods stay in ContainerCreating",
+        help='write `fileSystemTypeVersion: "2.15"`',
+        key=not version,
     )

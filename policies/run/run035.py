@@ -10,7 +10,9 @@ from compiler.policy.work import Work
 from compiler.source import Route
 
 _OPERATORS = frozenset({"&&", "||", "|", ";", ">", ">>", "<", "2>&1", "&"})
-_BUILTINS = frozenset({"cd", "export", "source", ".", "set", "unset", "exec", "eval", "ulimit"})
+_BUILTINS = frozenset(
+    {"cd", "export", "source", ".", "set", "unset", "exec", "eval", "ulimit"}
+)
 _NAMES_OF_SHELLS = frozenset({"--", "-", "_", "sh", "bash"})
 
 
@@ -51,23 +53,45 @@ def command_without_shell(work: Work) -> Iterator[Finding]:
         return
     first = command[0]
     if re.search(r"\s", first.strip()):
-        yield _finding(work, f"starts `{_short(first)}`, spaces and all", place, "no such program",
-                       "write each word for itself")
+        yield _finding(
+            work,
+            f"starts `{_short(first)}`, spaces and all",
+            place,
+            "no such program",
+            "write each word for itself",
+        )
     elif program(command) in _BUILTINS:
-        yield _finding(work, f"starts `{first}`, a word of the shell", place, "no such program", _SHELL)
+        yield _finding(
+            work,
+            f"starts `{first}`, a word of the shell",
+            place,
+            "no such program",
+            _SHELL,
+        )
     for index, word in enumerate(words[1:], 1):
         variable = re.search(r"(?<![$\\\w])\$([A-Za-z_]\w*)", word)
         if word in _OPERATORS:
-            yield _finding(work, f"has `{word}` among its words, and no shell", place, "passed as it stands", _SHELL)
+            yield _finding(
+                work,
+                f"has `{word}` among its words, and no shell",
+                place,
+                "passed as it stands",
+                _SHELL,
+            )
             return
         if variable is not None and " " not in word:
-            yield _finding(work, f"has `{variable[0]}` in word {index + 1}, and no shell replaces it", place,
-                           "passed as it stands", f"write `$({variable[1]})`, or run it by `bash -c`",
-                           severity=Severity.WARNING)
+            yield _finding(
+                work,
+                f"has `{variable[0]}` in word {index + 1}, and no shell replaces it",
+                place,
+                "passed as it stands",
+                f"write `$({variable[1]})`, or run it by `bash -c`",
+                severity=Severity.WARNING,
+            )
             return
 
 
-_SHELL = "write `[bash, -c, \"...\"]` for a line of shell"
+_SHELL = 'write `[bash, -c, "..."]` for a line of shell'
 
 
 def _read(work: Work) -> tuple[Route, tuple[str, ...], tuple[str, ...]]:
@@ -83,13 +107,23 @@ def _shell(work: Work, words: tuple[str, ...], place: Route) -> Iterator[Finding
     shell, line = program(words), _line_at(words)
     if line is None:
         if len(words) > 1 and re.search(r"\s", words[1].strip()):
-            yield _finding(work, f"has `{shell}` run a file called `{_short(words[1])}`", place, "no such file",
-                           f"write `-c` before it: `[{shell}, -c, \"...\"]`")
+            yield _finding(
+                work,
+                f"has `{shell}` run a file called `{_short(words[1])}`",
+                place,
+                "no such file",
+                f'write `-c` before it: `[{shell}, -c, "..."]`',
+            )
         return
-    lost = [each for each in words[line + 1:] if each not in _NAMES_OF_SHELLS]
+    lost = [each for each in words[line + 1 :] if each not in _NAMES_OF_SHELLS]
     if lost and not re.search(r"\$\{?[\d@*#]", words[line]):
-        yield _finding(work, f"has `{shell} -c` run `{_short(words[line])}` alone, without `{_short(lost[0])}`", place,
-                       "the words behind are not read", "write the whole line as one word")
+        yield _finding(
+            work,
+            f"has `{shell} -c` run `{_short(words[line])}` alone, without `{_short(lost[0])}`",
+            place,
+            "the words behind are not read",
+            "write the whole line as one word",
+        )
 
 
 def _line_at(words: tuple[str, ...]) -> int | None:
@@ -97,15 +131,33 @@ def _line_at(words: tuple[str, ...]) -> int | None:
     for index, word in enumerate(words[1:-1], 1):
         if re.fullmatch(r"-[a-z]*c[a-z]*", word):
             return index + 1
-        if not word.startswith(("-", "+")) and words[index - 1] not in ("-o", "+o", "-eo", "-euo", "-exo", "-euxo"):
+        if not word.startswith(("-", "+")) and words[index - 1] not in (
+            "-o",
+            "+o",
+            "-eo",
+            "-euo",
+            "-exo",
+            "-euxo",
+        ):
             return None
     return None
 
 
 def _finding(
-    work: Work, what: str, place: Route, label: str, help: str, severity: Severity | None = None
+    work: Work,
+    what: str,
+    place: Route,
+    label: str,
+    help: str,
+    severity: Severity | None = None,
 ) -> Finding:
-    return Finding(f"the command of {work.title} {what}", place, label=label, help=help, severity=severity)
+    return Finding(
+        f"the command of {work.title} {what}",
+        place,
+        label=label,
+        help=help,
+        severity=severity,
+    )
 
 
 def _short(text: str) -> str:

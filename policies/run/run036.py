@@ -40,21 +40,46 @@ def each_node_told_the_same(work: Work) -> Iterator[Finding]:
         return
     torchrun, given = launches(work.words), dict(options(work.words))
     if torchrun and "standalone" in given:
-        yield _finding(work, "`--standalone` in its command", work.where_said("--standalone"), "each node trains alone",
-                       "remove it: the nodes find each other by the variables that Trainer sets")
+        yield _finding(
+            work,
+            "`--standalone` in its command",
+            work.where_said("--standalone"),
+            "each node trains alone",
+            "remove it: the nodes find each other by the variables that Trainer sets",
+        )
     rank, master = given.get("node-rank") or "", given.get("master-addr") or ""
     if torchrun and rank.isdigit():
-        yield _finding(work, f"`--node_rank` {rank} for all of them", work.where_said("node-rank"), "they wait",
-                       "remove it: `PET_NODE_RANK` is set in each pod")
+        yield _finding(
+            work,
+            f"`--node_rank` {rank} for all of them",
+            work.where_said("node-rank"),
+            "they wait",
+            "remove it: `PET_NODE_RANK` is set in each pod",
+        )
     if torchrun and master in _ITSELF and not given.get("rdzv-endpoint"):
-        yield _finding(work, f"`--master_addr` `{master}`", work.where_said("master-addr"), "each waits for itself",
-                       "remove it: `PET_MASTER_ADDR` is set")
+        yield _finding(
+            work,
+            f"`--master_addr` `{master}`",
+            work.where_said("master-addr"),
+            "each waits for itself",
+            "remove it: `PET_MASTER_ADDR` is set",
+        )
     for name in () if torchrun else ("RANK", "NODE_RANK", "GROUP_RANK", "MASTER_ADDR"):
         value = work.env.get(name) or ""
         if value.isdigit() or value in _ITSELF:
-            yield _finding(work, f"`{name}: {value}` for all of them", work.where_env(name), "each is the first",
-                           "remove it, and start the program by `torchrun`, which sets it for each process")
+            yield _finding(
+                work,
+                f"`{name}: {value}` for all of them",
+                work.where_env(name),
+                "each is the first",
+                "remove it, and start the program by `torchrun`, which sets it for each process",
+            )
 
 
 def _finding(work: Work, what: str, at: Route, label: str, help: str) -> Finding:
-    return Finding(f"job `{work.name}` has {work.nodes} nodes, and {what}", at, label=label, help=help)
+    return Finding(
+        f"job `{work.name}` has {work.nodes} nodes, and {what}",
+        at,
+        label=label,
+        help=help,
+    )

@@ -47,9 +47,12 @@ def image_of_other_software(work: Work) -> Iterator[Finding]:
     resource = work.accelerator[0]
     found = _software(name, resource) or (_machine(name, work) if ours else "")
     if found:
-        yield Finding(f"image `{image}` of {work.title} {found}", node.where("image"),
-                      severity=None if ours else Severity.WARNING,
-                      help="take the image for these nodes: its tag says `gpu` or `neuronx`, its name `arm64`")
+        yield Finding(
+            f"image `{image}` of {work.title} {found}",
+            node.where("image"),
+            severity=None if ours else Severity.WARNING,
+            help="take the image for these nodes: its tag says `gpu` or `neuronx`, its name `arm64`",
+        )
 
 
 def _software(name: str, resource: str) -> str:

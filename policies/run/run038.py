@@ -50,11 +50,19 @@ def registry_of_nobody(work: Work, world: World) -> Iterator[Finding]:
         return
     found = re.match(_PRIVATE, host)
     if found is None:
-        yield Finding(f"image `{image}` of {work.title} is in no registry of ECR: `{host}`", node.where("image"),
-                      label="no such host", help="write `ACCOUNT.dkr.ecr.REGION.amazonaws.com`, ACCOUNT with 12 digits")
+        yield Finding(
+            f"image `{image}` of {work.title} is in no registry of ECR: `{host}`",
+            node.where("image"),
+            label="no such host",
+            help="write `ACCOUNT.dkr.ecr.REGION.amazonaws.com`, ACCOUNT with 12 digits",
+        )
         return
     region, known = found["region"] or found["dual"], world.catalog.regions
     meant = near(region, known, limit=1) if region not in known else []
     if meant:
-        yield Finding(f"image `{image}` of {work.title} is in region `{region}`, which there is not",
-                      node.where("image"), label="no such host", help=f"did you mean `{meant[0]}`?")
+        yield Finding(
+            f"image `{image}` of {work.title} is in region `{region}`, which there is not",
+            node.where("image"),
+            label="no such host",
+            help=f"did you mean `{meant[0]}`?",
+        )

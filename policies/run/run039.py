@@ -34,12 +34,18 @@ def fetched_at_every_start(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, command: [torchrun, train.py]}]
     """
     for word in work.words:
-        for found in re.finditer(_FETCHES, word) if "install" in word or "clone" in word else ():
+        for found in (
+            re.finditer(_FETCHES, word) if "install" in word or "clone" in word else ()
+        ):
             if "pip" in found["what"] and _stays_here(found["rest"]):
                 continue
             what = " ".join(found["what"].split())
-            yield Finding(f"{work.title} runs `{what}` at every start of each of its pods", work.where_said(what),
-                          label="at every restart, on all nodes at once", help="put it into the image")
+            yield Finding(
+                f"{work.title} runs `{what}` at every start of each of its pods",
+                work.where_said(what),
+                label="at every restart, on all nodes at once",
+                help="put it into the image",
+            )
             return
 
 
@@ -49,4 +55,8 @@ def _stays_here(rest: str) -> bool:
     if "--no-index" in words:
         return True
     named = [each for each in words if not each.startswith("-")]
-    return "-r" not in words and bool(named) and all(each.startswith((".", "/")) for each in named)
+    return (
+        "-r" not in words
+        and bool(named)
+        and all(each.startswith((".", "/")) for each in named)
+    )

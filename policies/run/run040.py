@@ -8,7 +8,15 @@ from compiler.policy.work import Work
 from compiler.policy.world import World
 
 _S3 = "s3.csi.aws.com"
-_OPTIONS = ("save", "save-path", "output-dir", "checkpoint-dir", "checkpoint-path", "ckpt-dir", "save-dir")
+_OPTIONS = (
+    "save",
+    "save-path",
+    "output-dir",
+    "checkpoint-dir",
+    "checkpoint-path",
+    "ckpt-dir",
+    "save-dir",
+)
 
 
 @rule("RUN040", pods=True)
@@ -40,21 +48,35 @@ def checkpoint_on_bucket(work: Work, world: World) -> Iterator[Finding]:
     """
     if work.main is None or work.pod is None:
         return
-    sources = {each.name: each.source for each in work.pod.volumes if each.type == "persistentVolumeClaim"}
-    buckets = {each.path.rstrip("/"): bucket for each in work.main.mounts
-               if (bucket := _bucket(work, world, sources.get(each.volume, "")))}
+    sources = {
+        each.name: each.source
+        for each in work.pod.volumes
+        if each.type == "persistentVolumeClaim"
+    }
+    buckets = {
+        each.path.rstrip("/"): bucket
+        for each in work.main.mounts
+        if (bucket := _bucket(work, world, sources.get(each.volume, "")))
+    }
     if not buckets:
         return
     named = [(work.env.get("CHECKPOINT_DIR"), work.where_env("CHECKPOINT_DIR"))]
-    named += [(given, work.where_said(f"--{name}")) for name, given in options(work.words) if name in _OPTIONS]
+    named += [
+        (given, work.where_said(f"--{name}"))
+        for name, given in options(work.words)
+        if name in _OPTIONS
+    ]
     mounts = [each.path.rstrip("/") for each in work.main.mounts]
     for path, place in named:
         inside = [each for each in mounts if path and f"{path}/".startswith(f"{each}/")]
         root = max(inside, key=len, default="")
         if path and root in buckets:
-            yield Finding(f"{work.title} saves to `{path}`, in bucket `{buckets[root]}`", place,
-                          label="Mountpoint renames no file",
-                          help="save to FSx for Lustre, or by a saver for S3 itself (s3torchconnector)")
+            yield Finding(
+                f"{work.title} saves to `{path}`, in bucket `{buckets[root]}`",
+                place,
+                label="Mountpoint renames no file",
+                help="save to FSx for Lustre, or by a saver for S3 itself (s3torchconnector)",
+            )
 
 
 def _bucket(work: Work, world: World, claim: str) -> str:

@@ -8,8 +8,25 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
 
-_OF_THE_POD = ("emptyDir", "ephemeral", "configMap", "secret", "projected", "downwardAPI", "")
-_ELSEWHERE = ("s3://", "s3a://", "gs://", "hdfs://", "hf://", "abfs://", "abfss://", "wandb://")
+_OF_THE_POD = (
+    "emptyDir",
+    "ephemeral",
+    "configMap",
+    "secret",
+    "projected",
+    "downwardAPI",
+    "",
+)
+_ELSEWHERE = (
+    "s3://",
+    "s3a://",
+    "gs://",
+    "hdfs://",
+    "hf://",
+    "abfs://",
+    "abfss://",
+    "wandb://",
+)
 
 
 @rule("RUN041", severity=Severity.WARNING, params={"hours": 24, "restarts": 20})
@@ -41,17 +58,29 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
     deadline, restarts = work.job.deadline or 0, work.runtime.max_restarts or 0
     help = "mount a storage and save there (`checkpoint:`), or name a bucket that the program saves to"
     if deadline > world.param("hours") * 3600:
-        yield Finding(f"job `{work.name}` may take {Duration(deadline)}, and has nowhere to save",
-                      work.where("deadline"), label="a restart begins at step 0", help=help)
+        yield Finding(
+            f"job `{work.name}` may take {Duration(deadline)}, and has nowhere to save",
+            work.where("deadline"),
+            label="a restart begins at step 0",
+            help=help,
+        )
     elif restarts > world.param("restarts"):
-        yield Finding(f"job `{work.name}` may restart {restarts} times, and has nowhere to save",
-                      work.runtime.where("max_restarts"), label="each begins at step 0", help=help)
+        yield Finding(
+            f"job `{work.name}` may restart {restarts} times, and has nowhere to save",
+            work.runtime.where("max_restarts"),
+            label="each begins at step 0",
+            help=help,
+        )
 
 
 def _saves(work: Work) -> bool:
     """Whether anything that outlives the pods is known to the job, or may be."""
     pod = work.pod
-    mounted = pod is not None and any(each.type not in _OF_THE_POD for each in pod.volumes)
+    mounted = pod is not None and any(
+        each.type not in _OF_THE_POD for each in pod.volumes
+    )
     said = [*work.words, *(value for value in work.env.values() if value)]
     elsewhere = any(each in text for text in said for each in _ELSEWHERE)
-    return mounted or elsewhere or "CHECKPOINT_DIR" in work.env or "volumes" in work.unread
+    return (
+        mounted or elsewhere or "CHECKPOINT_DIR" in work.env or "volumes" in work.unread
+    )

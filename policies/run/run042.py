@@ -25,7 +25,16 @@ def variable_of_itself(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, env: {LD_LIBRARY_PATH: "/opt/lib:/usr/local/lib"}}]
     """
     for name, value in work.env.items():
-        if value and "$" in value and re.search(rf"\$(?:{re.escape(name)}\b|[({{]{re.escape(name)}[)}}])", value):
-            yield Finding(f"`{name}` of {work.title} is set to `{value}`, and nothing puts the old value in",
-                          work.where_env(name), label="passed as it stands",
-                          help=f"write the whole value, or `[bash, -c, \"export {name}=...; ...\"]` as the command")
+        if (
+            value
+            and "$" in value
+            and re.search(
+                rf"\$(?:{re.escape(name)}\b|[({{]{re.escape(name)}[)}}])", value
+            )
+        ):
+            yield Finding(
+                f"`{name}` of {work.title} is set to `{value}`, and nothing puts the old value in",
+                work.where_env(name),
+                label="passed as it stands",
+                help=f'write the whole value, or `[bash, -c, "export {name}=...; ..."]` as the command',
+            )

@@ -69,21 +69,51 @@ CASES = [
     (_latin1, "YML016", 1, "`spec.yaml` is not UTF-8"),
     (_empty_folder, "YML040", None, "no YAML file in `spec.yaml`"),
     (_folder_without_specs, "YML040", None, "no YAML file in `spec.yaml`"),
-    (_device, "YML022", None, "cannot read `spec.yaml`: it is a device, and only regular files are read"),
-    (_pipe, "YML022", None, "cannot read `spec.yaml`: it is a pipe, and only regular files are read"),
-    (_link_to_itself, "YML022", None, "cannot read `spec.yaml`: too many levels of symbolic links"),
+    (
+        _device,
+        "YML022",
+        None,
+        "cannot read `spec.yaml`: it is a device, and only regular files are read",
+    ),
+    (
+        _pipe,
+        "YML022",
+        None,
+        "cannot read `spec.yaml`: it is a pipe, and only regular files are read",
+    ),
+    (
+        _link_to_itself,
+        "YML022",
+        None,
+        "cannot read `spec.yaml`: too many levels of symbolic links",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("make", "code", "line", "fact"), CASES, ids=lambda each: getattr(each, "__name__", None))
+@pytest.mark.parametrize(
+    ("make", "code", "line", "fact"),
+    CASES,
+    ids=lambda each: getattr(each, "__name__", None),
+)
 @pytest.mark.parametrize("command", ["check", "compile"])
-def test_unreadable_input(make: object, code: str, line: int | None, fact: str, command: str, trainyard: Command,
-                          tmp_path: Path) -> None:
+def test_unreadable_input(
+    make: object,
+    code: str,
+    line: int | None,
+    fact: str,
+    command: str,
+    trainyard: Command,
+    tmp_path: Path,
+) -> None:
     """One finding, exit code 2, and no output folder."""
     make(tmp_path)  # type: ignore[operator]
     done = trainyard(command, "--format", "json", "spec.yaml", cwd=tmp_path)
     (found,) = json.loads(done.out)["diagnostics"]
-    assert (found["code"], found["message"], (found["place"] or {}).get("line")) == (code, fact, line)
+    assert (found["code"], found["message"], (found["place"] or {}).get("line")) == (
+        code,
+        fact,
+        line,
+    )
     assert found["help"]
     assert done.code == 2
     assert not (tmp_path / "generated").exists()
@@ -109,25 +139,42 @@ def test_a_file_that_cannot_be_opened(trainyard: Command, tmp_path: Path) -> Non
         finally:
             os.chdir(here)
         done = trainyard("check", "spec.yaml", cwd=tmp_path)
-    assert "error[YML022]: cannot read `spec.yaml`: it is a socket, and only regular files are read" in done.out
+    assert (
+        "error[YML022]: cannot read `spec.yaml`: it is a socket, and only regular files are read"
+        in done.out
+    )
     assert "help: remove it, or name a file instead" in done.out
     assert done.code == 2
 
 
-@pytest.mark.parametrize("where", [
-    "specs/pipe.yaml", "policies/org/pipe.py", "policies/org/pipe.yaml", "policies/policy.yaml",
-    "policies/exceptions.yaml",
-])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "specs/pipe.yaml",
+        "policies/org/pipe.py",
+        "policies/org/pipe.yaml",
+        "policies/policy.yaml",
+        "policies/exceptions.yaml",
+    ],
+)
 @pytest.mark.parametrize("command", ["check", "lint"])
-def test_a_pipe_among_the_files_is_named(where: str, command: str, trainyard: Command, tmp_path: Path) -> None:
+def test_a_pipe_among_the_files_is_named(
+    where: str, command: str, trainyard: Command, tmp_path: Path
+) -> None:
     """To open it would wait for a writer, for ever."""
     for folder in ("specs", "policies/org"):
         (tmp_path / folder).mkdir(parents=True)
     shutil.copy(SPECS / "starter.yaml", tmp_path / "specs")
     os.mkfifo(tmp_path / where)
     done = trainyard(command, "--format", "json", "specs", cwd=tmp_path)
-    told = [each["message"] for each in json.loads(done.out)["diagnostics"] if each["code"] == "YML022"]
-    assert told == [f"cannot read `{where}`: it is a pipe, and only regular files are read"]
+    told = [
+        each["message"]
+        for each in json.loads(done.out)["diagnostics"]
+        if each["code"] == "YML022"
+    ]
+    assert told == [
+        f"cannot read `{where}`: it is a pipe, and only regular files are read"
+    ]
     assert done.code == 2
 
 
@@ -139,7 +186,12 @@ def test_pipes_in_the_output_hang_nothing(trainyard: Command, tmp_path: Path) ->
         if path.is_file() and (path.suffix == ".json" or path.parent.name == "queues"):
             path.unlink()
             os.mkfifo(path)
-    for command in (("compile", "spec.yaml"), ("compile", "--check", "."), ("check", "."), ("lint", ".")):
+    for command in (
+        ("compile", "spec.yaml"),
+        ("compile", "--check", "."),
+        ("check", "."),
+        ("lint", "."),
+    ):
         assert trainyard(*command, cwd=tmp_path).code in (1, 2)
 
 
@@ -147,12 +199,32 @@ def test_what_a_shell_hands_over_is_read(tmp_path: Path) -> None:
     """Standard input as `-`, and process substitution, which is a pipe too."""
     text = (SPECS / "starter.yaml").read_text(encoding="utf-8")
     for path in ("-", "/dev/stdin"):
-        done = subprocess.run([sys.executable, "-m", "compiler", "check", path], input=text, env=environment(),
-                              cwd=tmp_path, capture_output=True, encoding="utf-8", check=False, timeout=60)
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "clean: starter\n")
+        done = subprocess.run(
+            [sys.executable, "-m", "compiler", "check", path],
+            input=text,
+            env=environment(),
+            cwd=tmp_path,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            timeout=60,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (
+            0,
+            "",
+            "clean: starter\n",
+        )
     text = text.replace("us-west-2a", "us-west-9a")
-    done = subprocess.run([sys.executable, "-m", "compiler", "check", "-", "-"], input=text, env=environment(),
-                          cwd=tmp_path, capture_output=True, encoding="utf-8", check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-m", "compiler", "check", "-", "-"],
+        input=text,
+        env=environment(),
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+    )
     assert "--> <stdin>:10:" in done.stdout
     assert done.returncode == 1
 
@@ -169,9 +241,12 @@ def test_names_in_capitals_are_taken(trainyard: Command, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ['"a\\0b"', '"\\u0000"'])
-def test_a_base_with_a_zero_byte_in_its_name(name: str, trainyard: Command, tmp_path: Path) -> None:
+def test_a_base_with_a_zero_byte_in_its_name(
+    name: str, trainyard: Command, tmp_path: Path
+) -> None:
     (tmp_path / "spec.yaml").write_text(
-        f"apiVersion: trainyard.dev/v1alpha1\nkind: TrainingCluster\nextends: {name}\nmetadata: {{name: a}}\n")
+        f"apiVersion: trainyard.dev/v1alpha1\nkind: TrainingCluster\nextends: {name}\nmetadata: {{name: a}}\n"
+    )
     done = trainyard("check", "--format", "json", "spec.yaml", cwd=tmp_path)
     assert "YML037" in done.out
     assert done.code == 1
@@ -192,7 +267,11 @@ def _locked(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
 @pytest.mark.parametrize("command", ["check", "compile", "lint"])
 @pytest.mark.parametrize("inside", [True, False])
 def test_a_folder_that_may_not_be_read(
-    inside: bool, command: str, trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    inside: bool,
+    command: str,
+    trainyard: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It may hold a job: what is left out is not taken for gone."""
     (tmp_path / "specs" / "locked").mkdir(parents=True)
@@ -201,22 +280,33 @@ def test_a_folder_that_may_not_be_read(
     _locked(monkeypatch, "locked")
     done = trainyard(command, "--format", "json", "specs", cwd=tmp_path)
     (found,) = json.loads(done.out)["diagnostics"]
-    assert (found["code"], found["message"]) == ("YML022", "cannot read `specs/locked`: permission denied")
+    assert (found["code"], found["message"]) == (
+        "YML022",
+        "cannot read `specs/locked`: permission denied",
+    )
     assert done.code == 2
 
 
-def test_policies_that_may_not_be_read(trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_policies_that_may_not_be_read(
+    trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No spec passes rules that nobody could read; and the fault is none of ours."""
     (tmp_path / "policies" / "org").mkdir(parents=True)
     shutil.copy(SPECS / "starter.yaml", tmp_path / "spec.yaml")
     _locked(monkeypatch, "org")
     done = trainyard("check", "spec.yaml", cwd=tmp_path)
-    assert (done.code, done.out, done.err) == (2, "", "trainyard: permission denied: `policies/org`\n")
+    assert (done.code, done.out, done.err) == (
+        2,
+        "",
+        "trainyard: permission denied: `policies/org`\n",
+    )
     assert "(test_files.py:" in trainyard("check", "-v", "spec.yaml", cwd=tmp_path).err
 
 
 @pytest.mark.parametrize("command", ["check", "compile", "lint"])
-def test_every_unreadable_file_is_told_at_once(command: str, trainyard: Command, tmp_path: Path) -> None:
+def test_every_unreadable_file_is_told_at_once(
+    command: str, trainyard: Command, tmp_path: Path
+) -> None:
     """Not the first one only."""
     _binary(tmp_path)
     done = trainyard(command, "spec.yaml", "gone.yaml", cwd=tmp_path)

@@ -25,23 +25,36 @@ def folder(trainyard: Command, tmp_path: Path) -> Path:
     shutil.copy(SPECS / "starter.yaml", tmp_path / "spec.yaml")
     assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
     text = (tmp_path / "spec.yaml").read_text()
-    (tmp_path / "spec.yaml").write_text(text.replace("command: [torchrun, train.py]", RERUN))
+    (tmp_path / "spec.yaml").write_text(
+        text.replace("command: [torchrun, train.py]", RERUN)
+    )
     return tmp_path
 
 
 def refused(done: Run, code: str, fact: str) -> None:
     """One error with this code and fact, exit code 2, and a line that says that nothing was written."""
-    assert re.findall(r"^error\[(\w+)\]: (.*)$", done.out, re.MULTILINE) == [(code, fact)]
+    assert re.findall(r"^error\[(\w+)\]: (.*)$", done.out, re.MULTILINE) == [
+        (code, fact)
+    ]
     assert "= help: " in done.out
-    assert done.err.splitlines()[-1] == "nothing was written" or "not written" in done.err
+    assert (
+        done.err.splitlines()[-1] == "nothing was written" or "not written" in done.err
+    )
     assert done.code == 2
 
 
 @pytest.mark.parametrize("check", [[], ["--check"]])
 @pytest.mark.parametrize("output", ["out", "out/deeper"])
-@pytest.mark.parametrize("make", [lambda path: path.write_text("mine\n"), lambda path: path.symlink_to("nowhere")])
+@pytest.mark.parametrize(
+    "make",
+    [lambda path: path.write_text("mine\n"), lambda path: path.symlink_to("nowhere")],
+)
 def test_no_folder_at_or_above_the_output(
-    make: Callable[[Path], object], output: str, check: list[str], folder: Path, trainyard: Command
+    make: Callable[[Path], object],
+    output: str,
+    check: list[str],
+    folder: Path,
+    trainyard: Command,
 ) -> None:
     """A file, or a link that leads nowhere; `--check` calls that no stale output either."""
     make(folder / "out")
@@ -59,10 +72,16 @@ def test_a_folder_that_cannot_be_made(folder: Path, trainyard: Command) -> None:
     assert snapshot(folder) == before
 
 
-def test_a_folder_without_permission(folder: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_permission(
+    folder: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Root may write everywhere, so the answer of the system is set here."""
     before, access = snapshot(folder), os.access
-    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK | os.X_OK and access(path, mode))
+    monkeypatch.setattr(
+        os,
+        "access",
+        lambda path, mode: mode != os.W_OK | os.X_OK and access(path, mode),
+    )
     done = trainyard("compile", "spec.yaml", cwd=folder)
     refused(done, "OUT001", "cannot write `generated/starter`: permission denied")
     assert snapshot(folder) == before
@@ -75,7 +94,10 @@ def test_foreign_files_are_kept_and_named(folder: Path, trainyard: Command) -> N
     times = mine.stat().st_mtime_ns
     done = trainyard("compile", "spec.yaml", cwd=folder)
     assert done.code == 0
-    assert "warning[OUT006]: `generated/starter/jobs/mine.yaml` was not written by Trainyard" in done.out
+    assert (
+        "warning[OUT006]: `generated/starter/jobs/mine.yaml` was not written by Trainyard"
+        in done.out
+    )
     assert (mine.read_text(), mine.stat().st_mtime_ns) == ("kind: ConfigMap\n", times)
 
 
@@ -86,46 +108,67 @@ def test_a_foreign_file_in_the_way(folder: Path, trainyard: Command) -> None:
     (output / "starter" / "bootstrap" / "README.md").write_text("mine\n")
     before = snapshot(folder)
     done = trainyard("compile", "spec.yaml", "-o", "fresh", cwd=folder)
-    refused(done, "OUT005", "`fresh/starter/bootstrap/README.md` stands in the way and was not written by Trainyard")
+    refused(
+        done,
+        "OUT005",
+        "`fresh/starter/bootstrap/README.md` stands in the way and was not written by Trainyard",
+    )
     assert snapshot(folder) == before
 
 
-def test_what_one_cluster_refuses_keeps_all_from_being_written(trainyard: Command, tmp_path: Path) -> None:
+def test_what_one_cluster_refuses_keeps_all_from_being_written(
+    trainyard: Command, tmp_path: Path
+) -> None:
     """A compilation of two clusters writes both or none."""
     for name in ("starter", "two-teams"):
         shutil.copy(SPECS / f"{name}.yaml", tmp_path)
     (tmp_path / "generated" / "two-teams" / "bootstrap").mkdir(parents=True)
-    (tmp_path / "generated" / "two-teams" / "bootstrap" / "README.md").write_text("mine\n")
+    (tmp_path / "generated" / "two-teams" / "bootstrap" / "README.md").write_text(
+        "mine\n"
+    )
     before = snapshot(tmp_path)
     done = trainyard("compile", "starter.yaml", "two-teams.yaml", cwd=tmp_path)
     mine = "`generated/two-teams/bootstrap/README.md`"
-    refused(done, "OUT005", f"{mine} stands in the way and was not written by Trainyard")
+    refused(
+        done, "OUT005", f"{mine} stands in the way and was not written by Trainyard"
+    )
     assert done.err.splitlines()[-1] == "nothing was written"
     assert snapshot(tmp_path) == before
 
 
-def test_a_cluster_whose_spec_cannot_be_read_is_no_orphan(folder: Path, trainyard: Command) -> None:
+def test_a_cluster_whose_spec_cannot_be_read_is_no_orphan(
+    folder: Path, trainyard: Command
+) -> None:
     """What was not read is unknown: nobody is told to take a cluster down for the sake of a tab."""
     (folder / "spec.yaml").write_text("\tkind: TrainingCluster\n")
     done = trainyard("compile", ".", cwd=folder)
     assert re.findall(r"^\w+\[(\w+)\]", done.out, re.MULTILINE) == ["YML003"]
 
 
-def test_only_what_this_run_reads_can_be_orphaned(trainyard: Command, tmp_path: Path) -> None:
+def test_only_what_this_run_reads_can_be_orphaned(
+    trainyard: Command, tmp_path: Path
+) -> None:
     """The clusters of other folders of specs are no orphans, and a renamed one is."""
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-        text = (SPECS / "starter.yaml").read_text().replace("name: starter", f"name: cluster-{name}")
+        text = (
+            (SPECS / "starter.yaml")
+            .read_text()
+            .replace("name: starter", f"name: cluster-{name}")
+        )
         (tmp_path / name / "spec.yaml").write_text(text)
         done = trainyard("compile", name, cwd=tmp_path)
         assert (done.code, done.out) == (0, "")
     (tmp_path / "a" / "spec.yaml").write_text(text.replace("cluster-b", "cluster-c"))
     done = trainyard("compile", "a", cwd=tmp_path)
     assert re.findall(r"^warning\[OUT009\]: (.*)$", done.out, re.MULTILINE) == [
-        "`generated/cluster-a` belongs to no spec any more"]
+        "`generated/cluster-a` belongs to no spec any more"
+    ]
 
 
-def test_a_manifest_that_is_nested_without_end(folder: Path, trainyard: Command) -> None:
+def test_a_manifest_that_is_nested_without_end(
+    folder: Path, trainyard: Command
+) -> None:
     (folder / "generated/starter/.manifest.json").write_text("[" * 100_000)
     done = trainyard("compile", "--check", "spec.yaml", cwd=folder)
     assert (done.code, "  ~ .manifest.json" in done.err) == (3, True)
@@ -134,10 +177,14 @@ def test_a_manifest_that_is_nested_without_end(folder: Path, trainyard: Command)
 def test_a_spec_whose_name_is_not_utf8(trainyard: Command, tmp_path: Path) -> None:
     shutil.copy(SPECS / "starter.yaml", os.fsencode(tmp_path) + b"/gr\xf6.yaml")
     assert trainyard("compile", ".", cwd=tmp_path).code == 0
-    assert json.loads((tmp_path / "generated/starter/.manifest.json").read_text())["spec"].endswith(".yaml")
+    assert json.loads((tmp_path / "generated/starter/.manifest.json").read_text())[
+        "spec"
+    ].endswith(".yaml")
 
 
-def test_output_inside_the_folder_of_the_specs(folder: Path, trainyard: Command) -> None:
+def test_output_inside_the_folder_of_the_specs(
+    folder: Path, trainyard: Command
+) -> None:
     """The second run does not read what the first one wrote."""
     assert trainyard("compile", ".", cwd=folder).code == 0
     done = trainyard("compile", ".", "--check", cwd=folder)
@@ -164,8 +211,11 @@ def test_a_changed_job_that_was_submitted(folder: Path, trainyard: Command) -> N
     spec.write_text(spec.read_text().replace(", rerun: 1", ""))
     before = snapshot(folder)
     done = trainyard("compile", "spec.yaml", cwd=folder)
-    assert re.search(r"error\[RES030\]: job `hello` was submitted as `hello-\w{5}` and would run a second time\n"
-                     r" +--> spec.yaml:12:150\n", done.out)
+    assert re.search(
+        r"error\[RES030\]: job `hello` was submitted as `hello-\w{5}` and would run a second time\n"
+        r" +--> spec.yaml:12:150\n",
+        done.out,
+    )
     assert "= note: `spec.trainer.command`: `['torchrun'" in done.out
     assert "= help: add `rerun: 1` to run it anew" in done.out
     assert done.code == 1
@@ -206,10 +256,17 @@ def _compile_and_die(folder: Path, number: int) -> bool:
         try:
             done = driver.check([folder / "spec.yaml"], options)
             with Synthesis() as cdk8s:
-                prepared = [(each, writer.prepare(each, options, cdk8s)) for each in done.compilations]
+                prepared = [
+                    (each, writer.prepare(each, options, cdk8s))
+                    for each in done.compilations
+                ]
                 cdk8s.take = lambda _: None  # type: ignore[method-assign]  # a killed run could not stop it
                 _kill_at(number)
-                failed = [each for each, ready in prepared if writer.write(each, ready, options, cdk8s).failed]
+                failed = [
+                    each
+                    for each, ready in prepared
+                    if writer.write(each, ready, options, cdk8s).failed
+                ]
             os._exit(3 if failed else 0)
         finally:
             os._exit(4)
@@ -230,13 +287,27 @@ def test_a_kill_between_any_two_writes(
     (folder / "fresh").mkdir()
     assert trainyard("compile", "../spec.yaml", cwd=folder / "fresh").code == 0
     monkeypatch.chdir(folder)
-    new = {path: data for path, data in contents(folder / "fresh" / "generated").items() if not path.endswith(".json")}
+    new = {
+        path: data
+        for path, data in contents(folder / "fresh" / "generated").items()
+        if not path.endswith(".json")
+    }
     backup, seen, number = folder / "backup", [], 1
     shutil.copytree(folder / "generated", backup)
     while _compile_and_die(folder, number):
-        left = {path: data for path, data in contents(folder / "generated").items() if not path.startswith(".")}
+        left = {
+            path: data
+            for path, data in contents(folder / "generated").items()
+            if not path.startswith(".")
+        }
         same = {path: data for path, data in left.items() if not path.endswith(".json")}
-        seen.append("old" if left == old else "new" if same == new else f"broken at call {number}")
+        seen.append(
+            "old"
+            if left == old
+            else "new"
+            if same == new
+            else f"broken at call {number}"
+        )
         shutil.rmtree(folder / "generated")
         shutil.copytree(backup, folder / "generated")
         number += 6
@@ -247,11 +318,19 @@ def test_a_kill_between_any_two_writes(
     assert os.listdir(folder / "generated") == ["starter"]
 
 
-def test_an_unchanged_run_removes_what_a_killed_one_left(trainyard: Command, tmp_path: Path) -> None:
+def test_an_unchanged_run_removes_what_a_killed_one_left(
+    trainyard: Command, tmp_path: Path
+) -> None:
     assert trainyard("compile", SPECS / "starter.yaml", cwd=tmp_path).code == 0
-    shutil.copytree(tmp_path / "generated" / "starter", tmp_path / "generated" / ".starter.trainyard-new")
+    shutil.copytree(
+        tmp_path / "generated" / "starter",
+        tmp_path / "generated" / ".starter.trainyard-new",
+    )
     before = snapshot(tmp_path / "generated" / "starter")
-    assert "current" in trainyard("compile", "--check", SPECS / "starter.yaml", cwd=tmp_path).err
+    assert (
+        "current"
+        in trainyard("compile", "--check", SPECS / "starter.yaml", cwd=tmp_path).err
+    )
     assert len(os.listdir(tmp_path / "generated")) == 2
     assert "current" in trainyard("compile", SPECS / "starter.yaml", cwd=tmp_path).err
     assert os.listdir(tmp_path / "generated") == ["starter"]
@@ -274,8 +353,10 @@ def test_an_expired_exception(trainyard: Command, tmp_path: Path) -> None:
     (tmp_path / "policies" / "exceptions.yaml").write_text(EXCEPTION)
     done = trainyard("compile", "--format", "json", "spec.yaml", cwd=tmp_path)
     found = json.loads(done.out)["diagnostics"]
-    assert [(each["code"], Path(each["place"]["file"]).name, each["place"]["line"]) for each in found] == [
-        ("POL002", "exceptions.yaml", 1), ("PLC006", "spec.yaml", 13)]
+    assert [
+        (each["code"], Path(each["place"]["file"]).name, each["place"]["line"])
+        for each in found
+    ] == [("POL002", "exceptions.yaml", 1), ("PLC006", "spec.yaml", 13)]
     assert found[0]["message"] == "the exception for `PLC006` ended on 2020-01-31"
     assert found[0]["help"] == "fix what it excuses, or agree on a later `until`"
     assert done.code == 1
@@ -287,7 +368,9 @@ def test_an_exception_that_holds(trainyard: Command, tmp_path: Path) -> None:
     case = Path(__file__).parent / "cases" / "placement-group-with-block.yaml"
     shutil.copy(case, tmp_path / "spec.yaml")
     (tmp_path / "policies").mkdir()
-    (tmp_path / "policies" / "exceptions.yaml").write_text(EXCEPTION.replace("2020-01-31", "2999-01-31"))
+    (tmp_path / "policies" / "exceptions.yaml").write_text(
+        EXCEPTION.replace("2020-01-31", "2999-01-31")
+    )
     done = trainyard("check", "spec.yaml", cwd=tmp_path)
     assert (done.code, done.out) == (0, "")
     assert done.err == "1 exception\nclean: bad\n"

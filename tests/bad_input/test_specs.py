@@ -19,17 +19,44 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from compiler.cli import main
 
     folder = tmp_path_factory.mktemp("output")
-    assert main(["compile", "-q", str(SPECS / "starter.yaml"), "-o", str(folder / "generated")]) == 0
+    assert (
+        main(
+            [
+                "compile",
+                "-q",
+                str(SPECS / "starter.yaml"),
+                "-o",
+                str(folder / "generated"),
+            ]
+        )
+        == 0
+    )
     return folder
 
 
 def test_every_case_of_the_list_is_here() -> None:
     """The issue's list of bad input, as far as it is about a spec's text."""
     assert {
-        "syntax-error", "duplicate-key", "alias-bomb", "unknown-key", "wrong-type", "region-for-a-zone", "unknown-type",
-        "zone-outside-the-region", "gpus-above-the-type", "efa-above-the-type", "request-above-allocatable",
-        "gang-above-the-pool", "quota-above-capacity", "two-zones-with-efa", "undeclared-queue", "undeclared-pool",
-        "undeclared-storage", "undeclared-namespace", "placement-group-with-block", "reserved-without-reservation",
+        "syntax-error",
+        "duplicate-key",
+        "alias-bomb",
+        "unknown-key",
+        "wrong-type",
+        "region-for-a-zone",
+        "unknown-type",
+        "zone-outside-the-region",
+        "gpus-above-the-type",
+        "efa-above-the-type",
+        "request-above-allocatable",
+        "gang-above-the-pool",
+        "quota-above-capacity",
+        "two-zones-with-efa",
+        "undeclared-queue",
+        "undeclared-pool",
+        "undeclared-storage",
+        "undeclared-namespace",
+        "placement-group-with-block",
+        "reserved-without-reservation",
     } <= {case.stem for case in CASES}
 
 
@@ -38,7 +65,9 @@ def test_each_fault_is_told_on_its_line(case: Path, trainyard: Command) -> None:
     """Exactly the marked codes on exactly their lines, in these words."""
     done = trainyard("check", "--format", "json", case.name, cwd=case.parent)
     found = json.loads(done.out)["diagnostics"]
-    assert sorted((each["place"]["file"], each["place"]["line"], each["code"]) for each in found) == marks(case)
+    assert sorted(
+        (each["place"]["file"], each["place"]["line"], each["code"]) for each in found
+    ) == marks(case)
     assert words(found) == told(case)
     assert done.code == 1
 
@@ -57,7 +86,9 @@ def test_nothing_is_written(case: Path, trainyard: Command, written: Path) -> No
     spec.unlink()
 
 
-def test_a_fault_in_one_spec_keeps_all_from_being_written(trainyard: Command, tmp_path: Path) -> None:
+def test_a_fault_in_one_spec_keeps_all_from_being_written(
+    trainyard: Command, tmp_path: Path
+) -> None:
     """A folder with a good and a bad spec writes neither."""
     shutil.copy(SPECS / "starter.yaml", tmp_path)
     shutil.copy(CASES[0].parent / "unknown-type.yaml", tmp_path)

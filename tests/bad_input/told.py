@@ -19,7 +19,11 @@ TOLD = "# told: "
 
 def told(path: Path) -> list[str]:
     """What the comments of a case say."""
-    return [line.removeprefix(TOLD) for line in path.read_text(encoding="utf-8").splitlines() if line.startswith(TOLD)]
+    return [
+        line.removeprefix(TOLD)
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith(TOLD)
+    ]
 
 
 def words(found: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -34,9 +38,23 @@ def words(found: Iterable[Mapping[str, Any]]) -> list[str]:
 def main() -> None:
     """Every case as it is told now."""
     for path in CASES:
-        command = [sys.executable, "-m", "compiler", "check", "--format", "json", path.name]
-        done = subprocess.run(command, cwd=path.parent, capture_output=True, encoding="utf-8", check=False)
-        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith(TOLD)]
+        command = [
+            sys.executable,
+            "-m",
+            "compiler",
+            "check",
+            "--format",
+            "json",
+            path.name,
+        ]
+        done = subprocess.run(
+            command, cwd=path.parent, capture_output=True, encoding="utf-8", check=False
+        )
+        lines = [
+            line
+            for line in path.read_text(encoding="utf-8").splitlines()
+            if not line.startswith(TOLD)
+        ]
         lines += [TOLD + each for each in words(json.loads(done.stdout)["diagnostics"])]
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

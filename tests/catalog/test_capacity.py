@@ -56,11 +56,22 @@ def instance(name: str) -> InstanceType:
     return found
 
 
-@pytest.mark.parametrize(("name", "gpus", "efa", "cpu", "memory"), KARPENTER, ids=[row[0] for row in KARPENTER])
-def test_agrees_with_karpenter(name: str, gpus: int, efa: int, cpu: int, memory: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "gpus", "efa", "cpu", "memory"),
+    KARPENTER,
+    ids=[row[0] for row in KARPENTER],
+)
+def test_agrees_with_karpenter(
+    name: str, gpus: int, efa: int, cpu: int, memory: int
+) -> None:
     each = instance(name)
     left = allocatable(each, huge_pages=False)
-    assert (each.gpus, each.efa_interfaces, left.cpu_milli, left.memory_mib) == (gpus, efa, cpu, memory)
+    assert (each.gpus, each.efa_interfaces, left.cpu_milli, left.memory_mib) == (
+        gpus,
+        efa,
+        cpu,
+        memory,
+    )
 
 
 def test_the_table_is_whole() -> None:
@@ -76,7 +87,9 @@ def test_huge_pages_take_their_memory() -> None:
 
 # Allocatable of EKS nodes, as published: `kubectl describe node` in aws-samples/aws-do-eks (p5), in its EFA example
 # (p4de), and in converged-computing/performance-study (p3dn, which is not in the catalog and has 96 vCPUs too).
-@pytest.mark.parametrize(("name", "measured"), [("p4de.24xlarge", 21122), ("p5.48xlarge", 42242)])
+@pytest.mark.parametrize(
+    ("name", "measured"), [("p4de.24xlarge", 21122), ("p5.48xlarge", 42242)]
+)
 def test_huge_pages_are_those_that_nodes_show(name: str, measured: int) -> None:
     assert huge_pages_mib(instance(name)) == measured
 
@@ -89,15 +102,32 @@ def test_steps_account_for_everything_and_name_their_source() -> None:
     for name in ("p5.48xlarge", "c7g.2xlarge"):
         each = instance(name)
         left = allocatable(each, huge_pages=True)
-        assert each.vcpus * 1000 - sum(step.cpu_milli for step in left.steps) == left.cpu_milli
-        assert each.memory_mib - sum(step.memory_mib for step in left.steps) == left.memory_mib
+        assert (
+            each.vcpus * 1000 - sum(step.cpu_milli for step in left.steps)
+            == left.cpu_milli
+        )
+        assert (
+            each.memory_mib - sum(step.memory_mib for step in left.steps)
+            == left.memory_mib
+        )
         assert all(step.source and step.what for step in left.steps)
 
 
-@pytest.mark.parametrize(("name", "pods"), [
-    ("p4d.24xlarge", 737), ("p5.4xlarge", 118), ("p5.48xlarge", 100), ("p5en.48xlarge", 198), ("g6e.8xlarge", 234),
-    ("g6e.48xlarge", 492), ("g7e.8xlarge", 506), ("trn1.32xlarge", 247), ("trn2.48xlarge", 100), ("m5.large", 29),
-])
+@pytest.mark.parametrize(
+    ("name", "pods"),
+    [
+        ("p4d.24xlarge", 737),
+        ("p5.4xlarge", 118),
+        ("p5.48xlarge", 100),
+        ("p5en.48xlarge", 198),
+        ("g6e.8xlarge", 234),
+        ("g6e.48xlarge", 492),
+        ("g7e.8xlarge", 506),
+        ("trn1.32xlarge", 247),
+        ("trn2.48xlarge", 100),
+        ("m5.large", 29),
+    ],
+)
 def test_max_pods(name: str, pods: int) -> None:
     assert max_pods(instance(name)) == pods
 
@@ -116,9 +146,17 @@ def test_unknown_interfaces_fall_back_to_the_kubelets_default() -> None:
 
 def test_a_managed_node_group_has_no_overhead_guess() -> None:
     p4d = instance("p4d.24xlarge")
-    assert allocatable(p4d, huge_pages=False, vm_overhead=0).memory_mib == 1179648 - (11 * 737 + 255) - 100
+    assert (
+        allocatable(p4d, huge_pages=False, vm_overhead=0).memory_mib
+        == 1179648 - (11 * 737 + 255) - 100
+    )
 
 
 @pytest.mark.parametrize(("storage", "left"), [(20, 17), (500, 449), (1, 0)])
 def test_ephemeral_storage(storage: int, left: int) -> None:
-    assert allocatable(instance("m5.large"), huge_pages=False, storage_gib=storage).ephemeral_gib == left
+    assert (
+        allocatable(
+            instance("m5.large"), huge_pages=False, storage_gib=storage
+        ).ephemeral_gib
+        == left
+    )

@@ -7,7 +7,13 @@ import json
 from compiler.catalog import iam
 
 POLICIES = iam.karpenter_policies(
-    "aws", "us-west-2", "111122223333", "llm", "llm-interruptions", node_role="KarpenterNodeRole-llm")
+    "aws",
+    "us-west-2",
+    "111122223333",
+    "llm",
+    "llm-interruptions",
+    node_role="KarpenterNodeRole-llm",
+)
 
 
 def actions(document: iam.Document) -> set[str]:
@@ -20,10 +26,19 @@ def actions(document: iam.Document) -> set[str]:
 
 def test_policies_fit_into_iams_limit_at_the_longest_cluster_name() -> None:
     documents = iam.karpenter_policies(
-        "aws-us-gov", "us-gov-west-1", "111122223333", "c" * 100, "q" * 80, node_role="r" * 64)
+        "aws-us-gov",
+        "us-gov-west-1",
+        "111122223333",
+        "c" * 100,
+        "q" * 80,
+        node_role="r" * 64,
+    )
     assert len(documents) == 6
     # IAM quotas: characters of a managed policy, white space not counted.
-    assert max(len(json.dumps(each, separators=(",", ":"))) for each in documents.values()) <= 6144
+    assert (
+        max(len(json.dumps(each, separators=(",", ":"))) for each in documents.values())
+        <= 6144
+    )
 
 
 def test_nothing_is_left_unfilled_and_no_action_is_a_wildcard() -> None:
@@ -42,27 +57,48 @@ def test_names_in_keys_are_filled_too() -> None:
 
 def test_actions_that_eksctls_policy_lacks_are_there() -> None:
     every = set().union(*(actions(each) for each in POLICIES.values()))
-    assert {"ec2:DescribePlacementGroups", "ec2:DescribeInstanceStatus", "ec2:DescribeCapacityReservations"} <= every
+    assert {
+        "ec2:DescribePlacementGroups",
+        "ec2:DescribeInstanceStatus",
+        "ec2:DescribeCapacityReservations",
+    } <= every
 
 
 def test_cloudformation_references_pass_through() -> None:
-    documents = iam.karpenter_policies("aws", "us-west-2", "${AWS::AccountId}", "llm", "q", node_role="nodes")
+    documents = iam.karpenter_policies(
+        "aws", "us-west-2", "${AWS::AccountId}", "llm", "q", node_role="nodes"
+    )
     assert "arn:aws:iam::${AWS::AccountId}:role/nodes" in json.dumps(documents)
 
 
 def test_node_role_queue_and_rules() -> None:
-    assert "arn:aws-cn:iam::aws:policy/AmazonEKSWorkerNodePolicy" in iam.node_role_policies("aws-cn")
+    assert (
+        "arn:aws-cn:iam::aws:policy/AmazonEKSWorkerNodePolicy"
+        in iam.node_role_policies("aws-cn")
+    )
     queue = iam.interruption_queue("aws", "us-west-2", "111122223333", "q")
-    assert queue["policy"]["Statement"][0]["Resource"] == "arn:aws:sqs:us-west-2:111122223333:q"
-    patterns = [kind for rule in iam.interruption_rules().values() for kind in rule["detail-type"]]
+    assert (
+        queue["policy"]["Statement"][0]["Resource"]
+        == "arn:aws:sqs:us-west-2:111122223333:q"
+    )
+    patterns = [
+        kind
+        for rule in iam.interruption_rules().values()
+        for kind in rule["detail-type"]
+    ]
     assert "EC2 Spot Instance Interruption Warning" in patterns
     assert "EC2 Capacity Reservation Instance Interruption Warning" in patterns
-    assert iam.pod_identity_trust()["Statement"][0]["Principal"] == {"Service": "pods.eks.amazonaws.com"}
+    assert iam.pod_identity_trust()["Statement"][0]["Principal"] == {
+        "Service": "pods.eks.amazonaws.com"
+    }
 
 
 def test_addons_have_the_roles_that_they_need() -> None:
     assert iam.addon_role("aws-fsx-csi-driver", "aws-us-gov") == iam.AddonRole(
-        "kube-system", "fsx-csi-controller-sa", ("arn:aws-us-gov:iam::aws:policy/AmazonFSxReadOnlyAccess",))
+        "kube-system",
+        "fsx-csi-controller-sa",
+        ("arn:aws-us-gov:iam::aws:policy/AmazonFSxReadOnlyAccess",),
+    )
     assert iam.addon_role("coredns", "aws") is None
 
 

@@ -41,26 +41,43 @@ def expected(facts: dict[str, Any]) -> dict[str, Any]:
     neuron = facts["neuron_devices"][0] if facts["neuron_devices"] else {}
     nvme = facts["local_nvme"] or {"total_gb": 0, "disks": []}
     return {
-        "arch": facts["arch"], "vcpus": facts["vcpus"], "memory_mib": facts["memory_mib"],
-        "bare_metal": facts["bare_metal"], "gpus": gpu.get("count", 0), "gpu_partition": gpu.get("partition_size", 1.0),
+        "arch": facts["arch"],
+        "vcpus": facts["vcpus"],
+        "memory_mib": facts["memory_mib"],
+        "bare_metal": facts["bare_metal"],
+        "gpus": gpu.get("count", 0),
+        "gpu_partition": gpu.get("partition_size", 1.0),
         "accelerator": gpu.get("name") or neuron.get("name"),
         # Neuron documentation 2.29.0, Trainium2 architecture: 96 GiB; EC2's stored answer has 512.
-        "accelerator_memory_mib": 98304 if neuron.get("name") == "Trainium2" else (
-            gpu.get("memory_mib_each") or neuron.get("memory_mib_each") or 0),
+        "accelerator_memory_mib": 98304
+        if neuron.get("name") == "Trainium2"
+        else (gpu.get("memory_mib_each") or neuron.get("memory_mib_each") or 0),
         "accelerators": gpu.get("count", 0) or neuron.get("count", 0),
         "neuron_cores": neuron.get("count", 0) * neuron.get("cores_each", 0),
-        "efa_interfaces": facts["efa_max_interfaces"] or 0, "efa_cards": tuple(facts["efa_cards"] or ()),
-        "ipv4_per_interface": facts.get("ipv4_per_interface", 0), "amx": facts["amx"],
-        "network_gbps": facts["network_gbps"], "network_burst": facts["network_gbps_is_burst"],
+        "efa_interfaces": facts["efa_max_interfaces"] or 0,
+        "efa_cards": tuple(facts["efa_cards"] or ()),
+        "ipv4_per_interface": facts.get("ipv4_per_interface", 0),
+        "amx": facts["amx"],
+        "network_gbps": facts["network_gbps"],
+        "network_burst": facts["network_gbps_is_burst"],
         "gpudirect_rdma": bool(facts["gpudirect_rdma"]),
         "nvlink_gb_s": (facts["nvlink"] or {}).get("gpu_to_gpu_gb_s", 0),
-        "nvme_gb": nvme["total_gb"], "nvme_disks": sum(disk["count"] for disk in nvme["disks"]),
-        "placement_strategies": tuple(facts["placement_strategies"]), "usage_classes": tuple(facts["usage_classes"]),
-        "zones": {region: tuple(zones) for region, zones in facts.get("offering_zones", {}).items()},
+        "nvme_gb": nvme["total_gb"],
+        "nvme_disks": sum(disk["count"] for disk in nvme["disks"]),
+        "placement_strategies": tuple(facts["placement_strategies"]),
+        "usage_classes": tuple(facts["usage_classes"]),
+        "zones": {
+            region: tuple(zones)
+            for region, zones in facts.get("offering_zones", {}).items()
+        },
         # The reference has cn-north-1 too, but those are CNY of 2024: no price here.
-        "price_usd_hour": {region: price for region, price in facts["ondemand_usd_hour_by_region"].items()
-                           if not region.startswith("cn-")},
-        "capacity_block": facts["capacity_block_supported"], "spot": facts["spot_supported"],
+        "price_usd_hour": {
+            region: price
+            for region, price in facts["ondemand_usd_hour_by_region"].items()
+            if not region.startswith("cn-")
+        },
+        "capacity_block": facts["capacity_block_supported"],
+        "spot": facts["spot_supported"],
     }
 
 
@@ -77,9 +94,14 @@ def test_facts_equal_the_reference(reference: dict[str, Any]) -> None:
 
 def test_network_cards_equal_the_reference(reference: dict[str, Any]) -> None:
     for name, facts in reference.items():
-        cards = [(card["index"], card["max_interfaces"], tuple(card["interface_types"]))
-                 for card in facts["network_cards"] or ()]
-        assert [(card.index, card.max_interfaces, card.types) for card in instance(name).network_cards] == cards, name
+        cards = [
+            (card["index"], card["max_interfaces"], tuple(card["interface_types"]))
+            for card in facts["network_cards"] or ()
+        ]
+        assert [
+            (card.index, card.max_interfaces, card.types)
+            for card in instance(name).network_cards
+        ] == cards, name
 
 
 def test_the_data_file_is_what_the_script_makes() -> None:
@@ -94,21 +116,38 @@ def test_system_node_families_are_there() -> None:
 def test_every_entry_is_sound() -> None:
     for name, each in CATALOG.instance_types.items():
         assert min(each.vcpus, each.memory_mib) > 0, name
-        assert len(each.efa_cards) == each.efa_interfaces or "efa_interfaces" in each.unknown, name
+        assert (
+            len(each.efa_cards) == each.efa_interfaces
+            or "efa_interfaces" in each.unknown
+        ), name
         assert each.usage_classes, name
         assert (each.accelerator_resource is None) == (each.accelerators == 0), name
         for region, zones in each.zones.items():
             assert set(zones) <= set(CATALOG.regions[region]), name
 
 
-@pytest.mark.parametrize(("name", "layout"), [
-    ("m5.large", ((0, 0, "interface"),)),
-    ("g6e.8xlarge", ((0, 0, "interface"), (0, 1, "efa-only"))),
-    ("p4d.24xlarge", ((0, 0, "interface"), (0, 1, "efa-only"), (1, 0, "efa-only"), (2, 0, "efa-only"),
-                      (3, 0, "efa-only"))),
-    ("p6-b300.48xlarge", ((0, 0, "interface"), *((card, 0, "efa-only") for card in range(1, 17)))),
-    ("p6e-gb200.36xlarge", ()),
-])
+@pytest.mark.parametrize(
+    ("name", "layout"),
+    [
+        ("m5.large", ((0, 0, "interface"),)),
+        ("g6e.8xlarge", ((0, 0, "interface"), (0, 1, "efa-only"))),
+        (
+            "p4d.24xlarge",
+            (
+                (0, 0, "interface"),
+                (0, 1, "efa-only"),
+                (1, 0, "efa-only"),
+                (2, 0, "efa-only"),
+                (3, 0, "efa-only"),
+            ),
+        ),
+        (
+            "p6-b300.48xlarge",
+            ((0, 0, "interface"), *((card, 0, "efa-only") for card in range(1, 17))),
+        ),
+        ("p6e-gb200.36xlarge", ()),
+    ],
+)
 def test_efa_layout(name: str, layout: tuple[tuple[int, int, str], ...]) -> None:
     assert instance(name).efa_layout() == layout
 
@@ -132,18 +171,32 @@ def test_what_no_source_tells_is_marked() -> None:
 
 def test_a_slice_of_a_gpu_is_no_gpu() -> None:
     sliced = instance("g6f.large")
-    assert (sliced.gpus, sliced.gpu_partition, sliced.accelerator_resource) == (0, 0.125, None)
+    assert (sliced.gpus, sliced.gpu_partition, sliced.accelerator_resource) == (
+        0,
+        0.125,
+        None,
+    )
 
 
 def test_zones() -> None:
-    assert CATALOG.regions["us-east-1"] == tuple(f"us-east-1{letter}" for letter in "abcdef")
+    assert CATALOG.regions["us-east-1"] == tuple(
+        f"us-east-1{letter}" for letter in "abcdef"
+    )
     assert CATALOG.regions["us-gov-west-1"] == ()  # exists, zones unknown
-    assert instance("p4d.24xlarge").zones["ap-northeast-2"] == ("ap-northeast-2b", "ap-northeast-2d")
+    assert instance("p4d.24xlarge").zones["ap-northeast-2"] == (
+        "ap-northeast-2b",
+        "ap-northeast-2d",
+    )
 
 
-@pytest.mark.parametrize(("word", "best"), [
-    ("p4d.24xlage", "p4d.24xlarge"), ("P5-48xlarge", "p5.48xlarge"), ("p5.48xl", "p5.48xlarge"),
-])
+@pytest.mark.parametrize(
+    ("word", "best"),
+    [
+        ("p4d.24xlage", "p4d.24xlarge"),
+        ("P5-48xlarge", "p5.48xlarge"),
+        ("p5.48xl", "p5.48xlarge"),
+    ],
+)
 def test_near(word: str, best: str) -> None:
     assert CATALOG.near(word)[0] == best
 
@@ -155,11 +208,17 @@ def test_nothing_is_near() -> None:
 def test_every_set_has_source_version_and_date() -> None:
     assert len(CATALOG.sources) > 15
     for source in CATALOG.sources:
-        assert all((source.name, source.url_or_package, source.date.startswith("2026"))), source
+        assert all(
+            (source.name, source.url_or_package, source.date.startswith("2026"))
+        ), source
 
 
 def test_loading_imports_nothing_heavy() -> None:
-    script = ("import sys; from compiler.catalog import load_catalog; load_catalog().instance('p5.48xlarge');"
-              "print(*sorted({'boto3', 'moto', 'pydantic', 'difflib', 'yaml', 'string'} & set(sys.modules)))")
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    script = (
+        "import sys; from compiler.catalog import load_catalog; load_catalog().instance('p5.48xlarge');"
+        "print(*sorted({'boto3', 'moto', 'pydantic', 'difflib', 'yaml', 'string'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == []

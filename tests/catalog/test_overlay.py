@@ -12,12 +12,22 @@ import pytest
 from compiler.catalog import load_catalog
 from compiler.catalog.overlay import SCHEMA, read_overlay
 
-ROW = {"vcpus": 192, "memory_mib": 2097152, "gpus": 8, "accelerator": "A100", "zones": "us-east-1:b"}
+ROW = {
+    "vcpus": 192,
+    "memory_mib": 2097152,
+    "gpus": 8,
+    "accelerator": "A100",
+    "zones": "us-east-1:b",
+}
 
 
 def overlay(folder: Path, **changed: Any) -> Path:
-    facts = {"schema": SCHEMA, "sources": [["mine", "EC2", "live", "2026-11-21"]], "regions": {"us-east-1": "abg"},
-             "instances": {"p4d.24xlarge": ROW, "p9.48xlarge": ROW}} | changed
+    facts = {
+        "schema": SCHEMA,
+        "sources": [["mine", "EC2", "live", "2026-11-21"]],
+        "regions": {"us-east-1": "abg"},
+        "instances": {"p4d.24xlarge": ROW, "p9.48xlarge": ROW},
+    } | changed
     path = folder / "facts.json"
     path.write_text(json.dumps(facts), "utf-8")
     return path
@@ -39,7 +49,9 @@ def test_newer_facts_lie_over_the_built_in_ones(tmp_path: Path) -> None:
     assert any(source.name == "mine" for source in catalog.sources)
 
 
-def test_a_type_that_a_told_region_does_not_name_is_not_offered_there(tmp_path: Path) -> None:
+def test_a_type_that_a_told_region_does_not_name_is_not_offered_there(
+    tmp_path: Path,
+) -> None:
     p5 = load_catalog(overlay(tmp_path)).instance("p5.48xlarge")
     assert p5 is not None
     assert "us-east-1" not in p5.zones
@@ -47,9 +59,16 @@ def test_a_type_that_a_told_region_does_not_name_is_not_offered_there(tmp_path: 
 
 
 def test_unknown_facts_become_known(tmp_path: Path) -> None:
-    row = {"vcpus": 144, "memory_mib": 983040, "efa": 4, "ipv4": 50,
-           "cards": [[0, 0, 4, "interface"], [1, 4, 4, "interface efa-only"]]}
-    gb200 = load_catalog(overlay(tmp_path, instances={"p6e-gb200.36xlarge": row})).instance("p6e-gb200.36xlarge")
+    row = {
+        "vcpus": 144,
+        "memory_mib": 983040,
+        "efa": 4,
+        "ipv4": 50,
+        "cards": [[0, 0, 4, "interface"], [1, 4, 4, "interface efa-only"]],
+    }
+    gb200 = load_catalog(
+        overlay(tmp_path, instances={"p6e-gb200.36xlarge": row})
+    ).instance("p6e-gb200.36xlarge")
     assert gb200 is not None
     assert gb200.efa_cards == (1, 2, 3, 4)
     assert gb200.unknown == {"accelerator_memory_mib", "nvme_gb", "nvme_disks", "zones"}
@@ -60,23 +79,64 @@ def test_the_built_in_catalog_is_untouched(tmp_path: Path) -> None:
     assert load_catalog().instance("p9.48xlarge") is None
 
 
-@pytest.mark.parametrize(("changed", "message"), [
-    ({"schema": "other/1"}, "`schema` is not `trainyard-catalog/1`"),
-    ({"instances": []}, "`instances` is not a mapping"),
-    ({"regions": {"us-east-1": 3}}, "`regions` does not map regions to the letters of their zones"),
-    ({"sources": ["x"]}, "`sources` is not a list of name, address, version and date"),
-    ({"instances": {"p9.48xlarge": {"vcpus": 1}}}, "instance type `p9.48xlarge` is malformed"),
-    ({"instances": {"p9.48xlarge": None}}, "instance type `p9.48xlarge` is malformed"),
-    ({"instances": {"p9.48xlarge": ROW | {"cards": [1]}}}, "instance type `p9.48xlarge` is malformed"),
-    ({"instances": {"p9.48xlarge": ROW | {"cards": [[0, 10**8, 1, "efa"]]}}}, "is malformed (`cards` cannot be [[0"),
-    ({"instances": {"p9.48xlarge": ROW | {"vcpus": 10**4000}}}, "is malformed (`vcpus` cannot be so large)"),
-    ({"instances": {"p9.48xlarge": ROW | {"vcpus": "8"}}}, "is malformed (`vcpus` cannot be '8')"),
-    ({"instances": {"p9.48xlarge": ROW | {"gbps": float("inf")}}}, "is malformed (`gbps` cannot be inf)"),
-    ({"instances": {"p9.48xlarge": ROW | {"usd": [1]}}}, "is malformed (`usd` cannot be [1])"),
-    ({"instances": {"p9.48xlarge": ROW | {"unknown": [[]]}}}, "is malformed (`unknown` cannot be [[]])"),
-    ({"instances": {"p9.48xlarge": ROW | {"usage": 3}}}, "is malformed (`usage` cannot be 3)"),
-])
-def test_a_malformed_file_is_told_and_left_out(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"schema": "other/1"}, "`schema` is not `trainyard-catalog/1`"),
+        ({"instances": []}, "`instances` is not a mapping"),
+        (
+            {"regions": {"us-east-1": 3}},
+            "`regions` does not map regions to the letters of their zones",
+        ),
+        (
+            {"sources": ["x"]},
+            "`sources` is not a list of name, address, version and date",
+        ),
+        (
+            {"instances": {"p9.48xlarge": {"vcpus": 1}}},
+            "instance type `p9.48xlarge` is malformed",
+        ),
+        (
+            {"instances": {"p9.48xlarge": None}},
+            "instance type `p9.48xlarge` is malformed",
+        ),
+        (
+            {"instances": {"p9.48xlarge": ROW | {"cards": [1]}}},
+            "instance type `p9.48xlarge` is malformed",
+        ),
+        (
+            {"instances": {"p9.48xlarge": ROW | {"cards": [[0, 10**8, 1, "efa"]]}}},
+            "is malformed (`cards` cannot be [[0",
+        ),
+        (
+            {"instances": {"p9.48xlarge": ROW | {"vcpus": 10**4000}}},
+            "is malformed (`vcpus` cannot be so large)",
+        ),
+        (
+            {"instances": {"p9.48xlarge": ROW | {"vcpus": "8"}}},
+            "is malformed (`vcpus` cannot be '8')",
+        ),
+        (
+            {"instances": {"p9.48xlarge": ROW | {"gbps": float("inf")}}},
+            "is malformed (`gbps` cannot be inf)",
+        ),
+        (
+            {"instances": {"p9.48xlarge": ROW | {"usd": [1]}}},
+            "is malformed (`usd` cannot be [1])",
+        ),
+        (
+            {"instances": {"p9.48xlarge": ROW | {"unknown": [[]]}}},
+            "is malformed (`unknown` cannot be [[]])",
+        ),
+        (
+            {"instances": {"p9.48xlarge": ROW | {"usage": 3}}},
+            "is malformed (`usage` cannot be 3)",
+        ),
+    ],
+)
+def test_a_malformed_file_is_told_and_left_out(
+    tmp_path: Path, changed: dict[str, Any], message: str
+) -> None:
     catalog = load_catalog(overlay(tmp_path, **changed))
     assert [fault.code for fault in catalog.faults] == ["CAT002"]
     assert message in catalog.faults[0].message
@@ -84,14 +144,24 @@ def test_a_malformed_file_is_told_and_left_out(tmp_path: Path, changed: dict[str
 
 
 def test_all_malformed_types_are_told_at_once(tmp_path: Path) -> None:
-    _, faults = read_overlay(overlay(tmp_path, instances={"a.b": {}, "c.d": {}, "e.f": ROW}))
+    _, faults = read_overlay(
+        overlay(tmp_path, instances={"a.b": {}, "c.d": {}, "e.f": ROW})
+    )
     assert len(faults) == 2
 
 
-@pytest.mark.parametrize(("content", "code"), [
-    (None, "CAT001"), (b"{", "CAT002"), (b"\xff\xfe", "CAT002"), (b"[]", "CAT002"),
-])
-def test_what_is_no_catalog_file(tmp_path: Path, content: bytes | None, code: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (None, "CAT001"),
+        (b"{", "CAT002"),
+        (b"\xff\xfe", "CAT002"),
+        (b"[]", "CAT002"),
+    ],
+)
+def test_what_is_no_catalog_file(
+    tmp_path: Path, content: bytes | None, code: str
+) -> None:
     path = tmp_path / "facts.json"
     if content is not None:
         path.write_bytes(content)
@@ -110,7 +180,10 @@ def test_a_directory_is_no_catalog_file(tmp_path: Path) -> None:
 def test_a_file_that_is_nested_without_end(tmp_path: Path, text: str) -> None:
     (tmp_path / "facts.json").write_text(text)
     (fault,) = load_catalog(tmp_path / "facts.json").faults
-    assert (fault.code, fault.message) == ("CAT002", f"catalog file `{tmp_path}/facts.json` is nested too deeply")
+    assert (fault.code, fault.message) == (
+        "CAT002",
+        f"catalog file `{tmp_path}/facts.json` is nested too deeply",
+    )
 
 
 def test_a_pipe_is_not_opened(tmp_path: Path) -> None:

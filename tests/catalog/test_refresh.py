@@ -42,7 +42,9 @@ def patch(server: str) -> CatalogPatch:
         return refresh(clients, ["us-east-1", "ap-northeast-2"], TODAY)
 
 
-def test_a_refresh_is_an_overlay_that_changes_nothing_but_its_source(patch: CatalogPatch, tmp_path: Path) -> None:
+def test_a_refresh_is_an_overlay_that_changes_nothing_but_its_source(
+    patch: CatalogPatch, tmp_path: Path
+) -> None:
     path = tmp_path / "facts.json"
     assert patch.write(path) is None
     catalog, builtin = load_catalog(path), load_catalog()
@@ -50,9 +52,16 @@ def test_a_refresh_is_an_overlay_that_changes_nothing_but_its_source(patch: Cata
     assert patch.faults == ()
     assert patch.regions == ("us-east-1", "ap-northeast-2")
     assert patch.types > 200
-    differ = {name for name, each in catalog.instance_types.items() if each != builtin.instance(name)}
+    differ = {
+        name
+        for name, each in catalog.instance_types.items()
+        if each != builtin.instance(name)
+    }
     assert differ == set()
-    assert any(source.version == "live" and source.date == "2026-11-21" for source in catalog.sources)
+    assert any(
+        source.version == "live" and source.date == "2026-11-21"
+        for source in catalog.sources
+    )
 
 
 def test_the_same_answer_gives_the_same_bytes(patch: CatalogPatch, server: str) -> None:
@@ -61,8 +70,13 @@ def test_the_same_answer_gives_the_same_bytes(patch: CatalogPatch, server: str) 
 
 
 def client_factory(server: str) -> Any:
-    return lambda region: boto3.client("ec2", region_name=region, endpoint_url=server, aws_access_key_id="test",
-                                       aws_secret_access_key="test")
+    return lambda region: boto3.client(
+        "ec2",
+        region_name=region,
+        endpoint_url=server,
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+    )
 
 
 class Pages:
@@ -73,18 +87,31 @@ class Pages:
         self.usage = usage
 
     def get_paginator(self, operation: str) -> Paginator:
-        types = [info(name, self.usage) for name in ("p9.48xlarge", "m7i.large", "x9.large")]
-        offerings = [{"InstanceType": "p9.48xlarge", "Location": f"{self.region}{letter}"} for letter in "cab"]
-        offerings.append({"InstanceType": "p9.48xlarge", "Location": f"{self.region}-lax-1a"})
-        answers = {"describe_instance_types": ("InstanceTypes", types),
-                   "describe_instance_type_offerings": ("InstanceTypeOfferings", offerings)}
+        types = [
+            info(name, self.usage) for name in ("p9.48xlarge", "m7i.large", "x9.large")
+        ]
+        offerings = [
+            {"InstanceType": "p9.48xlarge", "Location": f"{self.region}{letter}"}
+            for letter in "cab"
+        ]
+        offerings.append(
+            {"InstanceType": "p9.48xlarge", "Location": f"{self.region}-lax-1a"}
+        )
+        answers = {
+            "describe_instance_types": ("InstanceTypes", types),
+            "describe_instance_type_offerings": ("InstanceTypeOfferings", offerings),
+        }
         return Paginator(*answers[operation])
 
     def describe_availability_zones(self) -> dict[str, Any]:
         zones = [(f"{self.region}{letter}", "availability-zone") for letter in "ba"]
         zones.append((f"{self.region}-lax-1a", "local-zone"))
-        return {"AvailabilityZones": [{"ZoneName": name, "ZoneType": kind, "ZoneId": f"x-az{number}"}
-                                      for number, (name, kind) in enumerate(zones)]}
+        return {
+            "AvailabilityZones": [
+                {"ZoneName": name, "ZoneType": kind, "ZoneId": f"x-az{number}"}
+                for number, (name, kind) in enumerate(zones)
+            ]
+        }
 
 
 class Paginator:
@@ -98,23 +125,59 @@ class Paginator:
 
 
 def info(name: str, usage: str) -> dict[str, Any]:
-    gpus = {"GpuInfo": {"Gpus": [{"Manufacturer": "NVIDIA", "Name": "R100", "Count": 8,
-                                  "MemoryInfo": {"SizeInMiB": 294912}}]}} if name.startswith("p") else {}
+    gpus = (
+        {
+            "GpuInfo": {
+                "Gpus": [
+                    {
+                        "Manufacturer": "NVIDIA",
+                        "Name": "R100",
+                        "Count": 8,
+                        "MemoryInfo": {"SizeInMiB": 294912},
+                    }
+                ]
+            }
+        }
+        if name.startswith("p")
+        else {}
+    )
     return {
-        "InstanceType": name, "VCpuInfo": {"DefaultVCpus": 256}, "MemoryInfo": {"SizeInMiB": 4194304},
-        "ProcessorInfo": {"SupportedArchitectures": ["arm64"]}, "SupportedUsageClasses": [usage], **gpus,
-        "NetworkInfo": {"NetworkPerformance": "Up to 2x 400 Gigabit", "Ipv4AddressesPerInterface": 50,
-                        "EfaInfo": {"MaximumEfaInterfaces": 2}, "NetworkCards": [
-                            {"NetworkCardIndex": 1, "MaximumNetworkInterfaces": 4, "InterfaceTypes": ["efa-only"]},
-                            {"NetworkCardIndex": 0, "MaximumNetworkInterfaces": 4},
-                            {"NetworkCardIndex": 2, "MaximumNetworkInterfaces": 4, "InterfaceTypes": ["efa-only"]}]},
+        "InstanceType": name,
+        "VCpuInfo": {"DefaultVCpus": 256},
+        "MemoryInfo": {"SizeInMiB": 4194304},
+        "ProcessorInfo": {"SupportedArchitectures": ["arm64"]},
+        "SupportedUsageClasses": [usage],
+        **gpus,
+        "NetworkInfo": {
+            "NetworkPerformance": "Up to 2x 400 Gigabit",
+            "Ipv4AddressesPerInterface": 50,
+            "EfaInfo": {"MaximumEfaInterfaces": 2},
+            "NetworkCards": [
+                {
+                    "NetworkCardIndex": 1,
+                    "MaximumNetworkInterfaces": 4,
+                    "InterfaceTypes": ["efa-only"],
+                },
+                {"NetworkCardIndex": 0, "MaximumNetworkInterfaces": 4},
+                {
+                    "NetworkCardIndex": 2,
+                    "MaximumNetworkInterfaces": 4,
+                    "InterfaceTypes": ["efa-only"],
+                },
+            ],
+        },
     }
 
 
 def test_all_pages_are_read_and_regions_joined() -> None:
     usage = {"us-east-1": "on-demand", "us-west-2": "capacity-block"}
-    facts = json.loads(refresh(lambda region: Pages(region, usage[region]), list(usage), TODAY).text)
-    assert sorted(facts["instances"]) == ["m7i.large", "p9.48xlarge"]  # x9 is none of ours
+    facts = json.loads(
+        refresh(lambda region: Pages(region, usage[region]), list(usage), TODAY).text
+    )
+    assert sorted(facts["instances"]) == [
+        "m7i.large",
+        "p9.48xlarge",
+    ]  # x9 is none of ours
     p9 = facts["instances"]["p9.48xlarge"]
     assert p9["zones"] == "us-east-1:abc us-west-2:abc"
     assert p9["usage"] == "capacity-block on-demand"
@@ -122,11 +185,17 @@ def test_all_pages_are_read_and_regions_joined() -> None:
     assert (p9["gbps"], p9["burst"], p9["gpus"], p9["arch"]) == (800, True, 8, "arm64")
     assert facts["regions"] == {"us-east-1": "ab", "us-west-2": "ab"}
     assert facts["zone_ids"]["us-east-1"] == {"a": "x-az1", "b": "x-az0"}
-    assert json.loads(refresh(lambda region: Pages(region, ""), ["us-east-1"], TODAY, "1").text)["account"] == "1"
+    assert (
+        json.loads(
+            refresh(lambda region: Pages(region, ""), ["us-east-1"], TODAY, "1").text
+        )["account"]
+        == "1"
+    )
 
 
 def test_an_answer_that_is_not_ec2s_is_a_fault_of_its_region() -> None:
     """What a proxy says in EC2's place, as boto3 tells of it."""
+
     def clients(region: str) -> Pages:
         raise ResponseParserError("Unable to parse response, invalid XML received")
 
@@ -138,7 +207,9 @@ def test_an_answer_that_is_not_ec2s_is_a_fault_of_its_region() -> None:
 def test_a_region_that_refuses_does_not_stop_the_others() -> None:
     def clients(region: str) -> Pages:
         if region == "cn-north-1":
-            answer = {"Error": {"Code": "AuthFailure", "Message": "not able to validate."}}
+            answer = {
+                "Error": {"Code": "AuthFailure", "Message": "not able to validate."}
+            }
             raise ClientError(answer, "DescribeInstanceTypes")
         return Pages(region, "on-demand")
 

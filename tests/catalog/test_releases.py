@@ -17,8 +17,11 @@ BUILD = re.compile(r"v\d+\.\d+\.\d+-eksbuild\.\d+\Z")
 def test_the_release_of_the_design() -> None:
     assert CATALOG.release("2026.11") is RELEASE
     assert CATALOG.release("2026.10") is None
-    assert (RELEASE.kubernetes, RELEASE.versions["trainer"], RELEASE.versions["ami"]) == (
-        "1.35", "2.3.0", "al2023@v20260714")
+    assert (
+        RELEASE.kubernetes,
+        RELEASE.versions["trainer"],
+        RELEASE.versions["ami"],
+    ) == ("1.35", "2.3.0", "al2023@v20260714")
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
@@ -29,8 +32,12 @@ def test_a_release_is_whole(release: object) -> None:
         assert component == "ami" or release.supports(component, version), component
         assert component in release.sources, component
     for component, chart in release.charts.items():
-        assert chart.version == release.versions.get(component, release.versions["karpenter"]), component
-        assert chart.repository.startswith({"oci": "oci://", "http": "https://"}[chart.kind]), component
+        assert chart.version == release.versions.get(
+            component, release.versions["karpenter"]
+        ), component
+        assert chart.repository.startswith(
+            {"oci": "oci://", "http": "https://"}[chart.kind]
+        ), component
     for addon, build in release.addons.items():
         assert BUILD.match(build) if build else addon in release.notes, addon
     for image in release.images.values():
@@ -66,7 +73,13 @@ def test_the_newest_release_has_every_feature() -> None:
 
 def test_version_key_orders_versions() -> None:
     versions = ["1.9", "v1.10.0", "1.10.1-rc.1", "v0.5.30", "2026.11"]
-    assert sorted(versions, key=version_key) == ["v0.5.30", "1.9", "v1.10.0", "1.10.1-rc.1", "2026.11"]
+    assert sorted(versions, key=version_key) == [
+        "v0.5.30",
+        "1.9",
+        "v1.10.0",
+        "1.10.1-rc.1",
+        "2026.11",
+    ]
 
 
 def test_fatal_xids_leave_out_what_programs_cause() -> None:

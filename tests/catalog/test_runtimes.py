@@ -16,7 +16,10 @@ EVERY = sorted(released_runtimes().values(), key=lambda each: each.name)
 def test_every_trainer_has_torch() -> None:
     torch = released_runtimes()["torch-distributed"]
     assert {"2.0.0", "2.1.0", "2.2.0", "2.3.0"} <= set(torch.releases)
-    assert any(each.name == "training runtimes" and each.version == "2.3.0" for each in load_catalog().sources)
+    assert any(
+        each.name == "training runtimes" and each.version == "2.3.0"
+        for each in load_catalog().sources
+    )
 
 
 @pytest.mark.parametrize("each", EVERY, ids=lambda each: each.name)
@@ -31,4 +34,6 @@ def test_a_released_runtime_is_one(each: ReleasedRuntime) -> None:
     main = runtime.trainer()
     assert main is not None
     assert main.pod.container("node") is not None
-    assert {runtime.at, main.at, main.pod.at, main.pod.where("tolerations")} == {Route(("here",))}
+    assert {runtime.at, main.at, main.pod.at, main.pod.where("tolerations")} == {
+        Route(("here",))
+    }

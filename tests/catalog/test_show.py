@@ -23,8 +23,18 @@ def test_words_narrow() -> None:
     assert names("p4d ap-northeast-2b") == ["p4d.24xlarge"]
     assert names("p4d ap-northeast-2a") == []
     assert "p6e-gb200.36xlarge" in names("block arm64")
-    assert {name.partition(".")[0] for name in names("t4g")} == {"t4g", "g5g"}  # the family, and the GPU T4g
-    assert {name.partition(".")[0] for name in names("amx")} == {"c7i", "m7i", "r7i", "c8i", "m8i", "r8i"}
+    assert {name.partition(".")[0] for name in names("t4g")} == {
+        "t4g",
+        "g5g",
+    }  # the family, and the GPU T4g
+    assert {name.partition(".")[0] for name in names("amx")} == {
+        "c7i",
+        "m7i",
+        "r7i",
+        "c8i",
+        "m8i",
+        "r8i",
+    }
 
 
 def test_one_row() -> None:
@@ -36,8 +46,15 @@ def test_one_row() -> None:
 
 def test_unknown_is_a_question_mark() -> None:
     row = dict(zip(HEADER, rows(CATALOG, "gb200")[0], strict=True))
-    assert (row["EFA"], row["regions"], row["USD/h"], row["NVMe GB"]) == ("?", "?", "?", "?")
+    assert (row["EFA"], row["regions"], row["USD/h"], row["NVMe GB"]) == (
+        "?",
+        "?",
+        "?",
+        "?",
+    )
 
 
 def test_sources_are_listed() -> None:
-    assert ("5.2.5", "2026-10-27") in {(version, day) for *_, version, day in source_rows(CATALOG)}
+    assert ("5.2.5", "2026-10-27") in {
+        (version, day) for *_, version, day in source_rows(CATALOG)
+    }

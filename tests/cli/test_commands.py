@@ -27,7 +27,10 @@ def test_version(trainyard: Command) -> None:
     assert trainyard("--version").out == f"trainyard {__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["", "compile", "check", "lint", "explain", "schema", "catalog", "completion"])
+@pytest.mark.parametrize(
+    "command",
+    ["", "compile", "check", "lint", "explain", "schema", "catalog", "completion"],
+)
 def test_help(command: str, trainyard: Command) -> None:
     done = trainyard(*command.split(), "--help")
     assert done.code == 0
@@ -35,27 +38,57 @@ def test_help(command: str, trainyard: Command) -> None:
     assert "exit codes:" in trainyard("--help").out
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    ([], "the following arguments are required: COMMAND"),
-    (["chekc"], "invalid choice: 'chekc'"),
-    (["lint"], "the following arguments are required: PATH"),
-    (["check", "--nope"], "unrecognized arguments: --nope"),
-    (["check", "--format", "yaml"], "`yaml` is no format: write one of text, json, sarif"),
-    (["check", "--format", "text", "--format", "json"], "only one format can go to standard output"),
-    (["check", "--format", "json=out", "--format", "sarif=out"], "two formats go to `out`: give each a file"),
-    (["check", "--format", "json=a.yaml"], "`a.yaml` may be a spec, and no format is YAML"),
-    (["check", "--format", "sarif="], "`sarif=` names no file: write `sarif` for standard output, or `sarif=FILE`"),
-    (["check", "--fail-on", "fatal"], "invalid choice: 'fatal'"),
-    (["check", "--policies", "nowhere"], "`nowhere` is not a folder with policies"),
-    (["explain", "EFA999"], "there is no code `EFA999`"),
-    (["explain", "job/helo"], "there is no code or object `job/helo`: did you mean `job/hello`?"),
-    (["explain", "job/hello", "colour"], "nothing is known of field `colour` of `job/hello`"),
-    (["schema", "TrainingJbo"], "`TrainingJbo` is no kind: write one of TrainingCluster"),
-    (["catalog", "p9.48xlarge"], "no type matches `p9.48xlarge`"),
-    (["catalog", "refresh"], "give at least one `--region`"),
-    (["catalog", "--catalog", "nowhere"], "error[CAT001]: catalog file `nowhere` cannot be read"),
-    (["completion", "tcsh"], "invalid choice: 'tcsh'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["chekc"], "invalid choice: 'chekc'"),
+        (["lint"], "the following arguments are required: PATH"),
+        (["check", "--nope"], "unrecognized arguments: --nope"),
+        (
+            ["check", "--format", "yaml"],
+            "`yaml` is no format: write one of text, json, sarif",
+        ),
+        (
+            ["check", "--format", "text", "--format", "json"],
+            "only one format can go to standard output",
+        ),
+        (
+            ["check", "--format", "json=out", "--format", "sarif=out"],
+            "two formats go to `out`: give each a file",
+        ),
+        (
+            ["check", "--format", "json=a.yaml"],
+            "`a.yaml` may be a spec, and no format is YAML",
+        ),
+        (
+            ["check", "--format", "sarif="],
+            "`sarif=` names no file: write `sarif` for standard output, or `sarif=FILE`",
+        ),
+        (["check", "--fail-on", "fatal"], "invalid choice: 'fatal'"),
+        (["check", "--policies", "nowhere"], "`nowhere` is not a folder with policies"),
+        (["explain", "EFA999"], "there is no code `EFA999`"),
+        (
+            ["explain", "job/helo"],
+            "there is no code or object `job/helo`: did you mean `job/hello`?",
+        ),
+        (
+            ["explain", "job/hello", "colour"],
+            "nothing is known of field `colour` of `job/hello`",
+        ),
+        (
+            ["schema", "TrainingJbo"],
+            "`TrainingJbo` is no kind: write one of TrainingCluster",
+        ),
+        (["catalog", "p9.48xlarge"], "no type matches `p9.48xlarge`"),
+        (["catalog", "refresh"], "give at least one `--region`"),
+        (
+            ["catalog", "--catalog", "nowhere"],
+            "error[CAT001]: catalog file `nowhere` cannot be read",
+        ),
+        (["completion", "tcsh"], "invalid choice: 'tcsh'"),
+    ],
+)
 def test_wrong_usage(arguments: list[str], words: str, trainyard: Command) -> None:
     """Told on standard error, in a line; exit code 2; nothing on standard output."""
     done = trainyard(*arguments, cwd=SPECS.parent)
@@ -72,7 +105,11 @@ def test_a_working_directory_that_is_gone(trainyard: Command, tmp_path: Path) ->
         done = trainyard("check", "spec.yaml")
     finally:
         os.chdir(EXAMPLE)
-    assert done == Run(2, "", "trainyard: the working directory does not exist any more: change to one that does\n")
+    assert done == Run(
+        2,
+        "",
+        "trainyard: the working directory does not exist any more: change to one that does\n",
+    )
 
 
 def test_check_of_good_specs(trainyard: Command) -> None:
@@ -98,11 +135,18 @@ def test_quiet_says_findings_only(trainyard: Command) -> None:
     assert trainyard("check", "-q", STARTER).err == ""
     done = trainyard("check", "-q", BAD / "unknown-type.yaml")
     assert (done.code, done.err) == (1, "")
-    assert done.out.startswith("error[RES005]: instance type `p5.49xlarge` is unknown\n")
+    assert done.out.startswith(
+        "error[RES005]: instance type `p5.49xlarge` is unknown\n"
+    )
 
 
-@pytest.mark.parametrize("words", [["-q", "check"], ["check", "-q"], ["--quiet", "check", "-v"], ["-qv", "check"]])
-def test_options_of_all_commands_stand_before_or_behind(words: list[str], trainyard: Command) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [["-q", "check"], ["check", "-q"], ["--quiet", "check", "-v"], ["-qv", "check"]],
+)
+def test_options_of_all_commands_stand_before_or_behind(
+    words: list[str], trainyard: Command
+) -> None:
     assert trainyard(*words, STARTER).err == ""
     assert trainyard("-v", "check", STARTER).err == "clean: starter\n"
 
@@ -112,14 +156,19 @@ def test_compile_check_and_compile_again(trainyard: Command, tmp_path: Path) -> 
     shutil.copy(STARTER, tmp_path)
     done = trainyard("compile", "--check", "starter.yaml", cwd=tmp_path)
     assert done.code == 3
-    assert re.match(r"generated/starter: not current: \d+ added\n  \+ .manifest.json\n", done.err)
+    assert re.match(
+        r"generated/starter: not current: \d+ added\n  \+ .manifest.json\n", done.err
+    )
     *_, more, advice = done.err.splitlines()
     assert re.fullmatch(r"  and \d+ more: `--verbose` lists them", more)
     assert advice == "run `trainyard compile`, and commit `generated`"
     assert not (tmp_path / "generated").exists()
     assert trainyard("compile", "starter.yaml", cwd=tmp_path).code == 0
     before = snapshot(tmp_path)
-    assert re.fullmatch(r"generated/starter: current, \d+ files\n", trainyard("compile", "starter.yaml").err)
+    assert re.fullmatch(
+        r"generated/starter: current, \d+ files\n",
+        trainyard("compile", "starter.yaml").err,
+    )
     assert trainyard("compile", "--check", "starter.yaml").code == 0
     assert snapshot(tmp_path) == before
     page = tmp_path / "generated/starter/bootstrap/README.md"
@@ -127,9 +176,13 @@ def test_compile_check_and_compile_again(trainyard: Command, tmp_path: Path) -> 
     done = trainyard("compile", "--check", "starter.yaml")
     assert (done.code, done.err.splitlines()[-2]) == (3, "  ~ bootstrap/README.md")
     done = trainyard("compile", "-v", "starter.yaml")
-    assert (done.code, done.err.splitlines()[-2:]) == (0, ["generated/starter: 1 changed", "  ~ bootstrap/README.md"])
-    assert {path for path, _ in snapshot(tmp_path).items()} == {path for path, _ in before.items()}
-
+    assert (done.code, done.err.splitlines()[-2:]) == (
+        0,
+        ["generated/starter: 1 changed", "  ~ bootstrap/README.md"],
+    )
+    assert {path for path, _ in snapshot(tmp_path).items()} == {
+        path for path, _ in before.items()
+    }
 
 
 def test_compile_to_another_folder(trainyard: Command, tmp_path: Path) -> None:
@@ -143,12 +196,19 @@ def test_explain_a_code_by_code_and_by_slug(trainyard: Command) -> None:
         done = trainyard("explain", code)
         assert done.code == 0
         assert done.out.startswith(f"{code} {slug}")
-        assert trainyard("explain", slug).out == trainyard("explain", code.lower()).out == done.out
+        assert (
+            trainyard("explain", slug).out
+            == trainyard("explain", code.lower()).out
+            == done.out
+        )
 
 
 def test_explain_a_slug_of_two_codes(trainyard: Command) -> None:
     """Both pages: of two compiler codes, and of a compiler code and a rule."""
-    for slug, codes in (("wrong-type", ["SCH002", "SPC003"]), ("unknown-instance-type", ["RES005", "PLC018"])):
+    for slug, codes in (
+        ("wrong-type", ["SCH002", "SPC003"]),
+        ("unknown-instance-type", ["RES005", "PLC018"]),
+    ):
         done = trainyard("explain", slug)
         assert re.findall(rf"^([A-Z]+\d+) {slug}", done.out, re.MULTILINE) == codes
         assert done.out == "\n".join(trainyard("explain", code).out for code in codes)
@@ -159,7 +219,8 @@ def test_explain_lists_all_codes(trainyard: Command, tmp_path: Path) -> None:
     (tmp_path / "policies").mkdir()
     (tmp_path / "policies" / "mine.yaml").write_text(
         "code: ORG001\nslug: no-owner\nmatch: {apiVersion: v1, kind: Pod}\nschema: {}\n"
-        "message: no owner\nhelp: add one\n")
+        "message: no owner\nhelp: add one\n"
+    )
     done = trainyard("explain", cwd=tmp_path)
     assert done.code == 0
     rows = [re.split(" {2,}", line) for line in done.out.splitlines()]
@@ -175,19 +236,43 @@ def test_policies_are_named_as_specs_are(trainyard: Command, tmp_path: Path) -> 
     (tmp_path / "policies").mkdir()
     (tmp_path / "policies" / "bad.py").write_text("def x(: ")
     shutil.copy(STARTER, tmp_path / "spec.yaml")
-    assert "--> policies/bad.py:1:1" in trainyard("check", "spec.yaml", cwd=tmp_path).out
+    assert (
+        "--> policies/bad.py:1:1" in trainyard("check", "spec.yaml", cwd=tmp_path).out
+    )
 
 
-@pytest.mark.parametrize(("words", "answer"), [
-    (["efa-mising"], "there is no code or object `efa-mising`: did you mean `efa-missing`?"),
-    (["efa999"], "there is no code `efa999`: `trainyard explain` lists all"),
-    (["job/helo"], "there is no code or object `job/helo`: did you mean `job/hello`?"),
-    (["NodePool/l40"], "there is no code or object `NodePool/l40`: did you mean `NodePool/l40s`?"),
-    (["job/hello", "efa"], "nothing is known of field `efa` of `job/hello`: write one of `resources.efa`"),
-    (["job/hello", "resource"], "nothing is known of field `resource` of `job/hello`: did you mean `resources.efa`?"),
-])
-def test_explain_what_is_not_there(words: list[str], answer: str, trainyard: Command, tmp_path: Path) -> None:
-    queues = "  queues: [{name: all, namespaces: [team], quota: [{pool: l40s, nodes: 2}]}]\n"
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (
+            ["efa-mising"],
+            "there is no code or object `efa-mising`: did you mean `efa-missing`?",
+        ),
+        (["efa999"], "there is no code `efa999`: `trainyard explain` lists all"),
+        (
+            ["job/helo"],
+            "there is no code or object `job/helo`: did you mean `job/hello`?",
+        ),
+        (
+            ["NodePool/l40"],
+            "there is no code or object `NodePool/l40`: did you mean `NodePool/l40s`?",
+        ),
+        (
+            ["job/hello", "efa"],
+            "nothing is known of field `efa` of `job/hello`: write one of `resources.efa`",
+        ),
+        (
+            ["job/hello", "resource"],
+            "nothing is known of field `resource` of `job/hello`: did you mean `resources.efa`?",
+        ),
+    ],
+)
+def test_explain_what_is_not_there(
+    words: list[str], answer: str, trainyard: Command, tmp_path: Path
+) -> None:
+    queues = (
+        "  queues: [{name: all, namespaces: [team], quota: [{pool: l40s, nodes: 2}]}]\n"
+    )
     (tmp_path / "spec.yaml").write_text(STARTER.read_text() + queues)
     done = trainyard("explain", *words, "--in", "spec.yaml", cwd=tmp_path)
     assert (done.code, done.out, done.err) == (2, "", f"trainyard: {answer}\n")
@@ -205,22 +290,32 @@ def test_explain_an_object(trainyard: Command) -> None:
     assert fields
     assert all(field.startswith("resources") for field in fields)
     done = trainyard("explain", "NodePool/l40s", "spec.template", "--in", STARTER)
-    assert re.search(r"^  spec\.template\.spec\S+: .*starter\.yaml:10:\d+$", done.out, re.MULTILINE)
+    assert re.search(
+        r"^  spec\.template\.spec\S+: .*starter\.yaml:10:\d+$", done.out, re.MULTILINE
+    )
 
 
 def test_every_derived_value_is_told_with_its_source(trainyard: Command) -> None:
     """In brackets after the reason: an upstream document, a place in the spec, or that it is a default of ours."""
     jobs = [path.stem for path in (SPECS / "jakarta" / "jobs").glob("*.yaml")]
     assert len(jobs) == 7
-    objects = [*(f"job/{name}" for name in sorted(jobs)), "pool/h200", "queue/atlas", "cluster", "kueue",
-               "health"]
+    objects = [
+        *(f"job/{name}" for name in sorted(jobs)),
+        "pool/h200",
+        "queue/atlas",
+        "cluster",
+        "kueue",
+        "health",
+    ]
     for each in objects:
         done = trainyard("explain", each, "--in", "specs/jakarta", cwd=EXAMPLE)
         reasons = done.out.splitlines()[2::2]
         assert done.code == 0
         assert reasons
         assert all(re.search(r"\S \[[^]]+.*\]$", line) for line in reasons)
-    done = trainyard("explain", "job/atlas", "env.CHECKPOINT_DIR", "--in", "specs/jakarta")
+    done = trainyard(
+        "explain", "job/atlas", "env.CHECKPOINT_DIR", "--in", "specs/jakarta"
+    )
     assert "[specs/jakarta/jobs/atlas.yaml:15:22]" in done.out
 
 
@@ -236,13 +331,17 @@ def test_explain_tells_fields_that_are_there(trainyard: Command) -> None:
 def test_explain_without_specs(trainyard: Command, tmp_path: Path) -> None:
     done = trainyard("explain", "job/hello", cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("trainyard: no spec could be read in `specs`, so nothing is known of `job/hello`: ")
+    assert done.err.startswith(
+        "trainyard: no spec could be read in `specs`, so nothing is known of `job/hello`: "
+    )
 
 
 def test_explain_in_specs_with_faults(trainyard: Command) -> None:
     done = trainyard("explain", "job/train", "--in", BAD / "unknown-type.yaml")
     assert (done.code, done.out) == (2, "")
-    assert done.err == "trainyard: the specs have faults: `trainyard check` reports them\n"
+    assert (
+        done.err == "trainyard: the specs have faults: `trainyard check` reports them\n"
+    )
 
 
 def test_catalog(trainyard: Command) -> None:
@@ -253,7 +352,10 @@ def test_catalog(trainyard: Command) -> None:
     head, row = trainyard("catalog", "p5.48xlarge").out.splitlines()
     assert head.split()[:3] == ["type", "arch", "accelerators"]
     assert row.startswith("p5.48xlarge  amd64  8 x H100")
-    assert {line.split()[0].split(".")[0] for line in trainyard("catalog", "b300").out.splitlines()[1:]} == {"p6-b300"}
+    assert {
+        line.split()[0].split(".")[0]
+        for line in trainyard("catalog", "b300").out.splitlines()[1:]
+    } == {"p6-b300"}
     assert "karpenter-provider-aws v1.14.1" in trainyard("catalog", "sources").out
 
 
@@ -269,13 +371,17 @@ def test_policies_folder(trainyard: Command, tmp_path: Path) -> None:
     assert trainyard("check", "spec.yaml").code == 0
 
 
-@pytest.mark.parametrize(("level", "code"), [("error", 0), ("warning", 1), ("note", 1), ("never", 0)])
+@pytest.mark.parametrize(
+    ("level", "code"), [("error", 0), ("warning", 1), ("note", 1), ("never", 0)]
+)
 def test_fail_on(level: str, code: int, trainyard: Command, tmp_path: Path) -> None:
     """A warning fails a run from `warning` on; what fails is not compiled."""
     shutil.copy(BAD / "placement-group-with-block.yaml", tmp_path / "spec.yaml")
     (tmp_path / "policies").mkdir()
     (tmp_path / "policies" / "policy.yaml").write_text("levels: {PLC006: warning}\n")
-    assert trainyard("check", "--fail-on", level, "spec.yaml", cwd=tmp_path).code == code
+    assert (
+        trainyard("check", "--fail-on", level, "spec.yaml", cwd=tmp_path).code == code
+    )
     assert trainyard("compile", "--fail-on", level, "spec.yaml").code == code
     assert (tmp_path / "generated").exists() == (code == 0)
 
@@ -284,7 +390,9 @@ def test_never_failing_writes_no_errors(trainyard: Command, tmp_path: Path) -> N
     """`--fail-on never` makes a check pass, but a spec with errors is not compiled."""
     case = BAD / "quota-above-capacity.yaml"
     assert trainyard("check", "--fail-on", "never", case).code == 0
-    done = trainyard("compile", "--fail-on", "never", case, "-o", "generated", cwd=tmp_path)
+    done = trainyard(
+        "compile", "--fail-on", "never", case, "-o", "generated", cwd=tmp_path
+    )
     assert done.code == 1
     assert not (tmp_path / "generated").exists()
 
@@ -292,18 +400,33 @@ def test_never_failing_writes_no_errors(trainyard: Command, tmp_path: Path) -> N
 def test_a_refreshed_catalog_is_used(trainyard: Command, tmp_path: Path) -> None:
     """A file that is no catalog is told, with exit code 2."""
     (tmp_path / "catalog.json").write_text("[]")
-    done = trainyard("check", STARTER, "--catalog", tmp_path / "catalog.json", "--format", "json")
+    done = trainyard(
+        "check", STARTER, "--catalog", tmp_path / "catalog.json", "--format", "json"
+    )
     assert done.code == 2
     assert [each["code"] for each in json.loads(done.out)["diagnostics"]] == ["CAT002"]
 
 
-def test_what_a_refresh_says(trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_refresh_says(
+    trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from compiler.catalog import refresh
 
     patch = refresh.CatalogPatch("{}", 287, ("us-west-2", "us-east-1"))
     monkeypatch.setattr(refresh, "refresh", lambda *_: patch)
-    done = trainyard("catalog", "refresh", "--region", "us-west-2", "--region", "us-east-1", cwd=tmp_path)
-    assert done.err == "catalog.json: 287 types of us-west-2, us-east-1; use it with `--catalog`\n"
+    done = trainyard(
+        "catalog",
+        "refresh",
+        "--region",
+        "us-west-2",
+        "--region",
+        "us-east-1",
+        cwd=tmp_path,
+    )
+    assert (
+        done.err
+        == "catalog.json: 287 types of us-west-2, us-east-1; use it with `--catalog`\n"
+    )
     assert (done.code, (tmp_path / "catalog.json").read_text()) == (0, "{}")
 
 

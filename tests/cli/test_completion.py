@@ -17,23 +17,42 @@ from compiler.cli.completion import script
 def test_the_shell_parses_its_script(shell: str, trainyard: Command) -> None:
     done = trainyard("completion", shell)
     assert done.code == 0
-    for word in ("compile", "check", "lint", "explain", "schema", "catalog", "completion", "fail-on"):
+    for word in (
+        "compile",
+        "check",
+        "lint",
+        "explain",
+        "schema",
+        "catalog",
+        "completion",
+        "fail-on",
+    ):
         assert word in done.out
     if shutil.which(shell) is None:
         pytest.skip(f"no {shell} on this machine")
     subprocess.run([shell, "-n"], input=done.out, encoding="utf-8", check=True)
 
 
-@pytest.mark.parametrize("load", ["fpath=({0} $fpath); autoload -Uz _trainyard", "source {0}/_trainyard"])
+@pytest.mark.parametrize(
+    "load", ["fpath=({0} $fpath); autoload -Uz _trainyard", "source {0}/_trainyard"]
+)
 def test_zsh_completes_from_the_first_time_on(load: str, tmp_path: Path) -> None:
     """Found by its name in a folder of fpath, as packages install it, or read by a start file."""
     if shutil.which("zsh") is None:
         pytest.skip("no zsh on this machine")
     (tmp_path / "_trainyard").write_text(script("zsh", parser()))
     told = "_describe() { print -l -- $commands }; compdef() { print -r -- $1 }; CURRENT=2; words=(trainyard '')\n"
-    done = subprocess.run(["zsh", "-f"], input=f"{told}{load.format(tmp_path)}\n_trainyard\n", encoding="utf-8",
-                          capture_output=True, check=True)
-    assert "lint:Judge Kubernetes and eksctl YAML that others wrote" in done.stdout.splitlines()
+    done = subprocess.run(
+        ["zsh", "-f"],
+        input=f"{told}{load.format(tmp_path)}\n_trainyard\n",
+        encoding="utf-8",
+        capture_output=True,
+        check=True,
+    )
+    assert (
+        "lint:Judge Kubernetes and eksctl YAML that others wrote"
+        in done.stdout.splitlines()
+    )
 
 
 def _offered(line: str, folder: Path = Path("/")) -> set[str]:
@@ -43,7 +62,13 @@ def _offered(line: str, folder: Path = Path("/")) -> set[str]:
         f"{script('bash', parser())}\nCOMP_WORDS=({' '.join(repr(word) for word in words)})\n"
         f"COMP_CWORD={len(words) - 1}\n_trainyard\nprintf '%s\\n' \"${{COMPREPLY[@]}}\""
     )
-    done = subprocess.run(["bash", "-c", program], capture_output=True, encoding="utf-8", check=True, cwd=folder)
+    done = subprocess.run(
+        ["bash", "-c", program],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+        cwd=folder,
+    )
     return set(done.stdout.splitlines())
 
 

@@ -10,10 +10,16 @@ from compiler.spec.reference import Key, all_keys
 KEYS = list(all_keys())
 
 
-@pytest.mark.parametrize("words", [
-    "spec.nodePools.capacity.reservations", "nodePools.capacity.reservations", "nodePools[].capacity.reservations",
-    "spec.nodePools[0].capacity.reservations", "spec.nodePools[].capacity.reservations.",
-])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "spec.nodePools.capacity.reservations",
+        "nodePools.capacity.reservations",
+        "nodePools[].capacity.reservations",
+        "spec.nodePools[0].capacity.reservations",
+        "spec.nodePools[].capacity.reservations.",
+    ],
+)
 def test_a_key_may_be_written_in_several_ways(words: str, trainyard: Command) -> None:
     done = trainyard("explain", "--spec", words)
     assert (done.code, done.err) == (0, "")
@@ -22,7 +28,9 @@ def test_a_key_may_be_written_in_several_ways(words: str, trainyard: Command) ->
 
 
 def test_a_value_with_its_bound(trainyard: Command) -> None:
-    assert trainyard("explain", "--spec", "jobs.checkpoint.every").out == """\
+    assert (
+        trainyard("explain", "--spec", "jobs.checkpoint.every").out
+        == """\
 spec.jobs[].checkpoint.every
 
   The time between two saves, which the program reads from `CHECKPOINT_EVERY_SECONDS`; unset: the variable is not set.
@@ -34,13 +42,20 @@ spec.jobs[].checkpoint.every
   codes    RES029, RES046
   example  every: 30m
 """
+    )
 
 
-@pytest.mark.parametrize(("key", "row"), [
-    ("flux.branch", "default  main"), ("jobs.sharedMemory", "default  derived"), ("account", "default  required"),
-    ("nodePools", "type     list of mappings"), ("jobs.labels", "type     mapping of job label key to label value"),
-    ("system.nodes", "bound    2 to 20: Karpenter's two pods are on two nodes"),
-])
+@pytest.mark.parametrize(
+    ("key", "row"),
+    [
+        ("flux.branch", "default  main"),
+        ("jobs.sharedMemory", "default  derived"),
+        ("account", "default  required"),
+        ("nodePools", "type     list of mappings"),
+        ("jobs.labels", "type     mapping of job label key to label value"),
+        ("system.nodes", "bound    2 to 20: Karpenter's two pods are on two nodes"),
+    ],
+)
 def test_a_row(key: str, row: str, trainyard: Command) -> None:
     assert f"\n  {row}\n" in trainyard("explain", "--spec", key).out
 
@@ -62,29 +77,49 @@ def test_all_keys_are_listed(trainyard: Command) -> None:
 
 
 def test_a_name_of_a_free_mapping_is_the_mapping(trainyard: Command) -> None:
-    assert trainyard("explain", "--spec", "jobs.env.NCCL_DEBUG").out == trainyard("explain", "--spec", "jobs.env").out
+    assert (
+        trainyard("explain", "--spec", "jobs.env.NCCL_DEBUG").out
+        == trainyard("explain", "--spec", "jobs.env").out
+    )
 
 
-@pytest.mark.parametrize(("words", "answer"), [
-    ("spec.nodePool.capacity", "did you mean `spec.nodePools[].capacity`?"),
-    ("jobs.chekpoint", "did you mean `spec.jobs[].checkpoint`?"),
-    ("checkpoint", "did you mean `spec.jobs[].checkpoint`?"),
-    ("every", "did you mean `spec.jobs[].checkpoint.every`?"),
-    ("size", "write one of `spec.nodePools[].rootVolume.size`, `spec.storage[].fsxLustre.size`"),
-    ("gracePerid", "did you mean `spec.jobs[].gracePeriod`?"),
-    ("zzz", "`trainyard explain --spec` lists all"),
-])
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        ("spec.nodePool.capacity", "did you mean `spec.nodePools[].capacity`?"),
+        ("jobs.chekpoint", "did you mean `spec.jobs[].checkpoint`?"),
+        ("checkpoint", "did you mean `spec.jobs[].checkpoint`?"),
+        ("every", "did you mean `spec.jobs[].checkpoint.every`?"),
+        (
+            "size",
+            "write one of `spec.nodePools[].rootVolume.size`, `spec.storage[].fsxLustre.size`",
+        ),
+        ("gracePerid", "did you mean `spec.jobs[].gracePeriod`?"),
+        ("zzz", "`trainyard explain --spec` lists all"),
+    ],
+)
 def test_an_unknown_key(words: str, answer: str, trainyard: Command) -> None:
     done = trainyard("explain", "--spec", words)
     assert (done.code, done.out) == (2, "")
     assert done.err == f"trainyard: there is no key `{words}` in a spec: {answer}\n"
 
 
-@pytest.mark.parametrize(("words", "fault"), [
-    (["EFA001", "--spec", "jobs"], "`--spec jobs` and `EFA001` are two subjects: ask for one at a time"),
-    (["spec.jobs"], "there is no code or object `spec.jobs`: `trainyard explain --spec spec.jobs` explains a key of "
-                    "the spec"),
-])
-def test_what_is_asked_for_wrongly(words: list[str], fault: str, trainyard: Command) -> None:
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (
+            ["EFA001", "--spec", "jobs"],
+            "`--spec jobs` and `EFA001` are two subjects: ask for one at a time",
+        ),
+        (
+            ["spec.jobs"],
+            "there is no code or object `spec.jobs`: `trainyard explain --spec spec.jobs` explains a key of "
+            "the spec",
+        ),
+    ],
+)
+def test_what_is_asked_for_wrongly(
+    words: list[str], fault: str, trainyard: Command
+) -> None:
     done = trainyard("explain", *words)
     assert (done.code, done.out, done.err) == (2, "", f"trainyard: {fault}\n")

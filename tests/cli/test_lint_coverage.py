@@ -32,36 +32,91 @@ def said(trainyard: Command, folder: Path, files: dict[str, str]) -> list[str]:
     return trainyard("lint", folder).err.splitlines()
 
 
-@pytest.mark.parametrize(("files", "first", "left"), [
-    ({"a.yaml": QUEUE}, "clean: 1 object in 1 file: 1 by schema and ", []),
-    ({"a.yaml": POD}, "clean: 1 object in 1 file: 1 by schema and ", []),
-    ({"a.yaml": f"{QUEUE}---\n{CHECK}"}, "clean: 2 objects in 1 file: 1 by schema and ",
-     ["1 by schema only (1 AdmissionCheck)"]),
-    ({"a.yaml": QUEUE, "b.yaml": SEALED}, "nothing found in what was judged: 2 objects in 2 files",
-     ["not judged: 1 SealedSecret (no schema, no rule)"]),
-    ({"a.yaml": SEALED}, "nothing found in what was judged: 1 object in 1 file: none judged",
-     ["not judged: 1 SealedSecret"]),
-    ({"a.yaml": QUEUE, "b.yaml": TEMPLATE}, "1 warning", ["not judged: 1 template"]),
-    ({"a.yaml": BROKEN}, "1 error", ["1 object in 1 file", "not judged: what is no YAML in"]),
-    ({"a.yaml": QUEUE, "b.yaml": SPEC}, "nothing found in what was judged: 1 object",
-     ["1 spec of Trainyard (`trainyard check` judges them)"]),
-    ({"a.yaml": QUEUE, "main.tf": "", "values.yaml": "a: 1\n", "train.py": "", "b.json": "{}"}, "clean: 1 object",
-     ["not read: 2 files of YAML or JSON without `apiVersion` and `kind`; 2 files of other formats (1 .py, 1 .tf)"]),
-    ({"a.yaml": QUEUE, "kustomization.yaml": "resources: [a.yaml]\n"}, "clean: 1 object and 1 kustomization in 2 files",
-     []),
-    ({"kustomization.yaml": "resources: [a.yaml]\n"}, "clean: 1 kustomization in 1 file", []),
-    ({"a.yaml": QUEUE, "b.yaml": QUEUE}, "clean: 2 objects in 2 files",
-     ["2 files with objects that other files have too"]),
-])
-def test_the_summary(files: dict[str, str], first: str, left: list[str], trainyard: Command, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("files", "first", "left"),
+    [
+        ({"a.yaml": QUEUE}, "clean: 1 object in 1 file: 1 by schema and ", []),
+        ({"a.yaml": POD}, "clean: 1 object in 1 file: 1 by schema and ", []),
+        (
+            {"a.yaml": f"{QUEUE}---\n{CHECK}"},
+            "clean: 2 objects in 1 file: 1 by schema and ",
+            ["1 by schema only (1 AdmissionCheck)"],
+        ),
+        (
+            {"a.yaml": QUEUE, "b.yaml": SEALED},
+            "nothing found in what was judged: 2 objects in 2 files",
+            ["not judged: 1 SealedSecret (no schema, no rule)"],
+        ),
+        (
+            {"a.yaml": SEALED},
+            "nothing found in what was judged: 1 object in 1 file: none judged",
+            ["not judged: 1 SealedSecret"],
+        ),
+        (
+            {"a.yaml": QUEUE, "b.yaml": TEMPLATE},
+            "1 warning",
+            ["not judged: 1 template"],
+        ),
+        (
+            {"a.yaml": BROKEN},
+            "1 error",
+            ["1 object in 1 file", "not judged: what is no YAML in"],
+        ),
+        (
+            {"a.yaml": QUEUE, "b.yaml": SPEC},
+            "nothing found in what was judged: 1 object",
+            ["1 spec of Trainyard (`trainyard check` judges them)"],
+        ),
+        (
+            {
+                "a.yaml": QUEUE,
+                "main.tf": "",
+                "values.yaml": "a: 1\n",
+                "train.py": "",
+                "b.json": "{}",
+            },
+            "clean: 1 object",
+            [
+                "not read: 2 files of YAML or JSON without `apiVersion` and `kind`; "
+                "2 files of other formats (1 .py, 1 .tf)"
+            ],
+        ),
+        (
+            {"a.yaml": QUEUE, "kustomization.yaml": "resources: [a.yaml]\n"},
+            "clean: 1 object and 1 kustomization in 2 files",
+            [],
+        ),
+        (
+            {"kustomization.yaml": "resources: [a.yaml]\n"},
+            "clean: 1 kustomization in 1 file",
+            [],
+        ),
+        (
+            {"a.yaml": QUEUE, "b.yaml": QUEUE},
+            "clean: 2 objects in 2 files",
+            ["2 files with objects that other files have too"],
+        ),
+    ],
+)
+def test_the_summary(
+    files: dict[str, str],
+    first: str,
+    left: list[str],
+    trainyard: Command,
+    tmp_path: Path,
+) -> None:
     lines = said(trainyard, tmp_path, files)
     assert lines[0].startswith(first)
     for part in left:
         assert part in "\n".join(lines)
-    assert ("not judged" in "\n".join(lines)) == any("not judged" in part or "spec of" in part for part in left)
+    assert ("not judged" in "\n".join(lines)) == any(
+        "not judged" in part or "spec of" in part for part in left
+    )
 
 
-def test_pods_are_judged_by_the_rules_on_pods(trainyard: Command, tmp_path: Path) -> None:
+def test_pods_are_judged_by_the_rules_on_pods(
+    trainyard: Command, tmp_path: Path
+) -> None:
     (line,) = said(trainyard, tmp_path, {"a.yaml": POD})
     assert line.endswith("rules on pods (1 Pod)")
     assert int(line.partition("schema and ")[2].partition(" ")[0]) > 20

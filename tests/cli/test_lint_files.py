@@ -25,15 +25,27 @@ spec: {clusterQueue: research}
 def told(folder: Path, *names: str) -> list[tuple[str, str, int, int]]:
     """Level, code, line and column of each finding of a folder, or of files of it by name."""
     paths = [folder / name for name in names] or [folder]
-    return [(each.severity.name, each.code, each.span.line if each.span else 0, each.span.column if each.span else 0)
-            for each in lint(paths, Options(today=date(2026, 11, 21))).diagnostics]
+    return [
+        (
+            each.severity.name,
+            each.code,
+            each.span.line if each.span else 0,
+            each.span.column if each.span else 0,
+        )
+        for each in lint(paths, Options(today=date(2026, 11, 21))).diagnostics
+    ]
 
 
-@pytest.mark.parametrize(("text", "place"), [
-    ("metadata:\n  name: {{ .Release.Name }}\n", (4, 9)),
-    ("{{- if .Values.queues }}\nmetadata: {name: a}\n{{- end }}\n", (3, 1)),
-])
-def test_a_template_is_told_once(text: str, place: tuple[int, int], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("metadata:\n  name: {{ .Release.Name }}\n", (4, 9)),
+        ("{{- if .Values.queues }}\nmetadata: {name: a}\n{{- end }}\n", (3, 1)),
+    ],
+)
+def test_a_template_is_told_once(
+    text: str, place: tuple[int, int], tmp_path: Path
+) -> None:
     (tmp_path / "queue.yaml").write_text(QUEUE)
     (tmp_path / "template.yaml").write_text(f"apiVersion: v1\nkind: ConfigMap\n{text}")
     assert told(tmp_path) == [("WARNING", "LNT002", *place)]
@@ -41,18 +53,24 @@ def test_a_template_is_told_once(text: str, place: tuple[int, int], tmp_path: Pa
 
 def test_braces_inside_a_value_are_no_template(tmp_path: Path) -> None:
     (tmp_path / "map.yaml").write_text(
-        'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata: {text: "{{ .x }}"}\n')
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata: {text: "{{ .x }}"}\n'
+    )
     assert told(tmp_path) == []
 
 
-@pytest.mark.parametrize("text", [
-    "AWSTemplateFormatVersion: 2010-09-09\nResources: {Vpc: {Type: !Ref A}}\n",
-    "services:\n  web: {image: nginx, ports: [22:22]}\n",
-    "replicas: 3\nimage: {tag: latest}\n",
-    "on: {push: {}}\njobs: {build: {runs-on: ubuntu}}\n",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AWSTemplateFormatVersion: 2010-09-09\nResources: {Vpc: {Type: !Ref A}}\n",
+        "services:\n  web: {image: nginx, ports: [22:22]}\n",
+        "replicas: 3\nimage: {tag: latest}\n",
+        "on: {push: {}}\njobs: {build: {runs-on: ubuntu}}\n",
+    ],
+)
 @pytest.mark.parametrize("by_name", [False, True])
-def test_yaml_of_other_programs_is_left_alone(text: str, by_name: bool, tmp_path: Path) -> None:
+def test_yaml_of_other_programs_is_left_alone(
+    text: str, by_name: bool, tmp_path: Path
+) -> None:
     (tmp_path / "queue.yaml").write_text(QUEUE)
     (tmp_path / "other.yaml").write_text(text)
     assert told(tmp_path, *(["queue.yaml", "other.yaml"] if by_name else [])) == []
@@ -75,14 +93,25 @@ spec:
     assert told(tmp_path) == [("ERROR", "YML009", 11, 101), ("ERROR", "SCH002", 10, 80)]
 
 
-@pytest.mark.parametrize(("old", "new", "place"), [
-    ("apiVersion: karpenter.sh/v1\n", "apiVersion: karpenter.k8s.aws/v1\n", (1, 13)),
-    ("apiVersion: karpenter.sh/v1\n", "apiVersion: karpenter.sh/v1beta1\n", (1, 13)),
-    ("apiVersion: karpenter.sh/v1\n", "apiVersion: karpenter.sh\n", (1, 13)),
-    ("apiVersion: karpenter.sh/v1\n", "apiVersion: karpenter.io/v1\n", (1, 13)),
-    ("apiVersion: karpenter.sh/v1\n", "", (1, 1)),
-    ("kind: NodePool", "kind: Nodepool", (2, 7)),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        (
+            "apiVersion: karpenter.sh/v1\n",
+            "apiVersion: karpenter.k8s.aws/v1\n",
+            (1, 13),
+        ),
+        (
+            "apiVersion: karpenter.sh/v1\n",
+            "apiVersion: karpenter.sh/v1beta1\n",
+            (1, 13),
+        ),
+        ("apiVersion: karpenter.sh/v1\n", "apiVersion: karpenter.sh\n", (1, 13)),
+        ("apiVersion: karpenter.sh/v1\n", "apiVersion: karpenter.io/v1\n", (1, 13)),
+        ("apiVersion: karpenter.sh/v1\n", "", (1, 1)),
+        ("kind: NodePool", "kind: Nodepool", (2, 7)),
+    ],
+)
 def test_a_kind_that_nobody_serves_is_judged_as_what_it_is_meant_to_be(
     old: str, new: str, place: tuple[int, int], tmp_path: Path
 ) -> None:
@@ -107,21 +136,31 @@ spec: {nodeLabels: {karpenter.sh/nodepool: p5}}
     assert told(tmp_path) == [("ERROR", "SCH010", *place)]
 
 
-@pytest.mark.parametrize("kind", [
-    "karpenter.sh/v2\nkind: NodePool", "kueue.x-k8s.io/v1\nkind: ClusterQueue", "apps/v1\nkind: StatefulSet",
-    "kueue.x-k8s.io/v1beta2\nkind: Workload", "batch.volcano.example/v1\nkind: Job",
-    "eks.amazonaws.com/v1\nkind: NodeClass",
-    "kustomize.config.k8s.io/v1beta1\nkind: Kustomization", "bitnami.com/v1alpha1\nkind: SealedSecret",
-])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "karpenter.sh/v2\nkind: NodePool",
+        "kueue.x-k8s.io/v1\nkind: ClusterQueue",
+        "apps/v1\nkind: StatefulSet",
+        "kueue.x-k8s.io/v1beta2\nkind: Workload",
+        "batch.volcano.example/v1\nkind: Job",
+        "eks.amazonaws.com/v1\nkind: NodeClass",
+        "kustomize.config.k8s.io/v1beta1\nkind: Kustomization",
+        "bitnami.com/v1alpha1\nkind: SealedSecret",
+    ],
+)
 def test_a_kind_that_may_exist_is_unknown(kind: str, tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text(f"apiVersion: {kind}\nmetadata: {{name: a, namespace: b}}\n")
+    (tmp_path / "a.yaml").write_text(
+        f"apiVersion: {kind}\nmetadata: {{name: a, namespace: b}}\n"
+    )
     assert told(tmp_path) == []
 
 
 def test_training_jobs_of_other_operators_are_said_to_be_unread(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(
         "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: a, namespace: b}\nspec: {}\n"
-        "---\napiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: c, namespace: b}\nspec: {}\n")
+        "---\napiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: c, namespace: b}\nspec: {}\n"
+    )
     assert told(tmp_path) == [("NOTE", "LNT003", 2, 7)]
 
 
@@ -178,15 +217,29 @@ spec:
 @pytest.mark.parametrize(
     ("named", "there", "found"),
     [
-        ("default", ["gpu"], [("ERROR", "REF001", 4, 93)]),  # the one that is there is meant
+        (
+            "default",
+            ["gpu"],
+            [("ERROR", "REF001", 4, 93)],
+        ),  # the one that is there is meant
         ("p5", ["p5-reserved", "default"], [("ERROR", "REF001", 4, 93)]),
         ("default", ["gpu", "cpu"], []),  # it may be elsewhere
         ("shared", [], []),
     ],
 )
-def test_a_class_stands_beside_its_pool(named: str, there: list[str], found: list[object], tmp_path: Path) -> None:
-    used = NODES.replace("NAMED", "default").replace("name: a", "name: b") if "default" in there else ""
-    text = NODES.replace("NAMED", named) + used + "".join(CLASS.replace("NAME", each) for each in there)
+def test_a_class_stands_beside_its_pool(
+    named: str, there: list[str], found: list[object], tmp_path: Path
+) -> None:
+    used = (
+        NODES.replace("NAMED", "default").replace("name: a", "name: b")
+        if "default" in there
+        else ""
+    )
+    text = (
+        NODES.replace("NAMED", named)
+        + used
+        + "".join(CLASS.replace("NAME", each) for each in there)
+    )
     (tmp_path / "a.yaml").write_text(text)
     assert told(tmp_path) == found
 
@@ -212,7 +265,10 @@ kind: TrainJob
 metadata: {name: a, namespace: a}
 spec: {runtimeRef: {name: NAME}, trainer: {numNodes: 1, image: "busybox:1.37"}}
 """
-    for name, found in (("torch-distributed", []), ("torch-distributed-efa", [("ERROR", "REF001", 18, 27)])):
+    for name, found in (
+        ("torch-distributed", []),
+        ("torch-distributed-efa", [("ERROR", "REF001", 18, 27)]),
+    ):
         (tmp_path / "a.yaml").write_text(runtime.replace("NAME", name))
         assert told(tmp_path) == found
 
@@ -280,7 +336,9 @@ spec:
 """
     (tmp_path / "pool.yaml").write_text(pool)
     for name, region, most in (("east", "us-east-1", "1"), ("west", "us-west-2", "3")):
-        text = config.replace("NAME", name).replace("REGION", region).replace("MOST", most)
+        text = (
+            config.replace("NAME", name).replace("REGION", region).replace("MOST", most)
+        )
         (tmp_path / f"{name}.yaml").write_text(text)
     assert told(tmp_path) == [("ERROR", "LIM012", 5, 104)]
     assert told(tmp_path, "east.yaml") == told(tmp_path)
@@ -289,19 +347,46 @@ spec:
 FIRST = "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\n"
 
 
-@pytest.mark.parametrize(("text", "column", "message"), [
-    ("apiVersion: v1\nmetadata: {name: b}\n", 1, "a document has no `kind`"),
-    ("{apiVersion: v1, kind: , metadata: {name: b}}\n", 18, "a document has no `kind`"),
-    ("{apiVersion: v1, kind: '', spec: {}}\n", 18, "a document has no `kind`"),
-    ("{apiVersion: v1, kind: [Pod], metadata: {}}\n", 18, "`kind` is a list, not text"),
-    ("{apiVersion: v1, kind: 4, metadata: {}}\n", 18, "`kind` is the number `4`, not text"),
-    ("{apiVersion: 1, kind: Pod, metadata: {}}\n", 2, "`apiVersion` is the number `1`, not text"),
-    ("{kind: Foo, metadata: {name: b}}\n", 2, "a `Foo` has no `apiVersion`"),
-    ("{metadata: {name: b}, spec: {}}\n", 2, "a document has neither `apiVersion` nor `kind`"),
-    ("- {apiVersion: v1, kind: Pod}\n", 1, "a list of objects is no document"),
-    ("WARNING\n", 1, "a document that is text, not an object"),
-    ("{apiVersion: v1, kind: List, items: [{apiVersion: v1, metadata: {}}]}\n", 39, "a document has no `kind`"),
-])
+@pytest.mark.parametrize(
+    ("text", "column", "message"),
+    [
+        ("apiVersion: v1\nmetadata: {name: b}\n", 1, "a document has no `kind`"),
+        (
+            "{apiVersion: v1, kind: , metadata: {name: b}}\n",
+            18,
+            "a document has no `kind`",
+        ),
+        ("{apiVersion: v1, kind: '', spec: {}}\n", 18, "a document has no `kind`"),
+        (
+            "{apiVersion: v1, kind: [Pod], metadata: {}}\n",
+            18,
+            "`kind` is a list, not text",
+        ),
+        (
+            "{apiVersion: v1, kind: 4, metadata: {}}\n",
+            18,
+            "`kind` is the number `4`, not text",
+        ),
+        (
+            "{apiVersion: 1, kind: Pod, metadata: {}}\n",
+            2,
+            "`apiVersion` is the number `1`, not text",
+        ),
+        ("{kind: Foo, metadata: {name: b}}\n", 2, "a `Foo` has no `apiVersion`"),
+        (
+            "{metadata: {name: b}, spec: {}}\n",
+            2,
+            "a document has neither `apiVersion` nor `kind`",
+        ),
+        ("- {apiVersion: v1, kind: Pod}\n", 1, "a list of objects is no document"),
+        ("WARNING\n", 1, "a document that is text, not an object"),
+        (
+            "{apiVersion: v1, kind: List, items: [{apiVersion: v1, metadata: {}}]}\n",
+            39,
+            "a document has no `kind`",
+        ),
+    ],
+)
 def test_a_document_without_a_usable_kind_is_told(
     text: str, column: int, message: str, trainyard: Command, tmp_path: Path
 ) -> None:
@@ -310,25 +395,42 @@ def test_a_document_without_a_usable_kind_is_told(
     done = trainyard("lint", "--format", "json", "a.yaml", cwd=tmp_path)
     (found,) = json.loads(done.out)["diagnostics"]
     place = found["place"]
-    assert (found["code"], found["message"], place["line"], place["column"]) == ("LNT004", message, 5, column)
+    assert (found["code"], found["message"], place["line"], place["column"]) == (
+        "LNT004",
+        message,
+        5,
+        column,
+    )
     assert found["help"]
     assert done.code == 1
 
 
-@pytest.mark.parametrize("text", [
-    "apiVersion: v2\nname: chart\nversion: 1.0.0\n", "kind: Deployment\nspec: {replicas: 1}\n", "kind: Foo\nname: b\n",
-    "apiVersion: 1\ndatasources: [{name: Prometheus}]\n", "- {op: add, path: /a}\n", "replicas: 2\n",
-])
-def test_what_may_be_of_another_format_is_left_alone(text: str, trainyard: Command, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "apiVersion: v2\nname: chart\nversion: 1.0.0\n",
+        "kind: Deployment\nspec: {replicas: 1}\n",
+        "kind: Foo\nname: b\n",
+        "apiVersion: 1\ndatasources: [{name: Prometheus}]\n",
+        "- {op: add, path: /a}\n",
+        "replicas: 2\n",
+    ],
+)
+def test_what_may_be_of_another_format_is_left_alone(
+    text: str, trainyard: Command, tmp_path: Path
+) -> None:
     (tmp_path / "a.yaml").write_text(FIRST + text)
     assert trainyard("lint", "a.yaml", cwd=tmp_path).code == 0
 
 
-def test_a_patch_needs_no_kind_where_it_has_a_target(trainyard: Command, tmp_path: Path) -> None:
+def test_a_patch_needs_no_kind_where_it_has_a_target(
+    trainyard: Command, tmp_path: Path
+) -> None:
     (tmp_path / "a.yaml").write_text(FIRST.removesuffix("---\n"))
     (tmp_path / "patch.yaml").write_text("apiVersion: v1\nmetadata: {labels: {a: b}}\n")
     (tmp_path / "kustomization.yaml").write_text(
-        "resources: [a.yaml]\npatches: [{path: patch.yaml, target: {kind: Namespace}}]\n")
+        "resources: [a.yaml]\npatches: [{path: patch.yaml, target: {kind: Namespace}}]\n"
+    )
     assert trainyard("lint", ".", cwd=tmp_path).code == 0
     (tmp_path / "kustomization.yaml").unlink()
     assert "LNT004" in trainyard("lint", ".", cwd=tmp_path).out
@@ -343,7 +445,14 @@ def test_names_in_capitals_are_read(trainyard: Command, tmp_path: Path) -> None:
 
 def test_standard_input_is_linted(tmp_path: Path) -> None:
     """As `helm template … | trainyard lint -` does."""
-    done = subprocess.run([sys.executable, "-m", "compiler", "lint", "-"], input=FIRST.replace("name: a", "name: A"),
-                          env=environment(), cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "compiler", "lint", "-"],
+        input=FIRST.replace("name: a", "name: A"),
+        env=environment(),
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
     assert "--> <stdin>:3:18" in done.stdout
     assert done.returncode == 1

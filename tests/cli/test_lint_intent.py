@@ -49,24 +49,29 @@ spec:
 
 def told(folder: Path, text: str) -> list[tuple[str, int]]:
     (folder / "a.yaml").write_text(text)
-    return sorted((each.code, each.span.line if each.span else 0)
-                  for each in lint([folder], Options(today=date(2026, 11, 21))).diagnostics)
+    return sorted(
+        (each.code, each.span.line if each.span else 0)
+        for each in lint([folder], Options(today=date(2026, 11, 21))).diagnostics
+    )
 
 
 MOUNT = ("SCH011", 10)  # there is no volume of the name
 
 
-@pytest.mark.parametrize(("old", "new", "fault"), [
-    ("restartPolicy: Never", "restartPolicy: Never", None),
-    ("restartPolicy: Never", "restartPolcy: Never", ("SCH001", 5)),
-    ("restartPolicy: Never", "somethingElse: Never", ("SCH001", 5)),
-    ("restartPolicy: Never", "restartPolicy: Nevr", ("SCH004", 5)),
-    ("restartPolicy: Never", "restartPolicy: [Never]", ("SCH002", 5)),
-    ("Seconds: 30", 'Seconds: "30"', ("SCH002", 6)),
-    ("Seconds: 30", "Seconds: half a minute", ("SCH002", 6)),
-    ('    image: "busybox:1.37"\n', "    ports: []\n", ("SCH003", 8)),
-    ("  containers:\n", "  nodeSelector: {a: 1}\n  containers:\n", ("SCH002", 7)),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("restartPolicy: Never", "restartPolicy: Never", None),
+        ("restartPolicy: Never", "restartPolcy: Never", ("SCH001", 5)),
+        ("restartPolicy: Never", "somethingElse: Never", ("SCH001", 5)),
+        ("restartPolicy: Never", "restartPolicy: Nevr", ("SCH004", 5)),
+        ("restartPolicy: Never", "restartPolicy: [Never]", ("SCH002", 5)),
+        ("Seconds: 30", 'Seconds: "30"', ("SCH002", 6)),
+        ("Seconds: 30", "Seconds: half a minute", ("SCH002", 6)),
+        ('    image: "busybox:1.37"\n', "    ports: []\n", ("SCH003", 8)),
+        ("  containers:\n", "  nodeSelector: {a: 1}\n  containers:\n", ("SCH002", 7)),
+    ],
+)
 def test_a_fault_of_the_schema_hides_no_other(
     old: str, new: str, fault: tuple[str, int] | None, tmp_path: Path
 ) -> None:
@@ -76,19 +81,23 @@ def test_a_fault_of_the_schema_hides_no_other(
 
 
 def test_what_is_filled_in_later_is_left_alone(tmp_path: Path) -> None:
-    text = POD.replace("Seconds: 30", "Seconds: ${GRACE}").replace("name: data", 'name: "${DATA}"')
+    text = POD.replace("Seconds: 30", "Seconds: ${GRACE}").replace(
+        "name: data", 'name: "${DATA}"'
+    )
     assert told(tmp_path, text) == []
 
 
 def test_a_key_is_unknown_whatever_fills_its_value(tmp_path: Path) -> None:
-    assert told(tmp_path, POD.replace("restartPolicy: Never", "restartPolice: ${POLICY}")) == sorted(
-        [("SCH001", 5), MOUNT])
+    assert told(
+        tmp_path, POD.replace("restartPolicy: Never", "restartPolice: ${POLICY}")
+    ) == sorted([("SCH001", 5), MOUNT])
 
 
 def test_a_group_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
     assert told(tmp_path, QUEUE) == [("SCH011", 9)]
-    assert told(tmp_path, QUEUE.replace("namespaceSelector: {}", "namespaceSelector: []")) == [
-        ("SCH002", 5), ("SCH011", 9)]
+    assert told(
+        tmp_path, QUEUE.replace("namespaceSelector: {}", "namespaceSelector: []")
+    ) == [("SCH002", 5), ("SCH011", 9)]
 
 
 def test_the_version_that_fits_best_is_chosen(tmp_path: Path) -> None:
@@ -97,5 +106,6 @@ def test_the_version_that_fits_best_is_chosen(tmp_path: Path) -> None:
 
 
 def test_a_document_that_is_no_yaml_hides_no_other(tmp_path: Path) -> None:
-    assert told(tmp_path, f"apiVersion: v1\nkind: Pod\nmetadata: {{name: [}}\n---\n{POD}") == [
-        ("SCH011", 14), ("YML002", 3)]
+    assert told(
+        tmp_path, f"apiVersion: v1\nkind: Pod\nmetadata: {{name: [}}\n---\n{POD}"
+    ) == [("SCH011", 14), ("YML002", 3)]

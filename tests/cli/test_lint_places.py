@@ -53,8 +53,16 @@ spec: {interval: 10m, prune: false, path: ./apps, sourceRef: {kind: GitRepositor
 def told(folder: Path) -> list[tuple[str, str, int]]:
     """File, code and line of each finding."""
     found = lint([folder], Options(today=date(2026, 11, 21))).diagnostics
-    return sorted((Path(each.span.file.name).relative_to(folder).as_posix() if each.span else "?", each.code,
-                   each.span.line if each.span else 0) for each in found)
+    return sorted(
+        (
+            Path(each.span.file.name).relative_to(folder).as_posix()
+            if each.span
+            else "?",
+            each.code,
+            each.span.line if each.span else 0,
+        )
+        for each in found
+    )
 
 
 def job(name: str, resource: str = "nvidia.com/gpu") -> str:
@@ -65,15 +73,23 @@ def job(name: str, resource: str = "nvidia.com/gpu") -> str:
 def test_a_finding_lands_in_the_file_of_its_object(faulty: str, tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     for name in ("a.yaml", "b.yaml", "deep/c.yaml"):
-        (tmp_path / name).write_text(job("name: same", "gpu" if name == faulty else "nvidia.com/gpu"))
+        (tmp_path / name).write_text(
+            job("name: same", "gpu" if name == faulty else "nvidia.com/gpu")
+        )
     assert told(tmp_path) == [(faulty, "SCH011", 11)]
 
 
 def test_objects_without_a_name_are_each_their_own(tmp_path: Path) -> None:
-    texts = [job("generateName: run-", each) for each in ("nvidia.com/gpu", "gpu", "efa")]
+    texts = [
+        job("generateName: run-", each) for each in ("nvidia.com/gpu", "gpu", "efa")
+    ]
     (tmp_path / "a.yaml").write_text("---\n".join(texts))
     (tmp_path / "b.yaml").write_text(texts[1])
-    assert told(tmp_path) == [("a.yaml", "SCH011", 23), ("a.yaml", "SCH011", 35), ("b.yaml", "SCH011", 11)]
+    assert told(tmp_path) == [
+        ("a.yaml", "SCH011", 23),
+        ("a.yaml", "SCH011", 35),
+        ("b.yaml", "SCH011", 11),
+    ]
 
 
 def test_a_policy_of_a_pool_lands_in_its_file(tmp_path: Path) -> None:
@@ -93,23 +109,47 @@ def test_what_alternatives_share_is_judged_by_all_of_them(tmp_path: Path) -> Non
     assert told(tmp_path) == [("flavor.yaml", "QUE002", 4)]
 
 
-@pytest.mark.parametrize(("files", "found"), [
-    ({"a.yaml": 1, "b.yaml": 1}, []),
-    ({"a.yaml": 2}, [("a.yaml", "NAM005", 15)]),
-    ({"a.yaml": 1, "b.yaml": 1, "kustomization.yaml": "a.yaml"}, []),
-    ({"a.yaml": 1, "b.yaml": 1, "kustomization.yaml": "a.yaml, b.yaml"}, [("b.yaml", "NAM005", 3)]),
-    ({"base/a.yaml": 1, "base/kustomization.yaml": "a.yaml", "one/b.yaml": 1,
-      "one/kustomization.yaml": "../base, b.yaml"}, [("one/b.yaml", "NAM005", 3)]),
-    ({"apps/a.yaml": 1, "apps/b.yaml": 1, "flux.yaml": "flux"}, [("apps/b.yaml", "NAM005", 3)]),
-    ({"apps/a.yaml": 1, "examples/b.yaml": 1, "flux.yaml": "flux"}, []),
-])
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({"a.yaml": 1, "b.yaml": 1}, []),
+        ({"a.yaml": 2}, [("a.yaml", "NAM005", 15)]),
+        ({"a.yaml": 1, "b.yaml": 1, "kustomization.yaml": "a.yaml"}, []),
+        (
+            {"a.yaml": 1, "b.yaml": 1, "kustomization.yaml": "a.yaml, b.yaml"},
+            [("b.yaml", "NAM005", 3)],
+        ),
+        (
+            {
+                "base/a.yaml": 1,
+                "base/kustomization.yaml": "a.yaml",
+                "one/b.yaml": 1,
+                "one/kustomization.yaml": "../base, b.yaml",
+            },
+            [("one/b.yaml", "NAM005", 3)],
+        ),
+        (
+            {"apps/a.yaml": 1, "apps/b.yaml": 1, "flux.yaml": "flux"},
+            [("apps/b.yaml", "NAM005", 3)],
+        ),
+        ({"apps/a.yaml": 1, "examples/b.yaml": 1, "flux.yaml": "flux"}, []),
+    ],
+)
 def test_one_object_twice_collides_where_both_are_applied(
     files: dict[str, int | str], found: list[tuple[str, str, int]], tmp_path: Path
 ) -> None:
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        times = "---\n".join([job("name: same")] * content) if isinstance(content, int) else ""
-        text = STAGE if content == "flux" else KUSTOMIZATION.replace("RESOURCES", str(content))
+        times = (
+            "---\n".join([job("name: same")] * content)
+            if isinstance(content, int)
+            else ""
+        )
+        text = (
+            STAGE
+            if content == "flux"
+            else KUSTOMIZATION.replace("RESOURCES", str(content))
+        )
         (tmp_path / name).write_text(times or text)
     assert told(tmp_path) == found
 
@@ -117,8 +157,12 @@ def test_one_object_twice_collides_where_both_are_applied(
 def test_many_alternatives_take_no_longer_than_their_number(tmp_path: Path) -> None:
     """Beyond a limit, each is judged without what all share; the findings are the same."""
     for number in range(60):
-        (tmp_path / f"pool-{number}.yaml").write_text(POOL.replace("TYPE", "p5.48xlarge"))
-    (tmp_path / "jobs.yaml").write_text("---\n".join(job(f"name: job-{number}") for number in range(400)))
+        (tmp_path / f"pool-{number}.yaml").write_text(
+            POOL.replace("TYPE", "p5.48xlarge")
+        )
+    (tmp_path / "jobs.yaml").write_text(
+        "---\n".join(job(f"name: job-{number}") for number in range(400))
+    )
     (tmp_path / "bad.yaml").write_text(job("name: bad", "gpu"))
     assert told(tmp_path) == [("bad.yaml", "SCH011", 11)]
 
@@ -131,17 +175,28 @@ spec: {clusterQueue: tas}
 """
 
 
-@pytest.mark.parametrize(("job_in", "queue_in", "kustomized", "found"), [
-    ("jobs", "tas", False, []),  # examples beside each other: the queue of the job is elsewhere
-    ("all", "all", False, [("all/job.yaml", "REF001", 3)]),
-    ("all/jobs", "all", False, [("all/jobs/job.yaml", "REF001", 3)]),
-    ("jobs", "tas", True, [("jobs/job.yaml", "REF001", 3)]),
-])
+@pytest.mark.parametrize(
+    ("job_in", "queue_in", "kustomized", "found"),
+    [
+        (
+            "jobs",
+            "tas",
+            False,
+            [],
+        ),  # examples beside each other: the queue of the job is elsewhere
+        ("all", "all", False, [("all/job.yaml", "REF001", 3)]),
+        ("all/jobs", "all", False, [("all/jobs/job.yaml", "REF001", 3)]),
+        ("jobs", "tas", True, [("jobs/job.yaml", "REF001", 3)]),
+    ],
+)
 def test_a_queue_of_another_example_is_not_meant(
     job_in: str, queue_in: str, kustomized: bool, found: list[object], tmp_path: Path
 ) -> None:
     queued = job("name: a, labels: {kueue.x-k8s.io/queue-name: user-queue}")
-    for folder, name, text in ((job_in, "job.yaml", queued), (queue_in, "queue.yaml", LOCAL)):
+    for folder, name, text in (
+        (job_in, "job.yaml", queued),
+        (queue_in, "queue.yaml", LOCAL),
+    ):
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
         (tmp_path / folder / name).write_text(text)
     if kustomized:
@@ -162,17 +217,35 @@ spec:
 PATCH = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: manager}\nspec: {template: {spec: {containers: []}}}\n"
 
 
-@pytest.mark.parametrize(("name", "kustomization", "found"), [
-    ("fix.yaml", "{resources: [manager.yaml], patches: [{path: fix.yaml}]}", []),
-    ("fix.yaml", "{resources: [manager.yaml], patchesStrategicMerge: [fix.yaml]}", []),
-    ("manager_patch.yaml", "{resources: [manager.yaml]}", []),  # kept for later: the kustomization does not name it
-    ("other.yaml", "{resources: [manager.yaml]}", [("other.yaml", "SCH003", 4)]),
-])
-def test_a_patch_is_no_object(name: str, kustomization: str, found: list[object], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "kustomization", "found"),
+    [
+        ("fix.yaml", "{resources: [manager.yaml], patches: [{path: fix.yaml}]}", []),
+        (
+            "fix.yaml",
+            "{resources: [manager.yaml], patchesStrategicMerge: [fix.yaml]}",
+            [],
+        ),
+        (
+            "manager_patch.yaml",
+            "{resources: [manager.yaml]}",
+            [],
+        ),  # kept for later: the kustomization does not name it
+        ("other.yaml", "{resources: [manager.yaml]}", [("other.yaml", "SCH003", 4)]),
+    ],
+)
+def test_a_patch_is_no_object(
+    name: str, kustomization: str, found: list[object], tmp_path: Path
+) -> None:
     """The labels of the kustomization are selectors, so that the Deployment needs none of its own."""
     labels = "commonLabels: {app: a}\n"
-    (tmp_path / "kustomization.yaml").write_text(labels + "".join(
-        f"{part}\n" for part in kustomization[1:-1].replace("], ", "]\n").split("\n")))
+    (tmp_path / "kustomization.yaml").write_text(
+        labels
+        + "".join(
+            f"{part}\n"
+            for part in kustomization[1:-1].replace("], ", "]\n").split("\n")
+        )
+    )
     (tmp_path / "manager.yaml").write_text(DEPLOYMENT)
     (tmp_path / name).write_text(PATCH)
     assert told(tmp_path) == found
@@ -197,25 +270,43 @@ nodeGroups: [{name: a, instanceType: m7i.2xlarge}]
 """
 
 
-@pytest.mark.parametrize(("text", "found"), [
-    ("autoModeConfig: {enabled: false}\n", []),
-    ("", [("a.yaml", "HLT023", 1)]),
-    ("outpost: {controlPlaneOutpostARN: arn}\n", []),  # there is no Auto Mode on Outposts
-    ("autoModeConfig: {enabled: false}\nidentityProviders: [{type: oidc, name: a, issuerURL: a, clientID: a}]\n", []),
-    ("autoModeConfig: {enabled: false}\nidentityProviders: [{type: ldap, name: a, issuerURL: a, clientID: a}]\n",
-     [("a.yaml", "SCH004", 6)]),
-    ("autoModeConfig: {enabled: false}\nidentityProviders: [{name: a, issuerURL: a, clientID: a}]\n",
-     [("a.yaml", "SCH003", 6)]),
-    ('autoModeConfig: {enabled: false}\nremoteNetworkConfig: {remoteNodeNetworks: [{cidrs: ["10.0.0.0/8"]}]}\n', []),
-])
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("autoModeConfig: {enabled: false}\n", []),
+        ("", [("a.yaml", "HLT023", 1)]),
+        (
+            "outpost: {controlPlaneOutpostARN: arn}\n",
+            [],
+        ),  # there is no Auto Mode on Outposts
+        (
+            "autoModeConfig: {enabled: false}\nidentityProviders: [{type: oidc, name: a, issuerURL: a, clientID: a}]\n",
+            [],
+        ),
+        (
+            "autoModeConfig: {enabled: false}\nidentityProviders: [{type: ldap, name: a, issuerURL: a, clientID: a}]\n",
+            [("a.yaml", "SCH004", 6)],
+        ),
+        (
+            "autoModeConfig: {enabled: false}\nidentityProviders: [{name: a, issuerURL: a, clientID: a}]\n",
+            [("a.yaml", "SCH003", 6)],
+        ),
+        (
+            'autoModeConfig: {enabled: false}\nremoteNetworkConfig: {remoteNodeNetworks: [{cidrs: ["10.0.0.0/8"]}]}\n',
+            [],
+        ),
+    ],
+)
 def test_what_eksctl_takes(text: str, found: list[object], tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(EKSCTL + text)
     assert [(each[0], each[1], each[2]) for each in told(tmp_path)] == found
 
 
 def test_a_field_of_a_later_eksctl(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text(f"{EKSCTL}autoModeConfig: {{enabled: false}}\n"
-                                     "vpc: {controlPlaneOnPrivateSubnets: true}\n")
+    (tmp_path / "a.yaml").write_text(
+        f"{EKSCTL}autoModeConfig: {{enabled: false}}\n"
+        "vpc: {controlPlaneOnPrivateSubnets: true}\n"
+    )
     (found,) = lint([tmp_path], Options(today=date(2026, 11, 21))).diagnostics
     assert found.code == "SCH001"
     assert "v0.230.0" in found.help
@@ -239,14 +330,21 @@ spec: {clusterQueue: shared}
 """
 
 
-def test_a_job_that_one_of_several_queues_takes_is_no_fault_of_the_others(tmp_path: Path) -> None:
+def test_a_job_that_one_of_several_queues_takes_is_no_fault_of_the_others(
+    tmp_path: Path,
+) -> None:
     covered = "cpu, memory, nvidia.com/gpu"
-    (tmp_path / "job.yaml").write_text(job("name: a, labels: {kueue.x-k8s.io/queue-name: shared}"))
+    (tmp_path / "job.yaml").write_text(
+        job("name: a, labels: {kueue.x-k8s.io/queue-name: shared}")
+    )
     (tmp_path / "one.yaml").write_text(CLUSTER_QUEUE.replace("COVERED", "cpu, memory"))
     (tmp_path / "two.yaml").write_text(CLUSTER_QUEUE.replace("COVERED", covered))
     assert [each for each in told(tmp_path) if each[1] == "QUE001"] == []
     (tmp_path / "two.yaml").write_text(CLUSTER_QUEUE.replace("COVERED", "cpu"))
-    assert [each[0] for each in told(tmp_path) if each[1] == "QUE001"] == ["one.yaml", "two.yaml"]
+    assert [each[0] for each in told(tmp_path) if each[1] == "QUE001"] == [
+        "one.yaml",
+        "two.yaml",
+    ]
 
 
 def test_a_name_that_a_webhook_fills_in_is_not_missing(tmp_path: Path) -> None:

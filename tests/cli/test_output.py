@@ -20,23 +20,41 @@ COMMAND = [sys.executable, "-m", "compiler"]
 
 def test_several_formats_in_one_run(trainyard: Command, tmp_path: Path) -> None:
     """One to standard output, the others into files; every one tells the same finding at the same place."""
-    files = {"json": "out/a.json", "sarif": "b.sarif", "github": "c.txt", "junit": "d.xml", "markdown": "e.md"}
-    asked = [word for name, file in files.items() for word in ("--format", f"{name}={file}")]
+    files = {
+        "json": "out/a.json",
+        "sarif": "b.sarif",
+        "github": "c.txt",
+        "junit": "d.xml",
+        "markdown": "e.md",
+    }
+    asked = [
+        word for name, file in files.items() for word in ("--format", f"{name}={file}")
+    ]
     done = trainyard("check", BAD, "--format", "text", *asked, cwd=tmp_path)
     assert done.code == 1
     assert f"--> {BAD}:8:34" in done.out
     (found,) = json.loads((tmp_path / "out/a.json").read_text())["diagnostics"]
-    assert (found["code"], found["place"]["line"], found["place"]["column"]) == ("RES005", 8, 34)
+    assert (found["code"], found["place"]["line"], found["place"]["column"]) == (
+        "RES005",
+        8,
+        34,
+    )
     (run,) = json.loads((tmp_path / "b.sarif").read_text())["runs"]
     region = run["results"][0]["locations"][0]["physicalLocation"]["region"]
-    assert (run["results"][0]["ruleId"], region["startLine"], region["startColumn"]) == ("RES005", 8, 34)
+    assert (
+        run["results"][0]["ruleId"],
+        region["startLine"],
+        region["startColumn"],
+    ) == ("RES005", 8, 34)
     assert f"::error file={BAD},line=8," in (tmp_path / "c.txt").read_text()
     suite = ElementTree.fromstring((tmp_path / "d.xml").read_text())
     assert [case.get("classname") for case in suite.iter("testcase")] == ["RES005"]
     assert f"`{BAD}:8:34`" in (tmp_path / "e.md").read_text()
 
 
-@pytest.mark.parametrize("name", ["text", "json", "sarif", "github", "junit", "markdown"])
+@pytest.mark.parametrize(
+    "name", ["text", "json", "sarif", "github", "junit", "markdown"]
+)
 def test_a_clean_run_in_every_format(name: str, trainyard: Command) -> None:
     """Programs get a whole document even without findings."""
     done = trainyard("check", SPECS / "starter.yaml", "--format", name)
@@ -60,7 +78,10 @@ def _at_a_terminal(*arguments: str, **env: str) -> str:
     pty = pytest.importorskip("pty")
     leader, follower = pty.openpty()
     child = subprocess.Popen(
-        [*COMMAND, "check", str(BAD), *arguments], cwd=EXAMPLE, stdout=follower, stderr=subprocess.DEVNULL,
+        [*COMMAND, "check", str(BAD), *arguments],
+        cwd=EXAMPLE,
+        stdout=follower,
+        stderr=subprocess.DEVNULL,
         env=environment(**env),
     )
     os.close(follower)
@@ -83,11 +104,19 @@ def test_colour_at_a_terminal_only(trainyard: Command) -> None:
     assert "\x1b" not in trainyard("check", BAD).out
 
 
-@pytest.mark.parametrize("arguments", ["catalog", "schema", f"check {BAD}", "--help"], ids=lambda each: each.split()[0])
+@pytest.mark.parametrize(
+    "arguments",
+    ["catalog", "schema", f"check {BAD}", "--help"],
+    ids=lambda each: each.split()[0],
+)
 def test_a_reader_that_has_gone(arguments: str) -> None:
     """`| head -1`, or a reader that reads nothing: no traceback, and the exit code of a program ended by SIGPIPE."""
     child = subprocess.Popen(
-        [*COMMAND, *arguments.split()], cwd=EXAMPLE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
+        [*COMMAND, *arguments.split()],
+        cwd=EXAMPLE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
     )
     assert child.stdout is not None
     assert child.stderr is not None
@@ -106,43 +135,86 @@ def test_closed_streams(closed: str, tmp_path: Path) -> None:
     shell = f"'{sys.executable}' -m compiler \"$@\" {closed}"
 
     def run(*words: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(["/bin/sh", "-c", shell, "sh", *map(str, words)], cwd=EXAMPLE, capture_output=True,
-                              text=True, env=environment(), check=False)  # fmt: skip
+        return subprocess.run(
+            ["/bin/sh", "-c", shell, "sh", *map(str, words)],
+            cwd=EXAMPLE,
+            capture_output=True,
+            text=True,
+            env=environment(),
+            check=False,
+        )
 
-    bad, good = run("check", BAD), run("compile", SPECS / "starter.yaml", "-o", tmp_path / "out")
+    bad, good = (
+        run("check", BAD),
+        run("compile", SPECS / "starter.yaml", "-o", tmp_path / "out"),
+    )
     assert (bad.returncode, good.returncode) == (1, 0), bad.stderr + good.stderr
     assert "Traceback" not in bad.stderr + good.stderr
-    assert spawn("compile", "--check", SPECS / "starter.yaml", "-o", tmp_path / "out").code == 0
+    assert (
+        spawn("compile", "--check", SPECS / "starter.yaml", "-o", tmp_path / "out").code
+        == 0
+    )
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-@pytest.mark.parametrize("arguments", ["catalog", "schema", "explain YML001", f"check {BAD}"])
+@pytest.mark.parametrize(
+    "arguments", ["catalog", "schema", "explain YML001", f"check {BAD}"]
+)
 def test_a_full_disk(arguments: str) -> None:
     """It is told, and is no fault of ours; that standard error is full can be told to nobody."""
     with open("/dev/full", "w") as full:
-        done = subprocess.run([*COMMAND, *arguments.split()], cwd=EXAMPLE, stdout=full, stderr=subprocess.PIPE,
-                              text=True, env=environment(), check=False)
+        done = subprocess.run(
+            [*COMMAND, *arguments.split()],
+            cwd=EXAMPLE,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+            check=False,
+        )
         assert (done.returncode, done.stderr) == (
-            2, "trainyard: cannot write standard output: no space left on device\n")
-        deaf = subprocess.run([*COMMAND, "check", "specs/starter.yaml"], cwd=EXAMPLE, stderr=full, env=environment(),
-                              check=False)
+            2,
+            "trainyard: cannot write standard output: no space left on device\n",
+        )
+        deaf = subprocess.run(
+            [*COMMAND, "check", "specs/starter.yaml"],
+            cwd=EXAMPLE,
+            stderr=full,
+            env=environment(),
+            check=False,
+        )
     assert deaf.returncode == 0
 
 
-@pytest.mark.parametrize("name", ["text", "json", "sarif", "github", "junit", "markdown"])
+@pytest.mark.parametrize(
+    "name", ["text", "json", "sarif", "github", "junit", "markdown"]
+)
 def test_an_encoding_without_the_characters(name: str, tmp_path: Path) -> None:
     """Old locales know ASCII only; whatever they lack is escaped."""
     text = BAD.read_text().replace("kind:", "größe\u202e: 一\nkind:")
     (tmp_path / "größe.yaml").write_text(text, encoding="utf-8")
-    done = spawn("check", "größe.yaml", "--format", name, cwd=tmp_path, LC_ALL="C", PYTHONUTF8="0",
-                 PYTHONCOERCECLOCALE="0", PYTHONIOENCODING="")
+    done = spawn(
+        "check",
+        "größe.yaml",
+        "--format",
+        name,
+        cwd=tmp_path,
+        LC_ALL="C",
+        PYTHONUTF8="0",
+        PYTHONCOERCECLOCALE="0",
+        PYTHONIOENCODING="",
+    )
     assert (done.code, done.err) == (1, "1 error\n")
     assert done.out.isascii()
 
 
 def test_a_terminal_is_not_steered_by_errors(trainyard: Command) -> None:
     """Nor by what stands in words of the command line."""
-    for words in (("schema", "x\x1b[31m"), ("explain", "x\x1b[31m"), ("catalog", "x\x1b[31m")):
+    for words in (
+        ("schema", "x\x1b[31m"),
+        ("explain", "x\x1b[31m"),
+        ("catalog", "x\x1b[31m"),
+    ):
         done = trainyard(*words, cwd=EXAMPLE)
         assert done.code == 2
         assert "x\ufffd[31m" in done.err
@@ -155,16 +227,30 @@ def test_sarif_has_the_pages_of_policies(trainyard: Command, tmp_path: Path) -> 
     (policies / "org001.yaml").write_text(
         "code: ORG001\nslug: no-owner\nmatch: {apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob}\n"
         "schema: {properties: {metadata: {properties: {labels: {required: [owner]}}}}}\n"
-        "message: no owner\nhelp: add one\n")
-    done = trainyard("check", BAD.parent / "quota-above-capacity.yaml", "--policies", policies, "--format", "sarif")
-    rules = {each["id"]: each for each in json.loads(done.out)["runs"][0]["tool"]["driver"]["rules"]}
+        "message: no owner\nhelp: add one\n"
+    )
+    done = trainyard(
+        "check",
+        BAD.parent / "quota-above-capacity.yaml",
+        "--policies",
+        policies,
+        "--format",
+        "sarif",
+    )
+    rules = {
+        each["id"]: each
+        for each in json.loads(done.out)["runs"][0]["tool"]["driver"]["rules"]
+    }
     assert {"QUE004", "ORG001"} <= rules.keys()
     assert "## Fails" in rules["QUE004"]["help"]["text"]
-    assert all(each["name"] and each["fullDescription"]["text"] for each in rules.values())
+    assert all(
+        each["name"] and each["fullDescription"]["text"] for each in rules.values()
+    )
 
 
 def test_interrupted(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C: silence, and the exit code that a shell expects."""
+
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -175,11 +261,19 @@ def test_interrupted(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_interrupted_for_real() -> None:
     """A process that waits for its input and gets SIGINT, which it must not ignore as jobs behind `&` do."""
-    child = subprocess.Popen([*COMMAND, "check", "-"], cwd=EXAMPLE, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, env=environment(),
-                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    child = subprocess.Popen(
+        [*COMMAND, "check", "-"],
+        cwd=EXAMPLE,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     assert child.stdin is not None
-    child.stdin.write(b"#\n" * 500_000)  # more than a pipe holds: returns when the command has begun to read
+    child.stdin.write(
+        b"#\n" * 500_000
+    )  # more than a pipe holds: returns when the command has begun to read
     child.send_signal(signal.SIGINT)
     assert child.stdout is not None
     assert child.stderr is not None
@@ -195,17 +289,28 @@ def test_no_plugin_of_pydantic_has_a_say(tmp_path: Path) -> None:
     """One that is installed beside Trainyard, and fails as soon as it is loaded."""
     (tmp_path / "meddler.py").write_text("raise SystemExit('loaded')\n")
     (tmp_path / "meddler-1.dist-info").mkdir()
-    (tmp_path / "meddler-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: meddler\nVersion: 1\n")
-    (tmp_path / "meddler-1.dist-info" / "entry_points.txt").write_text("[pydantic]\nmeddler = meddler\n")
+    (tmp_path / "meddler-1.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: meddler\nVersion: 1\n"
+    )
+    (tmp_path / "meddler-1.dist-info" / "entry_points.txt").write_text(
+        "[pydantic]\nmeddler = meddler\n"
+    )
     path = f"{ROOT}{os.pathsep}{tmp_path}"
     assert spawn("schema", PYTHONPATH=path).code == 0
-    bare = subprocess.run([sys.executable, "-c", "import compiler.spec.schema"], cwd=EXAMPLE,
-                          env=environment(PYTHONPATH=path), capture_output=True, text=True, check=False)
+    bare = subprocess.run(
+        [sys.executable, "-c", "import compiler.spec.schema"],
+        cwd=EXAMPLE,
+        env=environment(PYTHONPATH=path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert bare.stderr == "loaded\n"
 
 
 def test_our_own_fault(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bug is told in two lines, with exit code 4; `--verbose` says where it is."""
+
     def broken(*_: object) -> None:
         raise ValueError("a fault\nof ours")
 
@@ -219,16 +324,22 @@ def test_our_own_fault(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> N
     assert "(test_output.py:" in trainyard("compile", "-v", SPECS / "starter.yaml").err
 
 
-def test_a_target_that_cdk8s_changes(trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_target_that_cdk8s_changes(
+    trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """What cdk8s made is held against what was judged; a difference is never written."""
-    monkeypatch.setattr("compiler.synthesis.Synthesis.differing", lambda self: self._asked[0][:1])
+    monkeypatch.setattr(
+        "compiler.synthesis.Synthesis.differing", lambda self: self._asked[0][:1]
+    )
     done = trainyard("compile", SPECS / "starter.yaml", "-o", tmp_path / "generated")
     assert done.code == 4
     assert "error[INT001]: cdk8s made another object of `" in done.out
     assert not (tmp_path / "generated").exists()
 
 
-def test_a_built_in_rule_that_fails(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_built_in_rule_that_fails(
+    trainyard: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It hides nothing that other rules find, and the run tells of it with exit code 4."""
     from dataclasses import replace
 
@@ -239,8 +350,12 @@ def test_a_built_in_rule_that_fails(trainyard: Command, monkeypatch: pytest.Monk
 
     rules, faults = load.load_rules(None)
     assert not faults
-    broken_rules = tuple(replace(each, check=broken) if each.code == "EFA001" else each for each in rules)
-    monkeypatch.setattr("compiler.policy.judge.load_rules", lambda *_: (broken_rules, []))
+    broken_rules = tuple(
+        replace(each, check=broken) if each.code == "EFA001" else each for each in rules
+    )
+    monkeypatch.setattr(
+        "compiler.policy.judge.load_rules", lambda *_: (broken_rules, [])
+    )
     done = trainyard("check", BAD.parent / "quota-above-capacity.yaml")
     assert done.code == 4
     assert "error[INT002]: rule `EFA001` failed: KeyError: 'zone'" in done.out

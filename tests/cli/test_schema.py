@@ -43,26 +43,37 @@ def test_the_default_is_the_cluster(trainyard: Command) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_committed_schema_is_this_one(kind: str, trainyard: Command) -> None:
-    assert (ROOT / "docs" / "schema" / f"{kind.lower()}.json").read_text() == trainyard("schema", kind).out
+    assert (ROOT / "docs" / "schema" / f"{kind.lower()}.json").read_text() == trainyard(
+        "schema", kind
+    ).out
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SPECS).as_posix())
+@pytest.mark.parametrize(
+    "path", FILES, ids=lambda path: path.relative_to(SPECS).as_posix()
+)
 def test_every_spec_is_valid(path: Path, trainyard: Command) -> None:
     for body in bodies(path):
         checker = validator(body["kind"], trainyard)
         assert problems(checker, body) == []
         broken = copy.deepcopy(body)
         broken["spec"]["nodeCuont"] = 1
-        assert problems(checker, broken) == ["Additional properties are not allowed ('nodeCuont' was unexpected)"]
+        assert problems(checker, broken) == [
+            "Additional properties are not allowed ('nodeCuont' was unexpected)"
+        ]
 
 
-@pytest.mark.parametrize(("change", "fault"), [
-    ({"region": 5}, "5 is not of type 'string'"),
-    ({"platform": "gke"}, "'eks' was expected"),
-    ({"nodePools": []}, "[] should be non-empty"),
-    ({"jobs": [{"name": "a"}]}, "'image' is a required property"),
-])
-def test_faults_are_found(change: dict[str, Any], fault: str, trainyard: Command) -> None:
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"region": 5}, "5 is not of type 'string'"),
+        ({"platform": "gke"}, "'eks' was expected"),
+        ({"nodePools": []}, "[] should be non-empty"),
+        ({"jobs": [{"name": "a"}]}, "'image' is a required property"),
+    ],
+)
+def test_faults_are_found(
+    change: dict[str, Any], fault: str, trainyard: Command
+) -> None:
     (body,) = bodies(SPECS / "starter.yaml")
     body["spec"].update(change)
     assert fault in problems(validator("TrainingCluster", trainyard), body)
@@ -71,27 +82,59 @@ def test_faults_are_found(change: dict[str, Any], fault: str, trainyard: Command
 BASE = {"apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingClusterBase"}
 
 
-@pytest.mark.parametrize(("change", "faults"), [
-    ({"spec": {"tags": {"team": "a"}}}, []),
-    ({"spec": {"nodePools": [{"name": "a100", "nodes": {"max": 4}}]}, "metadata": {"name": "shared"}}, []),
-    ({"extends": ["a.yaml", "b.yaml"]}, []),
-    ({"spec": {"tgas": {}}}, ["Additional properties are not allowed ('tgas' was unexpected)"]),
-    ({"spec": {"region": 5}}, ["5 is not of type 'string'"]),
-    ({"sepc": {}, "spec": {}}, ["Additional properties are not allowed ('sepc' was unexpected)"]),
-])
-def test_a_base_has_any_part_of_a_spec(change: dict[str, Any], faults: list[str], trainyard: Command) -> None:
-    assert problems(validator("TrainingClusterBase", trainyard), BASE | change) == faults
+@pytest.mark.parametrize(
+    ("change", "faults"),
+    [
+        ({"spec": {"tags": {"team": "a"}}}, []),
+        (
+            {
+                "spec": {"nodePools": [{"name": "a100", "nodes": {"max": 4}}]},
+                "metadata": {"name": "shared"},
+            },
+            [],
+        ),
+        ({"extends": ["a.yaml", "b.yaml"]}, []),
+        (
+            {"spec": {"tgas": {}}},
+            ["Additional properties are not allowed ('tgas' was unexpected)"],
+        ),
+        ({"spec": {"region": 5}}, ["5 is not of type 'string'"]),
+        (
+            {"sepc": {}, "spec": {}},
+            ["Additional properties are not allowed ('sepc' was unexpected)"],
+        ),
+    ],
+)
+def test_a_base_has_any_part_of_a_spec(
+    change: dict[str, Any], faults: list[str], trainyard: Command
+) -> None:
+    assert (
+        problems(validator("TrainingClusterBase", trainyard), BASE | change) == faults
+    )
 
 
 def test_a_spec_over_a_base_lacks_what_the_base_has(trainyard: Command) -> None:
     """And without one it lacks nothing but pools, which may stand in documents of their own."""
     checker = validator("TrainingCluster", trainyard)
-    body = BASE | {"kind": "TrainingCluster", "metadata": {"name": "small"},
-                   "spec": {"region": "us-west-2", "nodePools": [{"name": "a100", "nodes": {"max": 4}}]}}  # fmt: skip
+    body = BASE | {
+        "kind": "TrainingCluster",
+        "metadata": {"name": "small"},
+        "spec": {
+            "region": "us-west-2",
+            "nodePools": [{"name": "a100", "nodes": {"max": 4}}],
+        },
+    }
     assert problems(checker, body | {"extends": "base.yaml"}) == []
     assert sorted(problems(checker, body)) == [
-        "'account' is a required property", "'instanceType' is a required property"]
-    assert problems(checker, body | {"spec": {"account": "111122223333", "region": "us-west-2"}}) == []
+        "'account' is a required property",
+        "'instanceType' is a required property",
+    ]
+    assert (
+        problems(
+            checker, body | {"spec": {"account": "111122223333", "region": "us-west-2"}}
+        )
+        == []
+    )
     body["spec"]["regoin"] = "x"
     (found,) = problems(checker, body | {"extends": "base.yaml"})
     assert "'regoin' was unexpected" in found

@@ -10,27 +10,33 @@ from builders import ROOT
 from compiler.diagnostics.near import near
 
 
-@pytest.mark.parametrize(("word", "names", "want"), [
-    ("prometheus", ["priorities", "platform"], []),
-    ("node_pools", ["nodePools", "nodes"], ["nodePools"]),
-    ("nodePool", ["nodePools", "nodes"], ["nodePools"]),
-    ("imgae", ["image", "zone"], ["image"]),
-    ("fxs", ["fsx", "efs"], ["fsx"]),
-    ("cpu", ["gpu"], []),
-    ("reserach", ["search", "research"], ["research"]),
-    ("p4d.24xl", ["p4d.24xlarge", "p4de.24xlarge"], ["p4d.24xlarge"]),
-    ("on_demand", ["on-demand", "spot"], ["on-demand"]),
-    ("Gpu", ["gpu", "GPU", "gpus"], ["gpu", "GPU", "gpus"]),
-    ("", ["a"], []),
-])
+@pytest.mark.parametrize(
+    ("word", "names", "want"),
+    [
+        ("prometheus", ["priorities", "platform"], []),
+        ("node_pools", ["nodePools", "nodes"], ["nodePools"]),
+        ("nodePool", ["nodePools", "nodes"], ["nodePools"]),
+        ("imgae", ["image", "zone"], ["image"]),
+        ("fxs", ["fsx", "efs"], ["fsx"]),
+        ("cpu", ["gpu"], []),
+        ("reserach", ["search", "research"], ["research"]),
+        ("p4d.24xl", ["p4d.24xlarge", "p4de.24xlarge"], ["p4d.24xlarge"]),
+        ("on_demand", ["on-demand", "spot"], ["on-demand"]),
+        ("Gpu", ["gpu", "GPU", "gpus"], ["gpu", "GPU", "gpus"]),
+        ("", ["a"], []),
+    ],
+)
 def test_what_is_near(word: str, names: list[str], want: list[str]) -> None:
     assert near(word, names) == want
 
 
 def test_nobody_else_measures_words() -> None:
     """One helper with one cut-off."""
-    users = [path.relative_to(ROOT).as_posix() for folder in ("compiler", "policies")
-             for path in (ROOT / folder).rglob("*.py")
-             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-             if isinstance(node, ast.Import | ast.ImportFrom) and "difflib" in ast.dump(node)]
+    users = [
+        path.relative_to(ROOT).as_posix()
+        for folder in ("compiler", "policies")
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom) and "difflib" in ast.dump(node)
+    ]
     assert users == ["compiler/diagnostics/near.py"]

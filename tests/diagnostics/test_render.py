@@ -22,13 +22,22 @@ from compiler.diagnostics.render.text import WIDTH, columns
 from compiler.source import Route, SourceFile, Span
 from compiler.source.parse import parse
 
-FILE = SourceFile("specs/prod.yaml", "a: 1\nspec:\n  zones: [us-east-1a, us-east-1b]\n\tb: 一二 x\n")
+FILE = SourceFile(
+    "specs/prod.yaml", "a: 1\nspec:\n  zones: [us-east-1a, us-east-1b]\n\tb: 一二 x\n"
+)
 ZONES = Span(FILE, 3, 10, 3, 34)
 EFA = Diagnostic(
-    "EFA003", Severity.ERROR, "EFA node group `gpu` spans 2 Availability Zones", Route(("spec", "zones")), ZONES,
-    "EFA traffic cannot cross a zone", ("each zone has its own network",), "keep one zone",
-    related=((Span(FILE, 1, 1, 1, 2), "declared here"),), object="NodePool/gpu",
-)  # fmt: skip
+    "EFA003",
+    Severity.ERROR,
+    "EFA node group `gpu` spans 2 Availability Zones",
+    Route(("spec", "zones")),
+    ZONES,
+    "EFA traffic cannot cross a zone",
+    ("each zone has its own network",),
+    "keep one zone",
+    related=((Span(FILE, 1, 1, 1, 2), "declared here"),),
+    object="NodePool/gpu",
+)
 BARE = Diagnostic("OUT004", Severity.WARNING, "another run is writing")
 
 
@@ -41,7 +50,9 @@ def test_every_module_is_a_format() -> None:
 
 
 def test_text_shows_place_caret_related_notes_and_help() -> None:
-    assert show("text", EFA, BARE) == """\
+    assert (
+        show("text", EFA, BARE)
+        == """\
 warning[OUT004]: another run is writing
 
 error[EFA003]: EFA node group `gpu` spans 2 Availability Zones
@@ -57,10 +68,13 @@ error[EFA003]: EFA node group `gpu` spans 2 Availability Zones
   = note: each zone has its own network
   = help: keep one zone
 """
+    )
 
 
 def test_a_route_stands_in_for_a_place_that_is_not_known() -> None:
-    assert " --> NodePool/gpu spec.zones\n" in show("text", replace(EFA, span=None, related=()))
+    assert " --> NodePool/gpu spec.zones\n" in show(
+        "text", replace(EFA, span=None, related=())
+    )
 
 
 def test_colour_is_only_there_when_asked_for() -> None:
@@ -71,7 +85,12 @@ def test_colour_is_only_there_when_asked_for() -> None:
 
 
 def _caret(text: str, span: tuple[int, int, int, int]) -> tuple[str, str]:
-    shown = show("text", Diagnostic("X001", Severity.ERROR, "m", span=Span(SourceFile("f", text), *span)))
+    shown = show(
+        "text",
+        Diagnostic(
+            "X001", Severity.ERROR, "m", span=Span(SourceFile("f", text), *span)
+        ),
+    )
     lines = [line.partition("| ")[2] for line in shown.splitlines() if "| " in line]
     return lines[0], lines[1]
 
@@ -91,7 +110,9 @@ def _caret(text: str, span: tuple[int, int, int, int]) -> tuple[str, str]:
         ("a: b", (1, 3, 1, 3), "a: b", "  ^"),
     ],
 )
-def test_the_caret_stands_under_the_value(text: str, span: tuple[int, int, int, int], line: str, caret: str) -> None:
+def test_the_caret_stands_under_the_value(
+    text: str, span: tuple[int, int, int, int], line: str, caret: str
+) -> None:
     assert _caret(text, span) == (line, caret)
 
 
@@ -119,8 +140,12 @@ def test_the_order_is_by_place_and_exact_duplicates_go() -> None:
     later = replace(EFA, span=Span(FILE, 3, 12, 3, 13))
     other = replace(EFA, span=Span(SourceFile("a.yaml", "x"), 9, 1, 9, 2))
     assert sort([later, EFA, other, BARE, EFA, replace(EFA, message="a")]) == [
-        BARE, other, EFA, replace(EFA, message="a"), later,
-    ]  # fmt: skip
+        BARE,
+        other,
+        EFA,
+        replace(EFA, message="a"),
+        later,
+    ]
 
 
 def test_the_summary_counts() -> None:
@@ -133,12 +158,34 @@ def test_json_has_the_documented_shape() -> None:
     assert body["tool"] == {"name": "trainyard", "version": "1.2.3"}
     assert body["summary"] == {"errors": 1, "warnings": 1, "notes": 0}
     assert body["diagnostics"][1] == {
-        "code": "EFA003", "severity": "error", "message": EFA.message, "label": EFA.label, "notes": list(EFA.notes),
-        "help": EFA.help, "route": "spec.zones", "object": "NodePool/gpu",
-        "place": {"file": "specs/prod.yaml", "line": 3, "column": 10, "endLine": 3, "endColumn": 34},
-        "related": [{"place": {"file": "specs/prod.yaml", "line": 1, "column": 1, "endLine": 1, "endColumn": 2},
-                     "label": "declared here"}],
-    }  # fmt: skip
+        "code": "EFA003",
+        "severity": "error",
+        "message": EFA.message,
+        "label": EFA.label,
+        "notes": list(EFA.notes),
+        "help": EFA.help,
+        "route": "spec.zones",
+        "object": "NodePool/gpu",
+        "place": {
+            "file": "specs/prod.yaml",
+            "line": 3,
+            "column": 10,
+            "endLine": 3,
+            "endColumn": 34,
+        },
+        "related": [
+            {
+                "place": {
+                    "file": "specs/prod.yaml",
+                    "line": 1,
+                    "column": 1,
+                    "endLine": 1,
+                    "endColumn": 2,
+                },
+                "label": "declared here",
+            }
+        ],
+    }
     assert body["diagnostics"][0]["place"] is None
 
 
@@ -154,7 +201,9 @@ def test_github_commands_are_escaped() -> None:
 
 
 def test_junit_counts_errors_as_failures() -> None:
-    suites = ET.fromstring(show("junit", EFA, BARE, replace(EFA, message="a<b>&\"'\x00]]>")))
+    suites = ET.fromstring(
+        show("junit", EFA, BARE, replace(EFA, message="a<b>&\"'\x00]]>"))
+    )
     suite = suites[0]
     assert (suite.get("tests"), suite.get("failures")) == ("3", "2")
     cases = suite.findall("testcase")
@@ -207,17 +256,26 @@ def test_a_fault_in_each_word_of_one_line() -> None:
     blocks = show("text", *found).split("\n\n")
     assert all("key" in block and "...\n" in block for block in blocks[10:-20])
     place, mark = blocks[12_345].splitlines()[3:5]
-    assert place[mark.index("^"):].startswith("no, key12346")
+    assert place[mark.index("^") :].startswith("no, key12346")
     assert len(_sarif(*found)["results"]) == 20_000
 
 
 def test_sarif_has_no_more_results_than_github_takes() -> None:
     """Errors stay, in their order; a notification says how many are left out; none where all are there."""
-    found = parse(SourceFile("f", "{" + ", ".join(f"k{number:05}: no" for number in range(MAX_RESULTS + 7)) + "}"))[1]
+    found = parse(
+        SourceFile(
+            "f",
+            "{"
+            + ", ".join(f"k{number:05}: no" for number in range(MAX_RESULTS + 7))
+            + "}",
+        )
+    )[1]
     warnings = [replace(each, severity=Severity.WARNING) for each in found[:10]]
     run = _sarif(*warnings, *found[10:])
     assert len(run["results"]) == MAX_RESULTS
-    assert [result["level"] for result in run["results"]] == ["warning"] * 3 + ["error"] * (MAX_RESULTS - 3)
+    assert [result["level"] for result in run["results"]] == ["warning"] * 3 + [
+        "error"
+    ] * (MAX_RESULTS - 3)
     (told,) = run["invocations"][0]["toolExecutionNotifications"]
     assert told["message"]["text"].startswith("7 more findings are not in this file")
     assert "invocations" not in _sarif(*found[:MAX_RESULTS])
@@ -226,42 +284,88 @@ def test_sarif_has_no_more_results_than_github_takes() -> None:
 def test_sarif_takes_pages_of_rules() -> None:
     """GitHub shows both descriptions and the help beside an alert."""
     page = load_pages()["OUT004"]
-    text = render("sarif", [EFA], tool_version="1", pages={"EFA003": replace(page, code="EFA003", text="One. Two.")})
+    text = render(
+        "sarif",
+        [EFA],
+        tool_version="1",
+        pages={"EFA003": replace(page, code="EFA003", text="One. Two.")},
+    )
     (rule,) = json.loads(text)["runs"][0]["tool"]["driver"]["rules"]
-    assert (rule["shortDescription"], rule["fullDescription"]) == ({"text": "One"}, {"text": "One"})
+    assert (rule["shortDescription"], rule["fullDescription"]) == (
+        {"text": "One"},
+        {"text": "One"},
+    )
     assert rule["help"] == {"text": "One. Two.", "markdown": "One. Two."}
 
 
 def test_sarif_fingerprints_survive_lines_above_and_tell_equals_apart() -> None:
     def prints(text: str) -> list[str]:
         found = parse(SourceFile("f", text))[1]
-        return [result["partialFingerprints"]["trainyard/v1"] for result in _sarif(*found)["results"]]
+        return [
+            result["partialFingerprints"]["trainyard/v1"]
+            for result in _sarif(*found)["results"]
+        ]
 
     first = prints("a: no\nb: yes\n---\na: no\n")
     assert first == prints("# one more\n\na: no\nb: yes\n---\nc: 1\na:   no\n")
     assert len(set(first)) == 3
 
 
-STEERING = re.compile("[\x00-\x08\x0b-\x1f\x80-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x80-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+)
 """What moves a terminal's cursor, turns the direction of text, or is not seen."""
 
-ODD = ["\x1b[31m", "\x9b31m", "\u202eab", "no\u200bdes", "a\r\n", "a\nb", "\ud800", "]]>", "|", "::error::", "一\t"]
+ODD = [
+    "\x1b[31m",
+    "\x9b31m",
+    "\u202eab",
+    "no\u200bdes",
+    "a\r\n",
+    "a\nb",
+    "\ud800",
+    "]]>",
+    "|",
+    "::error::",
+    "一\t",
+]
 TEXTS = st.text(max_size=30) | st.sampled_from(ODD)
 SPANS = st.builds(
-    lambda text, line, column, height, width: Span(SourceFile("f", text), line, column, line + height, column + width),
-    TEXTS, st.integers(1, 4), st.integers(1, 40), st.integers(0, 2), st.integers(0, 40),
-)  # fmt: skip
+    lambda text, line, column, height, width: Span(
+        SourceFile("f", text), line, column, line + height, column + width
+    ),
+    TEXTS,
+    st.integers(1, 4),
+    st.integers(1, 40),
+    st.integers(0, 2),
+    st.integers(0, 40),
+)
 ANY = st.builds(
-    Diagnostic, st.sampled_from(["YML001", "X999"]), st.sampled_from(list(Severity)), TEXTS, st.none(),
-    SPANS | st.none(), TEXTS, st.lists(TEXTS, max_size=2).map(tuple), TEXTS, st.booleans(),
-    st.lists(st.tuples(SPANS, TEXTS), max_size=2).map(tuple), TEXTS,
-)  # fmt: skip
+    Diagnostic,
+    st.sampled_from(["YML001", "X999"]),
+    st.sampled_from(list(Severity)),
+    TEXTS,
+    st.none(),
+    SPANS | st.none(),
+    TEXTS,
+    st.lists(TEXTS, max_size=2).map(tuple),
+    TEXTS,
+    st.booleans(),
+    st.lists(st.tuples(SPANS, TEXTS), max_size=2).map(tuple),
+    TEXTS,
+)
 
 
 @given(st.lists(ANY, max_size=4))
 @settings(max_examples=150, deadline=None)
-def test_every_diagnostic_can_be_rendered_in_every_format(diagnostics: list[Diagnostic]) -> None:
-    checks: dict[str, Callable[[str], Any]] = {"json": json.loads, "sarif": json.loads, "junit": _xml}
+def test_every_diagnostic_can_be_rendered_in_every_format(
+    diagnostics: list[Diagnostic],
+) -> None:
+    checks: dict[str, Callable[[str], Any]] = {
+        "json": json.loads,
+        "sarif": json.loads,
+        "junit": _xml,
+    }
     for format in FORMATS:
         text = show(format, *diagnostics)
         checks.get(format, str)(text)
@@ -273,7 +377,11 @@ def test_every_diagnostic_can_be_rendered_in_every_format(diagnostics: list[Diag
 
 def test_file_names_that_are_not_utf8() -> None:
     """Python shows their bytes as lone surrogates; an address gets the bytes back, XML cannot."""
-    odd = replace(EFA, span=replace(ZONES, file=SourceFile("gr\udcf6.yaml", FILE.text)), related=())
+    odd = replace(
+        EFA,
+        span=replace(ZONES, file=SourceFile("gr\udcf6.yaml", FILE.text)),
+        related=(),
+    )
     location = _sarif(odd)["results"][0]["locations"][0]
     assert location["physicalLocation"]["artifactLocation"]["uri"] == "gr%F6.yaml"
     assert "--> gr\ufffd.yaml:3:10" in show("text", odd)
@@ -301,7 +409,11 @@ def test_pages_are_complete() -> None:
 @pytest.mark.parametrize("area", ["YML", "OUT"])
 def test_every_code_of_ours_has_a_page_and_every_page_a_code(area: str) -> None:
     folder = Path(__file__).parents[2] / "compiler"
-    used = {code for path in folder.rglob("*.py") for code in re.findall(rf'"({area}\d{{3}})"', path.read_text())}
+    used = {
+        code
+        for path in folder.rglob("*.py")
+        for code in re.findall(rf'"({area}\d{{3}})"', path.read_text())
+    }
     assert used == {code for code in load_pages() if code.startswith(area)}
     for code in used:
         assert "Fails:" in load_pages()[code].text

@@ -22,11 +22,18 @@ from compiler.emit.tree import TreeDiff, diff, write
 def owned(**files: str) -> dict[str, bytes]:
     """Files that are ours; ``__`` in a name stands for a folder."""
     data = {name.replace("__", "/"): text.encode() for name, text in files.items()}
-    return {path: marked(path, text) for path, text in (data | {MANIFEST: b"{\n}\n"}).items()}
+    return {
+        path: marked(path, text)
+        for path, text in (data | {MANIFEST: b"{\n}\n"}).items()
+    }
 
 
 def tree(root: Path) -> dict[str, bytes]:
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
+    }
 
 
 def codes(done: TreeDiff) -> list[str]:
@@ -54,9 +61,19 @@ def test_a_second_write_changes_removes_and_keeps(root: Path) -> None:
     write(root, OLD)
     before = (root / "a").stat()
     done = write(root, NEW)
-    assert (done.added, done.changed, done.removed, done.unchanged, done.diagnostics) == (
-        ("w/v/u", "x/new"), ("b",), ("x/y/d", "z/e"), (MANIFEST, "a", "x/c"), (),
-    )  # fmt: skip
+    assert (
+        done.added,
+        done.changed,
+        done.removed,
+        done.unchanged,
+        done.diagnostics,
+    ) == (
+        ("w/v/u", "x/new"),
+        ("b",),
+        ("x/y/d", "z/e"),
+        (MANIFEST, "a", "x/c"),
+        (),
+    )
     assert tree(root) == NEW
     assert not (root / "z").exists()
     assert not (root / "x" / "y").exists()
@@ -65,7 +82,9 @@ def test_a_second_write_changes_removes_and_keeps(root: Path) -> None:
     assert os.listdir(root.parent) == ["seoul"]
 
 
-def test_an_unchanged_tree_is_not_touched(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_tree_is_not_touched(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(root, OLD)
     before = _identities(root)
     monkeypatch.setattr(swap, "replace", None)
@@ -75,7 +94,10 @@ def test_an_unchanged_tree_is_not_touched(root: Path, monkeypatch: pytest.Monkey
 
 
 def _identities(root: Path) -> list[tuple[Path, int, int]]:
-    return [(path, path.lstat().st_ino, path.lstat().st_mtime_ns) for path in [root.parent, *root.rglob("*"), root]]
+    return [
+        (path, path.lstat().st_ino, path.lstat().st_mtime_ns)
+        for path in [root.parent, *root.rglob("*"), root]
+    ]
 
 
 def test_diff_tells_the_same_and_writes_nothing(root: Path) -> None:
@@ -99,15 +121,23 @@ def test_a_foreign_file_is_kept_and_named(root: Path) -> None:
     assert (root / "z" / "mine").stat().st_ino == before.st_ino
 
 
-@pytest.mark.parametrize("make", [
-    lambda root: (root / "w").write_text("file where a folder must be"),
-    lambda root: (root / "x" / "new").write_text("other content"),
-    lambda root: ((root / "x" / "new").mkdir(), (root / "x" / "new" / "f").write_text("f")),
-    lambda root: (root / "x" / "new").symlink_to("../a"),
-    lambda root: (root / "w").symlink_to("/tmp"),
-    lambda root: os.mkfifo(root / "x" / "new"),
-])  # fmt: skip
-def test_a_foreign_entry_in_the_way_stops_the_write(root: Path, make: Callable[[Path], object]) -> None:
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda root: (root / "w").write_text("file where a folder must be"),
+        lambda root: (root / "x" / "new").write_text("other content"),
+        lambda root: (
+            (root / "x" / "new").mkdir(),
+            (root / "x" / "new" / "f").write_text("f"),
+        ),
+        lambda root: (root / "x" / "new").symlink_to("../a"),
+        lambda root: (root / "w").symlink_to("/tmp"),
+        lambda root: os.mkfifo(root / "x" / "new"),
+    ],
+)
+def test_a_foreign_entry_in_the_way_stops_the_write(
+    root: Path, make: Callable[[Path], object]
+) -> None:
     write(root, OLD)
     make(root)
     before = {path: path.lstat().st_ino for path in root.rglob("*")}
@@ -134,13 +164,20 @@ def test_edits_of_our_files_are_overwritten(root: Path) -> None:
     assert tree(root) == NEW
 
 
-@pytest.mark.parametrize("text", [
-    "<<<<<<< HEAD\n{line}\n1\n=======\n{line}\n2\n>>>>>>> theirs\n", "{line}\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> x\n",
-    "<<<<<<< HEAD:other\n# Written by trainyard, edit the spec instead: other\n=======\n{line}\n>>>>>>> theirs\n",
-    "{line}\r\n1\r\n", "{line}",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<<<<<<< HEAD\n{line}\n1\n=======\n{line}\n2\n>>>>>>> theirs\n",
+        "{line}\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> x\n",
+        "<<<<<<< HEAD:other\n# Written by trainyard, edit the spec instead: other\n=======\n{line}\n>>>>>>> theirs\n",
+        "{line}\r\n1\r\n",
+        "{line}",
+    ],
+)
 @pytest.mark.parametrize("path", ["b", "z/e"])
-def test_files_of_ours_with_marks_of_a_merge_are_known(root: Path, path: str, text: str) -> None:
+def test_files_of_ours_with_marks_of_a_merge_are_known(
+    root: Path, path: str, text: str
+) -> None:
     """One that is wanted is written anew, one that is not is removed."""
     write(root, OLD)
     line = marked(path, b"").decode().removesuffix("\n")
@@ -149,10 +186,17 @@ def test_files_of_ours_with_marks_of_a_merge_are_known(root: Path, path: str, te
     assert tree(root) == NEW
 
 
-@pytest.mark.parametrize("data", [
-    b"", b"1", marked("b", b"1")[:-3], b"\n" * 9 + marked("b", b"2"), marked("a", b"1"),
-    b" " * 5000 + marked("b", b"2"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"1",
+        marked("b", b"1")[:-3],
+        b"\n" * 9 + marked("b", b"2"),
+        marked("a", b"1"),
+        b" " * 5000 + marked("b", b"2"),
+    ],
+)
 def test_a_file_that_does_not_say_so_is_not_ours(root: Path, data: bytes) -> None:
     """Neither is a copy of one of ours under another name."""
     write(root, OLD)
@@ -161,7 +205,10 @@ def test_a_file_that_does_not_say_so_is_not_ours(root: Path, data: bytes) -> Non
     assert (root / "b").read_bytes() == data
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"files": 1}', "[" * 100_000, "\xff", "<<<<<<< HEAD\n{}\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "{}", '{"files": 1}', "[" * 100_000, "\xff", "<<<<<<< HEAD\n{}\n"],
+)
 def test_a_manifest_that_is_broken_or_gone_is_made_anew(root: Path, text: str) -> None:
     """Nothing depends on it."""
     write(root, OLD)
@@ -177,17 +224,29 @@ def test_a_folder_of_an_older_trainyard_is_taken_over(root: Path) -> None:
     """It listed its files with their digests; one that was edited since may be somebody's work."""
     files = {"a": b"1", "z/e": b"5", "x/c": b"3"}
     listed = {path: sha256(data).hexdigest() for path, data in files.items()}
-    for path, data in {**files, MANIFEST: json.dumps({"files": listed}).encode()}.items():
+    for path, data in {
+        **files,
+        MANIFEST: json.dumps({"files": listed}).encode(),
+    }.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(data)
     (root / "x/c").write_bytes(b"edited")
     done = write(root, owned(a="1"))
-    assert (done.changed, done.removed, done.foreign) == ((MANIFEST, "a"), ("z/e",), ("x/c",))
+    assert (done.changed, done.removed, done.foreign) == (
+        (MANIFEST, "a"),
+        ("z/e",),
+        ("x/c",),
+    )
 
 
-@pytest.mark.parametrize(("path", "data"), [
-    ("jobs/a.yaml", b"kind: X\n"), ("README.md", b"# A\n"), ("runs/a.json", b'{\n "a": 1\n}\n'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("jobs/a.yaml", b"kind: X\n"),
+        ("README.md", b"# A\n"),
+        ("runs/a.json", b'{\n "a": 1\n}\n'),
+    ],
+)
 def test_the_mark_is_a_comment_or_a_key(path: str, data: bytes) -> None:
     """It holds its path, and no other file may have it."""
     found = marked(path, data)
@@ -203,7 +262,9 @@ def test_the_mark_is_a_comment_or_a_key(path: str, data: bytes) -> None:
 def test_a_manifest_cannot_claim_what_lies_outside(root: Path) -> None:
     write(root, OLD)
     (root.parent / "victim").write_text("v")
-    (root / MANIFEST).write_text(json.dumps({"files": {"../victim": "", "/etc/hostname": "", "a": ""}}))
+    (root / MANIFEST).write_text(
+        json.dumps({"files": {"../victim": "", "/etc/hostname": "", "a": ""}})
+    )
     write(root, owned(q="1"))
     assert (root.parent / "victim").read_text() == "v"
 
@@ -237,7 +298,8 @@ def test_a_root_that_is_a_link_or_a_file_is_refused(root: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("code", "want"), [(errno.ENOSPC, "OUT002"), (errno.EACCES, "OUT001"), (errno.EROFS, "OUT001")]
+    ("code", "want"),
+    [(errno.ENOSPC, "OUT002"), (errno.EACCES, "OUT001"), (errno.EROFS, "OUT001")],
 )
 def test_a_fault_of_the_disk_leaves_the_old_tree(
     root: Path, monkeypatch: pytest.MonkeyPatch, code: int, want: str
@@ -254,10 +316,14 @@ def test_a_fault_of_the_disk_leaves_the_old_tree(
     assert os.listdir(root.parent) == ["seoul"]
 
 
-def test_a_folder_without_permission_is_left_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_permission_is_left_alone(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(root, OLD)
     if os.geteuid() == 0:  # root passes every mode
-        monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith("x"))
+        monkeypatch.setattr(
+            os, "access", lambda path, mode: not str(path).endswith("x")
+        )
     else:
         (root / "x").chmod(0o555)
     done = write(root, NEW)
@@ -271,7 +337,10 @@ def test_modes_of_folders_are_kept(root: Path) -> None:
     (root / "x").chmod(0o750)
     root.chmod(0o710)
     write(root, NEW)
-    assert ((root / "x").stat().st_mode & 0o777, root.stat().st_mode & 0o777) == (0o750, 0o710)
+    assert ((root / "x").stat().st_mode & 0o777, root.stat().st_mode & 0o777) == (
+        0o750,
+        0o710,
+    )
 
 
 def test_a_second_run_at_the_same_time_is_refused(root: Path) -> None:
@@ -309,7 +378,18 @@ def test_no_links_means_copies(root: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert (root / "link").is_symlink()
 
 
-CALLS = ["mkdir", "link", "open", "write", "fsync", "chmod", "rename", "unlink", "rmdir", "scandir"]
+CALLS = [
+    "mkdir",
+    "link",
+    "open",
+    "write",
+    "fsync",
+    "chmod",
+    "rename",
+    "unlink",
+    "rmdir",
+    "scandir",
+]
 
 
 def _die_at(number: int, exchange: bool) -> None:
@@ -333,7 +413,9 @@ def _die_at(number: int, exchange: bool) -> None:
     swap.exchange = counted(swap.exchange if exchange else lambda *_: False, "exchange")
 
 
-def _write_in_child(root: Path, files: Mapping[str, bytes], number: int, exchange: bool) -> bool:
+def _write_in_child(
+    root: Path, files: Mapping[str, bytes], number: int, exchange: bool
+) -> bool:
     """Whether the child was killed."""
     child = os.fork()
     if child == 0:
@@ -351,7 +433,9 @@ def _write_in_child(root: Path, files: Mapping[str, bytes], number: int, exchang
 
 @pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "two-renames"])
 @pytest.mark.parametrize("first", [True, False], ids=["first", "later"])
-def test_a_kill_at_any_point_leaves_the_old_or_the_new_tree(tmp_path: Path, exchange: bool, first: bool) -> None:
+def test_a_kill_at_any_point_leaves_the_old_or_the_new_tree(
+    tmp_path: Path, exchange: bool, first: bool
+) -> None:
     if exchange and not _can_exchange(tmp_path):
         pytest.skip("this file system cannot exchange two folders")
     foreign = {} if first else {"x/mine": b"m"}

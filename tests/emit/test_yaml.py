@@ -28,24 +28,125 @@ def _read_by_all(text: str) -> list[Any]:
 
 
 TRICKY = [
-    "", " ", "no", "Yes", "ON", "y", "N", "null", "~", "Null", "true", "FALSE", "010", "0o10", "0x1F", "0b1",
-    "12:30:45", "1_000", "1e3", "1E3", "1.", ".5", "-1", "+1", ".inf", "-.INF", ".nan", "2026-11-21",
-    "2026-11-21T10:00:00Z", "=", "<<", "-", "- a", "?", "? a", ":", "a:", "a: b", "a :b", "#", "a #b", "a#b", "&a",
-    "*a", "!a", "|", ">", "%a", "@a", "`a`", "[a]", "{a}", "a, b", "'a'", '"a"', "---", "...", "--- a", "a\n---\nb",
-    "a\n...\nb", "\n", "\n\n", "a\n", "a\n\n", "a\nb", " a\nb", "a \nb", "a\n b\n", "\ta", "a\tb", "a\n\tb",
-    "a\r\nb", "a\rb", "a\x85b", "a\u2028b", "\ufeffa", "a\x00b", "\x7f", "\x1b[0m", "é", "😀", "\ud800", "\ufffe",
-    "${a}", "{{ a }}", "$(a)", "a\\b", "\\n", "30m", "64Gi", "1E", "1e", "10.0.0.0/16", "1.2.3", "1.30", "v1.30",
-    "arn:aws:iam::111122223333:role/x", "a:b", "http://x/y?z=1#f", "111122223333", "012345678901",
-    "#!/bin/sh\nset -e\n  x: 1\n\n# end\n", "a" * 500, "a b " * 100, "key: |\n  x\n",
-]  # fmt: skip
+    "",
+    " ",
+    "no",
+    "Yes",
+    "ON",
+    "y",
+    "N",
+    "null",
+    "~",
+    "Null",
+    "true",
+    "FALSE",
+    "010",
+    "0o10",
+    "0x1F",
+    "0b1",
+    "12:30:45",
+    "1_000",
+    "1e3",
+    "1E3",
+    "1.",
+    ".5",
+    "-1",
+    "+1",
+    ".inf",
+    "-.INF",
+    ".nan",
+    "2026-11-21",
+    "2026-11-21T10:00:00Z",
+    "=",
+    "<<",
+    "-",
+    "- a",
+    "?",
+    "? a",
+    ":",
+    "a:",
+    "a: b",
+    "a :b",
+    "#",
+    "a #b",
+    "a#b",
+    "&a",
+    "*a",
+    "!a",
+    "|",
+    ">",
+    "%a",
+    "@a",
+    "`a`",
+    "[a]",
+    "{a}",
+    "a, b",
+    "'a'",
+    '"a"',
+    "---",
+    "...",
+    "--- a",
+    "a\n---\nb",
+    "a\n...\nb",
+    "\n",
+    "\n\n",
+    "a\n",
+    "a\n\n",
+    "a\nb",
+    " a\nb",
+    "a \nb",
+    "a\n b\n",
+    "\ta",
+    "a\tb",
+    "a\n\tb",
+    "a\r\nb",
+    "a\rb",
+    "a\x85b",
+    "a\u2028b",
+    "\ufeffa",
+    "a\x00b",
+    "\x7f",
+    "\x1b[0m",
+    "é",
+    "😀",
+    "\ud800",
+    "\ufffe",
+    "${a}",
+    "{{ a }}",
+    "$(a)",
+    "a\\b",
+    "\\n",
+    "30m",
+    "64Gi",
+    "1E",
+    "1e",
+    "10.0.0.0/16",
+    "1.2.3",
+    "1.30",
+    "v1.30",
+    "arn:aws:iam::111122223333:role/x",
+    "a:b",
+    "http://x/y?z=1#f",
+    "111122223333",
+    "012345678901",
+    "#!/bin/sh\nset -e\n  x: 1\n\n# end\n",
+    "a" * 500,
+    "a b " * 100,
+    "key: |\n  x\n",
+]
 
 
 @pytest.mark.parametrize("text", TRICKY, ids=ascii)
 def test_a_tricky_string_is_read_back_as_itself(text: str) -> None:
-    for body in ({"k": text, "l": [text, [text], {text: text}]}, {text or "e": {"a": text}}):
+    for body in (
+        {"k": text, "l": [text, [text], {text: text}]},
+        {text or "e": {"a": text}},
+    ):
         written = dump(body)
         if text == "\ud800":
-            written = written.replace("\\ud800", "x")  # no reader takes a lone surrogate, even escaped
+            written = written.replace(
+                "\\ud800", "x"
+            )  # no reader takes a lone surrogate, even escaped
             body = yaml.safe_load(written)
         assert all(read == body for read in _read_by_all(written))
 
@@ -63,7 +164,11 @@ LEAVES = (
 WORDS = st.characters(exclude_categories=["Cs"])
 KEYS = st.sampled_from(["no", "spec", "a/b", "1", "<<"]) | st.text(WORDS, max_size=12)
 VALUES = st.recursive(
-    LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=20
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4)
+    ),
+    max_leaves=20,
 )
 
 
@@ -78,17 +183,25 @@ def test_every_object_is_read_back_as_itself(body: dict[str, Any]) -> None:
 
 def test_leading_keys_come_first_and_others_keep_their_order() -> None:
     metadata = {"x": 1, "labels": {"b": "1", "a": "2"}, "name": "nn"}
-    body = {"z": 1, "spec": {"b": 1, "a": 2}, "status": {}, "metadata": metadata,
-            "kind": "K", "apiVersion": "v1"}  # fmt: skip
+    body = {
+        "z": 1,
+        "spec": {"b": 1, "a": 2},
+        "status": {},
+        "metadata": metadata,
+        "kind": "K",
+        "apiVersion": "v1",
+    }
     assert dump(body) == (
-        "apiVersion: v1\nkind: K\nmetadata:\n  name: nn\n  labels:\n    b: \"1\"\n    a: \"2\"\n  x: 1\n"
+        'apiVersion: v1\nkind: K\nmetadata:\n  name: nn\n  labels:\n    b: "1"\n    a: "2"\n  x: 1\n'
         "spec:\n  b: 1\n  a: 2\nz: 1\nstatus: {}\n"
-    )  # fmt: skip
+    )
 
 
 def test_scripts_stay_readable_and_lines_are_not_wrapped() -> None:
     long = "word " * 60 + "end"
-    assert dump({"a": [{"run": "#!/bin/sh\nset -e\n\nexec train\n"}], "b": long, "c": "x\ny"}) == (
+    assert dump(
+        {"a": [{"run": "#!/bin/sh\nset -e\n\nexec train\n"}], "b": long, "c": "x\ny"}
+    ) == (
         f"a:\n- run: |\n    #!/bin/sh\n    set -e\n\n    exec train\nb: {long}\nc: |-\n  x\n  y\n"
     )
 
@@ -103,7 +216,10 @@ def test_a_key_too_long_for_one_line_is_read_back() -> None:
     assert all(read == body for read in _read_by_all(dump(body)))
 
 
-@pytest.mark.parametrize("body", [{1: "a"}, {"a": {1}}, {"a": float("nan")}, {"a": float("inf")}, {"a": b"x"}])
+@pytest.mark.parametrize(
+    "body",
+    [{1: "a"}, {"a": {1}}, {"a": float("nan")}, {"a": float("inf")}, {"a": b"x"}],
+)
 def test_what_has_no_yaml_form_is_refused(body: Any) -> None:
     with pytest.raises(TypeError):
         dump(body)

@@ -11,10 +11,19 @@ import yaml
 from running import Command, Run, contents
 
 QUEUES = [
-    {"name": "research", "namespaces": ["team-a"], "quota": [{"pool": "gpu", "nodes": 4}]},
+    {
+        "name": "research",
+        "namespaces": ["team-a"],
+        "quota": [{"pool": "gpu", "nodes": 4}],
+    },
     {"name": "other", "namespaces": ["team-b"], "quota": [{"pool": "cpu", "nodes": 1}]},
 ]
-SECOND_POOL = {"name": "cpu", "instanceType": "p5.48xlarge", "zone": "us-west-2b", "nodes": {"max": 1}}
+SECOND_POOL = {
+    "name": "cpu",
+    "instanceType": "p5.48xlarge",
+    "zone": "us-west-2b",
+    "nodes": {"max": 1},
+}
 
 
 def write(folder: Path, data: Any) -> None:
@@ -30,7 +39,11 @@ def compiled(folder: Path, trainyard: Command, data: Any) -> Run:
 def train_jobs(folder: Path) -> dict[str, bytes]:
     """Jobs and runtimes of the output."""
     found = contents(folder / "generated" / "lab")
-    return {path: data for path, data in found.items() if path.startswith(("jobs/", "queues/runtimes/"))}
+    return {
+        path: data
+        for path, data in found.items()
+        if path.startswith(("jobs/", "queues/runtimes/"))
+    }
 
 
 def runs(folder: Path) -> dict[str, dict[str, Any]]:

@@ -11,17 +11,37 @@ import pytest
 from builders import FSX, spec
 from running import Command, snapshot
 
-from history.folder import QUEUES, SECOND_POOL, codes, compiled, only_object, runs, train_jobs
+from history.folder import (
+    QUEUES,
+    SECOND_POOL,
+    codes,
+    compiled,
+    only_object,
+    runs,
+    train_jobs,
+)
 
-STORAGE = [{"name": "data", "fsxLustre": {**FSX, "address": "10.80.1.11", "version": "2.15"}}]
+STORAGE = [
+    {"name": "data", "fsxLustre": {**FSX, "address": "10.80.1.11", "version": "2.15"}}
+]
 PRIORITIES = [{"name": "high", "value": 100}]
 BOTH_POOLS = [spec()["spec"]["nodePools"][0], SECOND_POOL]
-JOB = {"queue": "research", "mounts": [{"storage": "data", "path": "/data"}], "priority": "high"}
+JOB = {
+    "queue": "research",
+    "mounts": [{"storage": "data", "path": "/data"}],
+    "priority": "high",
+}
 
 
 def whole(**parts: Any) -> dict[str, Any]:
     """A spec whose job uses a queue, a namespace, a pool, a storage and a priority of its own."""
-    base = {"nodePools": BOTH_POOLS, "queues": QUEUES, "storage": STORAGE, "priorities": PRIORITIES, "job": JOB}
+    base = {
+        "nodePools": BOTH_POOLS,
+        "queues": QUEUES,
+        "storage": STORAGE,
+        "priorities": PRIORITIES,
+        "job": JOB,
+    }
     return spec(**{**base, **parts})
 
 
@@ -37,12 +57,19 @@ def test_what_a_run_needs_is_noted_beside_it(folder: Path) -> None:
     assert (folder / "generated" / "lab" / "runs" / f"team-a.{name}.json").is_file()
     keys = ("state", "queue", "pool", "nodes", "accelerators", "storage", "priority")
     assert {key: run[key] for key in keys} == {
-        "state": "submitted", "queue": "research", "pool": "gpu", "nodes": 4, "accelerators": {"nvidia.com/gpu": 32},
-        "storage": ["data"], "priority": "high",
+        "state": "submitted",
+        "queue": "research",
+        "pool": "gpu",
+        "nodes": 4,
+        "accelerators": {"nvidia.com/gpu": 32},
+        "storage": ["data"],
+        "priority": "high",
     }
 
 
-def test_a_job_that_leaves_goes_on_and_is_said(folder: Path, trainyard: Command) -> None:
+def test_a_job_that_leaves_goes_on_and_is_said(
+    folder: Path, trainyard: Command
+) -> None:
     """With the nodes that it holds and the command that ends it; a second compilation changes nothing."""
     name = only_object(folder, "train")
     done = compiled(folder, trainyard, whole(jobs=[]))
@@ -50,7 +77,10 @@ def test_a_job_that_leaves_goes_on_and_is_said(folder: Path, trainyard: Command)
     assert f"`{name}` of job `train` holds 4 nodes of pool `gpu`" in done.out
     assert f"`kubectl delete trainjob {name} -n team-a` ends it" in done.out
     assert runs(folder)[name]["state"] == "left"
-    assert f"| team-a/{name} | train | 4 | gpu |" in trainyard("report", "spec.yaml", cwd=folder).out
+    assert (
+        f"| team-a/{name} | train | 4 | gpu |"
+        in trainyard("report", "spec.yaml", cwd=folder).out
+    )
     after = snapshot(folder / "generated")
     again = trainyard("compile", "--check", "spec.yaml", cwd=folder)
     assert (again.code, codes(again)) == (0, codes(done) - {"CHG009"})
@@ -59,54 +89,105 @@ def test_a_job_that_leaves_goes_on_and_is_said(folder: Path, trainyard: Command)
 
 
 LEAVES = {
-    "namespace": ({"queues": [{**QUEUES[0], "namespaces": ["team-c"]}, QUEUES[1]]}, "namespace `team-a`"),
+    "namespace": (
+        {"queues": [{**QUEUES[0], "namespaces": ["team-c"]}, QUEUES[1]]},
+        "namespace `team-a`",
+    ),
     "queue": (
         {"queues": [QUEUES[1]], "namespaces": [{"name": "team-a"}, {"name": "team-b"}]},
         "queue `research` of namespace `team-a`",
     ),
-    "pool": ({"nodePools": [SECOND_POOL], "queues": [
-        {**QUEUES[0], "quota": [{"pool": "cpu", "nodes": 0}]}, QUEUES[1],
-    ]}, "pool `gpu`"),
-    "fewer nodes": ({"nodePools": [{**BOTH_POOLS[0], "nodes": {"max": 3}}, SECOND_POOL], "queues": [
-        {**QUEUES[0], "quota": [{"pool": "gpu", "nodes": 3}]}, QUEUES[1],
-    ]}, "node 4 of pool `gpu`"),
-    "quota of the queue": ({"queues": [{**QUEUES[0], "quota": [{"pool": "gpu", "nodes": 3}]}, QUEUES[1]]},
-                           "quota for 4 nodes of pool `gpu` in queue `research`"),
-    "pool of the queue": ({"queues": [{**QUEUES[0], "quota": [{"pool": "cpu", "nodes": 0}]}, QUEUES[1]]},
-                          "quota for 4 nodes of pool `gpu` in queue `research`"),
-    "quota of the namespace": ({"namespaces": [{"name": "team-a", "quota": {"gpus": 24}}, {"name": "team-b"}]},
-                               "quota for 32 nvidia.com/gpu in namespace `team-a`"),
-    "type": ({"nodePools": [{**BOTH_POOLS[0], "instanceType": "p5.48xlarge"}, SECOND_POOL]},
-             "instance type `p4d.24xlarge` of pool `gpu`"),
-    "zone": ({"nodePools": [{**BOTH_POOLS[0], "zone": "us-west-2a"}, SECOND_POOL]}, "zone `us-west-2b` of pool `gpu`"),
-    "taint": ({"nodePools": [{**BOTH_POOLS[0], "taints": [{"key": "team", "value": "a"}]}, SECOND_POOL]},
-              "freedom from taint `team=a:NoSchedule` of pool `gpu`"),
-    "EFA": ({"nodePools": [{**BOTH_POOLS[0], "efa": False}, SECOND_POOL]}, "EFA of pool `gpu`"),
-    "spot": ({"nodePools": [{**BOTH_POOLS[0], "capacity": {"type": "spot"}}, SECOND_POOL]},
-             "capacity `on-demand` of pool `gpu`"),
+    "pool": (
+        {
+            "nodePools": [SECOND_POOL],
+            "queues": [
+                {**QUEUES[0], "quota": [{"pool": "cpu", "nodes": 0}]},
+                QUEUES[1],
+            ],
+        },
+        "pool `gpu`",
+    ),
+    "fewer nodes": (
+        {
+            "nodePools": [{**BOTH_POOLS[0], "nodes": {"max": 3}}, SECOND_POOL],
+            "queues": [
+                {**QUEUES[0], "quota": [{"pool": "gpu", "nodes": 3}]},
+                QUEUES[1],
+            ],
+        },
+        "node 4 of pool `gpu`",
+    ),
+    "quota of the queue": (
+        {"queues": [{**QUEUES[0], "quota": [{"pool": "gpu", "nodes": 3}]}, QUEUES[1]]},
+        "quota for 4 nodes of pool `gpu` in queue `research`",
+    ),
+    "pool of the queue": (
+        {"queues": [{**QUEUES[0], "quota": [{"pool": "cpu", "nodes": 0}]}, QUEUES[1]]},
+        "quota for 4 nodes of pool `gpu` in queue `research`",
+    ),
+    "quota of the namespace": (
+        {"namespaces": [{"name": "team-a", "quota": {"gpus": 24}}, {"name": "team-b"}]},
+        "quota for 32 nvidia.com/gpu in namespace `team-a`",
+    ),
+    "type": (
+        {"nodePools": [{**BOTH_POOLS[0], "instanceType": "p5.48xlarge"}, SECOND_POOL]},
+        "instance type `p4d.24xlarge` of pool `gpu`",
+    ),
+    "zone": (
+        {"nodePools": [{**BOTH_POOLS[0], "zone": "us-west-2a"}, SECOND_POOL]},
+        "zone `us-west-2b` of pool `gpu`",
+    ),
+    "taint": (
+        {
+            "nodePools": [
+                {**BOTH_POOLS[0], "taints": [{"key": "team", "value": "a"}]},
+                SECOND_POOL,
+            ]
+        },
+        "freedom from taint `team=a:NoSchedule` of pool `gpu`",
+    ),
+    "EFA": (
+        {"nodePools": [{**BOTH_POOLS[0], "efa": False}, SECOND_POOL]},
+        "EFA of pool `gpu`",
+    ),
+    "spot": (
+        {"nodePools": [{**BOTH_POOLS[0], "capacity": {"type": "spot"}}, SECOND_POOL]},
+        "capacity `on-demand` of pool `gpu`",
+    ),
     "storage": ({"storage": []}, "storage `data`"),
     "priority": ({"priorities": []}, "priority `high`"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", LEAVES)
-def test_what_a_run_needs_cannot_leave(what: str, folder: Path, trainyard: Command) -> None:
+def test_what_a_run_needs_cannot_leave(
+    what: str, folder: Path, trainyard: Command
+) -> None:
     """Neither with the job nor later; it may once the run has ended."""
     parts, thing = LEAVES[what]
     name = only_object(folder, "train")
     before = snapshot(folder / "generated")
     done = compiled(folder, trainyard, whole(**{"jobs": [], **parts}))
     assert done.code == 1
-    assert f"error[CHG001]: {thing} leaves the spec, and run `{name}` needs it" in done.out
+    assert (
+        f"error[CHG001]: {thing} leaves the spec, and run `{name}` needs it" in done.out
+    )
     assert f"`endedRuns: [{name}]`" in done.out
     assert snapshot(folder / "generated") == before
     assert compiled(folder, trainyard, whole(jobs=[])).code == 0
-    assert "error[CHG001]" in compiled(folder, trainyard, whole(**{"jobs": [], **parts})).out
-    ended = compiled(folder, trainyard, whole(**{"jobs": [], **parts}, endedRuns=[name]))
+    assert (
+        "error[CHG001]"
+        in compiled(folder, trainyard, whole(**{"jobs": [], **parts})).out
+    )
+    ended = compiled(
+        folder, trainyard, whole(**{"jobs": [], **parts}, endedRuns=[name])
+    )
     assert (ended.code, codes(ended) - {"CHG009"}) == (0, set())
 
 
-def test_nodes_that_a_queue_borrows_are_enough(folder: Path, trainyard: Command) -> None:
+def test_nodes_that_a_queue_borrows_are_enough(
+    folder: Path, trainyard: Command
+) -> None:
     """Kueue can admit a run again as long as its queue may borrow what it needs."""
     share = {"pool": "gpu", "nodes": 1, "borrow": 3}
     queues = [{**QUEUES[0], "cohort": "all", "quota": [share]}, QUEUES[1]]
@@ -125,7 +206,9 @@ def test_a_rerun_leaves_the_run_before(folder: Path, trainyard: Command) -> None
     states = {name: run["state"] for name, run in runs(folder).items()}
     assert states.pop(first) == "left"
     assert list(states.values()) == ["submitted"]
-    done = compiled(folder, trainyard, whole(job={**JOB, "rerun": 1}, endedRuns=[first]))
+    done = compiled(
+        folder, trainyard, whole(job={**JOB, "rerun": 1}, endedRuns=[first])
+    )
     assert (done.code, done.out) == (0, "")
     done = compiled(folder, trainyard, whole(job={**JOB, "rerun": 1}))
     assert (done.code, done.out) == (0, "")
@@ -135,14 +218,23 @@ def test_a_rerun_leaves_the_run_before(folder: Path, trainyard: Command) -> None
 def test_a_job_that_is_done_has_no_object(folder: Path, trainyard: Command) -> None:
     """Nothing that it needed is kept, nothing runs it again, and it runs anew only if the spec asks for it."""
     name = only_object(folder, "train")
-    gone = whole(queues=[QUEUES[1]], storage=[], priorities=[], nodePools=[SECOND_POOL], job={**JOB, "done": True})
+    gone = whole(
+        queues=[QUEUES[1]],
+        storage=[],
+        priorities=[],
+        nodePools=[SECOND_POOL],
+        job={**JOB, "done": True},
+    )
     done = compiled(folder, trainyard, gone)
     assert (done.code, codes(done)) == (0, {"CHG009"})
     assert train_jobs(folder) == {}
     assert runs(folder)[name]["state"] == "ended"
     done = compiled(folder, trainyard, whole())
     assert done.code == 1
-    assert f"error[RES030]: job `train` has ended as `{name}` and would run a second time" in done.out
+    assert (
+        f"error[RES030]: job `train` has ended as `{name}` and would run a second time"
+        in done.out
+    )
     assert compiled(folder, trainyard, whole(job={**JOB, "rerun": 1})).code == 0
     assert len(train_jobs(folder)) == 2
 
@@ -155,11 +247,23 @@ def test_a_renamed_job_does_not_run_twice(folder: Path, trainyard: Command) -> N
     assert "error[CHG004]: job `train2` is job `train` under another name" in done.out
     assert "CHG003" not in done.out  # what is in doubt is not said to go on
     assert snapshot(folder / "generated") == before
-    assert compiled(folder, trainyard, whole(job={**JOB, "name": "train2"}, endedRuns=[name])).code == 0
+    assert (
+        compiled(
+            folder, trainyard, whole(job={**JOB, "name": "train2"}, endedRuns=[name])
+        ).code
+        == 0
+    )
 
 
-def test_a_second_run_under_another_name_can_be_asked_for(folder: Path, trainyard: Command) -> None:
-    assert compiled(folder, trainyard, whole(job={**JOB, "name": "train2", "rerun": 1})).code == 0
+def test_a_second_run_under_another_name_can_be_asked_for(
+    folder: Path, trainyard: Command
+) -> None:
+    assert (
+        compiled(
+            folder, trainyard, whole(job={**JOB, "name": "train2", "rerun": 1})
+        ).code
+        == 0
+    )
 
 
 def test_a_copy_beside_the_first_is_no_rename(folder: Path, trainyard: Command) -> None:
@@ -174,7 +278,9 @@ def test_a_job_that_comes_back(folder: Path, trainyard: Command) -> None:
     """Unchanged it is the run that it was; changed it is a second run."""
     name = only_object(folder, "train")
     assert compiled(folder, trainyard, whole(jobs=[])).code == 0
-    changed = compiled(folder, trainyard, whole(job={**JOB, "image": "registry.test/train:2.0"}))
+    changed = compiled(
+        folder, trainyard, whole(job={**JOB, "image": "registry.test/train:2.0"})
+    )
     assert changed.code == 1
     assert f"error[RES030]: job `train` was submitted as `{name}`" in changed.out
     done = compiled(folder, trainyard, whole())
@@ -184,14 +290,19 @@ def test_a_job_that_comes_back(folder: Path, trainyard: Command) -> None:
     assert trainyard("compile", "--check", "spec.yaml", cwd=folder).code == 0
 
 
-@pytest.mark.parametrize(("named", "code", "words"), [
-    ("train-00000", 0, "note[CHG005]: no run `train-00000` is remembered"),
-    (None, 1, "is what job `train` asks for"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("named", "code", "words"),
+    [
+        ("train-00000", 0, "note[CHG005]: no run `train-00000` is remembered"),
+        (None, 1, "is what job `train` asks for"),
+    ],
+)
 def test_a_name_that_ends_nothing(
     named: str | None, code: int, words: str, folder: Path, trainyard: Command
 ) -> None:
-    done = compiled(folder, trainyard, whole(endedRuns=[named or only_object(folder, "train")]))
+    done = compiled(
+        folder, trainyard, whole(endedRuns=[named or only_object(folder, "train")])
+    )
     assert done.code == code
     assert words in done.out
 
@@ -205,7 +316,9 @@ def test_what_was_never_pushed_is_replaced(folder: Path, trainyard: Command) -> 
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"storage": null}', "<<<<<<< ours"])
-def test_a_run_file_that_cannot_be_read(text: str, folder: Path, trainyard: Command) -> None:
+def test_a_run_file_that_cannot_be_read(
+    text: str, folder: Path, trainyard: Command
+) -> None:
     """It would let the job of that run be submitted a second time."""
     (path,) = (folder / "generated" / "lab" / "runs").rglob("*.json")
     path.write_text(text)
@@ -218,13 +331,28 @@ def test_a_run_file_that_cannot_be_read(text: str, folder: Path, trainyard: Comm
     assert trainyard("compile", "--replace", "spec.yaml", cwd=folder).code == 0
 
 
-FIELDS = ("job", "namespace", "object", "rerun", "state", "asked", "work", "queue", "pool", "nodes", "accelerators",
-          "storage", "priority")  # fmt: skip
+FIELDS = (
+    "job",
+    "namespace",
+    "object",
+    "rerun",
+    "state",
+    "asked",
+    "work",
+    "queue",
+    "pool",
+    "nodes",
+    "accelerators",
+    "storage",
+    "priority",
+)
 
 
 @pytest.mark.parametrize("field", FIELDS)
 @pytest.mark.parametrize("value", [None, 1, "x", [1], {"x": "y"}], ids=str)
-def test_a_run_file_with_a_wrong_value(field: str, value: Any, folder: Path, trainyard: Command) -> None:
+def test_a_run_file_with_a_wrong_value(
+    field: str, value: Any, folder: Path, trainyard: Command
+) -> None:
     (path,) = (folder / "generated" / "lab" / "runs").rglob("*.json")
     path.write_text(json.dumps({**json.loads(path.read_text()), field: value}))
     for parts in ({}, {"jobs": [], "queues": [QUEUES[1]]}):

@@ -15,45 +15,70 @@ from compiler.history.immutable import RULES, refused_edits
 from compiler.manifest import Manifest
 from history.folder import compiled, write
 
-BLOCK = {"type": "block", "id": "cr-0a1b2c3d4e5f60713", "starts": "2026-12-01T11:30:00Z",
-         "ends": "2026-12-15T11:30:00Z"}  # fmt: skip
+BLOCK = {
+    "type": "block",
+    "id": "cr-0a1b2c3d4e5f60713",
+    "starts": "2026-12-01T11:30:00Z",
+    "ends": "2026-12-15T11:30:00Z",
+}
 ALWAYS_ON = {"nodes": {"min": 4, "max": 4}, "topology": "network"}
 
 
 def mounted(**fsx: Any) -> dict[str, Any]:
     """A spec whose job mounts a file system."""
-    storage = [{"name": "data", "fsxLustre": {**FSX, "address": "10.80.1.11", "version": "2.15", **fsx}}]
+    storage = [
+        {
+            "name": "data",
+            "fsxLustre": {**FSX, "address": "10.80.1.11", "version": "2.15", **fsx},
+        }
+    ]
     return spec(job={"mounts": [{"storage": "data", "path": "/data"}]}, storage=storage)
 
 
 EDITS = {
     "a dynamic pool becomes static": (
-        spec(jobs=[]), spec(jobs=[], pool={"nodes": {"min": 4, "max": 4}}), "`spec.replicas` of NodePool/gpu", 8,
+        spec(jobs=[]),
+        spec(jobs=[], pool={"nodes": {"min": 4, "max": 4}}),
+        "`spec.replicas` of NodePool/gpu",
+        8,
     ),
     "a static pool becomes dynamic": (
-        spec(jobs=[], pool={"nodes": {"min": 4, "max": 4}}), spec(jobs=[]), "`spec.replicas` of NodePool/gpu", 8,
+        spec(jobs=[], pool={"nodes": {"min": 4, "max": 4}}),
+        spec(jobs=[]),
+        "`spec.replicas` of NodePool/gpu",
+        8,
     ),
     "topology is taken from a flavor": (
-        spec(jobs=[], pool=ALWAYS_ON), spec(jobs=[], pool={**ALWAYS_ON, "topology": "none"}),
-        "`spec.topologyName` of ResourceFlavor/gpu", None,
+        spec(jobs=[], pool=ALWAYS_ON),
+        spec(jobs=[], pool={**ALWAYS_ON, "topology": "none"}),
+        "`spec.topologyName` of ResourceFlavor/gpu",
+        None,
     ),
     "taints of a flavor with topology": (
-        spec(jobs=[], pool=ALWAYS_ON), spec(jobs=[], pool={**ALWAYS_ON, "taints": [{"key": "team", "value": "a"}]}),
-        "`spec.tolerations` of ResourceFlavor/gpu", None,
+        spec(jobs=[], pool=ALWAYS_ON),
+        spec(jobs=[], pool={**ALWAYS_ON, "taints": [{"key": "team", "value": "a"}]}),
+        "`spec.tolerations` of ResourceFlavor/gpu",
+        None,
     ),
     "another file system under the same name": (
-        mounted(), mounted(id="fs-0a1b2c3d4e5f60799"),
-        "`spec.csi.volumeHandle` of PersistentVolume/training-data", None,
+        mounted(),
+        mounted(id="fs-0a1b2c3d4e5f60799"),
+        "`spec.csi.volumeHandle` of PersistentVolume/training-data",
+        None,
     ),
     "a file system that shrinks": (
-        mounted(size="2400Gi"), mounted(),
-        "`spec.resources.requests.storage` of PersistentVolumeClaim/training/data", None,
+        mounted(size="2400Gi"),
+        mounted(),
+        "`spec.resources.requests.storage` of PersistentVolumeClaim/training/data",
+        None,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", EDITS)
-def test_an_edit_that_the_api_refuses(what: str, trainyard: Command, tmp_path: Path) -> None:
+def test_an_edit_that_the_api_refuses(
+    what: str, trainyard: Command, tmp_path: Path
+) -> None:
     before, after, field, _ = EDITS[what]
     assert compiled(tmp_path, trainyard, before).code == 0
     written = snapshot(tmp_path / "generated")
@@ -70,14 +95,19 @@ def test_the_message_shows_what_was_edited(trainyard: Command, tmp_path: Path) -
     """Not the mapping around it, whose first characters are the same before and after."""
     assert compiled(tmp_path, trainyard, mounted()).code == 0
     done = compiled(tmp_path, trainyard, mounted(address="10.80.1.12"))
-    assert "`spec.csi.volumeAttributes.dnsname` of PersistentVolume/training-data cannot change: " in done.out
+    assert (
+        "`spec.csi.volumeAttributes.dnsname` of PersistentVolume/training-data cannot change: "
+        in done.out
+    )
     assert "`10.80.1.11` → `10.80.1.12`" in done.out
 
 
 def test_edits_that_the_api_takes(trainyard: Command, tmp_path: Path) -> None:
     """More nodes, other taints of a flavor without topology, another quota: nothing is refused."""
     assert compiled(tmp_path, trainyard, spec(jobs=[])).code == 0
-    edit = spec(jobs=[], pool={"nodes": {"max": 8}, "taints": [{"key": "team", "value": "a"}]})
+    edit = spec(
+        jobs=[], pool={"nodes": {"max": 8}, "taints": [{"key": "team", "value": "a"}]}
+    )
     assert compiled(tmp_path, trainyard, edit).code == 0
 
 
@@ -88,7 +118,11 @@ def test_a_file_system_that_grew(trainyard: Command, tmp_path: Path) -> None:
     done = compiled(tmp_path, trainyard, mounted(size="2400Gi"))
     assert (done.code, done.out) == (0, "")
     after = contents(tmp_path / "generated" / "lab")
-    changed = {path for path in after if after[path] != before.get(path) and path.startswith("platform")}
+    changed = {
+        path
+        for path in after
+        if after[path] != before.get(path) and path.startswith("platform")
+    }
     assert changed == {"platform/persistentvolume-training-data.yaml"}
     assert trainyard("compile", "--check", "spec.yaml", cwd=tmp_path).code == 0
 
@@ -109,13 +143,30 @@ def test_all_is_said_at_once(trainyard: Command, tmp_path: Path) -> None:
     assert "lower the job to 4 nodes" in done.out
 
 
-def test_a_reserved_pool_that_leaves_stays_in_the_cluster(trainyard: Command, tmp_path: Path) -> None:
+def test_a_reserved_pool_that_leaves_stays_in_the_cluster(
+    trainyard: Command, tmp_path: Path
+) -> None:
     """It costs as before, so the edit that removes it says how to be rid of it; other pools are pruned."""
-    block = {"name": "block", "instanceType": "p5.48xlarge", "zone": "us-west-2b", "nodes": {"min": 4, "max": 4},
-             "capacity": BLOCK}  # fmt: skip
-    dynamic = {"name": "other", "instanceType": "p5.48xlarge", "zone": "us-west-2b", "nodes": {"max": 1}}
+    block = {
+        "name": "block",
+        "instanceType": "p5.48xlarge",
+        "zone": "us-west-2b",
+        "nodes": {"min": 4, "max": 4},
+        "capacity": BLOCK,
+    }
+    dynamic = {
+        "name": "other",
+        "instanceType": "p5.48xlarge",
+        "zone": "us-west-2b",
+        "nodes": {"max": 1},
+    }
     gpu = spec()["spec"]["nodePools"][0]
-    assert compiled(tmp_path, trainyard, spec(jobs=[], nodePools=[gpu, block, dynamic])).code == 0
+    assert (
+        compiled(
+            tmp_path, trainyard, spec(jobs=[], nodePools=[gpu, block, dynamic])
+        ).code
+        == 0
+    )
     done = compiled(tmp_path, trainyard, spec(jobs=[]))
     assert done.code == 0
     assert re.findall(r"\[CHG007\]: NodePool `(\w+)` leaves", done.out) == ["block"]
@@ -124,7 +175,9 @@ def test_a_reserved_pool_that_leaves_stays_in_the_cluster(trainyard: Command, tm
     assert (done.code, done.out) == (0, "")
 
 
-def test_a_reserved_pool_keeps_its_node_class(trainyard: Command, tmp_path: Path) -> None:
+def test_a_reserved_pool_keeps_its_node_class(
+    trainyard: Command, tmp_path: Path
+) -> None:
     """Flux prunes neither: without its class a NodePool is not Ready, and replaces no node."""
     block = {"nodes": {"min": 4, "max": 4}, "capacity": BLOCK}
     for pool, kept in ((block, True), ({}, False)):

@@ -30,7 +30,11 @@ def folder(tmp_path: Path, trainyard: Command) -> Path:
 def other_release(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Trainyard that derives one more variable, and less shared memory (which the runtime holds)."""
     derived = resolve_jobs.environment
-    monkeypatch.setattr(resolve_jobs, "environment", lambda *given: (*derived(*given), EnvVar("NCCL_NEW", "1")))
+    monkeypatch.setattr(
+        resolve_jobs,
+        "environment",
+        lambda *given: (*derived(*given), EnvVar("NCCL_NEW", "1")),
+    )
     monkeypatch.setattr(resolve_jobs, "shared_memory", lambda *_: Quantity.parse("1Gi"))
 
 
@@ -47,7 +51,10 @@ def test_another_release_leaves_submitted_jobs_alone(
     assert train_jobs(folder) == before
     report = trainyard("report", "spec.yaml", cwd=folder).out
     (name,) = re.findall(r"trainjob-(train-\w+)\.yaml", " ".join(before))
-    assert "| job/train | name | ‹run› | submitted before, and no other run is asked for |" in report
+    assert (
+        "| job/train | name | ‹run› | submitted before, and no other run is asked for |"
+        in report
+    )
     assert f"| training/{name} |" in report
     after = snapshot(folder)
     assert trainyard("compile", "--check", "spec.yaml", cwd=folder).code == 0
@@ -65,7 +72,9 @@ def test_rerun_takes_what_is_derived_today(
     assert done.code == 0
     after = train_jobs(folder)
     kept = {path for path in before if path in after}
-    assert {path.split("/")[1] for path in kept} == {"runtimes"}  # the run before goes on with it
+    assert {path.split("/")[1] for path in kept} == {
+        "runtimes"
+    }  # the run before goes on with it
     assert all(after[path] == before[path] for path in kept)
     assert b"NCCL_NEW" in b"".join(train_jobs(folder).values())
 
@@ -84,24 +93,41 @@ def test_a_new_job_beside_one_that_stays(
     assert len(after) == 4  # each with a runtime of its own
 
 
-@pytest.mark.parametrize("change", [
-    {"job": {"image": "registry.test/train:2.0"}}, {"job": {"nodes": 2}}, {"job": {"env": {"SEED": "2"}}},
-    {"pool": {"instanceType": "p5.48xlarge"}},
-], ids=str)  # fmt: skip
-def test_a_change_of_the_spec_must_be_asked_for(change: dict[str, Any], folder: Path, trainyard: Command) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"job": {"image": "registry.test/train:2.0"}},
+        {"job": {"nodes": 2}},
+        {"job": {"env": {"SEED": "2"}}},
+        {"pool": {"instanceType": "p5.48xlarge"}},
+    ],
+    ids=str,
+)
+def test_a_change_of_the_spec_must_be_asked_for(
+    change: dict[str, Any], folder: Path, trainyard: Command
+) -> None:
     before = snapshot(folder / "generated")
     write(folder, spec(**change))
     done = trainyard("compile", "spec.yaml", cwd=folder)
     assert done.code == 1
     assert "error[RES030]: job `train` was submitted as `train-" in done.out
-    assert "CHG003" not in done.out  # whether the first goes on beside another is just what is in question
+    assert (
+        "CHG003" not in done.out
+    )  # whether the first goes on beside another is just what is in question
     assert snapshot(folder / "generated") == before
-    ended = {"endedRuns": list(runs(folder))} if "pool" in change else {}  # else it needs the pool as it was
-    write(folder, spec(**{**change, **ended, "job": {**change.get("job", {}), "rerun": 1}}))
+    ended = (
+        {"endedRuns": list(runs(folder))} if "pool" in change else {}
+    )  # else it needs the pool as it was
+    write(
+        folder,
+        spec(**{**change, **ended, "job": {**change.get("job", {}), "rerun": 1}}),
+    )
     assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
 
 
-def test_a_job_that_moves_to_another_namespace(trainyard: Command, tmp_path: Path) -> None:
+def test_a_job_that_moves_to_another_namespace(
+    trainyard: Command, tmp_path: Path
+) -> None:
     """It would run in both."""
     queue = {"name": "research", "quota": [{"pool": "gpu", "nodes": 4}]}
     write(tmp_path, spec(queues=[{**queue, "namespaces": ["team-a"]}]))

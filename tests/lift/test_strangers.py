@@ -29,13 +29,25 @@ def queue(text: str) -> ClusterQueue:
     return found
 
 
-@pytest.mark.parametrize(("text", "selector"), [
-    ("{}", None), ("{namespaceSelector: {}}", {}),
-    ("{namespaceSelector: {matchLabels: {team: a}}}", {"team": ("a",)}),
-    ("{namespaceSelector: {matchExpressions: [{key: team, operator: In, values: [a, b]}]}}", {"team": ("a", "b")}),
-    ("{namespaceSelector: {matchExpressions: [{key: team, operator: Exists}]}}", {"team": ()}),
-])  # fmt: skip
-def test_a_queue_that_selects_nothing_everything_or_something(text: str, selector: Any) -> None:
+@pytest.mark.parametrize(
+    ("text", "selector"),
+    [
+        ("{}", None),
+        ("{namespaceSelector: {}}", {}),
+        ("{namespaceSelector: {matchLabels: {team: a}}}", {"team": ("a",)}),
+        (
+            "{namespaceSelector: {matchExpressions: [{key: team, operator: In, values: [a, b]}]}}",
+            {"team": ("a", "b")},
+        ),
+        (
+            "{namespaceSelector: {matchExpressions: [{key: team, operator: Exists}]}}",
+            {"team": ()},
+        ),
+    ],
+)
+def test_a_queue_that_selects_nothing_everything_or_something(
+    text: str, selector: Any
+) -> None:
     assert queue(text).namespace_selector == selector
 
 
@@ -91,7 +103,9 @@ spec: %s
 
 
 def test_patches_of_both_forms_and_several_jobs_of_one() -> None:
-    (job,) = read(TRAIN_JOB % """
+    (job,) = read(
+        TRAIN_JOB
+        % """
   runtimeRef: {name: torch}
   suspend: true
   trainer: {numProcPerNode: auto, resourcesPerNode: {limits: {nvidia.com/gpu: 8}}}
@@ -102,11 +116,21 @@ def test_patches_of_both_forms_and_several_jobs_of_one() -> None:
     - manager: me
       trainingRuntimeSpec: {template: {spec: {replicatedJobs: [
         {name: node, template: {spec: {template: {spec: {terminationGracePeriodSeconds: 5}}}}}]}}}
-""").jobs
-    assert [(each.job, each.manager) for each in job.patches] == [("node", "me"), ("node", ""), ("launcher", "")]
+"""
+    ).jobs
+    assert [(each.job, each.manager) for each in job.patches] == [
+        ("node", "me"),
+        ("node", ""),
+        ("launcher", ""),
+    ]
     assert job.patches[1].pod.tolerations[0].operator == "Exists"
     assert job.patches[0].pod.grace_seconds == 5
-    assert (job.queue, job.labels, job.suspend, job.processes) == ("q", {"team": "a"}, True, "auto")
+    assert (job.queue, job.labels, job.suspend, job.processes) == (
+        "q",
+        {"team": "a"},
+        True,
+        "auto",
+    )
     assert job.runtime_kind == "ClusterTrainingRuntime"
     assert job.asks("nvidia.com/gpu") == Quantity.of(8)
     assert job.prune
@@ -120,9 +144,19 @@ def test_a_job_without_trainer_says_so() -> None:
 
 def test_a_runtime_without_failure_policy_never_restarts() -> None:
     head = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainingRuntime\nmetadata: {name: r, namespace: n}\n"
-    (none,) = read(head + "spec: {mlPolicy: {mpi: {}}, template: {spec: {replicatedJobs: [{name: x}]}}}").runtimes
-    (silent,) = read(head + "spec: {template: {spec: {failurePolicy: {}, replicatedJobs: []}}}").runtimes
-    assert (none.max_restarts, none.framework, none.namespace, none.trainer()) == (None, "mpi", "n", None)
+    (none,) = read(
+        head
+        + "spec: {mlPolicy: {mpi: {}}, template: {spec: {replicatedJobs: [{name: x}]}}}"
+    ).runtimes
+    (silent,) = read(
+        head + "spec: {template: {spec: {failurePolicy: {}, replicatedJobs: []}}}"
+    ).runtimes
+    assert (none.max_restarts, none.framework, none.namespace, none.trainer()) == (
+        None,
+        "mpi",
+        "n",
+        None,
+    )
     assert silent.max_restarts == 0
 
 
@@ -144,9 +178,17 @@ managedNodeGroups:
 """).cluster
     assert cluster is not None
     (group,) = cluster.node_groups
-    assert (group.instance_types, group.efa, group.placement_group, group.reservation, group.capacity_block) == (
-        ("p5.48xlarge",), True, "g", "cr-1", True)  # fmt: skip
-    assert str(group.where("instance_types")) == "@ClusterConfig/c.managedNodeGroups[0].instanceType"
+    assert (
+        group.instance_types,
+        group.efa,
+        group.placement_group,
+        group.reservation,
+        group.capacity_block,
+    ) == (("p5.48xlarge",), True, "g", "cr-1", True)
+    assert (
+        str(group.where("instance_types"))
+        == "@ClusterConfig/c.managedNodeGroups[0].instanceType"
+    )
     assert cluster.network.subnets[0].zone == "us-west-2a"
     assert cluster.addons[0].values == {}
     assert cluster.auto_mode is None
@@ -215,15 +257,25 @@ subjects: [{kind: Group, name: g}]
 
 
 def test_kinds_that_nobody_reads_are_passed_over() -> None:
-    assert read("apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: b}\n") == Plan(closed=False)
+    assert read(
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: b}\n"
+    ) == Plan(closed=False)
     assert "karpenter.sh/NodePool" in kinds()
     assert "/Secret" not in kinds()
 
 
-@pytest.mark.parametrize("value", [None, 1, True, "x", [], ["a", 1], {}, {"a": {"b": 1}}, {1: 2}, 1.5])
+@pytest.mark.parametrize(
+    "value", [None, 1, True, "x", [], ["a", 1], {}, {"a": {"b": 1}}, {1: 2}, 1.5]
+)
 def test_a_reader_takes_any_value_for_any_type(value: Any) -> None:
     reader = Reader(value, Route())
-    for each in (reader, reader / "a", reader / 0, reader.follow("a", "b"), reader.follow(0, "x", 3)):
+    for each in (
+        reader,
+        reader / "a",
+        reader / 0,
+        reader.follow("a", "b"),
+        reader.follow(0, "x", 3),
+    ):
         assert each.text() is None or isinstance(each.text(), str)
         assert isinstance(each.word(), str)
         assert type(each.integer()) in (int, type(None))

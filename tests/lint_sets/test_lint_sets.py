@@ -45,19 +45,35 @@ class Fault:
 
 
 def faults(folder: Path) -> Iterator[Fault]:
-    for part in re.split(r"^=== ", (folder / "faults.txt").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+    for part in re.split(
+        r"^=== ",
+        (folder / "faults.txt").read_text(encoding="utf-8"),
+        flags=re.MULTILINE,
+    )[1:]:
         title, _, body = part.partition("\n")
         yield Fault(folder, title, list(changes(body)))
 
 
 def changes(body: str) -> Iterator[Change]:
-    for found in re.finditer(r"((?:^- .*\n)+)((?:^\+.*\n)*)|^@ (.*)\n", body, re.MULTILINE):
+    for found in re.finditer(
+        r"((?:^- .*\n)+)((?:^\+.*\n)*)|^@ (.*)\n", body, re.MULTILINE
+    ):
         old, new, place = found.groups()
-        text = (place or "\n".join(each[2:] for each in new.splitlines())).replace("⏎", "\n")
+        text = (place or "\n".join(each[2:] for each in new.splitlines())).replace(
+            "⏎", "\n"
+        )
         lines = text.split("\n")
-        marks = [(index, mark) for index, line in enumerate(lines) if (mark := MARK.search(line))]
+        marks = [
+            (index, mark)
+            for index, line in enumerate(lines)
+            if (mark := MARK.search(line))
+        ]
         clean = "\n".join(MARK.sub("", line) for line in lines)
-        plain = clean if place else "\n".join(each[2:] for each in old.splitlines()).replace("⏎", "\n")
+        plain = (
+            clean
+            if place
+            else "\n".join(each[2:] for each in old.splitlines()).replace("⏎", "\n")
+        )
         first = marks[0] if marks else None
         # a mark after several lines of an unchanged place is for its first
         line = 0 if first is None or place else first[0]
@@ -69,8 +85,11 @@ FAULTS = [each for folder in SETS for each in faults(folder)]
 
 
 def texts(folder: Path) -> dict[str, str]:
-    return {each.relative_to(folder).as_posix(): each.read_text(encoding="utf-8")
-            for each in sorted(folder.rglob("*")) if each.suffix in (".yaml", ".yml", ".json")}
+    return {
+        each.relative_to(folder).as_posix(): each.read_text(encoding="utf-8")
+        for each in sorted(folder.rglob("*"))
+        if each.suffix in (".yaml", ".yml", ".json")
+    }
 
 
 def applied(fault: Fault) -> tuple[dict[str, str], list[Told]]:
@@ -96,7 +115,9 @@ def cut(text: str, old: str, new: str) -> str:
 
 
 def only(files: dict[str, str], text: str) -> str:
-    places = [name for name, content in files.items() for _ in range(content.count(text))]
+    places = [
+        name for name, content in files.items() for _ in range(content.count(text))
+    ]
     assert len(places) == 1, f"{text!r} is in {places}"
     return places[0]
 
@@ -106,8 +127,17 @@ def told(folder: Path) -> list[Diagnostic]:
 
 
 def shown(found: list[Diagnostic], folder: Path) -> list[Told]:
-    return sorted((each.severity.name.lower(), each.code, Path(each.span.file.name).relative_to(folder).as_posix(),
-                   each.span.line) if each.span else (each.severity.name.lower(), each.code, "?", 0) for each in found)
+    return sorted(
+        (
+            each.severity.name.lower(),
+            each.code,
+            Path(each.span.file.name).relative_to(folder).as_posix(),
+            each.span.line,
+        )
+        if each.span
+        else (each.severity.name.lower(), each.code, "?", 0)
+        for each in found
+    )
 
 
 @pytest.mark.parametrize("folder", SETS, ids=lambda each: each.name)
@@ -116,7 +146,9 @@ def test_a_set_without_fault(folder: Path) -> None:
     assert shown(found, folder) == [], [each.message for each in found]
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda each: f"{each.folder.name}: {each.title}")
+@pytest.mark.parametrize(
+    "fault", FAULTS, ids=lambda each: f"{each.folder.name}: {each.title}"
+)
 def test_one_fault_is_one_finding(fault: Fault, tmp_path: Path) -> None:
     files, expected = applied(fault)
     assert expected, "no line is marked"
@@ -139,13 +171,20 @@ def parted(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
         if name.endswith(".json"):
             items = json.loads(text)["items"]
             for index, item in enumerate(items):
-                left = {"apiVersion": "v1", "kind": "List", "items": items[:index] + items[index + 1:]}
+                left = {
+                    "apiVersion": "v1",
+                    "kind": "List",
+                    "items": items[:index] + items[index + 1 :],
+                }
                 yield f"{item['kind']}", {**files, name: json.dumps(left)}
             continue
         parts = re.split(r"^---\n", text, flags=re.MULTILINE)
         for index, part in enumerate(parts):
             kind = re.search(r"kind: (\w+)", part)
-            yield kind[1] if kind else "nothing", {**files, name: "---\n".join(parts[:index] + parts[index + 1:])}
+            yield (
+                kind[1] if kind else "nothing",
+                {**files, name: "---\n".join(parts[:index] + parts[index + 1 :])},
+            )
 
 
 @pytest.mark.parametrize("folder", SETS, ids=lambda each: each.name)
@@ -157,6 +196,9 @@ def test_what_is_elsewhere_is_unknown(folder: Path, tmp_path: Path) -> None:
         for name, text in files.items():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             (place / name).write_text(text, encoding="utf-8")
-        allowed = {"NodePool": {"QUE002", "PLC005", "PLC010"}, "HelmRelease": {"QUE001"}}.get(kind, set())
+        allowed = {
+            "NodePool": {"QUE002", "PLC005", "PLC010"},
+            "HelmRelease": {"QUE001"},
+        }.get(kind, set())
         found = [each for each in told(place) if each.code not in {"YML019", *allowed}]
         assert found == [], (kind, [(each.code, each.message) for each in found])

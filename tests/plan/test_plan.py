@@ -26,15 +26,18 @@ from compiler.source import Route
 GPU = Taint("nvidia.com/gpu", "present", "NoSchedule")
 
 
-@pytest.mark.parametrize(("toleration", "matches"), [
-    (Toleration(operator="Exists"), True),
-    (Toleration("nvidia.com/gpu", "Exists"), True),
-    (Toleration("nvidia.com/gpu", "Exists", effect="NoExecute"), False),
-    (Toleration("nvidia.com/gpu", "Equal", "present", "NoSchedule"), True),
-    (Toleration("nvidia.com/gpu", "Equal", "true", "NoSchedule"), False),
-    (Toleration("aws.amazon.com/neuron", "Exists"), False),
-    (Toleration(operator="Equal", value="present"), False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("toleration", "matches"),
+    [
+        (Toleration(operator="Exists"), True),
+        (Toleration("nvidia.com/gpu", "Exists"), True),
+        (Toleration("nvidia.com/gpu", "Exists", effect="NoExecute"), False),
+        (Toleration("nvidia.com/gpu", "Equal", "present", "NoSchedule"), True),
+        (Toleration("nvidia.com/gpu", "Equal", "true", "NoSchedule"), False),
+        (Toleration("aws.amazon.com/neuron", "Exists"), False),
+        (Toleration(operator="Equal", value="present"), False),
+    ],
+)
 def test_tolerations_match_as_in_core_v1(toleration: Toleration, matches: bool) -> None:
     assert toleration.tolerates(GPU) is matches
 
@@ -46,10 +49,16 @@ def test_only_hard_taints_keep_a_pod_away() -> None:
 
 
 def test_requirements_of_one_key_leave_what_all_of_them_allow() -> None:
-    pool = NodePool(name="p", node_class="p", labels={"team": "a"}, requirements=(
-        Requirement("zone", "In", ("a", "b")), Requirement("zone", "In", ("b", "c")), Requirement("type", "NotIn",
-            ("x",)),
-    ))
+    pool = NodePool(
+        name="p",
+        node_class="p",
+        labels={"team": "a"},
+        requirements=(
+            Requirement("zone", "In", ("a", "b")),
+            Requirement("zone", "In", ("b", "c")),
+            Requirement("type", "NotIn", ("x",)),
+        ),
+    )
     assert pool.values("zone") == ("b",)
     assert pool.values("team") == ("a",)
     assert pool.values("type") is None
@@ -57,7 +66,9 @@ def test_requirements_of_one_key_leave_what_all_of_them_allow() -> None:
 
 def test_places_take_no_part_in_equality_and_fields_fall_back_to_their_node() -> None:
     here = Route(("spec", "nodePools", 0))
-    pool = NodePool(at=here, name="p", node_class="p", origins={"limits": here / "nodes"})
+    pool = NodePool(
+        at=here, name="p", node_class="p", origins={"limits": here / "nodes"}
+    )
     assert pool == NodePool(name="p", node_class="p")
     assert pool.where("limits") == here / "nodes"
     assert pool.where("taints") == here
@@ -80,13 +91,30 @@ def test_names_are_looked_up_by_kind_and_namespace() -> None:
 
 
 BASE = Pod(
-    containers=(Container(name="node", image="a:1", env=(EnvVar("A", "1"), EnvVar("B", "1")),
-                          limits={"cpu": Quantity.of(1), "memory": Quantity.gib(1)}, mounts=(Mount("shm", "/dev/shm"),
-                              )),),
-    tolerations=(Toleration("x"),), node_selector={"a": "1"}, volumes=(Volume("shm", "emptyDir"),), grace_seconds=60,
-)  # fmt: skip
-RUNTIME = Runtime(name="r", jobs=(ReplicatedJob(name="node", step="trainer", pod=BASE),))
-JOB = TrainJob(name="j", namespace="n", runtime="r", env=(EnvVar("B", "2"),), limits={"cpu": Quantity.of(8)})
+    containers=(
+        Container(
+            name="node",
+            image="a:1",
+            env=(EnvVar("A", "1"), EnvVar("B", "1")),
+            limits={"cpu": Quantity.of(1), "memory": Quantity.gib(1)},
+            mounts=(Mount("shm", "/dev/shm"),),
+        ),
+    ),
+    tolerations=(Toleration("x"),),
+    node_selector={"a": "1"},
+    volumes=(Volume("shm", "emptyDir"),),
+    grace_seconds=60,
+)
+RUNTIME = Runtime(
+    name="r", jobs=(ReplicatedJob(name="node", step="trainer", pod=BASE),)
+)
+JOB = TrainJob(
+    name="j",
+    namespace="n",
+    runtime="r",
+    env=(EnvVar("B", "2"),),
+    limits={"cpu": Quantity.of(8)},
+)
 
 
 def test_the_trainer_overlays_the_runtime() -> None:
@@ -106,11 +134,18 @@ def test_before_2_3_resources_of_the_trainer_replace_the_runtimes() -> None:
 
 def test_patches_replace_tolerations_and_merge_the_rest() -> None:
     change = Pod(
-        containers=(Container(name="node", mounts=(Mount("data", "/data"),)), Container(name="nobody")),
-        tolerations=(Toleration("y"),), node_selector={"b": "2"}, volumes=(Volume("data", "hostPath", "/d"),),
-    )  # fmt: skip
+        containers=(
+            Container(name="node", mounts=(Mount("data", "/data"),)),
+            Container(name="nobody"),
+        ),
+        tolerations=(Toleration("y"),),
+        node_selector={"b": "2"},
+        volumes=(Volume("data", "hostPath", "/d"),),
+    )
     elsewhere = Patch(job="launcher", pod=Pod(node_selector={"c": "3"}))
-    pod = effective_pod(replace(JOB, patches=(Patch(job="node", pod=change), elsewhere)), RUNTIME)
+    pod = effective_pod(
+        replace(JOB, patches=(Patch(job="node", pod=change), elsewhere)), RUNTIME
+    )
     assert pod is not None
     assert pod.tolerations == (Toleration("y"),)
     assert pod.node_selector == {"a": "1", "b": "2"}
@@ -120,11 +155,20 @@ def test_patches_replace_tolerations_and_merge_the_rest() -> None:
 
 
 def test_a_runtime_without_trainer_makes_no_pod() -> None:
-    assert effective_pod(JOB, Runtime(name="r", jobs=(ReplicatedJob(name="node", step=None, pod=BASE),))) is None
+    assert (
+        effective_pod(
+            JOB,
+            Runtime(name="r", jobs=(ReplicatedJob(name="node", step=None, pod=BASE),)),
+        )
+        is None
+    )
 
 
 def test_the_pod_of_a_compiled_job_is_whole() -> None:
-    data = spec(storage=[{"name": "data", "fsxLustre": FSX}], job={"mounts": [{"storage": "data", "path": "/data"}]})
+    data = spec(
+        storage=[{"name": "data", "fsxLustre": FSX}],
+        job={"mounts": [{"storage": "data", "path": "/data"}]},
+    )
     plan = plan_of(data)
     (job,) = plan.jobs
     runtime = plan.runtime(job)
@@ -133,4 +177,6 @@ def test_the_pod_of_a_compiled_job_is_whole() -> None:
     assert pod is not None
     assert untolerated(plan.node_pools[0].taints, pod.tolerations) == ()
     assert {each.path for each in pod.containers[0].mounts} == {"/dev/shm", "/data"}
-    assert {each.name for each in pod.volumes} == {each.volume for each in pod.containers[0].mounts}
+    assert {each.name for each in pod.volumes} == {
+        each.volume for each in pod.containers[0].mounts
+    }

@@ -8,7 +8,15 @@ from typing import Any
 
 from compiler.diagnostics import Diagnostic
 from compiler.examples.overlay import merged
-from compiler.examples.rehearse import WHOLE, base_set, base_spec, findings, from_document, from_spec, lifted
+from compiler.examples.rehearse import (
+    WHOLE,
+    base_set,
+    base_spec,
+    findings,
+    from_document,
+    from_spec,
+    lifted,
+)
 from compiler.policy.config import Config
 from compiler.policy.load import load_rules
 from compiler.policy.rule import Rule
@@ -18,7 +26,15 @@ SPEC: dict[str, Any] = base_spec()
 SET = list(base_set())
 
 __all__ = [
-    "SET", "SPEC", "TODAY", "WHOLE", "builtin_rules", "findings_for", "from_document", "from_spec", "lifted",
+    "SET",
+    "SPEC",
+    "TODAY",
+    "WHOLE",
+    "builtin_rules",
+    "findings_for",
+    "from_document",
+    "from_spec",
+    "lifted",
     "merged",
 ]
 
@@ -31,6 +47,8 @@ def builtin_rules() -> tuple[Rule, ...]:
     return rules
 
 
-def findings_for(text: str, *, rules: tuple[Rule, ...] | None = None, config: Config = TODAY) -> list[Diagnostic]:
+def findings_for(
+    text: str, *, rules: tuple[Rule, ...] | None = None, config: Config = TODAY
+) -> list[Diagnostic]:
     """What the rules find in the example, laid over the base that it is a part of."""
     return findings(text, rules or builtin_rules(), config)

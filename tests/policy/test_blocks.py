@@ -17,20 +17,34 @@ from compiler.policy.engine import run
 from tests.policy.harness import SPEC, TODAY, builtin_rules, from_spec, merged
 
 
-def every_placement(blocks: Sequence[int], gangs: Sequence[int]) -> list[tuple[int, ...]]:
-    return [chosen for chosen in product(range(len(blocks)), repeat=len(gangs))
-            if all(sum(gang for gang, at in zip(gangs, chosen, strict=True) if at == block) <= room
-                   for block, room in enumerate(blocks))]
+def every_placement(
+    blocks: Sequence[int], gangs: Sequence[int]
+) -> list[tuple[int, ...]]:
+    return [
+        chosen
+        for chosen in product(range(len(blocks)), repeat=len(gangs))
+        if all(
+            sum(gang for gang, at in zip(gangs, chosen, strict=True) if at == block)
+            <= room
+            for block, room in enumerate(blocks)
+        )
+    ]
 
 
 def always(blocks: Sequence[int], gangs: Sequence[int]) -> bool:
     """Whatever the order, and whichever block with room each gang takes."""
+
     def go(free: list[int], left: Sequence[int]) -> bool:
         if not left:
             return True
         roomy = [index for index, room in enumerate(free) if room >= left[0]]
         return bool(roomy) and all(
-            go([room - left[0] * (index == taken) for index, room in enumerate(free)], left[1:]) for taken in roomy)
+            go(
+                [room - left[0] * (index == taken) for index, room in enumerate(free)],
+                left[1:],
+            )
+            for taken in roomy
+        )
 
     return all(go(list(blocks), order) for order in set(permutations(gangs)))
 
@@ -41,7 +55,9 @@ GANGS = [(2, 2, 2), (4, 3), (3, 2, 2, 1), (5, 1, 1), (6,), (1, 1, 1, 1), (3, 3, 
 
 @pytest.mark.parametrize("blocks", BLOCKS)
 @pytest.mark.parametrize("gangs", GANGS)
-def test_a_witness_is_found_where_there_is_one(blocks: tuple[int, ...], gangs: tuple[int, ...]) -> None:
+def test_a_witness_is_found_where_there_is_one(
+    blocks: tuple[int, ...], gangs: tuple[int, ...]
+) -> None:
     found, known = placement(blocks, gangs), every_placement(blocks, gangs)
     assert (found is None) == (known == [])
     assert found is None or found in known
@@ -49,7 +65,9 @@ def test_a_witness_is_found_where_there_is_one(blocks: tuple[int, ...], gangs: t
 
 @pytest.mark.parametrize("blocks", BLOCKS)
 @pytest.mark.parametrize("gangs", GANGS)
-def test_every_order_is_every_order(blocks: tuple[int, ...], gangs: tuple[int, ...]) -> None:
+def test_every_order_is_every_order(
+    blocks: tuple[int, ...], gangs: tuple[int, ...]
+) -> None:
     assert always_fit(blocks, gangs) is always(blocks, gangs)
 
 
@@ -67,19 +85,39 @@ def test_many_gangs_take_no_time() -> None:
     assert placement((64, 64, 64, 64), [11] * 20) is not None
     assert countable((64, 64, 64), [11] * 15 + [20])
     assert not always_fit((64, 64, 64), [11] * 15 + [20])
-    assert not countable((64, 64), list(range(1, 25)))  # of 24 sizes: too many ways to look at
+    assert not countable(
+        (64, 64), list(range(1, 25))
+    )  # of 24 sizes: too many ways to look at
 
 
-def test_a_gang_that_requires_a_block_is_never_admitted_where_it_only_prefers_one_it_is_spread() -> None:
-    blocks = {"type": "block", "reservations": [{"id": "cr-0a100000", "nodes": 3}, {"id": "cr-0b200000", "nodes": 3}]}
-    part = {"nodePools": [{"name": "gpu", "nodes": {"min": 6, "max": 6}, "capacity": blocks}],
-            "queues": [{"name": "research", "quota": [{"pool": "gpu", "nodes": 6}]}]}
+def test_a_gang_that_requires_a_block_is_never_admitted_where_it_only_prefers_one_it_is_spread() -> (
+    None
+):
+    blocks = {
+        "type": "block",
+        "reservations": [
+            {"id": "cr-0a100000", "nodes": 3},
+            {"id": "cr-0b200000", "nodes": 3},
+        ],
+    }
+    part = {
+        "nodePools": [
+            {"name": "gpu", "nodes": {"min": 6, "max": 6}, "capacity": blocks}
+        ],
+        "queues": [{"name": "research", "quota": [{"pool": "gpu", "nodes": 6}]}],
+    }
     plan, manifests = from_spec(yaml.safe_dump(merged(SPEC, {"spec": part})))
-    for word, severity in (("preferred", Severity.WARNING), ("required", Severity.ERROR)):
+    for word, severity in (
+        ("preferred", Severity.WARNING),
+        ("required", Severity.ERROR),
+    ):
         text = yaml.safe_dump([each.body for each in manifests])
-        bodies = yaml.safe_load(text.replace("podset-preferred-topology", f"podset-{word}-topology"))
+        bodies = yaml.safe_load(
+            text.replace("podset-preferred-topology", f"podset-{word}-topology")
+        )
         changed = [Manifest(body) for body in bodies]
         lifted = reread(changed, plan)
         found = run(lifted, load_catalog(), builtin_rules(), TODAY, changed)
-        assert [(each.severity, each.message) for each in found if each.code == "QUE022"] == [
-            (severity, "job `llama` has 4 nodes, and the largest block 3")]
+        assert [
+            (each.severity, each.message) for each in found if each.code == "QUE022"
+        ] == [(severity, "job `llama` has 4 nodes, and the largest block 3")]

@@ -19,7 +19,9 @@ TODAY = date(2026, 11, 21)
 FAULTY = "jobs: [{name: llama, resources: {efa: 0}}]"
 
 
-def config(tmp_path: Path, *, policy: str = "", exceptions: str = "") -> tuple[Config, list[tuple[str, int]]]:
+def config(
+    tmp_path: Path, *, policy: str = "", exceptions: str = ""
+) -> tuple[Config, list[tuple[str, int]]]:
     """The settings of two texts, and the code and line of each fault."""
     (tmp_path / "policy.yaml").write_text(policy)
     (tmp_path / "exceptions.yaml").write_text(exceptions)
@@ -30,23 +32,36 @@ def config(tmp_path: Path, *, policy: str = "", exceptions: str = "") -> tuple[C
     return found, [(each.code, each.span.line if each.span else 0) for each in faults]
 
 
-@pytest.mark.parametrize(("key", "level", "want"), [
-    ("EFA001", "warning", [("EFA001", Severity.WARNING)]),
-    ("efa-missing", "note", [("EFA001", Severity.NOTE)]),
-    ("EFA", "warning", [("EFA001", Severity.WARNING)]),
-    ("EFA001", '"off"', []),
-    ("EFA001", "false", []),
-])
-def test_levels(tmp_path: Path, key: str, level: str, want: list[tuple[str, Severity]]) -> None:
+@pytest.mark.parametrize(
+    ("key", "level", "want"),
+    [
+        ("EFA001", "warning", [("EFA001", Severity.WARNING)]),
+        ("efa-missing", "note", [("EFA001", Severity.NOTE)]),
+        ("EFA", "warning", [("EFA001", Severity.WARNING)]),
+        ("EFA001", '"off"', []),
+        ("EFA001", "false", []),
+    ],
+)
+def test_levels(
+    tmp_path: Path, key: str, level: str, want: list[tuple[str, Severity]]
+) -> None:
     found, faults = config(tmp_path, policy=f"levels: {{{key}: {level}}}\n")
     assert faults == []
-    assert [(each.code, each.severity) for each in findings_for(FAULTY, config=found)] == want
+    assert [
+        (each.code, each.severity) for each in findings_for(FAULTY, config=found)
+    ] == want
 
 
-@pytest.mark.parametrize("order", [("EFA: note", "EFA001: error"), ("EFA001: error", "EFA: note")])
-def test_a_code_is_stronger_than_its_area(tmp_path: Path, order: tuple[str, str]) -> None:
+@pytest.mark.parametrize(
+    "order", [("EFA: note", "EFA001: error"), ("EFA001: error", "EFA: note")]
+)
+def test_a_code_is_stronger_than_its_area(
+    tmp_path: Path, order: tuple[str, str]
+) -> None:
     found, _ = config(tmp_path, policy="levels:\n  " + "\n  ".join(order) + "\n")
-    assert [each.severity for each in findings_for(FAULTY, config=found)] == [Severity.ERROR]
+    assert [each.severity for each in findings_for(FAULTY, config=found)] == [
+        Severity.ERROR
+    ]
 
 
 def test_a_level_wins_over_a_findings_own_severity(tmp_path: Path) -> None:
@@ -57,7 +72,9 @@ spec: {managedBy: kueue.x-k8s.io/multikueue}
 """
     assert [each.severity for each in findings_for(text)] == [Severity.WARNING]
     found, _ = config(tmp_path, policy="levels: {RUN003: error}\n")
-    assert [each.severity for each in findings_for(text, config=found)] == [Severity.ERROR]
+    assert [each.severity for each in findings_for(text, config=found)] == [
+        Severity.ERROR
+    ]
 
 
 def test_params(tmp_path: Path) -> None:
@@ -68,24 +85,31 @@ def test_params(tmp_path: Path) -> None:
     assert [each.code for each in findings_for(text, config=found)] == ["QUE010"]
 
 
-@pytest.mark.parametrize(("policy", "want"), [
-    ("levels:\n  EFA999: off\n", [("YML008", 2)]),
-    ('levels:\n  EFA999: "off"\n', [("POL003", 2)]),
-    ("levels:\n  efa-mising: note\n", [("POL003", 2)]),
-    ('levels:\n  SCH001: "off"\n  REF: note\n', [("POL006", 2), ("POL006", 3)]),
-    ("levels:\n  EFA001: fatal\n", [("POL007", 2)]),
-    ("params:\n  QUE010:\n    minuets: 3\n", [("POL008", 3)]),
-    ("params:\n  QUE010:\n    minutes: many\n", [("POL008", 3)]),
-    ("level: {}\n", [("POL014", 1)]),
-    ("- EFA001\n", [("POL014", 1)]),
-    ("levels: {EFA001: note\n", [("YML002", 1)]),
-    ("# nothing yet\n", []),
-    ("", []),
-])
-def test_faults_of_the_settings(tmp_path: Path, policy: str, want: list[tuple[str, int]]) -> None:
+@pytest.mark.parametrize(
+    ("policy", "want"),
+    [
+        ("levels:\n  EFA999: off\n", [("YML008", 2)]),
+        ('levels:\n  EFA999: "off"\n', [("POL003", 2)]),
+        ("levels:\n  efa-mising: note\n", [("POL003", 2)]),
+        ('levels:\n  SCH001: "off"\n  REF: note\n', [("POL006", 2), ("POL006", 3)]),
+        ("levels:\n  EFA001: fatal\n", [("POL007", 2)]),
+        ("params:\n  QUE010:\n    minuets: 3\n", [("POL008", 3)]),
+        ("params:\n  QUE010:\n    minutes: many\n", [("POL008", 3)]),
+        ("level: {}\n", [("POL014", 1)]),
+        ("- EFA001\n", [("POL014", 1)]),
+        ("levels: {EFA001: note\n", [("YML002", 1)]),
+        ("# nothing yet\n", []),
+        ("", []),
+    ],
+)
+def test_faults_of_the_settings(
+    tmp_path: Path, policy: str, want: list[tuple[str, int]]
+) -> None:
     _, faults = config(tmp_path, policy=policy)
     assert [line for _, line in faults] == [line for _, line in want]
-    assert [code for code, _ in faults if code != "YML002"] == [code for code, _ in want if code != "YML002"]
+    assert [code for code, _ in faults if code != "YML002"] == [
+        code for code, _ in want if code != "YML002"
+    ]
 
 
 def test_did_you_mean(tmp_path: Path) -> None:
@@ -94,17 +118,32 @@ def test_did_you_mean(tmp_path: Path) -> None:
     assert faults[0].help == "did you mean `efa-missing`?"
 
 
-@pytest.mark.parametrize(("item", "want"), [
-    ("{code: EFA001, object: 'TrainJob/*', until: 2027-01-31}", ["POL004"]),
-    ("{code: EFA001, object: 'TrainJob/*', reason: ' ', until: 2027-01-31}", ["POL004"]),
-    ("{code: EFA001, object: 'TrainJob/*', reason: test, until: soon}", ["POL005"]),
-    ("{code: EFA001, object: 'TrainJob/*', reason: test}", ["POL005"]),
-    ("{code: EFA001, reason: test, until: 2027-01-31}", ["POL014"]),
-    ("{object: 'TrainJob/*', reason: test, until: 2027-01-31}", ["POL014"]),
-    ("{code: EFA01, object: 'TrainJob/*', reason: test, until: 2027-01-31}", ["POL003"]),
-    ("{code: NAM001, object: 'TrainJob/*', reason: test, until: 2027-01-31}", ["POL006"]),
-    ("{code: EFA001, objects: a, object: 'T*', reason: test, until: 2027-01-31}", ["POL014"]),
-])
+@pytest.mark.parametrize(
+    ("item", "want"),
+    [
+        ("{code: EFA001, object: 'TrainJob/*', until: 2027-01-31}", ["POL004"]),
+        (
+            "{code: EFA001, object: 'TrainJob/*', reason: ' ', until: 2027-01-31}",
+            ["POL004"],
+        ),
+        ("{code: EFA001, object: 'TrainJob/*', reason: test, until: soon}", ["POL005"]),
+        ("{code: EFA001, object: 'TrainJob/*', reason: test}", ["POL005"]),
+        ("{code: EFA001, reason: test, until: 2027-01-31}", ["POL014"]),
+        ("{object: 'TrainJob/*', reason: test, until: 2027-01-31}", ["POL014"]),
+        (
+            "{code: EFA01, object: 'TrainJob/*', reason: test, until: 2027-01-31}",
+            ["POL003"],
+        ),
+        (
+            "{code: NAM001, object: 'TrainJob/*', reason: test, until: 2027-01-31}",
+            ["POL006"],
+        ),
+        (
+            "{code: EFA001, objects: a, object: 'T*', reason: test, until: 2027-01-31}",
+            ["POL014"],
+        ),
+    ],
+)
 def test_faults_of_exceptions(tmp_path: Path, item: str, want: list[str]) -> None:
     found, faults = config(tmp_path, exceptions=f"- {item}\n")
     assert [code for code, _ in faults] == want
@@ -116,15 +155,21 @@ def judged(tmp_path: Path, exceptions: str) -> tuple[list[tuple[str, Severity]],
     found, faults = config(tmp_path, exceptions=exceptions)
     assert faults == []
     plan, manifests = lifted(FAULTY)
-    findings = traced(run(plan, load_catalog(), builtin_rules(), found, manifests), manifests)
+    findings = traced(
+        run(plan, load_catalog(), builtin_rules(), found, manifests), manifests
+    )
     kept, excused = found.excuse(findings)
     return [(each.code, each.severity) for each in kept], len(excused)
 
 
-@pytest.mark.parametrize("where", [
-    "object: TrainJob/team-a/llama-*", "place: 'spec.jobs[0]*'",
-    "object: 'TrainJob/*', place: spec.jobs*",
-])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "object: TrainJob/team-a/llama-*",
+        "place: 'spec.jobs[0]*'",
+        "object: 'TrainJob/*', place: spec.jobs*",
+    ],
+)
 def test_an_exception_excuses(tmp_path: Path, where: str) -> None:
     item = f"- {{code: EFA001, {where}, reason: test bed, until: 2026-11-21}}\n"
     assert judged(tmp_path, item) == ([], 1)
@@ -132,10 +177,15 @@ def test_an_exception_excuses(tmp_path: Path, where: str) -> None:
 
 def test_an_exception_for_another_object_is_unused(tmp_path: Path) -> None:
     item = "- {code: EFA001, object: TrainJob/team-b/*, reason: test bed, until: 2027-01-31}\n"
-    assert judged(tmp_path, item) == ([("EFA001", Severity.ERROR), ("POL001", Severity.WARNING)], 0)
+    assert judged(tmp_path, item) == (
+        [("EFA001", Severity.ERROR), ("POL001", Severity.WARNING)],
+        0,
+    )
 
 
-ELSEWHERE = "- {code: EFA001, object: TrainJob/team-b/*, reason: test bed, until: 2027-01-31}\n"
+ELSEWHERE = (
+    "- {code: EFA001, object: TrainJob/team-b/*, reason: test bed, until: 2027-01-31}\n"
+)
 
 
 def test_an_exception_is_unused_only_where_its_rule_has_run(tmp_path: Path) -> None:
@@ -152,7 +202,9 @@ def test_an_exception_is_unused_only_where_its_rule_has_run(tmp_path: Path) -> N
     assert off.excuse([])[0] == []
 
 
-def test_no_exception_is_unused_where_policies_did_not_run(trainyard: Command, tmp_path: Path) -> None:
+def test_no_exception_is_unused_where_policies_did_not_run(
+    trainyard: Command, tmp_path: Path
+) -> None:
     """A spec that cannot be resolved, and manifests of which some cannot be read."""
     (tmp_path / "policies").mkdir()
     (tmp_path / "policies" / "exceptions.yaml").write_text(ELSEWHERE)
@@ -164,15 +216,22 @@ def test_no_exception_is_unused_where_policies_did_not_run(trainyard: Command, t
     assert "RES005" in done.out
     assert "POL001" not in done.out
     (tmp_path / "spec.yaml").unlink()
-    (tmp_path / "a.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\na: [\n")
+    (tmp_path / "a.yaml").write_text(
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\na: [\n"
+    )
     done = trainyard("lint", ".", "--policies", "policies", cwd=tmp_path)
     assert "YML002" in done.out
     assert "POL001" not in done.out
 
 
 def test_an_expired_exception_excuses_nothing(tmp_path: Path) -> None:
-    item = "- {code: EFA001, object: 'TrainJob/*', reason: test bed, until: 2026-11-20}\n"
-    assert judged(tmp_path, item) == ([("EFA001", Severity.ERROR), ("POL002", Severity.ERROR)], 0)
+    item = (
+        "- {code: EFA001, object: 'TrainJob/*', reason: test bed, until: 2026-11-20}\n"
+    )
+    assert judged(tmp_path, item) == (
+        [("EFA001", Severity.ERROR), ("POL002", Severity.ERROR)],
+        0,
+    )
 
 
 def test_no_folder_is_no_settings() -> None:

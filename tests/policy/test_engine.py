@@ -70,7 +70,13 @@ def breaks(pool: NodePool) -> Iterator[Finding]:
 
 def told(*functions: object, config: Config | None = None) -> list[tuple[str, str]]:
     plan, manifests = lifted("jobs: [{name: llama}]")
-    found = run(plan, load_catalog(), [made(each) for each in functions], config or Config(), manifests)
+    found = run(
+        plan,
+        load_catalog(),
+        [made(each) for each in functions],
+        config or Config(),
+        manifests,
+    )
     return [(each.code, each.message) for each in found]
 
 
@@ -79,18 +85,25 @@ def test_the_annotation_chooses_the_subject() -> None:
     assert told(each_pool) == [("TST002", "gpu")]
     assert told(single_nodes) == [("TST005", "manager")]
     assert told(node_groups) == [("TST006", "system")]
-    assert sorted(text for _, text in told(some_manifests)) == ["Namespace/team-a", "NodePool/gpu"]
+    assert sorted(text for _, text in told(some_manifests)) == [
+        "Namespace/team-a",
+        "NodePool/gpu",
+    ]
     assert [text.partition(" ")[2] for _, text in told(each_work)] == ["none"]
 
 
 def test_parameters_reach_their_rule_only() -> None:
     config = Config(params={"TST003": {"word": "given"}})
-    assert [text.partition(" ")[2] for _, text in told(each_pool, each_work, config=config)] == ["", "given"]
+    assert [
+        text.partition(" ")[2] for _, text in told(each_pool, each_work, config=config)
+    ] == ["", "given"]
 
 
 def test_a_broken_rule_is_told_and_hides_nothing() -> None:
     plan, manifests = lifted("jobs: [{name: llama}]")
-    found = run(plan, load_catalog(), [made(breaks), made(whole_plan)], manifests=manifests)
+    found = run(
+        plan, load_catalog(), [made(breaks), made(whole_plan)], manifests=manifests
+    )
     assert [each.code for each in found] == ["TST007", "POL015", "TST001"]
     broken = found[1]
     assert "TST007" in broken.message
@@ -122,10 +135,21 @@ def test_examples_of_a_page() -> None:
 
 
 def test_options() -> None:
-    words = ("bash", "-c", "torchrun --nnodes=4 --nproc_per_node 8 --standalone\n train.py --save_path='/data'")
+    words = (
+        "bash",
+        "-c",
+        "torchrun --nnodes=4 --nproc_per_node 8 --standalone\n train.py --save_path='/data'",
+    )
     assert dict(options(words)) == {
-        "nnodes": "4", "nproc-per-node": "8", "standalone": "train.py", "save-path": "/data"}
-    assert dict(options(("torchrun", "--nnodes", "2", "--verbose"))) == {"nnodes": "2", "verbose": None}
+        "nnodes": "4",
+        "nproc-per-node": "8",
+        "standalone": "train.py",
+        "save-path": "/data",
+    }
+    assert dict(options(("torchrun", "--nnodes", "2", "--verbose"))) == {
+        "nnodes": "2",
+        "verbose": None,
+    }
 
 
 def test_same_result_twice() -> None:
@@ -138,26 +162,48 @@ def test_rules_import_what_they_may() -> None:
     allowed = ("source", "diagnostics", "catalog", "plan", "manifest", "policy")
     for path in (Path(__file__).parents[2] / "policies").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("compiler"):
+            if (
+                isinstance(node, ast.ImportFrom)
+                and node.module
+                and node.module.startswith("compiler")
+            ):
                 assert node.module.split(".")[1] in allowed, (path, node.module)
 
 
-@pytest.mark.parametrize(("verdict", "words"), [
-    (Finding(None, Route()), "TypeError: `message` of its finding is `None`, not text"),  # type: ignore[arg-type]
-    (Finding(" ", Route()), "TypeError: its finding has no message"),
-    (Finding("a", None), "TypeError: `at` of its finding is `None`, not a `Route`"),  # type: ignore[arg-type]
-    (Finding("a", ("b",)), "TypeError: `at` of its finding is `tuple`, not a `Route`"),  # type: ignore[arg-type]
-    (Finding("a", Route(), help=3), "TypeError: `help` of its finding is `int`, not text"),  # type: ignore[arg-type]
-    (Finding("a", Route(), notes="b"),  # type: ignore[arg-type]
-     "TypeError: `notes` of its finding is not a tuple of texts"),
-    (Finding("a", Route(), severity="error"),  # type: ignore[arg-type]
-     "TypeError: `severity` of its finding is `str`, not a `Severity`"),
-    (None, "TypeError: it yields `None`, not a `Finding`"),
-    (SystemExit(0), "SystemExit: 0"),
-    (GeneratorExit(), "GeneratorExit"),
-    (RecursionError("a\nb"), "RecursionError: a b"),
-])
-def test_whatever_a_rule_yields_or_raises_is_a_finding(verdict: object, words: str) -> None:
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        (
+            Finding(None, Route()),
+            "TypeError: `message` of its finding is `None`, not text",
+        ),  # type: ignore[arg-type]
+        (Finding(" ", Route()), "TypeError: its finding has no message"),
+        (Finding("a", None), "TypeError: `at` of its finding is `None`, not a `Route`"),  # type: ignore[arg-type]
+        (
+            Finding("a", ("b",)),
+            "TypeError: `at` of its finding is `tuple`, not a `Route`",
+        ),  # type: ignore[arg-type]
+        (
+            Finding("a", Route(), help=3),
+            "TypeError: `help` of its finding is `int`, not text",
+        ),  # type: ignore[arg-type]
+        (
+            Finding("a", Route(), notes="b"),  # type: ignore[arg-type]
+            "TypeError: `notes` of its finding is not a tuple of texts",
+        ),
+        (
+            Finding("a", Route(), severity="error"),  # type: ignore[arg-type]
+            "TypeError: `severity` of its finding is `str`, not a `Severity`",
+        ),
+        (None, "TypeError: it yields `None`, not a `Finding`"),
+        (SystemExit(0), "SystemExit: 0"),
+        (GeneratorExit(), "GeneratorExit"),
+        (RecursionError("a\nb"), "RecursionError: a b"),
+    ],
+)
+def test_whatever_a_rule_yields_or_raises_is_a_finding(
+    verdict: object, words: str
+) -> None:
     """It ends neither the run nor what other rules find."""
 
     @rule("TST020")

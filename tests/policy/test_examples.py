@@ -32,25 +32,56 @@ def too_many_nodes(work: Work) -> Iterator[Finding]:
 SMALL, LARGE = "jobs: [{name: llama, nodes: 1}]", "jobs: [{name: llama, nodes: 3}]"
 
 
-def rehearsed(trainyard: Command, folder: Path, fails: str, passes: str) -> tuple[int, str, str]:
+def rehearsed(
+    trainyard: Command, folder: Path, fails: str, passes: str
+) -> tuple[int, str, str]:
     (folder / "policies").mkdir()
-    (folder / "policies" / "org001.py").write_text(RULE.format(fails=fails, passes=passes))
+    (folder / "policies" / "org001.py").write_text(
+        RULE.format(fails=fails, passes=passes)
+    )
     done = trainyard("test", cwd=folder)
     return done.code, done.out, done.err
 
 
 def test_examples_that_hold(trainyard: Command, tmp_path: Path) -> None:
-    assert rehearsed(trainyard, tmp_path, LARGE, SMALL) == (0, "", "1 rule of your own, 2 examples\n")
+    assert rehearsed(trainyard, tmp_path, LARGE, SMALL) == (
+        0,
+        "",
+        "1 rule of your own, 2 examples\n",
+    )
 
 
-@pytest.mark.parametrize(("fails", "passes", "message"), [
-    (SMALL, SMALL, "rule `ORG001` finds nothing in example 1 under `Fails`"),
-    (LARGE, LARGE, "rule `ORG001` finds something in example 1 under `Passes`: job `llama` takes 3 nodes"),
-    ("jobs: [", SMALL, "example 1 under `Fails` of rule `ORG001` cannot be judged: it is no YAML: "),
-    ("- a", SMALL, "example 1 under `Fails` of rule `ORG001` cannot be judged: it is neither keys of a spec"),
-    ("jobs: [{name: other}]", SMALL, "of rule `ORG001` cannot be judged: with the base it is no spec: SPC001 `image`"),
-    ("region: nowhere", SMALL, "of rule `ORG001` cannot be judged: with the base it is no spec: "),
-])
+@pytest.mark.parametrize(
+    ("fails", "passes", "message"),
+    [
+        (SMALL, SMALL, "rule `ORG001` finds nothing in example 1 under `Fails`"),
+        (
+            LARGE,
+            LARGE,
+            "rule `ORG001` finds something in example 1 under `Passes`: job `llama` takes 3 nodes",
+        ),
+        (
+            "jobs: [",
+            SMALL,
+            "example 1 under `Fails` of rule `ORG001` cannot be judged: it is no YAML: ",
+        ),
+        (
+            "- a",
+            SMALL,
+            "example 1 under `Fails` of rule `ORG001` cannot be judged: it is neither keys of a spec",
+        ),
+        (
+            "jobs: [{name: other}]",
+            SMALL,
+            "of rule `ORG001` cannot be judged: with the base it is no spec: SPC001 `image`",
+        ),
+        (
+            "region: nowhere",
+            SMALL,
+            "of rule `ORG001` cannot be judged: with the base it is no spec: ",
+        ),
+    ],
+)
 def test_examples_that_do_not_hold(
     fails: str, passes: str, message: str, trainyard: Command, tmp_path: Path
 ) -> None:

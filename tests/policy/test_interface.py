@@ -33,9 +33,12 @@ def test_what_rules_ask_of_a_job_is_described() -> None:
     page = str(describe("Work"))
     used = {
         node.attr
-        for rule in builtin_rules() if rule.subject is Work
+        for rule in builtin_rules()
+        if rule.subject is Work
         for node in ast.walk(ast.parse(Path(rule.file).read_text()))
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "work"
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "work"
     }
     assert used
     assert [name for name in sorted(used) if f"\n  {name}" not in page] == []

@@ -72,7 +72,9 @@ def loaded(folder: Path, files: dict[str, str]) -> tuple[list[Rule], list[Diagno
 
 
 def test_a_python_rule(tmp_path: Path) -> None:
-    rules, faults = loaded(tmp_path, {"org/deep/names.py": PYTHON.format(code="ORG001")})
+    rules, faults = loaded(
+        tmp_path, {"org/deep/names.py": PYTHON.format(code="ORG001")}
+    )
     assert faults == []
     plan, manifests = lifted("jobs: [{name: llama}]")
     found = run(plan, load_catalog(), rules, manifests=manifests)
@@ -86,12 +88,17 @@ def test_a_schema_rule(tmp_path: Path) -> None:
     assert faults == []
     plan, manifests = lifted("")
     found = run(plan, load_catalog(), rules, manifests=manifests)
-    assert [(each.code, each.message, each.at, each.help) for each in found] == [(
-        "ORG001", "TrainJob has no `cost-center` label", Route(("@TrainJob/team-a/llama", "metadata", "labels")),
-        "add the label",
-    )]
+    assert [(each.code, each.message, each.at, each.help) for each in found] == [
+        (
+            "ORG001",
+            "TrainJob has no `cost-center` label",
+            Route(("@TrainJob/team-a/llama", "metadata", "labels")),
+            "add the label",
+        )
+    ]
     plan, manifests = lifted(
-        "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {labels: {cost-center: a}}\n")
+        "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {labels: {cost-center: a}}\n"
+    )
     assert run(plan, load_catalog(), rules, manifests=manifests) == []
 
 
@@ -105,46 +112,115 @@ message: Secret in git
 """
     rules, faults = loaded(tmp_path, {"org/secret.yaml": text})
     assert faults == []
-    plan, manifests = lifted("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {word: hunter2}\n")
+    plan, manifests = lifted(
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {word: hunter2}\n"
+    )
     found = run(plan, load_catalog(), rules, manifests=manifests)
     assert len(found) == 1
     assert "hunter2" not in repr(found)
 
 
-@pytest.mark.parametrize(("name", "text", "code", "line"), [
-    ("a.py", "def broken(:\n", "POL010", 1),
-    ("a.py", "\nimport nothing_of_this_name\n", "POL010", 2),
-    ("a.py", "x = 1\n", "POL010", 1),
-    ("a.py", "from compiler.policy.rule import rule\n\n@rule('ORG001')\ndef untyped(pool):\n    yield\n", "POL010", 3),
-    ("a.py", PYTHON.format(code="EFA900"), "POL009", 8),
-    ("a.py", PYTHON.format(code="SCH900"), "POL009", 8),
-    ("a.py", PYTHON.format(code="ORG001").replace("## Passes", "Passes"), "POL011", 8),
-    ("a.yaml", SCHEMA.replace("ORG001", "org1"), "POL013", 2),
-    ("a.yaml", SCHEMA.replace("slug: job", "slug: Job"), "POL013", 3),
-    ("a.yaml", SCHEMA.replace("severity: warning", "severity: fatal"), "POL013", 4),
-    ("a.yaml", SCHEMA.replace(", kind: TrainJob", ""), "POL013", 5),
-    ("a.yaml", SCHEMA.replace("required: [labels]", "required: labels"), "POL013", 6),
-    ("a.yaml", SCHEMA.replace("message:", "mesage:"), "POL013", 2),
-    ("a.yaml", "- a\n", "POL013", 1),
-    ("a.yaml", SCHEMA.replace("match: {apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob}", "match:"),
-     "POL013", 5),
-    ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: null"), "POL013", 5),
-    ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: [a]"), "POL013", 5),
-    ("a.yaml", SCHEMA.replace("severity: warning", "severity: [error]"), "POL013", 4),
-    ("a.yaml", SCHEMA.replace("severity: warning", "description: 4"), "POL013", 4),
-    ("a.yaml", SCHEMA.replace("help: add the label", "help: [a]"), "POL013", 8),
-    ("a.yaml", SCHEMA.replace("required: [labels]", "pattern: '('"), "POL013", 6),
-    ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: TrainJobs"), "POL016", 5),
-    ("a.yaml", SCHEMA.replace("org/v1alpha1", "org/v1alpha0"), "POL016", 5),
-    ("a.py", PYTHON.format(code="org1"), "POL010", 8),
-    ("a.py", PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", severity="error"'), "POL010", 8),
-    ("a.py", PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds="/Pod"'), "POL010", 8),
-    ("a.py", PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds=("Pod",)'), "POL016", 8),
-    ("a.py", PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds=("/Pods",)'), "POL016", 8),
-    ("a.py", PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds=("batch/Jobb",)'), "POL016", 8),
-    ("a.py", "import sys\nsys.exit()\n", "POL010", 2),
-])
-def test_a_fault_is_told_at_its_line(tmp_path: Path, name: str, text: str, code: str, line: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "text", "code", "line"),
+    [
+        ("a.py", "def broken(:\n", "POL010", 1),
+        ("a.py", "\nimport nothing_of_this_name\n", "POL010", 2),
+        ("a.py", "x = 1\n", "POL010", 1),
+        (
+            "a.py",
+            "from compiler.policy.rule import rule\n\n@rule('ORG001')\ndef untyped(pool):\n    yield\n",
+            "POL010",
+            3,
+        ),
+        ("a.py", PYTHON.format(code="EFA900"), "POL009", 8),
+        ("a.py", PYTHON.format(code="SCH900"), "POL009", 8),
+        (
+            "a.py",
+            PYTHON.format(code="ORG001").replace("## Passes", "Passes"),
+            "POL011",
+            8,
+        ),
+        ("a.yaml", SCHEMA.replace("ORG001", "org1"), "POL013", 2),
+        ("a.yaml", SCHEMA.replace("slug: job", "slug: Job"), "POL013", 3),
+        ("a.yaml", SCHEMA.replace("severity: warning", "severity: fatal"), "POL013", 4),
+        ("a.yaml", SCHEMA.replace(", kind: TrainJob", ""), "POL013", 5),
+        (
+            "a.yaml",
+            SCHEMA.replace("required: [labels]", "required: labels"),
+            "POL013",
+            6,
+        ),
+        ("a.yaml", SCHEMA.replace("message:", "mesage:"), "POL013", 2),
+        ("a.yaml", "- a\n", "POL013", 1),
+        (
+            "a.yaml",
+            SCHEMA.replace(
+                "match: {apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob}",
+                "match:",
+            ),
+            "POL013",
+            5,
+        ),
+        ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: null"), "POL013", 5),
+        ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: [a]"), "POL013", 5),
+        (
+            "a.yaml",
+            SCHEMA.replace("severity: warning", "severity: [error]"),
+            "POL013",
+            4,
+        ),
+        ("a.yaml", SCHEMA.replace("severity: warning", "description: 4"), "POL013", 4),
+        ("a.yaml", SCHEMA.replace("help: add the label", "help: [a]"), "POL013", 8),
+        ("a.yaml", SCHEMA.replace("required: [labels]", "pattern: '('"), "POL013", 6),
+        ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: TrainJobs"), "POL016", 5),
+        ("a.yaml", SCHEMA.replace("org/v1alpha1", "org/v1alpha0"), "POL016", 5),
+        ("a.py", PYTHON.format(code="org1"), "POL010", 8),
+        (
+            "a.py",
+            PYTHON.format(code="ORG001").replace(
+                '("ORG001"', '("ORG001", severity="error"'
+            ),
+            "POL010",
+            8,
+        ),
+        (
+            "a.py",
+            PYTHON.format(code="ORG001").replace(
+                '("ORG001"', '("ORG001", kinds="/Pod"'
+            ),
+            "POL010",
+            8,
+        ),
+        (
+            "a.py",
+            PYTHON.format(code="ORG001").replace(
+                '("ORG001"', '("ORG001", kinds=("Pod",)'
+            ),
+            "POL016",
+            8,
+        ),
+        (
+            "a.py",
+            PYTHON.format(code="ORG001").replace(
+                '("ORG001"', '("ORG001", kinds=("/Pods",)'
+            ),
+            "POL016",
+            8,
+        ),
+        (
+            "a.py",
+            PYTHON.format(code="ORG001").replace(
+                '("ORG001"', '("ORG001", kinds=("batch/Jobb",)'
+            ),
+            "POL016",
+            8,
+        ),
+        ("a.py", "import sys\nsys.exit()\n", "POL010", 2),
+    ],
+)
+def test_a_fault_is_told_at_its_line(
+    tmp_path: Path, name: str, text: str, code: str, line: int
+) -> None:
     rules, faults = loaded(tmp_path, {f"org/{name}": text})
     assert rules == []
     assert {each.code for each in faults} == {code}
@@ -153,13 +229,19 @@ def test_a_fault_is_told_at_its_line(tmp_path: Path, name: str, text: str, code:
 
 
 def test_a_rule_that_could_not_be_loaded_is_not_unknown_too(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text(PYTHON.format(code="ORG001").replace("## Passes", "Passes"))
+    (tmp_path / "a.py").write_text(
+        PYTHON.format(code="ORG001").replace("## Passes", "Passes")
+    )
     (tmp_path / "policy.yaml").write_text('levels: {ORG001: "off"}\n')
-    assert [each.code for each in load_policies(tmp_path, today=date.min)[1]] == ["POL011"]
+    assert [each.code for each in load_policies(tmp_path, today=date.min)[1]] == [
+        "POL011"
+    ]
 
 
 def test_a_code_is_given_once(tmp_path: Path) -> None:
-    rules, faults = loaded(tmp_path, {"a.py": PYTHON.format(code="ORG001"), "b.yaml": SCHEMA})
+    rules, faults = loaded(
+        tmp_path, {"a.py": PYTHON.format(code="ORG001"), "b.yaml": SCHEMA}
+    )
     assert [each.slug for each in rules] == ["pool-called-gpu"]
     assert [each.code for each in faults] == ["POL012"]
 
@@ -200,15 +282,24 @@ def test_no_folder(tmp_path: Path) -> None:
 
 def test_a_rule_on_kinds_that_nobody_knows_here_is_taken(tmp_path: Path) -> None:
     """It may be for resources of another product."""
-    text = SCHEMA.replace("trainer.kubeflow.org/v1alpha1, kind: TrainJob", "argoproj.io/v1alpha1, kind: Application")
-    kinds = PYTHON.format(code="ORG002").replace('("ORG002"', '("ORG002", kinds=("argoproj.io/Application", "/Pod")')
+    text = SCHEMA.replace(
+        "trainer.kubeflow.org/v1alpha1, kind: TrainJob",
+        "argoproj.io/v1alpha1, kind: Application",
+    )
+    kinds = PYTHON.format(code="ORG002").replace(
+        '("ORG002"', '("ORG002", kinds=("argoproj.io/Application", "/Pod")'
+    )
     rules, faults = loaded(tmp_path, {"org/a.yaml": text, "org/b.py": kinds})
     assert ([each.code for each in rules], faults) == (["ORG001", "ORG002"], [])
 
 
-def test_what_a_rule_prints_does_not_mix_with_the_findings(trainyard: Command, tmp_path: Path) -> None:
+def test_what_a_rule_prints_does_not_mix_with_the_findings(
+    trainyard: Command, tmp_path: Path
+) -> None:
     """Neither as it is loaded nor as it runs."""
-    rule = PYTHON.format(code="ORG001").replace("    if ", "    print('running')\n    if ", 1)
+    rule = PYTHON.format(code="ORG001").replace(
+        "    if ", "    print('running')\n    if ", 1
+    )
     (tmp_path / "policies").mkdir()
     (tmp_path / "policies" / "a.py").write_text(f"print('loaded')\n{rule}")
     shutil.copy(SPECS / "starter.yaml", tmp_path / "spec.yaml")

@@ -27,7 +27,9 @@ def write(folder: Path, **parts: object) -> None:
 
 def part(text: str, title: str) -> str:
     """The lines of a section."""
-    found = re.search(rf"^## {title}\n\n(.*?)(?=^## |^<details>|\Z)", text, re.MULTILINE | re.DOTALL)
+    found = re.search(
+        rf"^## {title}\n\n(.*?)(?=^## |^<details>|\Z)", text, re.MULTILINE | re.DOTALL
+    )
     assert found is not None, text
     return found[1]
 
@@ -35,12 +37,18 @@ def part(text: str, title: str) -> str:
 def rows(text: str, title: str) -> list[list[str]]:
     """The cells of a section's table, without its header."""
     lines = [line for line in part(text, title).splitlines() if line.startswith("| ")]
-    return [line.removeprefix("| ").removesuffix(" |").split(" | ") for line in lines[2:]]
+    return [
+        line.removeprefix("| ").removesuffix(" |").split(" | ") for line in lines[2:]
+    ]
 
 
 def test_every_module_of_a_section_is_in_the_report() -> None:
     modules = {path.stem for path in Path(package.__file__).parent.glob("*.py")}
-    assert {module.__name__.rpartition(".")[2] for module in SECTIONS} == modules - {"__init__", "markdown", "subject"}
+    assert {module.__name__.rpartition(".")[2] for module in SECTIONS} == modules - {
+        "__init__",
+        "markdown",
+        "subject",
+    }
 
 
 def test_cost_by_pool_and_in_all(trainyard: Command, tmp_path: Path) -> None:
@@ -48,38 +56,76 @@ def test_cost_by_pool_and_in_all(trainyard: Command, tmp_path: Path) -> None:
     write(tmp_path, region="us-east-1", pool={"zone": "us-east-1b"})
     text = trainyard("report", "lab.yaml", cwd=tmp_path).out
     system, pool = rows(text, "Cost")
-    assert system == ["system", "m7i.2xlarge", "2 to 3", "0.40", "0.81", "1.21", "on demand"]
-    assert pool == ["gpu", "p4d.24xlarge", "0 to 4", "21.96", "0.00", "87.83", "on demand"]
-    assert part(text, "Cost").startswith("$0.81 an hour with no job, $89.04 at most; nodes only.\n")
+    assert system == [
+        "system",
+        "m7i.2xlarge",
+        "2 to 3",
+        "0.40",
+        "0.81",
+        "1.21",
+        "on demand",
+    ]
+    assert pool == [
+        "gpu",
+        "p4d.24xlarge",
+        "0 to 4",
+        "21.96",
+        "0.00",
+        "87.83",
+        "on demand",
+    ]
+    assert part(text, "Cost").startswith(
+        "$0.81 an hour with no job, $89.04 at most; nodes only.\n"
+    )
 
 
-def test_a_price_of_another_region_is_marked(trainyard: Command, tmp_path: Path) -> None:
+def test_a_price_of_another_region_is_marked(
+    trainyard: Command, tmp_path: Path
+) -> None:
     write(tmp_path)
     text = part(trainyard("report", "lab.yaml", cwd=tmp_path).out, "Cost")
     assert text.startswith("≈ $0.81 an hour with no job, ≈ $89.04 at most")
     assert "the price of us-east-1, since the catalog has none of us-west-2" in text
 
 
-def test_capacity_that_is_paid_whatever_runs(trainyard: Command, tmp_path: Path) -> None:
+def test_capacity_that_is_paid_whatever_runs(
+    trainyard: Command, tmp_path: Path
+) -> None:
     """A reservation by the hour, used or not; a block once, when it is bought."""
-    write(tmp_path, pool={"capacity": {"type": "reserved", "id": "cr-0a1b2c3d4e5f60713"}})
-    assert rows(trainyard("report", "lab.yaml", cwd=tmp_path).out, "Cost")[1][4:6] == ["≈ 87.83", "≈ 87.83"]
-    blocks = rows(trainyard("report", EXAMPLE / "specs" / "jakarta", cwd=tmp_path).out, "Cost")[1]
+    write(
+        tmp_path, pool={"capacity": {"type": "reserved", "id": "cr-0a1b2c3d4e5f60713"}}
+    )
+    assert rows(trainyard("report", "lab.yaml", cwd=tmp_path).out, "Cost")[1][4:6] == [
+        "≈ 87.83",
+        "≈ 87.83",
+    ]
+    blocks = rows(
+        trainyard("report", EXAMPLE / "specs" / "jakarta", cwd=tmp_path).out, "Cost"
+    )[1]
     assert blocks[2:6] == ["80", "–", "–", "–"]
 
 
-def test_queues_in_nodes_against_what_jobs_ask(trainyard: Command, folder: Path) -> None:
+def test_queues_in_nodes_against_what_jobs_ask(
+    trainyard: Command, folder: Path
+) -> None:
     text = trainyard("report", "specs/two-teams.yaml", cwd=folder).out
     assert rows(text, "Queues") == [
-        ["team-a", "h100", "8", "4", "8", "8", ""], ["team-b", "h100", "4", "8", "2", "2", ""],
+        ["team-a", "h100", "8", "4", "8", "8", ""],
+        ["team-b", "h100", "4", "8", "2", "2", ""],
     ]
 
 
 def test_jobs_that_wait_for_each_other(trainyard: Command, folder: Path) -> None:
     path = folder / "specs" / "two-teams.yaml"
-    path.write_text(path.read_text() + re.search(r"    - name: finetune\n(?:      .*\n)*", path.read_text())[0]
-                    .replace("finetune", "evaluate").replace("nodes: 2", "nodes: 12"))  # type: ignore[index]
-    team_b = rows(trainyard("report", "specs/two-teams.yaml", cwd=folder).out, "Queues")[1]
+    path.write_text(
+        path.read_text()
+        + re.search(r"    - name: finetune\n(?:      .*\n)*", path.read_text())[0]
+        .replace("finetune", "evaluate")
+        .replace("nodes: 2", "nodes: 12")
+    )  # type: ignore[index]
+    team_b = rows(
+        trainyard("report", "specs/two-teams.yaml", cwd=folder).out, "Queues"
+    )[1]
     assert team_b == ["team-b", "h100", "4", "8", "14", "12", "2 wait"]
 
 
@@ -87,17 +133,26 @@ def test_where_a_gang_lands(trainyard: Command, folder: Path) -> None:
     jobs = rows(trainyard("report", "specs/jakarta", cwd=folder).out, "Jobs")
     (timor,) = [row for row in jobs if row[0] == "timor"]
     assert timor[2:4] == ["timor", "14"]
-    assert timor[4] == ("p5e.48xlarge in ap-southeast-3a; pool h200; cr-0a1b2c3d4e5f60713, cr-0a1b2c3d4e5f60714; "
-                        "topology reservations-ec2-network")
+    assert timor[4] == (
+        "p5e.48xlarge in ap-southeast-3a; pool h200; cr-0a1b2c3d4e5f60713, cr-0a1b2c3d4e5f60714; "
+        "topology reservations-ec2-network"
+    )
 
 
 def test_storage_and_what_must_exist(trainyard: Command, folder: Path) -> None:
     text = trainyard("report", "specs/jakarta", cwd=folder).out
-    assert rows(text, "Storage")[0][:3] == ["data", "FSx for Lustre 2.15, PERSISTENT_2, fs-0a1b2c3d4e5f60721",
-                                            "14400Gi"]
+    assert rows(text, "Storage")[0][:3] == [
+        "data",
+        "FSx for Lustre 2.15, PERSISTENT_2, fs-0a1b2c3d4e5f60721",
+        "14400Gi",
+    ]
     must_exist = part(text, "Must exist")
-    for name in ("GitRepository `flux-system/flux-system`", "file system `fs-0a1b2c3d4e5f60721`",
-                 "reservation `cr-0a1b2c3d4e5f60713`", "image `111122223333.dkr.ecr.ap-southeast-3"):
+    for name in (
+        "GitRepository `flux-system/flux-system`",
+        "file system `fs-0a1b2c3d4e5f60721`",
+        "reservation `cr-0a1b2c3d4e5f60713`",
+        "image `111122223333.dkr.ecr.ap-southeast-3",
+    ):
         assert name in must_exist
 
 
@@ -113,14 +168,18 @@ def test_an_edit_against_what_is_committed(trainyard: Command, folder: Path) -> 
     (run,) = rows(text, "Earlier runs")
     assert run[1:4] == ["timor", "14", "h200"]
     assert re.fullmatch(r"`kubectl delete trainjob timor-\w{5} -n models`", run[4])
-    assert re.search(r"^- - `jobs/models\.trainjob-timor-\w{5}\.yaml`$", text, re.MULTILINE)
+    assert re.search(
+        r"^- - `jobs/models\.trainjob-timor-\w{5}\.yaml`$", text, re.MULTILINE
+    )
 
 
 def test_findings_have_their_line(trainyard: Command, tmp_path: Path) -> None:
     """Of a spec with a plan, and of one without; the exit code is that of a check."""
     write(tmp_path, job={"checkpoint": {"path": "/local"}, "mounts": []})
     done = trainyard("report", "lab.yaml", cwd=tmp_path)
-    assert re.search(r"^\| \w+ \| [A-Z]{3}\d{3} \| `lab.yaml:\d+` \| ", done.out, re.MULTILINE)
+    assert re.search(
+        r"^\| \w+ \| [A-Z]{3}\d{3} \| `lab.yaml:\d+` \| ", done.out, re.MULTILINE
+    )
     write(tmp_path, pool={"instanceType": "p9.huge"})
     done = trainyard("report", "lab.yaml", cwd=tmp_path)
     assert "| error | RES005 | `lab.yaml:" in done.out
@@ -142,4 +201,8 @@ def test_decisions_are_short(trainyard: Command, folder: Path) -> None:
 def test_a_table_keeps_its_columns() -> None:
     from compiler.report.markdown import table
 
-    assert list(table(("a", "n:"), [("x|y\nz", "1")]))[1:] == ["| --- | ---: |", "| x\\|y z | 1 |", ""]
+    assert list(table(("a", "n:"), [("x|y\nz", "1")]))[1:] == [
+        "| --- | ---: |",
+        "| x\\|y z | 1 |",
+        "",
+    ]

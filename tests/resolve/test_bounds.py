@@ -13,7 +13,12 @@ from compiler.resolve.model import checkpoint_bytes
 from compiler.spec.jobs import Model
 
 ID = "cr-0a1b2c3d4e5f60718"
-BLOCK = {"type": "block", "id": ID, "starts": "2026-12-01T11:30:00Z", "ends": "2026-12-02T11:30:00Z"}
+BLOCK = {
+    "type": "block",
+    "id": ID,
+    "starts": "2026-12-01T11:30:00Z",
+    "ends": "2026-12-02T11:30:00Z",
+}
 RESERVED = {"type": "reserved", "id": ID}
 MOUNT = {"mounts": [{"storage": "data", "path": "/data"}]}
 
@@ -24,9 +29,14 @@ def two(**other: Any) -> dict[str, Any]:
 
 
 def saving(every: str, parameters: float, **lustre: Any) -> dict[str, Any]:
-    return spec(storage=[{"name": "data", "fsxLustre": {**FSX, **lustre}}],
-                job={**MOUNT, "checkpoint": {"path": "/data/run", "every": every},
-                     "model": {"parameters": parameters, "sharding": "full"}})
+    return spec(
+        storage=[{"name": "data", "fsxLustre": {**FSX, **lustre}}],
+        job={
+            **MOUNT,
+            "checkpoint": {"path": "/data/run", "every": every},
+            "model": {"parameters": parameters, "sharding": "full"},
+        },
+    )
 
 
 def _large() -> dict[str, Any]:
@@ -39,59 +49,199 @@ def _large() -> dict[str, Any]:
 
 def _one_volume() -> dict[str, Any]:
     """Two namespaces and two storages, whose names are the same once they are joined."""
-    disks = [{"name": "c", "s3": {"bucket": "one"}}, {"name": "b-c", "s3": {"bucket": "two"}}]
-    jobs = [{"name": f"job-{space}", "namespace": space, "nodes": 1, "image": "a:1", "command": ["x"],
-             "mounts": [{"storage": name, "path": "/data"}]} for space, name in (("a-b", "c"), ("a", "b-c"))]
-    return spec(storage=disks, namespaces=[{"name": "a"}, {"name": "a-b"}], jobs=jobs, queues=[
-        {"name": "q", "namespaces": ["a", "a-b"], "quota": [{"pool": "gpu", "nodes": 4}]}])
+    disks = [
+        {"name": "c", "s3": {"bucket": "one"}},
+        {"name": "b-c", "s3": {"bucket": "two"}},
+    ]
+    jobs = [
+        {
+            "name": f"job-{space}",
+            "namespace": space,
+            "nodes": 1,
+            "image": "a:1",
+            "command": ["x"],
+            "mounts": [{"storage": name, "path": "/data"}],
+        }
+        for space, name in (("a-b", "c"), ("a", "b-c"))
+    ]
+    return spec(
+        storage=disks,
+        namespaces=[{"name": "a"}, {"name": "a-b"}],
+        jobs=jobs,
+        queues=[
+            {
+                "name": "q",
+                "namespaces": ["a", "a-b"],
+                "quota": [{"pool": "gpu", "nodes": 4}],
+            }
+        ],
+    )
 
 
 def stored(*systems: dict[str, Any]) -> dict[str, Any]:
-    return spec(storage=[{"name": f"s{index}", "fsxLustre": {**FSX, **each}} for index, each in enumerate(systems)])
+    return spec(
+        storage=[
+            {"name": f"s{index}", "fsxLustre": {**FSX, **each}}
+            for index, each in enumerate(systems)
+        ]
+    )
 
 
 # A spec with one fault; code; route; words of the message; words of the help.
 CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
-    (two(instanceType="p5.48xlarge"), "RES039", "spec.nodePools[1].capacity.id",
-     f"reservation `{ID}` is of `p4d.24xlarge` in pool `a` and of `p5.48xlarge` in pool `b`", "of pool `b`"),
-    (two(zone="us-west-2a"), "RES039", "spec.nodePools[1].capacity.id", "of zone `us-west-2b` in pool `a`",
-     "type and zone of each"),
-    (two(capacity={"type": "block", "id": ID}), "RES039", "spec.nodePools[1].capacity.id", "of type `reserved`",
-     "type and zone of each"),
-    (spec(pool={"instanceType": "g6e.12xlarge", "efa": False, "zone": None, "zones": ["us-west-2a", "us-west-2b"],
-                "capacity": RESERVED}, job={"nodes": 1}), "RES039", "spec.nodePools[0].zones",
-     f"reservation `{ID}` of pool `gpu` lies in one zone, and the pool is in 2", "write `zone:`"),
-    (spec(pool={"placement": "spread", "nodes": {"max": 8}}), "RES040", "spec.nodePools[0].placement",
-     "up to 8 nodes, and a placement group of strategy `spread` has at most 7 a zone", "at most `max: 7`"),
-    (spec(pool={"instanceType": "inf2.48xlarge", "localStorage": "raid0"}), "RES041", "spec.nodePools[0].localStorage",
-     "`inf2.48xlarge` has no NVMe disks", "remove it"),
-    (spec(system={"instanceType": "t3.medium"}), "RES042", "spec.system.instanceType",
-     "2 nodes of `t3.medium` have 3860m CPU for pods, and the controllers on them ask for 5050m", "`m7i.2xlarge`"),
-    (spec(system={"instanceType": "c7g.medium", "nodes": 20}), "RES042", "spec.system.instanceType",
-     "a node of `c7g.medium` has 940m CPU", "a larger type"),
-    (spec(admins=["arn:aws-cn:iam::111122223333:role/admin"]), "RES043", "spec.admins[0]",
-     "is of partition `aws-cn`, and region `us-west-2` of `aws`", "arn:aws:iam"),
-    (spec(namespaces=[{"name": "a", "principals": ["arn:aws:iam::111122223333:role/KarpenterNodeRole-lab"]}]), "RES043",
-     "spec.namespaces[0].principals[0]", "is the role of the nodes", "of a person"),
-    (stored({}, {"mountName": "ijklmnop"}), "RES044", "spec.storage[1].fsxLustre.mountName",
-     "has `mountName: ijklmnop` here and `abcdefgh` in `spec.storage[0].fsxLustre`", "describe-file-systems"),
-    (stored({"deployment": "SCRATCH_1", "size": "3600Gi"}), "RES044", "spec.storage[0].fsxLustre.mountName",
-     "always `fsx`, not `abcdefgh`", "`mountName: fsx`"),
-    (stored({"version": "2.10"}), "RES044", "spec.storage[0].fsxLustre.version", "no PERSISTENT_2 file system is",
-     'version: "2.12"'),
-    (spec(pool={"capacity": BLOCK}, job={"timeout": "24h"}), "RES045", "spec.jobs[0].timeout",
-     "may take 24h, and its nodes go after 23h20m, 40m before the end of the Capacity Block", "at most `23h20m`"),
-    (saving("1m", 70e9), "RES046", "spec.jobs[0].checkpoint.every", "has 913 GiB, which takes 5m21s to write",
-     "every: 28m"),
-    (_one_volume(), "RES009", "spec.storage[1].name", "storage `b-c` in namespace `a` and storage `c` in namespace "
-     "`a-b` would have one PersistentVolume, `a-b-c`", "rename storage `b-c`"),
-    (_large(), "RES046", "spec.jobs[0].checkpoint.path", "has 1,304 GiB, and its file system",
-     "two checkpoints"),
-    (spec(job={"model": {"parameters": 1e9, "precision": "fp8"}}), "RES047", "spec.jobs[0].model.precision",
-     "`p4d.24xlarge` has A100 GPUs, which do not compute in fp8", "write `bf16`"),
-    (spec(job={"resources": {"ephemeralStorage": "9Ti"}}), "RES048", "spec.jobs[0].resources.ephemeralStorage",
-     "asks for 9Ti of `ephemeral-storage`, and pods can get", "ask for at most"),
-]  # fmt: skip
+    (
+        two(instanceType="p5.48xlarge"),
+        "RES039",
+        "spec.nodePools[1].capacity.id",
+        f"reservation `{ID}` is of `p4d.24xlarge` in pool `a` and of `p5.48xlarge` in pool `b`",
+        "of pool `b`",
+    ),
+    (
+        two(zone="us-west-2a"),
+        "RES039",
+        "spec.nodePools[1].capacity.id",
+        "of zone `us-west-2b` in pool `a`",
+        "type and zone of each",
+    ),
+    (
+        two(capacity={"type": "block", "id": ID}),
+        "RES039",
+        "spec.nodePools[1].capacity.id",
+        "of type `reserved`",
+        "type and zone of each",
+    ),
+    (
+        spec(
+            pool={
+                "instanceType": "g6e.12xlarge",
+                "efa": False,
+                "zone": None,
+                "zones": ["us-west-2a", "us-west-2b"],
+                "capacity": RESERVED,
+            },
+            job={"nodes": 1},
+        ),
+        "RES039",
+        "spec.nodePools[0].zones",
+        f"reservation `{ID}` of pool `gpu` lies in one zone, and the pool is in 2",
+        "write `zone:`",
+    ),
+    (
+        spec(pool={"placement": "spread", "nodes": {"max": 8}}),
+        "RES040",
+        "spec.nodePools[0].placement",
+        "up to 8 nodes, and a placement group of strategy `spread` has at most 7 a zone",
+        "at most `max: 7`",
+    ),
+    (
+        spec(pool={"instanceType": "inf2.48xlarge", "localStorage": "raid0"}),
+        "RES041",
+        "spec.nodePools[0].localStorage",
+        "`inf2.48xlarge` has no NVMe disks",
+        "remove it",
+    ),
+    (
+        spec(system={"instanceType": "t3.medium"}),
+        "RES042",
+        "spec.system.instanceType",
+        "2 nodes of `t3.medium` have 3860m CPU for pods, and the controllers on them ask for 5050m",
+        "`m7i.2xlarge`",
+    ),
+    (
+        spec(system={"instanceType": "c7g.medium", "nodes": 20}),
+        "RES042",
+        "spec.system.instanceType",
+        "a node of `c7g.medium` has 940m CPU",
+        "a larger type",
+    ),
+    (
+        spec(admins=["arn:aws-cn:iam::111122223333:role/admin"]),
+        "RES043",
+        "spec.admins[0]",
+        "is of partition `aws-cn`, and region `us-west-2` of `aws`",
+        "arn:aws:iam",
+    ),
+    (
+        spec(
+            namespaces=[
+                {
+                    "name": "a",
+                    "principals": [
+                        "arn:aws:iam::111122223333:role/KarpenterNodeRole-lab"
+                    ],
+                }
+            ]
+        ),
+        "RES043",
+        "spec.namespaces[0].principals[0]",
+        "is the role of the nodes",
+        "of a person",
+    ),
+    (
+        stored({}, {"mountName": "ijklmnop"}),
+        "RES044",
+        "spec.storage[1].fsxLustre.mountName",
+        "has `mountName: ijklmnop` here and `abcdefgh` in `spec.storage[0].fsxLustre`",
+        "describe-file-systems",
+    ),
+    (
+        stored({"deployment": "SCRATCH_1", "size": "3600Gi"}),
+        "RES044",
+        "spec.storage[0].fsxLustre.mountName",
+        "always `fsx`, not `abcdefgh`",
+        "`mountName: fsx`",
+    ),
+    (
+        stored({"version": "2.10"}),
+        "RES044",
+        "spec.storage[0].fsxLustre.version",
+        "no PERSISTENT_2 file system is",
+        'version: "2.12"',
+    ),
+    (
+        spec(pool={"capacity": BLOCK}, job={"timeout": "24h"}),
+        "RES045",
+        "spec.jobs[0].timeout",
+        "may take 24h, and its nodes go after 23h20m, 40m before the end of the Capacity Block",
+        "at most `23h20m`",
+    ),
+    (
+        saving("1m", 70e9),
+        "RES046",
+        "spec.jobs[0].checkpoint.every",
+        "has 913 GiB, which takes 5m21s to write",
+        "every: 28m",
+    ),
+    (
+        _one_volume(),
+        "RES009",
+        "spec.storage[1].name",
+        "storage `b-c` in namespace `a` and storage `c` in namespace "
+        "`a-b` would have one PersistentVolume, `a-b-c`",
+        "rename storage `b-c`",
+    ),
+    (
+        _large(),
+        "RES046",
+        "spec.jobs[0].checkpoint.path",
+        "has 1,304 GiB, and its file system",
+        "two checkpoints",
+    ),
+    (
+        spec(job={"model": {"parameters": 1e9, "precision": "fp8"}}),
+        "RES047",
+        "spec.jobs[0].model.precision",
+        "`p4d.24xlarge` has A100 GPUs, which do not compute in fp8",
+        "write `bf16`",
+    ),
+    (
+        spec(job={"resources": {"ephemeralStorage": "9Ti"}}),
+        "RES048",
+        "spec.jobs[0].resources.ephemeralStorage",
+        "asks for 9Ti of `ephemeral-storage`, and pods can get",
+        "ask for at most",
+    ),
+]
 
 
 @pytest.mark.parametrize(("data", "code", "at", "message", "help"), CASES)
@@ -109,34 +259,66 @@ V100 = {"instanceType": "p3dn.24xlarge", "zone": "us-west-2b"}
 BF16 = {"model": {"parameters": 1e9, "precision": "bf16"}}
 # Likely wrong, and not for certain: compression may be on, and a GPU without bf16 computes it, slowly.
 DOUBTED: list[tuple[dict[str, Any], str, str, str, str]] = [
-    (saving("6m", 70e9), "RES046", "spec.jobs[0].checkpoint.every", "takes 13m56s to write at 1,172 MB/s, the most "
-     "that the disks of", "every: 28m"),
-    (saving("10m", 70e9, deployment="PERSISTENT_1", throughputPerTiB=40, size="1800Gi"), "RES046",
-     "spec.jobs[0].checkpoint.every", "at 264 MB/s, the most that the disks of", "every: 2h4m"),
-    (spec(pool=V100, job=BF16), "RES047", "spec.jobs[0].model.precision", "has V100 GPUs, which have no bf16",
-     "`fp16`"),
+    (
+        saving("6m", 70e9),
+        "RES046",
+        "spec.jobs[0].checkpoint.every",
+        "takes 13m56s to write at 1,172 MB/s, the most that the disks of",
+        "every: 28m",
+    ),
+    (
+        saving(
+            "10m", 70e9, deployment="PERSISTENT_1", throughputPerTiB=40, size="1800Gi"
+        ),
+        "RES046",
+        "spec.jobs[0].checkpoint.every",
+        "at 264 MB/s, the most that the disks of",
+        "every: 2h4m",
+    ),
+    (
+        spec(pool=V100, job=BF16),
+        "RES047",
+        "spec.jobs[0].model.precision",
+        "has V100 GPUs, which have no bf16",
+        "`fp16`",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("data", "code", "at", "message", "help"), DOUBTED)
-def test_each_doubt_is_a_warning(data: dict[str, Any], code: str, at: str, message: str, help: str) -> None:
+def test_each_doubt_is_a_warning(
+    data: dict[str, Any], code: str, at: str, message: str, help: str
+) -> None:
     made, found = resolved(data)
     assert made is not None
-    assert [(each.code, each.severity, str(each.at)) for each in found] == [(code, Severity.WARNING, at)]
+    assert [(each.code, each.severity, str(each.at)) for each in found] == [
+        (code, Severity.WARNING, at)
+    ]
     assert message in found[0].message
     assert help in found[0].help
     assert [each for each in found[0].notes if each.startswith("source: ")]
 
 
 GOOD: list[dict[str, Any]] = [
-    two(), two(capacity={**RESERVED, "id": "cr-0a1b2c3d4e5f60719"}, instanceType="p5.48xlarge"),
+    two(),
+    two(
+        capacity={**RESERVED, "id": "cr-0a1b2c3d4e5f60719"}, instanceType="p5.48xlarge"
+    ),
     spec(pool={"placement": "spread", "nodes": {"max": 7}}),
-    spec(system={"instanceType": "m7i.xlarge"}), spec(system={"instanceType": "c7g.2xlarge"}),
-    stored({}, {}), stored({"deployment": "SCRATCH_1", "mountName": "fsx", "size": "3600Gi"}),
+    spec(system={"instanceType": "m7i.xlarge"}),
+    spec(system={"instanceType": "c7g.2xlarge"}),
+    stored({}, {}),
+    stored({"deployment": "SCRATCH_1", "mountName": "fsx", "size": "3600Gi"}),
     spec(pool={"capacity": BLOCK}, job={"timeout": "23h20m"}),
     spec(pool={"capacity": {"type": "block", "id": ID}}, job={"timeout": "9999h"}),
-    saving("30m", 70e9), saving("1m", 1e9),
-    spec(job={"model": {"parameters": 1e9, "precision": "bf16"}, "resources": {"ephemeralStorage": "100Gi"}}),
+    saving("30m", 70e9),
+    saving("1m", 1e9),
+    spec(
+        job={
+            "model": {"parameters": 1e9, "precision": "bf16"},
+            "resources": {"ephemeralStorage": "100Gi"},
+        }
+    ),
 ]
 
 
@@ -158,14 +340,43 @@ def test_the_default_system_has_room_with_every_option() -> None:
     assert plan_of(spec(storage=storage, health={"monitoringAgent": True}))
 
 
-@pytest.mark.parametrize(("precision", "optimizer", "each"), [("bf16", None, 14), ("fp32", None, 12), ("fp8", 0, 1)])
-def test_a_checkpoint_has_weights_and_optimizer(precision: str, optimizer: int | None, each: int) -> None:
-    model = Model.model_validate({"parameters": 1e9, "precision": precision, "optimizerBytes": optimizer})
+@pytest.mark.parametrize(
+    ("precision", "optimizer", "each"),
+    [("bf16", None, 14), ("fp32", None, 12), ("fp8", 0, 1)],
+)
+def test_a_checkpoint_has_weights_and_optimizer(
+    precision: str, optimizer: int | None, each: int
+) -> None:
+    model = Model.model_validate(
+        {"parameters": 1e9, "precision": precision, "optimizerBytes": optimizer}
+    )
     assert checkpoint_bytes(model) == each * 10**9
 
 
 def test_every_gpu_of_the_catalog_has_a_generation() -> None:
     """A new GPU is one that computes in bf16 and fp8, or must be named where those that do not are."""
-    known = {"V100", "T4", "T4g", "A100", "A10G", "L4", "L40S", "H100", "H200", "B200", "B300", "GB200", "RTX PRO 4500",
-             "RTX PRO Server 6000", "Inferentia", "Inferentia2", "Trainium", "Trainium2"}
-    assert {each.accelerator for each in load_catalog().instance_types.values() if each.accelerator} <= known
+    known = {
+        "V100",
+        "T4",
+        "T4g",
+        "A100",
+        "A10G",
+        "L4",
+        "L40S",
+        "H100",
+        "H200",
+        "B200",
+        "B300",
+        "GB200",
+        "RTX PRO 4500",
+        "RTX PRO Server 6000",
+        "Inferentia",
+        "Inferentia2",
+        "Trainium",
+        "Trainium2",
+    }
+    assert {
+        each.accelerator
+        for each in load_catalog().instance_types.values()
+        if each.accelerator
+    } <= known

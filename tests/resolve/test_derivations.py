@@ -10,7 +10,13 @@ from builders import FSX, POOL, SPECS, example, job_of, plan_of, spec
 from compiler.catalog import allocatable, huge_pages_mib, load_catalog
 from compiler.plan import Derived, Plan
 from compiler.plan.jobs import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON, TrainJob
-from compiler.plan.nodes import NODEPOOL_LABEL, POOL_LABEL, NetworkInterface, Requirement, untolerated
+from compiler.plan.nodes import (
+    NODEPOOL_LABEL,
+    POOL_LABEL,
+    NetworkInterface,
+    Requirement,
+    untolerated,
+)
 from compiler.plan.units import Duration, Quantity
 from compiler.source import Route
 
@@ -26,13 +32,23 @@ def reasons(plan: Plan, target: str) -> dict[str, str]:
 # --- resources
 
 
-@pytest.mark.parametrize(("instance", "zone", "nodes", "efa"), [
-    ("p4d.24xlarge", "us-west-2b", 1, 0), ("p4d.24xlarge", "us-west-2b", 2, 4), ("p5.48xlarge", "us-west-2a", 2, 32),
-    ("g6e.48xlarge", "us-west-2a", 2, 4), ("m7i.16xlarge", "us-west-2a", 2, 0), ("g5g.metal", "us-west-2a", 2, 0),
-])  # fmt: skip
-def test_several_nodes_talk_over_all_efa_devices_and_one_over_none(instance: str, zone: str, nodes: int,
-    efa: int) -> None:
-    job = job_of(spec(pool={"instanceType": instance, "zone": zone}, job={"nodes": nodes}))
+@pytest.mark.parametrize(
+    ("instance", "zone", "nodes", "efa"),
+    [
+        ("p4d.24xlarge", "us-west-2b", 1, 0),
+        ("p4d.24xlarge", "us-west-2b", 2, 4),
+        ("p5.48xlarge", "us-west-2a", 2, 32),
+        ("g6e.48xlarge", "us-west-2a", 2, 4),
+        ("m7i.16xlarge", "us-west-2a", 2, 0),
+        ("g5g.metal", "us-west-2a", 2, 0),
+    ],
+)
+def test_several_nodes_talk_over_all_efa_devices_and_one_over_none(
+    instance: str, zone: str, nodes: int, efa: int
+) -> None:
+    job = job_of(
+        spec(pool={"instanceType": instance, "zone": zone}, job={"nodes": nodes})
+    )
     assert job.requests.get(EFA, Quantity(0)).value == efa
     assert (HUGEPAGES in job.requests) is (efa > 0)
 
@@ -57,18 +73,38 @@ def test_a_part_of_the_gpus_comes_with_its_part_of_the_node(gpus: int) -> None:
 
 
 def test_what_is_written_wins() -> None:
-    own = {"cpu": "90", "memory": "1000Gi", "gpus": 4, "efa": 2, "hugePages": "2Gi", "ephemeralStorage": "100Gi"}
-    plan = plan_of(spec(job={"resources": own, "sharedMemory": "64Gi", "processesPerNode": 3}))
+    own = {
+        "cpu": "90",
+        "memory": "1000Gi",
+        "gpus": 4,
+        "efa": 2,
+        "hugePages": "2Gi",
+        "ephemeralStorage": "100Gi",
+    }
+    plan = plan_of(
+        spec(job={"resources": own, "sharedMemory": "64Gi", "processesPerNode": 3})
+    )
     (job,) = plan.jobs
     assert {name: str(amount) for name, amount in job.requests.items()} == {
-        "cpu": "90", "memory": "1000Gi", GPU: "4", EFA: "2", HUGEPAGES: "2Gi", EPHEMERAL: "100Gi",
-    }  # fmt: skip
+        "cpu": "90",
+        "memory": "1000Gi",
+        GPU: "4",
+        EFA: "2",
+        HUGEPAGES: "2Gi",
+        EPHEMERAL: "100Gi",
+    }
     assert job.processes == 3
     told = {each.field: each for each in plan.derived if each.object == "job/train"}
-    for field, value in (("resources.cpu", "90"), ("resources.efa", "2"), ("sharedMemory", "64Gi"),
-                         ("processesPerNode", "3")):
+    for field, value in (
+        ("resources.cpu", "90"),
+        ("resources.efa", "2"),
+        ("sharedMemory", "64Gi"),
+        ("processesPerNode", "3"),
+    ):
         at = Route(("spec", "jobs", 0, *field.split(".")))
-        assert told[field] == Derived("job/train", field, value, "set by the spec", at=at)
+        assert told[field] == Derived(
+            "job/train", field, value, "set by the spec", at=at
+        )
 
 
 @pytest.mark.parametrize("memory", [None, "1Gi", "2Gi", "100Gi"])
@@ -78,32 +114,75 @@ def test_shared_memory_lies_inside_the_memory_limit(memory: str | None) -> None:
     (shm,) = plan.runtimes[0].jobs[0].pod.volumes
     assert shm.medium == "Memory"
     assert shm.size is not None
-    assert Quantity.mib(256) <= shm.size <= Quantity.mib(plan.jobs[0].limits["memory"].value // 1024**2 // 4)
+    assert (
+        Quantity.mib(256)
+        <= shm.size
+        <= Quantity.mib(plan.jobs[0].limits["memory"].value // 1024**2 // 4)
+    )
 
 
-@pytest.mark.parametrize(("instance", "zone", "job", "count"), [
-    ("p4d.24xlarge", "us-west-2b", {}, 8), ("p4d.24xlarge", "us-west-2b", {"resources": {"gpus": 4}}, 4),
-    ("m7i.16xlarge", "us-west-2a", {}, 1), ("trn1.32xlarge", "us-west-2d", {}, 32),
-    ("trn2.48xlarge", "us-east-2a", {}, 64), ("trn2.48xlarge", "us-east-2a", {"resources": {"gpus": 4}}, 16),
-    ("trn2.48xlarge", "us-east-2a", {"env": {"NEURON_LOGICAL_NC_CONFIG": "1"}}, 128),
-])  # fmt: skip
-def test_one_process_an_accelerator(instance: str, zone: str, job: dict[str, Any], count: int) -> None:
-    found = job_of(spec(pool={"instanceType": instance, "zone": zone}, job={"nodes": 1, **job}, region=zone[:-1]))
+@pytest.mark.parametrize(
+    ("instance", "zone", "job", "count"),
+    [
+        ("p4d.24xlarge", "us-west-2b", {}, 8),
+        ("p4d.24xlarge", "us-west-2b", {"resources": {"gpus": 4}}, 4),
+        ("m7i.16xlarge", "us-west-2a", {}, 1),
+        ("trn1.32xlarge", "us-west-2d", {}, 32),
+        ("trn2.48xlarge", "us-east-2a", {}, 64),
+        ("trn2.48xlarge", "us-east-2a", {"resources": {"gpus": 4}}, 16),
+        (
+            "trn2.48xlarge",
+            "us-east-2a",
+            {"env": {"NEURON_LOGICAL_NC_CONFIG": "1"}},
+            128,
+        ),
+    ],
+)
+def test_one_process_an_accelerator(
+    instance: str, zone: str, job: dict[str, Any], count: int
+) -> None:
+    found = job_of(
+        spec(
+            pool={"instanceType": instance, "zone": zone},
+            job={"nodes": 1, **job},
+            region=zone[:-1],
+        )
+    )
     assert found.processes == count
 
 
-@pytest.mark.parametrize(("job", "field", "value"), [
-    ({"env": {"NCCL_NET": "Socket"}}, "env.NCCL_NET", "Socket"),
-    ({"env": {"PET_RDZV_CONF": "timeout=60"}}, "env.PET_RDZV_CONF", "timeout=60"),
-    ({"secrets": [{"env": "NCCL_NET", "secret": "s", "key": "k"}]}, "env.NCCL_NET", "from Secret s"),
-    ({"retries": {"job": 2}}, "retries.job", "2"), ({"gracePeriod": "5m"}, "gracePeriod", "5m"),
-    ({"serviceAccount": "loader"}, "serviceAccount", "loader"), ({"pool": "gpu"}, "pool", "gpu"),
-    ({"queue": "gpu"}, "queue", "gpu"), ({"namespace": "training"}, "namespace", "training"),
-])  # fmt: skip
-def test_what_the_spec_sets_is_told_with_its_place(job: dict[str, Any], field: str, value: str) -> None:
-    before = {each.field: each for each in plan_of(spec()).derived if each.object == "job/train"}
+@pytest.mark.parametrize(
+    ("job", "field", "value"),
+    [
+        ({"env": {"NCCL_NET": "Socket"}}, "env.NCCL_NET", "Socket"),
+        ({"env": {"PET_RDZV_CONF": "timeout=60"}}, "env.PET_RDZV_CONF", "timeout=60"),
+        (
+            {"secrets": [{"env": "NCCL_NET", "secret": "s", "key": "k"}]},
+            "env.NCCL_NET",
+            "from Secret s",
+        ),
+        ({"retries": {"job": 2}}, "retries.job", "2"),
+        ({"gracePeriod": "5m"}, "gracePeriod", "5m"),
+        ({"serviceAccount": "loader"}, "serviceAccount", "loader"),
+        ({"pool": "gpu"}, "pool", "gpu"),
+        ({"queue": "gpu"}, "queue", "gpu"),
+        ({"namespace": "training"}, "namespace", "training"),
+    ],
+)
+def test_what_the_spec_sets_is_told_with_its_place(
+    job: dict[str, Any], field: str, value: str
+) -> None:
+    before = {
+        each.field: each
+        for each in plan_of(spec()).derived
+        if each.object == "job/train"
+    }
     plan = plan_of(spec(job=job))
-    (told,) = [each for each in plan.derived if each.object == "job/train" and each.field == field]
+    (told,) = [
+        each
+        for each in plan.derived
+        if each.object == "job/train" and each.field == field
+    ]
     assert (told.value, told.reason) == (value, "set by the spec")
     assert told.at is not None
     assert before[field].at is None
@@ -119,23 +198,37 @@ def test_pods_run_as_the_account_that_the_job_names_and_have_its_time_to_save() 
 
 # --- rendezvous and network
 
-RENDEZVOUS = {"PET_RDZV_BACKEND", "PET_RDZV_ENDPOINT", "PET_RDZV_ID", "PET_RDZV_CONF", "PET_MAX_RESTARTS"}
+RENDEZVOUS = {
+    "PET_RDZV_BACKEND",
+    "PET_RDZV_ENDPOINT",
+    "PET_RDZV_ID",
+    "PET_RDZV_CONF",
+    "PET_MAX_RESTARTS",
+}
 
 
-@pytest.mark.parametrize(("command", "missing"), [
-    (["torchrun", "t.py"], set()),
-    (["/opt/venv/bin/torchrun", "t.py"], set()),
-    (["python", "-m", "torch.distributed.run", "t.py"], set()),
-    (["bash", "-c", "set -e; torchrun t.py"], set()),
-    (["torchrun", "--rdzv-backend=static", "t.py"], {"PET_RDZV_BACKEND"}),
-    (["torchrun", "--rdzv_backend", "c10d", "--max_restarts=0", "t.py"], {"PET_RDZV_BACKEND", "PET_MAX_RESTARTS"}),
-    (["bash", "-c", "torchrun --rdzv-endpoint=$A:1 t.py"], {"PET_RDZV_ENDPOINT"}),
-    (["bash", "-c", "torchrun 'unclosed --rdzv-id=1"], {"PET_RDZV_ID"}),
-    (["torchrun", "--standalone", "t.py"], RENDEZVOUS),
-    (["python", "t.py"], RENDEZVOUS),
-    (["deepspeed", "t.py"], RENDEZVOUS),
-])  # fmt: skip
-def test_the_rendezvous_is_told_to_torchrun_unless_its_flags_say_it(command: list[str], missing: set[str]) -> None:
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [
+        (["torchrun", "t.py"], set()),
+        (["/opt/venv/bin/torchrun", "t.py"], set()),
+        (["python", "-m", "torch.distributed.run", "t.py"], set()),
+        (["bash", "-c", "set -e; torchrun t.py"], set()),
+        (["torchrun", "--rdzv-backend=static", "t.py"], {"PET_RDZV_BACKEND"}),
+        (
+            ["torchrun", "--rdzv_backend", "c10d", "--max_restarts=0", "t.py"],
+            {"PET_RDZV_BACKEND", "PET_MAX_RESTARTS"},
+        ),
+        (["bash", "-c", "torchrun --rdzv-endpoint=$A:1 t.py"], {"PET_RDZV_ENDPOINT"}),
+        (["bash", "-c", "torchrun 'unclosed --rdzv-id=1"], {"PET_RDZV_ID"}),
+        (["torchrun", "--standalone", "t.py"], RENDEZVOUS),
+        (["python", "t.py"], RENDEZVOUS),
+        (["deepspeed", "t.py"], RENDEZVOUS),
+    ],
+)
+def test_the_rendezvous_is_told_to_torchrun_unless_its_flags_say_it(
+    command: list[str], missing: set[str]
+) -> None:
     job = job_of(spec(job={"command": command}))
     assert env(job).keys() & RENDEZVOUS == RENDEZVOUS - missing
 
@@ -143,7 +236,10 @@ def test_the_rendezvous_is_told_to_torchrun_unless_its_flags_say_it(command: lis
 def test_the_rendezvous_meets_at_rank_0_of_this_very_run() -> None:
     job = job_of(spec(job={"retries": {"process": 5}}))
     # The very name of rank 0's own /etc/hosts: nothing that DNS knows a moment later.
-    assert env(job)["PET_RDZV_ENDPOINT"] == f"{job.name}-node-0-0.{job.name}.training.svc.cluster.local:29500"
+    assert (
+        env(job)["PET_RDZV_ENDPOINT"]
+        == f"{job.name}-node-0-0.{job.name}.training.svc.cluster.local:29500"
+    )
     assert env(job)["PET_RDZV_ID"] == job.name
     assert env(job)["PET_MAX_RESTARTS"] == "5"
 
@@ -157,7 +253,9 @@ def test_ranks_wait_for_each_other_as_long_as_kueue_waits_for_their_pods() -> No
     assert {"join_timeout", "read_timeout"} <= waits.keys()
     assert plan.queue_manager is not None
     assert plan.queue_manager.recovery is not None
-    assert {int(each) for each in waits.values()} == {plan.queue_manager.recovery.seconds}
+    assert {int(each) for each in waits.values()} == {
+        plan.queue_manager.recovery.seconds
+    }
 
 
 def test_a_variable_of_the_spec_is_never_set_twice() -> None:
@@ -168,22 +266,36 @@ def test_a_variable_of_the_spec_is_never_set_twice() -> None:
     assert own.items() <= env(job).items()
 
 
-@pytest.mark.parametrize(("pool", "nodes", "expected"), [
-    ({}, 2, True), ({}, 1, False), ({"efa": False}, 2, False),
-    ({"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}, 2, False),
-    ({"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}, 2, False),
-    ({"instanceType": "g5g.metal", "zone": "us-west-2a"}, 2, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pool", "nodes", "expected"),
+    [
+        ({}, 2, True),
+        ({}, 1, False),
+        ({"efa": False}, 2, False),
+        ({"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}, 2, False),
+        ({"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}, 2, False),
+        ({"instanceType": "g5g.metal", "zone": "us-west-2a"}, 2, False),
+    ],
+)
 def test_nccl_is_tied_to_the_efa_plugin_only_where_gpus_talk_over_efa(
     pool: dict[str, Any], nodes: int, expected: bool
 ) -> None:
-    assert ("NCCL_NET" in env(job_of(spec(pool=pool, job={"nodes": nodes})))) is expected
+    assert (
+        "NCCL_NET" in env(job_of(spec(pool=pool, job={"nodes": nodes})))
+    ) is expected
 
 
 def test_secrets_become_references_and_are_expected_to_exist() -> None:
-    plan = plan_of(spec(job={"secrets": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]}))
+    plan = plan_of(
+        spec(job={"secrets": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]})
+    )
     (variable,) = [each for each in plan.jobs[0].env if each.secret]
-    assert (variable.name, variable.value, variable.secret, variable.key) == ("HF_TOKEN", None, "hf", "token")
+    assert (variable.name, variable.value, variable.secret, variable.key) == (
+        "HF_TOKEN",
+        None,
+        "hf",
+        "token",
+    )
     assert ("v1", "Secret", "training", "hf") in plan.external
 
 
@@ -193,7 +305,11 @@ def test_secrets_become_references_and_are_expected_to_exist() -> None:
 def test_failures_pass_to_jobset_which_makes_all_pods_anew() -> None:
     (runtime,) = plan_of(spec(job={"retries": {"process": 1, "job": 7}})).runtimes
     (node,) = runtime.jobs
-    assert (runtime.max_restarts, node.backoff_limit, node.pod.restart_policy) == (7, 0, "Never")
+    assert (runtime.max_restarts, node.backoff_limit, node.pod.restart_policy) == (
+        7,
+        0,
+        "Never",
+    )
     assert node.step == "trainer"
 
 
@@ -208,8 +324,12 @@ def test_tolerations_are_the_pools_taints(name: str) -> None:
     _, plan = example(name)
     for runtime in plan.runtimes:
         pod = runtime.jobs[0].pod
-        pools = [each for each in plan.node_pools
-                 if pod.node_selector.items() <= {**each.labels, NODEPOOL_LABEL: each.name}.items()]
+        pools = [
+            each
+            for each in plan.node_pools
+            if pod.node_selector.items()
+            <= {**each.labels, NODEPOOL_LABEL: each.name}.items()
+        ]
         assert pools
         for pool in pools:
             assert untolerated(pool.taints, pod.tolerations) == ()
@@ -218,7 +338,9 @@ def test_tolerations_are_the_pools_taints(name: str) -> None:
 
 def test_equal_jobs_share_a_runtime_and_its_name_follows_its_content() -> None:
     first = {"name": "a", "nodes": 2, "image": "a:1", "command": ["torchrun", "t.py"]}
-    plan = plan_of(spec(jobs=[first, {**first, "name": "b", "nodes": 1, "image": "b:1"}]))
+    plan = plan_of(
+        spec(jobs=[first, {**first, "name": "b", "nodes": 1, "image": "b:1"}])
+    )
     assert len(plan.runtimes) == 1
     assert {each.runtime for each in plan.jobs} == {plan.runtimes[0].name}
     other = plan_of(spec(jobs=[first, {**first, "name": "b", "sharedMemory": "1Gi"}]))
@@ -227,31 +349,62 @@ def test_equal_jobs_share_a_runtime_and_its_name_follows_its_content() -> None:
 
 
 HASHED: list[dict[str, Any]] = [
-    {"image": "registry.test/train:2.0"}, {"command": ["torchrun", "u.py"]}, {"args": ["--x"]}, {"env": {"A": "1"}},
-    {"nodes": 2}, {"secrets": [{"env": "A", "secret": "s", "key": "k"}]}, {"mounts": [{"storage": "d", "path": "/d"}]},
-    {"resources": {"cpu": 8}}, {"processesPerNode": 2}, {"sharedMemory": "1Gi"}, {"retries": {"process": 9}},
-    {"retries": {"job": 9}}, {"checkpoint": {"path": "/c"}}, {"timeout": "1h"}, {"priority": "high"}, {"rerun": 1},
-    {"queue": "two"}, {"namespace": "b"}, {"pool": "second"},
-]  # fmt: skip
+    {"image": "registry.test/train:2.0"},
+    {"command": ["torchrun", "u.py"]},
+    {"args": ["--x"]},
+    {"env": {"A": "1"}},
+    {"nodes": 2},
+    {"secrets": [{"env": "A", "secret": "s", "key": "k"}]},
+    {"mounts": [{"storage": "d", "path": "/d"}]},
+    {"resources": {"cpu": 8}},
+    {"processesPerNode": 2},
+    {"sharedMemory": "1Gi"},
+    {"retries": {"process": 9}},
+    {"retries": {"job": 9}},
+    {"checkpoint": {"path": "/c"}},
+    {"timeout": "1h"},
+    {"priority": "high"},
+    {"rerun": 1},
+    {"queue": "two"},
+    {"namespace": "b"},
+    {"pool": "second"},
+]
 FREE: list[dict[str, Any]] = [
-    {}, {"labels": {"team": "x"}}, {"model": {"parameters": 1e9}}, {"env": {}},
-    {"queue": "one"}, {"namespace": "a"}, {"pool": "gpu"},
-]  # fmt: skip
+    {},
+    {"labels": {"team": "x"}},
+    {"model": {"parameters": 1e9}},
+    {"env": {}},
+    {"queue": "one"},
+    {"namespace": "a"},
+    {"pool": "gpu"},
+]
 
 
 def roomy(job: dict[str, Any]) -> dict[str, Any]:
     """Two pools, two queues, two namespaces: something to move to."""
     quota = [{"pool": "gpu", "nodes": 4}, {"pool": "second", "nodes": 4}]
-    pool = {"name": "gpu", "instanceType": "p4d.24xlarge", "zone": "us-west-2b", "nodes": {"max": 4}}
+    pool = {
+        "name": "gpu",
+        "instanceType": "p4d.24xlarge",
+        "zone": "us-west-2b",
+        "nodes": {"max": 4},
+    }
     return spec(
-        nodePools=[pool, {**pool, "name": "second"}], storage=[{"name": "d", "fsxLustre": FSX}],
-        queues=[{"name": name, "namespaces": ["a", "b"], "quota": quota} for name in ("one", "two")],
-        priorities=[{"name": "high", "value": 1}], job={"queue": "one", "namespace": "a", "pool": "gpu", **job},
-    )  # fmt: skip
+        nodePools=[pool, {**pool, "name": "second"}],
+        storage=[{"name": "d", "fsxLustre": FSX}],
+        queues=[
+            {"name": name, "namespaces": ["a", "b"], "quota": quota}
+            for name in ("one", "two")
+        ],
+        priorities=[{"name": "high", "value": 1}],
+        job={"queue": "one", "namespace": "a", "pool": "gpu", **job},
+    )
 
 
 @pytest.mark.parametrize("change", HASHED, ids=lambda each: next(iter(each)))
-def test_the_name_changes_with_what_a_trainjob_cannot_change(change: dict[str, Any]) -> None:
+def test_the_name_changes_with_what_a_trainjob_cannot_change(
+    change: dict[str, Any],
+) -> None:
     assert job_of(roomy(change)).name != job_of(roomy({})).name
 
 
@@ -263,13 +416,21 @@ def test_the_name_stays_where_nothing_immutable_changes(change: dict[str, Any]) 
 def test_the_name_does_not_depend_on_neighbours() -> None:
     alone = roomy({})
     crowd = roomy({})
-    crowd["spec"]["jobs"].append({**crowd["spec"]["jobs"][0], "name": "other", "image": "o:1"})
+    crowd["spec"]["jobs"].append(
+        {**crowd["spec"]["jobs"][0], "name": "other", "image": "o:1"}
+    )
     assert plan_of(crowd).jobs[0].name == job_of(alone).name
 
 
 def test_labels_of_the_cluster_stand_on_every_job() -> None:
-    job = job_of(spec(labels={"org": "research", "team": "x"}, job={"labels": {"team": "z"}}))
-    assert {"org": "research", "team": "z", "trainyard.dev/job": "train"}.items() <= job.labels.items()
+    job = job_of(
+        spec(labels={"org": "research", "team": "x"}, job={"labels": {"team": "z"}})
+    )
+    assert {
+        "org": "research",
+        "team": "z",
+        "trainyard.dev/job": "train",
+    }.items() <= job.labels.items()
 
 
 # --- pools
@@ -278,25 +439,40 @@ def test_labels_of_the_cluster_stand_on_every_job() -> None:
 def test_a_pool_is_of_one_type_in_one_zone_with_limits_in_gpus() -> None:
     plan = plan_of(spec())
     (pool,) = plan.node_pools
-    assert (pool.instance_types, pool.zones, pool.capacity_types) == (("p4d.24xlarge",), ("us-west-2b",), ("on-demand",
-        ))
+    assert (pool.instance_types, pool.zones, pool.capacity_types) == (
+        ("p4d.24xlarge",),
+        ("us-west-2b",),
+        ("on-demand",),
+    )
     assert pool.limits == {GPU: Quantity.of(32)}
-    assert (pool.replicas, pool.consolidation, pool.expire_after) == (None, "WhenEmpty", "Never")
+    assert (pool.replicas, pool.consolidation, pool.expire_after) == (
+        None,
+        "WhenEmpty",
+        "Never",
+    )
     assert [str(each) for each in pool.taints] == ["nvidia.com/gpu=present:NoSchedule"]
 
 
 def test_a_static_pool_keeps_its_nodes() -> None:
     (pool,) = plan_of(spec(pool={"nodes": {"min": 4, "max": 4}})).node_pools
-    assert (pool.replicas, pool.consolidation, pool.limits) == (4, None, {"nodes": Quantity.of(4)})
+    assert (pool.replicas, pool.consolidation, pool.limits) == (
+        4,
+        None,
+        {"nodes": Quantity.of(4)},
+    )
     # At its limit it has no room for a successor (karpenter v1.14.1, static drift), and its end is nobody's plan.
-    assert [(each.nodes, each.reasons) for each in pool.budgets] == [("0", ("Drifted",))]
+    assert [(each.nodes, each.reasons) for each in pool.budgets] == [
+        ("0", ("Drifted",))
+    ]
     assert pool.termination_grace is None
 
 
 def test_a_cpu_pool_has_a_taint_of_its_own_and_limits_in_cpus() -> None:
     plan = plan_of(spec(pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}))
     (pool,), (job,) = plan.node_pools, plan.jobs
-    assert [str(each) for each in pool.taints] == ["trainyard.dev/training=present:NoSchedule"]
+    assert [str(each) for each in pool.taints] == [
+        "trainyard.dev/training=present:NoSchedule"
+    ]
     assert pool.limits == {"cpu": Quantity.of(256)}
     assert job.requests.keys() == {"cpu", "memory"}
     assert env(job).keys() >= RENDEZVOUS  # torchrun without GPUs: Gloo
@@ -305,13 +481,24 @@ def test_a_cpu_pool_has_a_taint_of_its_own_and_limits_in_cpus() -> None:
 
 
 def interfaces(instance: str, zone: str) -> tuple[NetworkInterface, ...]:
-    return plan_of(spec(pool={"instanceType": instance, "zone": zone})).node_classes[0].interfaces
+    return (
+        plan_of(spec(pool={"instanceType": instance, "zone": zone}))
+        .node_classes[0]
+        .interfaces
+    )
 
 
 def test_the_first_card_carries_ip_and_every_other_interface_only_efa() -> None:
-    assert [(each.card, each.device, each.type) for each in interfaces("p4d.24xlarge", "us-west-2b")] == [
-        (0, 0, "interface"), (0, 1, "efa-only"), (1, 0, "efa-only"), (2, 0, "efa-only"), (3, 0, "efa-only"),
-    ]  # fmt: skip
+    assert [
+        (each.card, each.device, each.type)
+        for each in interfaces("p4d.24xlarge", "us-west-2b")
+    ] == [
+        (0, 0, "interface"),
+        (0, 1, "efa-only"),
+        (1, 0, "efa-only"),
+        (2, 0, "efa-only"),
+        (3, 0, "efa-only"),
+    ]
 
 
 def test_p6_b300_has_its_efa_on_cards_1_to_16() -> None:
@@ -324,7 +511,9 @@ def test_trainium_has_neuron_devices_and_eight_efa() -> None:
     plan = plan_of(spec(pool={"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}))
     assert plan.node_classes[0].efa == 8
     assert plan.jobs[0].requests[NEURON].value == 16
-    assert [str(each) for each in plan.node_pools[0].taints] == ["aws.amazon.com/neuron=present:NoSchedule"]
+    assert [str(each) for each in plan.node_pools[0].taints] == [
+        "aws.amazon.com/neuron=present:NoSchedule"
+    ]
     assert not plan.detectors
 
 
@@ -334,19 +523,30 @@ def test_an_arm_pool_compiles_without_efa() -> None:
     assert plan.jobs[0].requests[GPU].value == 2
 
 
-@pytest.mark.parametrize(("pool", "group"), [
-    ({}, "lab-gpu"), ({"nodes": {"max": 1}}, None), ({"placement": "none"}, None), ({"placement": "spread"}, "lab-gpu"),
-    ({"efa": False}, None), ({"capacity": {"type": "spot"}}, "lab-gpu"),
-    ({"capacity": {"type": "reserved", "id": "cr-00000001"}}, None),
-    ({"capacity": {"type": "block", "id": "cr-00000001"}}, None),
-    ({"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}, None),
-    ({"instanceType": "m7i.48xlarge", "zone": "us-west-2a"}, "lab-gpu"),
-])  # fmt: skip
-def test_gangs_over_efa_get_a_cluster_placement_group(pool: dict[str, Any], group: str | None) -> None:
+@pytest.mark.parametrize(
+    ("pool", "group"),
+    [
+        ({}, "lab-gpu"),
+        ({"nodes": {"max": 1}}, None),
+        ({"placement": "none"}, None),
+        ({"placement": "spread"}, "lab-gpu"),
+        ({"efa": False}, None),
+        ({"capacity": {"type": "spot"}}, "lab-gpu"),
+        ({"capacity": {"type": "reserved", "id": "cr-00000001"}}, None),
+        ({"capacity": {"type": "block", "id": "cr-00000001"}}, None),
+        ({"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}, None),
+        ({"instanceType": "m7i.48xlarge", "zone": "us-west-2a"}, "lab-gpu"),
+    ],
+)
+def test_gangs_over_efa_get_a_cluster_placement_group(
+    pool: dict[str, Any], group: str | None
+) -> None:
     plan = plan_of(spec(pool=pool))
     assert plan.node_classes[0].placement_group == group
     assert plan.bootstrap is not None
-    assert [each.name for each in plan.bootstrap.placement_groups] == ([group] if group else [])
+    assert [each.name for each in plan.bootstrap.placement_groups] == (
+        [group] if group else []
+    )
 
 
 def test_a_placement_group_that_exists_is_taken_and_none_is_made() -> None:
@@ -362,19 +562,32 @@ def test_a_capacity_block_is_bought_as_reserved_and_tells_its_end() -> None:
     plan = plan_of(spec(pool={"capacity": capacity}))
     (pool,), (node_class,) = plan.node_pools, plan.node_classes
     assert pool.capacity_types == ("reserved",)
-    assert pool.values("karpenter.k8s.aws/capacity-reservation-type") == ("capacity-block",)
+    assert pool.values("karpenter.k8s.aws/capacity-reservation-type") == (
+        "capacity-block",
+    )
     assert [each.id for each in node_class.reservations] == ["cr-00000001"]
-    assert node_class.annotations == {"trainyard.dev/capacity-block-ends": "2026-12-15T11:30:00Z"}
+    assert node_class.annotations == {
+        "trainyard.dev/capacity-block-ends": "2026-12-15T11:30:00Z"
+    }
     # Karpenter drains 40 minutes before the end, EC2 takes the node 30 minutes before it; pods that say do-not-disrupt
     # are told to stop only for a deadline.
     assert pool.termination_grace == "8m"
-    assert "8m" in {each.value for each in plan.derived if each.field == "terminationGracePeriod"}
+    assert "8m" in {
+        each.value for each in plan.derived if each.field == "terminationGracePeriod"
+    }
 
 
 def test_the_only_zone_of_the_network_that_offers_a_type_is_derived() -> None:
-    ids = {"us-west-2a": "usw2-az1", "us-west-2b": "usw2-az4"}  # other than the catalog's account has them
-    plan = plan_of(spec(pool={"zone": None, "instanceType": "p5en.48xlarge"},
-        network={"zones": ["us-west-2a", "us-west-2b"], "zoneIds": ids}))
+    ids = {
+        "us-west-2a": "usw2-az1",
+        "us-west-2b": "usw2-az4",
+    }  # other than the catalog's account has them
+    plan = plan_of(
+        spec(
+            pool={"zone": None, "instanceType": "p5en.48xlarge"},
+            network={"zones": ["us-west-2a", "us-west-2b"], "zoneIds": ids},
+        )
+    )
     assert plan.node_pools[0].zones == ("us-west-2b",)
     assert "the only zone" in reasons(plan, "pool/gpu")["zone"]
 
@@ -405,7 +618,11 @@ def test_without_queues_each_pool_has_one_of_its_name() -> None:
     plan = plan_of(spec())
     (queue,) = plan.cluster_queues
     assert queue == both.cluster_queues[0]
-    assert (queue.name, plan.jobs[0].queue, plan.jobs[0].namespace) == ("gpu", "gpu", "training")
+    assert (queue.name, plan.jobs[0].queue, plan.jobs[0].namespace) == (
+        "gpu",
+        "gpu",
+        "training",
+    )
     quota = queue.flavors()[0].of(GPU)
     assert quota is not None
     assert quota.nominal.value == 32
@@ -419,14 +636,18 @@ def test_every_resource_that_a_pod_asks_is_covered_for_all_its_nodes(name: str) 
         assert queue is not None
         runtime = plan.runtime(job)
         assert runtime is not None
-        flavor = next(each for each in queue.flavors()
-                      if {each.flavor} == {*runtime.jobs[0].pod.node_selector.values()})
+        flavor = next(
+            each
+            for each in queue.flavors()
+            if {each.flavor} == {*runtime.jobs[0].pod.node_selector.values()}
+        )
         for resource, amount in job.requests.items():
             assert resource in queue.covered
             quota = flavor.of(resource)
             assert quota is not None
-            assert quota.nominal.milli + (quota.borrowing.milli
-                if quota.borrowing else 0) >= amount.milli * (job.nodes or 1)
+            assert quota.nominal.milli + (
+                quota.borrowing.milli if quota.borrowing else 0
+            ) >= amount.milli * (job.nodes or 1)
 
 
 def test_quota_is_whole_nodes_of_all_that_a_pool_offers() -> None:
@@ -436,13 +657,20 @@ def test_quota_is_whole_nodes_of_all_that_a_pool_offers() -> None:
     queues = [{"name": "q", "namespaces": ["a"], "cohort": "all", "quota": quota}]
     plan = plan_of(spec(queues=queues, job={"nodes": 2, "resources": own}))
     (flavor,) = plan.cluster_queues[0].flavors()
-    (node,) = [each for each in plan.derived if (each.object, each.field) == ("pool/gpu", "efa")]
+    (node,) = [
+        each
+        for each in plan.derived
+        if (each.object, each.field) == ("pool/gpu", "efa")
+    ]
     assert node.value == "4"
     for resource, per_node in ((GPU, 8), (EFA, 4), (HUGEPAGES, 21122 * 1024**2)):
         found = flavor.of(resource)
         assert found is not None
         assert (found.nominal.value, found.borrowing, found.lending) == (
-            3 * per_node, Quantity.of(per_node), Quantity.of(2 * per_node))  # fmt: skip
+            3 * per_node,
+            Quantity.of(per_node),
+            Quantity.of(2 * per_node),
+        )
     assert flavor.of(EPHEMERAL) is None
     assert plan.queue_manager is not None
     assert plan.queue_manager.excluded_prefixes == (EPHEMERAL,)
@@ -451,12 +679,24 @@ def test_quota_is_whole_nodes_of_all_that_a_pool_offers() -> None:
 
 def test_pools_of_other_kinds_share_a_group_with_nothing_of_each_others() -> None:
     pools = [
-        {"name": "gpu", "instanceType": "p4d.24xlarge", "zone": "us-west-2b", "nodes": {"max": 1}},
-        {"name": "cpu", "instanceType": "m7i.16xlarge", "zone": "us-west-2b", "nodes": {"max": 1}},
+        {
+            "name": "gpu",
+            "instanceType": "p4d.24xlarge",
+            "zone": "us-west-2b",
+            "nodes": {"max": 1},
+        },
+        {
+            "name": "cpu",
+            "instanceType": "m7i.16xlarge",
+            "zone": "us-west-2b",
+            "nodes": {"max": 1},
+        },
     ]
     quota = [{"pool": each["name"], "nodes": 1} for each in pools]
     queues = [{"name": "q", "namespaces": ["a"], "quota": quota}]
-    plan = plan_of(spec(nodePools=pools, queues=queues, job={"pool": "cpu", "nodes": 1}))
+    plan = plan_of(
+        spec(nodePools=pools, queues=queues, job={"pool": "cpu", "nodes": 1})
+    )
     (group,) = plan.cluster_queues[0].groups
     for flavor in group.flavors:
         assert tuple(each.resource for each in flavor.quotas) == group.covered
@@ -466,7 +706,10 @@ def test_pools_of_other_kinds_share_a_group_with_nothing_of_each_others() -> Non
 
 
 def test_pods_have_longer_to_be_ready_than_nodes_and_images_take() -> None:
-    dynamic, static = plan_of(spec()), plan_of(spec(pool={"nodes": {"min": 4, "max": 4}}))
+    dynamic, static = (
+        plan_of(spec()),
+        plan_of(spec(pool={"nodes": {"min": 4, "max": 4}})),
+    )
     assert dynamic.queue_manager is not None
     assert static.queue_manager is not None
     assert dynamic.queue_manager.pods_ready == Duration.minutes(30)
@@ -483,9 +726,15 @@ def test_a_network_topology_is_asked_only_by_gangs_of_pools_that_have_one() -> N
     pool = {"topology": "network", "nodes": {"min": 4, "max": 4}}
     plan = plan_of(spec(pool=pool))
     assert [each.name for each in plan.topologies] == [plan.flavors[0].topology]
-    assert "kueue.x-k8s.io/podset-preferred-topology" in plan.runtimes[0].jobs[0].pod.annotations
+    assert (
+        "kueue.x-k8s.io/podset-preferred-topology"
+        in plan.runtimes[0].jobs[0].pod.annotations
+    )
     alone = plan_of(spec(pool=pool, job={"nodes": 1}))
-    assert "kueue.x-k8s.io/podset-preferred-topology" not in alone.runtimes[0].jobs[0].pod.annotations
+    assert (
+        "kueue.x-k8s.io/podset-preferred-topology"
+        not in alone.runtimes[0].jobs[0].pod.annotations
+    )
     assert plan_of(spec()).topologies == ()
 
 
@@ -494,64 +743,137 @@ def test_a_network_topology_is_asked_only_by_gangs_of_pools_that_have_one() -> N
 
 def test_each_namespace_that_mounts_a_storage_has_a_volume_of_its_own() -> None:
     mount = {"mounts": [{"storage": "data", "path": "/data"}]}
-    first = {"name": "a", "nodes": 1, "image": "a:1", "command": ["x"], "namespace": "one", **mount}
-    plan = plan_of(spec(
-        storage=[{"name": "data", "fsxLustre": {**FSX, "zone": "us-west-2b"}}, {"name": "unused",
-            "s3": {"bucket": "abc"}}],
-        queues=[{"name": "q", "namespaces": ["one", "two"], "quota": [{"pool": "gpu", "nodes": 4}]}],
-        jobs=[first, {**first, "name": "b", "namespace": "two"}, {**first, "name": "c"}],
-    ))  # fmt: skip
+    first = {
+        "name": "a",
+        "nodes": 1,
+        "image": "a:1",
+        "command": ["x"],
+        "namespace": "one",
+        **mount,
+    }
+    plan = plan_of(
+        spec(
+            storage=[
+                {"name": "data", "fsxLustre": {**FSX, "zone": "us-west-2b"}},
+                {"name": "unused", "s3": {"bucket": "abc"}},
+            ],
+            queues=[
+                {
+                    "name": "q",
+                    "namespaces": ["one", "two"],
+                    "quota": [{"pool": "gpu", "nodes": 4}],
+                }
+            ],
+            jobs=[
+                first,
+                {**first, "name": "b", "namespace": "two"},
+                {**first, "name": "c"},
+            ],
+        )
+    )
     assert [(each.name, each.claim_namespace, each.zone) for each in plan.volumes] == [
-        ("one-data", "one", "us-west-2b"), ("two-data", "two", "us-west-2b"),
-    ]  # fmt: skip
+        ("one-data", "one", "us-west-2b"),
+        ("two-data", "two", "us-west-2b"),
+    ]
     assert len({each.handle for each in plan.volumes}) == 2
     assert [(each.namespace, each.name, each.volume) for each in plan.claims] == [
-        ("one", "data", "one-data"), ("two", "data", "two-data"),
-    ]  # fmt: skip
+        ("one", "data", "one-data"),
+        ("two", "data", "two-data"),
+    ]
 
 
 def test_a_storage_may_be_mounted_twice_and_have_any_name() -> None:
-    mounts = [{"storage": "dshm", "path": "/in", "readOnly": True}, {"storage": "dshm", "path": "/out"}]
-    plan = plan_of(spec(storage=[{"name": "dshm", "fsxLustre": FSX}], job={"mounts": mounts}))
+    mounts = [
+        {"storage": "dshm", "path": "/in", "readOnly": True},
+        {"storage": "dshm", "path": "/out"},
+    ]
+    plan = plan_of(
+        spec(storage=[{"name": "dshm", "fsxLustre": FSX}], job={"mounts": mounts})
+    )
     (patch,) = plan.jobs[0].patches
-    assert {each.name: each.source for each in patch.pod.volumes} == {"dshm-2": "dshm", "dshm-3": "dshm"}
+    assert {each.name: each.source for each in patch.pod.volumes} == {
+        "dshm-2": "dshm",
+        "dshm-3": "dshm",
+    }
     assert [(each.volume, each.path) for each in patch.pod.containers[0].mounts] == [
-        ("dshm-2", "/in"), ("dshm-3", "/out")]
+        ("dshm-2", "/in"),
+        ("dshm-3", "/out"),
+    ]
 
 
-@pytest.mark.parametrize(("pool", "capacity"), [
-    ({"nodes": {"max": 4}}, {HUGEPAGES: "21122Mi"}),
-    ({"instanceType": "p5.4xlarge", "zone": "us-west-2a", "nodes": {"max": 4}}, {HUGEPAGES: "3522Mi"}),
-    ({"instanceType": "c7i.48xlarge", "zone": "us-west-2a", "nodes": {"max": 4}}, {HUGEPAGES: "42242Mi"}),
-    ({"nodes": {"min": 4, "max": 4}}, None),
-    ({"instanceType": "g6.xlarge", "zone": "us-west-2a", "nodes": {"max": 4}}, None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pool", "capacity"),
+    [
+        ({"nodes": {"max": 4}}, {HUGEPAGES: "21122Mi"}),
+        (
+            {"instanceType": "p5.4xlarge", "zone": "us-west-2a", "nodes": {"max": 4}},
+            {HUGEPAGES: "3522Mi"},
+        ),
+        (
+            {"instanceType": "c7i.48xlarge", "zone": "us-west-2a", "nodes": {"max": 4}},
+            {HUGEPAGES: "42242Mi"},
+        ),
+        ({"nodes": {"min": 4, "max": 4}}, None),
+        (
+            {"instanceType": "g6.xlarge", "zone": "us-west-2a", "nodes": {"max": 4}},
+            None,
+        ),
+    ],
+)
 def test_karpenter_is_told_of_huge_pages_where_pods_call_nodes_up(
     pool: dict[str, Any], capacity: dict[str, str] | None
 ) -> None:
     plan = plan_of(spec(pool=pool))
-    told = [(each.requirements, {name: str(amount) for name, amount in each.capacity.items()})
-            for each in plan.node_overlays]
+    told = [
+        (
+            each.requirements,
+            {name: str(amount) for name, amount in each.capacity.items()},
+        )
+        for each in plan.node_overlays
+    ]
     name = plan.node_pools[0].name
-    assert told == ([((Requirement(NODEPOOL_LABEL, "In", (name,)),), capacity)] if capacity else [])
+    assert told == (
+        [((Requirement(NODEPOOL_LABEL, "In", (name,)),), capacity)] if capacity else []
+    )
     values = {each.name: each.values for each in plan.releases}
-    assert values["karpenter"]["settings"]["featureGates"]["nodeOverlay"] is True  # whatever pools there are
+    assert (
+        values["karpenter"]["settings"]["featureGates"]["nodeOverlay"] is True
+    )  # whatever pools there are
     # A pod that asks for what Karpenter does not see on any type gets no node.
     asks = plan.jobs[0].requests.get(HUGEPAGES, Quantity(0))
-    assert plan.node_pools[0].replicas or asks <= Quantity(0) or asks <= plan.node_overlays[0].capacity[HUGEPAGES]
+    assert (
+        plan.node_pools[0].replicas
+        or asks <= Quantity(0)
+        or asks <= plan.node_overlays[0].capacity[HUGEPAGES]
+    )
 
 
-@pytest.mark.parametrize("instance", ["p5.4xlarge", "c7i.48xlarge", "p5.48xlarge", "p4d.24xlarge", "g6.8xlarge"])
-def test_what_a_job_asks_by_itself_is_on_the_node_that_is_launched_for_it(instance: str) -> None:
+@pytest.mark.parametrize(
+    "instance",
+    ["p5.4xlarge", "c7i.48xlarge", "p5.48xlarge", "p4d.24xlarge", "g6.8xlarge"],
+)
+def test_what_a_job_asks_by_itself_is_on_the_node_that_is_launched_for_it(
+    instance: str,
+) -> None:
     """Or Karpenter launches node after node: held against a node whose memory is 3 % short of the nominal."""
     kind = load_catalog().instance(instance)
     assert kind is not None
     zone = "us-west-2b" if instance.startswith("p4d") else "us-west-2a"
-    plan = plan_of(spec(pool={"instanceType": instance, "zone": zone, "nodes": {"max": 4}}, job={"nodes": 2}))
-    asks, left = plan.jobs[0].requests, allocatable(kind, huge_pages=True, vm_overhead=0.03)
+    plan = plan_of(
+        spec(
+            pool={"instanceType": instance, "zone": zone, "nodes": {"max": 4}},
+            job={"nodes": 2},
+        )
+    )
+    asks, left = (
+        plan.jobs[0].requests,
+        allocatable(kind, huge_pages=True, vm_overhead=0.03),
+    )
     assert asks["memory"] <= Quantity.mib(left.memory_mib)
     assert Quantity(0) < asks[HUGEPAGES] <= Quantity.mib(huge_pages_mib(kind))
-    assert plan.node_overlays[0].capacity[HUGEPAGES] == Quantity.mib(huge_pages_mib(kind))
+    assert plan.node_overlays[0].capacity[HUGEPAGES] == Quantity.mib(
+        huge_pages_mib(kind)
+    )
 
 
 def test_a_job_without_a_priority_comes_after_those_with_one() -> None:
@@ -563,21 +885,29 @@ def test_a_job_without_a_priority_comes_after_those_with_one() -> None:
 
 def test_the_host_engine_whose_end_makes_a_node_sick_has_no_limit() -> None:
     values = {each.name: each.values for each in plan_of(spec()).releases}
-    assert values["eks-node-monitoring-agent"]["dcgmAgent"]["resources"].keys() == {"requests"}
+    assert values["eks-node-monitoring-agent"]["dcgmAgent"]["resources"].keys() == {
+        "requests"
+    }
 
 
 def test_agents_tolerate_every_taint() -> None:
-    plan = plan_of(spec(pool={"taints": [{"key": "team", "value": "a", "effect": "NoExecute"}]}))
+    plan = plan_of(
+        spec(pool={"taints": [{"key": "team", "value": "a", "effect": "NoExecute"}]})
+    )
     values = {each.name: each.values for each in plan.releases}
     for reach in (
-        values["nvidia-device-plugin"]["tolerations"], values["aws-efa-k8s-device-plugin"]["tolerations"],
+        values["nvidia-device-plugin"]["tolerations"],
+        values["aws-efa-k8s-device-plugin"]["tolerations"],
         values["eks-node-monitoring-agent"]["dcgmAgent"]["tolerations"],
-    ):  # fmt: skip
+    ):
         assert reach == [{"operator": "Exists"}]
 
 
 def test_the_fleet_folder_is_the_specs_or_named_after_the_cluster() -> None:
-    assert {each.path for each in plan_of(spec()).stages} >= {"./generated/lab/queues", "./generated/lab/jobs"}
+    assert {each.path for each in plan_of(spec()).stages} >= {
+        "./generated/lab/queues",
+        "./generated/lab/jobs",
+    }
     own = plan_of(spec(flux={"path": ".clusters/lab"}))
     assert {each.path for each in own.stages} >= {"./.clusters/lab/queues"}
     assert own.bootstrap is not None
@@ -587,20 +917,34 @@ def test_the_fleet_folder_is_the_specs_or_named_after_the_cluster() -> None:
 def test_versions_of_the_spec_win_over_the_releases() -> None:
     plan = plan_of(spec(versions={"karpenter": "1.13.0", "trainer": "2.1.0"}))
     versions = {each.name: each.version for each in plan.releases}
-    assert (versions["karpenter"], versions["karpenter-crd"], versions["trainer"]) == ("1.13.0", "1.13.0", "2.1.0")
+    assert (versions["karpenter"], versions["karpenter-crd"], versions["trainer"]) == (
+        "1.13.0",
+        "1.13.0",
+        "2.1.0",
+    )
     assert plan.version("trainer") == "2.1.0"
 
 
-@pytest.mark.parametrize(("versions", "kueue"), [
-    ({}, "0.19.2"), ({"trainer": "2.2.0"}, "0.19.2"), ({"trainer": "2.1.0"}, "0.16.9"),
-    ({"trainer": "2.1.0", "kueue": "0.16.5"}, "0.16.5"),
-])  # fmt: skip
-def test_kueue_is_of_a_version_that_starts_the_jobs_of_this_trainer(versions: dict[str, str], kueue: str) -> None:
+@pytest.mark.parametrize(
+    ("versions", "kueue"),
+    [
+        ({}, "0.19.2"),
+        ({"trainer": "2.2.0"}, "0.19.2"),
+        ({"trainer": "2.1.0"}, "0.16.9"),
+        ({"trainer": "2.1.0", "kueue": "0.16.5"}, "0.16.5"),
+    ],
+)
+def test_kueue_is_of_a_version_that_starts_the_jobs_of_this_trainer(
+    versions: dict[str, str], kueue: str
+) -> None:
     plan = plan_of(spec(versions=versions))
     assert plan.version("kueue") == kueue
     assert {each.version for each in plan.releases if each.name == "kueue"} == {kueue}
     (told,) = [each for each in plan.derived if each.field == "versions.kueue"]
-    assert (told.value, told.reason == "set by the spec") == (kueue, "kueue" in versions)
+    assert (told.value, told.reason == "set by the spec") == (
+        kueue,
+        "kueue" in versions,
+    )
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -616,7 +960,9 @@ def test_every_derived_value_says_why(name: str) -> None:
         assert not each.reason.endswith(".")
     targets = {each.object for each in plan.derived}
     assert {f"job/{job.source_name}" for job in plan.jobs} <= targets
-    assert {f"pool/{pool.labels.get(POOL_LABEL, pool.name)}" for pool in plan.node_pools} <= targets
+    assert {
+        f"pool/{pool.labels.get(POOL_LABEL, pool.name)}" for pool in plan.node_pools
+    } <= targets
 
 
 def test_each_device_has_the_plugin_that_advertises_it() -> None:

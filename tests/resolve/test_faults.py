@@ -19,7 +19,10 @@ from compiler.spec import load
 from compiler.spec.jobs import Model
 
 QUOTA = [{"pool": "gpu", "nodes": 4}]
-VPC = {"id": "vpc-0a1b2c3d", "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-1a1b2c3d"}}
+VPC = {
+    "id": "vpc-0a1b2c3d",
+    "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-1a1b2c3d"},
+}
 
 
 def queue(name: str = "q", **more: Any) -> dict[str, Any]:
@@ -36,148 +39,557 @@ def lustre(**more: Any) -> list[dict[str, Any]]:
 
 # A spec with one fault; code; route; words of the message; words of the help.
 CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
-    (spec(release="2026.10"), "RES001", "spec.release", "release `2026.10` is unknown", "did you mean `2026.11`?"),
-    (spec(versions={"kueue": "0.10.1"}), "RES002", "spec.versions.kueue", "not supported by release 2026.11",
-     "`0.19.x`"),
-    (spec(versions={"kubernetes": "1.20"}), "RES002", "spec.versions.kubernetes", "not supported",
-     "write one of `1.35`,"),
-    (spec(region="us-wset-2", pool={"zone": None}), "RES003", "spec.region", "`us-wset-2` is unknown",
-     "did you mean `us-west-2`?"),
-    (spec(region="us-gov-west-1", pool={"zone": "us-west-2a"}), "RES004", "spec.nodePools[0].zone",
-     "`us-west-2a` is not in region `us-gov-west-1`", "like `us-gov-west-1a`"),
-    (spec(pool={"zone": "eu-west-1a"}), "RES004", "spec.nodePools[0].zone", "`eu-west-1a` is not in region `us-west-2`",
-     "us-west-2 has `us-west-2a`"),
-    (spec(network={"zones": ["us-west-2b", "eu-west-1a"]}), "RES004", "spec.network.zones[1]", "`eu-west-1a`",
-     "`us-west-2a`"),
-    (spec(network={"vpc": {**VPC, "public": {"us-east-1a": "subnet-2a1b2c3d"}}}), "RES004",
-     "spec.network.vpc.public.us-east-1a", "`us-east-1a`", "us-west-2 has"),
-    (spec(storage=lustre(zone="eu-west-1a")), "RES004", "spec.storage[0].fsxLustre.zone", "`eu-west-1a`",
-     "us-west-2 has"),
-    (spec(pool={"instanceType": "p4d.24xlrge"}), "RES005", "spec.nodePools[0].instanceType", "`p4d.24xlrge` is unknown",
-     "did you mean `p4d.24xlarge`?"),
-    (spec(pool={"instanceType": "zz9.huge"}), "RES005", "spec.nodePools[0].instanceType", "`zz9.huge`",
-     "trainyard catalog"),
-    (spec(system={"instanceType": "m7i.2xlrge"}), "RES005", "spec.system.instanceType", "`m7i.2xlrge`",
-     "`m7i.2xlarge`"),
-    (spec(pool={"zone": None, "instanceType": "g6e.48xlarge"}), "RES006", "spec.nodePools[0]", "`gpu` names no zone",
-     "add `zone:` with one of `us-west-2a`"),
-    (spec(pool={"instanceType": "g5g.metal", "zone": "us-west-2a", "efa": True}), "RES007", "spec.nodePools[0].efa",
-     "`g5g.metal` has no EFA", "remove it"),
-    (spec(pool={"zone": None, "instanceType": "p5e.48xlarge"}), "RES006", "spec.nodePools[0]", "`gpu` names no zone",
-     "add `zone:`; `p5e.48xlarge` is offered in `usw2-az3`"),
-    (spec(network={"zoneIds": {"us-west-2b": "use1-az1"}}), "RES004", "spec.network.zoneIds.us-west-2b",
-     "zone `use1-az1` is not in region `us-west-2`", "us-west-2 has `usw2-az1`"),
-    (spec(network={"zoneIds": {"us-west-2b": "usw2-az1"}}, pool={"instanceType": "p5e.48xlarge"}), "RES008",
-     "spec.nodePools[0].zone", "not offered in `us-west-2b` (usw2-az1)", "it is offered in `usw2-az3`"),
-    (spec(network={"zoneIds": {"us-west-2b": "usw2-az1", "us-west-2a": "usw2-az3"}},
-          pool={"instanceType": "p5e.48xlarge"}), "RES008", "spec.nodePools[0].zone", "not offered in `us-west-2b`",
-     "it is offered in `us-west-2a`"),
-    (spec(region="eu-north-1", pool={"instanceType": "p5e.48xlarge", "zone": "eu-north-1b"}), "RES008",
-     "spec.nodePools[0].zone", "not offered in `eu-north-1b`", "it is offered in `eu-north-1a`"),
-    (spec(region="us-east-1", pool={"zone": "us-east-1a"},
-          network={"zones": ["us-east-1a", "us-east-1b"], "zoneIds": {"us-east-1b": "use1-az3"}}), "RES050",
-     "spec.network.zones[1]", "`us-east-1b` is zone `use1-az3`", "take another zone of us-east-1"),
-    (spec(region="af-south-1", pool={"zone": "af-south-1a"}), "RES008", "spec.nodePools[0].instanceType",
-     "`p4d.24xlarge` is not offered in af-south-1", "us-west-2"),
-    (spec(nodePools=pools("gpu", "gpu")), "RES009", "spec.nodePools[1].name", "pool `gpu` is declared twice",
-     "`spec.nodePools[0]` has it"),
-    (spec(jobs=[{"name": "a", "image": "a:1", "command": ["x"]}] * 2), "RES009", "spec.jobs[1].name", "job `a`",
-     "rename"),
-    (spec(queues=[queue(), queue()]), "RES009", "spec.queues[1].name", "queue `q` is declared twice", "rename"),
-    (spec(queues=[queue(quota=QUOTA * 2)]), "RES009", "spec.queues[0].quota[1].pool",
-     "quota of queue `q` in pool `gpu`",
-     "remove one"),
-    (spec(priorities=[{"name": "p", "value": 1}] * 2), "RES009", "spec.priorities[1].name", "priority `p`", "rename"),
-    (spec(storage=lustre() * 2), "RES009", "spec.storage[1].name", "storage `data`", "rename"),
-    (spec(namespaces=[{"name": "a"}] * 2, queues=[queue()]), "RES009", "spec.namespaces[1].name", "namespace `a`",
-     "rename"),
-    (spec(cohorts=[{"name": "c"}] * 2), "RES009", "spec.cohorts[1].name", "cohort `c`", "rename"),
-    (spec(network={"zones": ["us-west-2a", "us-west-2c"]}), "RES010", "spec.nodePools[0].zone",
-     "the network has no subnet in `us-west-2b`", "the network is in `us-west-2a`, `us-west-2c`"),
-    (spec(job={"pool": "gpuu"}), "RES011", "spec.jobs[0].pool", "pool `gpuu` is not declared", "did you mean `gpu`?"),
-    (spec(queues=[queue(quota=[*QUOTA, {"pool": "gqu", "nodes": 1}])]), "RES011", "spec.queues[0].quota[1].pool",
-     "pool `gqu` is not declared", "write one of `gpu`"),
-    (spec(storage=lustre(), job={"mounts": [{"storage": "dta", "path": "/d"}]}), "RES012",
-     "spec.jobs[0].mounts[0].storage", "storage `dta` is not declared", "did you mean `data`?"),
-    (spec(job={"mounts": [{"storage": "dta", "path": "/d"}]}), "RES012", "spec.jobs[0].mounts[0].storage", "`dta`",
-     "declare it under `storage:`"),
-    (spec(queues=[queue()], job={"namespace": "b"}), "RES013", "spec.jobs[0].namespace",
-     "queue `q` takes no jobs from namespace `b`", "write one of `a`"),
-    (spec(namespaces=[{"name": "team-a"}], queues=[queue(namespaces=["team-b"])]), "RES013",
-     "spec.queues[0].namespaces[0]", "namespace `team-b` is not declared", "did you mean `team-a`?"),
-    (spec(cohorts=[{"name": "all"}], queues=[queue(cohort="al")]), "RES014", "spec.queues[0].cohort",
-     "cohort `al` is not declared", "did you mean `all`?"),
-    (spec(cohorts=[{"name": "all", "parent": "top"}]), "RES014", "spec.cohorts[0].parent", "cohort `top`",
-     "write one of"),
-    (spec(priorities=[{"name": "high", "value": 1}], job={"priority": "hihg"}), "RES015", "spec.jobs[0].priority",
-     "priority `hihg` is not declared", "did you mean `high`?"),
-    (spec(queues=[queue("research")], job={"queue": "reserch"}), "RES016", "spec.jobs[0].queue",
-     "queue `reserch` is not declared", "did you mean `research`?"),
-    (spec(queues=[queue("a"), queue("b")]), "RES017", "spec.jobs[0]", "names no queue, and there are 2",
-     "add `queue:` with one of `a`, `b`"),
-    (spec(nodePools=pools("a", "b")), "RES017", "spec.jobs[0]", "names no pool, and there are 2", "one of `a`, `b`"),
-    (spec(queues=[queue(namespaces=["a", "b"])]), "RES017", "spec.jobs[0]", "names no namespace", "one of `a`, `b`"),
-    (spec(system={"instanceType": "p4d.24xlarge"}), "RES018", "spec.system.instanceType", "have 8 accelerators",
-     "`m7i.2xlarge`"),
-    (spec(pool={"instanceType": "p6e-gb200.36xlarge"}), "RES019", "spec.nodePools[0].instanceType",
-     "no source tells EFA interfaces and network cards of `p6e-gb200.36xlarge`", "trainyard catalog refresh"),
-    (spec(pool={"taints": [{"key": "nvidia.com/gpu", "value": "true"}]}), "RES020", "spec.nodePools[0].taints[0]",
-     "`nvidia.com/gpu:NoSchedule` is set twice", "by themselves"),
-    (spec(pool={"taints": [{"key": "a"}, {"key": "a", "value": "b"}]}), "RES020", "spec.nodePools[0].taints[1]",
-     "`a:NoSchedule` is set twice", "remove one"),
-    (spec(queues=[queue(namespaces=["kube-system"])]), "RES021", "spec.queues[0].namespaces",
-     "namespace `kube-system` belongs to the system", "of the team's own"),
-    (spec(namespaces=[{"name": "kueue-system"}]), "RES021", "spec.namespaces[0]", "`kueue-system`", "the team's own"),
-    (spec(storage=lustre(size="1300Gi")), "RES022", "spec.storage[0].fsxLustre.size",
-     "no PERSISTENT_2 file system has a size of `1300Gi`", "`1200Gi` or `2400Gi`"),
-    (spec(storage=lustre(size="1200G")), "RES022", "spec.storage[0].fsxLustre.size", "has a size of", "`1200Gi`"),
-    (spec(storage=lustre(deployment="SCRATCH_1", size="4800Gi", mountName="fsx")), "RES022",
-     "spec.storage[0].fsxLustre.size", "no SCRATCH_1", "`3600Gi` or `7200Gi`"),
-    (spec(storage=lustre(deployment="PERSISTENT_1", throughputPerTiB=12, size="1200Gi")), "RES022",
-     "spec.storage[0].fsxLustre.size", "no PERSISTENT_1", "`6000Gi`"),
-    (spec(storage=lustre(throughputPerTiB=100)), "RES023", "spec.storage[0].fsxLustre.throughputPerTiB",
-     "a throughput of 100 MB/s", "write one of `125`, `250`, `500`, `1000`"),
-    (spec(storage=lustre(deployment="SCRATCH_2", throughputPerTiB=200)), "RES023",
-     "spec.storage[0].fsxLustre.throughputPerTiB", "no SCRATCH_2", "remove it"),
-    (spec(job={"nodes": 1, "model": {"parameters": 70e9, "sharding": "full"}}), "RES024",
-     "spec.jobs[0].model.parameters", "takes 1,043.1 GiB (16 bytes a parameter)", "write `nodes: 4`"),
-    (spec(pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}, job={"resources": {"gpus": 1}}), "RES025",
-     "spec.jobs[0].resources.gpus", "`m7i.16xlarge` has none", "remove it"),
-    (spec(network={"cidr": "10.0.0.0/24"}, pool={"nodes": {"max": 16}}), "RES026", "spec.network.cidr",
-     "is a /27 with 27 addresses; 16 nodes and their pods need 32 at least", "`10.0.0.0/16`"),
-    (spec(job={"timeout": "2h", "checkpoint": {"path": "/tmp/c", "every": "2h"}}), "RES029",
-     "spec.jobs[0].checkpoint.every", "is ended after 2h, before it saves", "more often than every 2h"),
-    (spec(storage=lustre(), job={"mounts": [{"storage": "data", "path": "/dev/shm/"}]}), "RES031",
-     "spec.jobs[0].mounts[0].path", "`data` at `/dev/shm/`, where the shared memory", "another path"),
-    (spec(storage=lustre(), job={"mounts": [{"storage": "data", "path": "/a"}, {"storage": "data", "path": "/a/"}]}),
-     "RES031", "spec.jobs[0].mounts[1].path", "where another mount is", "another path"),
-    (spec(pool={"instanceType": "g6f.2xlarge"}), "RES032", "spec.nodePools[0].instanceType", "has 0.25 of a GPU",
-     "`g6.xlarge`"),
-    (spec(storage=lustre(), job={"checkpoint": {"path": "/a/b/c"}, "mounts": [
-        {"storage": "data", "path": "/a"}, {"storage": "data", "path": "/a/b", "readOnly": True}]}),
-     "RES035", "spec.jobs[0].checkpoint.path", "saves to `/a/b/c`, which is mounted read-only", "the mount at `/a/b`"),
-    (spec(region="us-gov-west-1", pool={"zone": "us-gov-west-1a"}), "RES038", "spec.region",
-     "those of `us-gov-west-1` are not known beside `us-gov-west-1a`", "`network: {zones: [us-gov-west-1a, …]}`"),
-    (spec(job={"resources": {"cpu": "95200m"}}), "RES037", "spec.jobs[0].resources.cpu",
-     "asks for 95200m of `cpu` a node, and the DaemonSets that may come leave 95130m of `p4d.24xlarge`",
-     "ask for at most 95130m"),
-    (spec(versions={"trainer": "2.1.0", "kueue": "0.19.2"}), "RES034", "spec.versions.kueue",
-     "kueue `0.19.2` does not work with trainer `2.1.0`", "take kueue `0.16.9` with trainer 2.1"),
-    (spec(versions={"kueue": "0.16.9"}), "RES034", "spec.versions.kueue",
-     "kueue `0.16.9` does not work with trainer `2.3.0`", "left out, kueue follows"),
-    (spec(pool={"instanceType": "c7g.medium"}), "RES033", "spec.nodePools[0].instanceType", "leaves no whole CPU",
-     "a larger size of c7g"),
-    (spec(pool={"instanceType": "t3.nano", "zone": "us-west-2a"}), "RES033", "spec.nodePools[0].instanceType",
-     "or no GiB", "a larger size of t3"),
-    (spec(job={"env": {"A": "x"}, "secrets": [{"env": "A", "secret": "s", "key": "k"}]}), "RES009",
-     "spec.jobs[0].secrets[0].env", "variable `A` of job `train` is declared twice", "rename"),
-    (spec(versions={"trainer": "2.1.0"}, job={"timeout": "1h"}), "RES028", "spec.jobs[0].timeout",
-     "job `train` has a timeout, and Trainer `2.1.0` knows none", "remove it"),
-]  # fmt: skip
+    (
+        spec(release="2026.10"),
+        "RES001",
+        "spec.release",
+        "release `2026.10` is unknown",
+        "did you mean `2026.11`?",
+    ),
+    (
+        spec(versions={"kueue": "0.10.1"}),
+        "RES002",
+        "spec.versions.kueue",
+        "not supported by release 2026.11",
+        "`0.19.x`",
+    ),
+    (
+        spec(versions={"kubernetes": "1.20"}),
+        "RES002",
+        "spec.versions.kubernetes",
+        "not supported",
+        "write one of `1.35`,",
+    ),
+    (
+        spec(region="us-wset-2", pool={"zone": None}),
+        "RES003",
+        "spec.region",
+        "`us-wset-2` is unknown",
+        "did you mean `us-west-2`?",
+    ),
+    (
+        spec(region="us-gov-west-1", pool={"zone": "us-west-2a"}),
+        "RES004",
+        "spec.nodePools[0].zone",
+        "`us-west-2a` is not in region `us-gov-west-1`",
+        "like `us-gov-west-1a`",
+    ),
+    (
+        spec(pool={"zone": "eu-west-1a"}),
+        "RES004",
+        "spec.nodePools[0].zone",
+        "`eu-west-1a` is not in region `us-west-2`",
+        "us-west-2 has `us-west-2a`",
+    ),
+    (
+        spec(network={"zones": ["us-west-2b", "eu-west-1a"]}),
+        "RES004",
+        "spec.network.zones[1]",
+        "`eu-west-1a`",
+        "`us-west-2a`",
+    ),
+    (
+        spec(network={"vpc": {**VPC, "public": {"us-east-1a": "subnet-2a1b2c3d"}}}),
+        "RES004",
+        "spec.network.vpc.public.us-east-1a",
+        "`us-east-1a`",
+        "us-west-2 has",
+    ),
+    (
+        spec(storage=lustre(zone="eu-west-1a")),
+        "RES004",
+        "spec.storage[0].fsxLustre.zone",
+        "`eu-west-1a`",
+        "us-west-2 has",
+    ),
+    (
+        spec(pool={"instanceType": "p4d.24xlrge"}),
+        "RES005",
+        "spec.nodePools[0].instanceType",
+        "`p4d.24xlrge` is unknown",
+        "did you mean `p4d.24xlarge`?",
+    ),
+    (
+        spec(pool={"instanceType": "zz9.huge"}),
+        "RES005",
+        "spec.nodePools[0].instanceType",
+        "`zz9.huge`",
+        "trainyard catalog",
+    ),
+    (
+        spec(system={"instanceType": "m7i.2xlrge"}),
+        "RES005",
+        "spec.system.instanceType",
+        "`m7i.2xlrge`",
+        "`m7i.2xlarge`",
+    ),
+    (
+        spec(pool={"zone": None, "instanceType": "g6e.48xlarge"}),
+        "RES006",
+        "spec.nodePools[0]",
+        "`gpu` names no zone",
+        "add `zone:` with one of `us-west-2a`",
+    ),
+    (
+        spec(pool={"instanceType": "g5g.metal", "zone": "us-west-2a", "efa": True}),
+        "RES007",
+        "spec.nodePools[0].efa",
+        "`g5g.metal` has no EFA",
+        "remove it",
+    ),
+    (
+        spec(pool={"zone": None, "instanceType": "p5e.48xlarge"}),
+        "RES006",
+        "spec.nodePools[0]",
+        "`gpu` names no zone",
+        "add `zone:`; `p5e.48xlarge` is offered in `usw2-az3`",
+    ),
+    (
+        spec(network={"zoneIds": {"us-west-2b": "use1-az1"}}),
+        "RES004",
+        "spec.network.zoneIds.us-west-2b",
+        "zone `use1-az1` is not in region `us-west-2`",
+        "us-west-2 has `usw2-az1`",
+    ),
+    (
+        spec(
+            network={"zoneIds": {"us-west-2b": "usw2-az1"}},
+            pool={"instanceType": "p5e.48xlarge"},
+        ),
+        "RES008",
+        "spec.nodePools[0].zone",
+        "not offered in `us-west-2b` (usw2-az1)",
+        "it is offered in `usw2-az3`",
+    ),
+    (
+        spec(
+            network={"zoneIds": {"us-west-2b": "usw2-az1", "us-west-2a": "usw2-az3"}},
+            pool={"instanceType": "p5e.48xlarge"},
+        ),
+        "RES008",
+        "spec.nodePools[0].zone",
+        "not offered in `us-west-2b`",
+        "it is offered in `us-west-2a`",
+    ),
+    (
+        spec(
+            region="eu-north-1",
+            pool={"instanceType": "p5e.48xlarge", "zone": "eu-north-1b"},
+        ),
+        "RES008",
+        "spec.nodePools[0].zone",
+        "not offered in `eu-north-1b`",
+        "it is offered in `eu-north-1a`",
+    ),
+    (
+        spec(
+            region="us-east-1",
+            pool={"zone": "us-east-1a"},
+            network={
+                "zones": ["us-east-1a", "us-east-1b"],
+                "zoneIds": {"us-east-1b": "use1-az3"},
+            },
+        ),
+        "RES050",
+        "spec.network.zones[1]",
+        "`us-east-1b` is zone `use1-az3`",
+        "take another zone of us-east-1",
+    ),
+    (
+        spec(region="af-south-1", pool={"zone": "af-south-1a"}),
+        "RES008",
+        "spec.nodePools[0].instanceType",
+        "`p4d.24xlarge` is not offered in af-south-1",
+        "us-west-2",
+    ),
+    (
+        spec(nodePools=pools("gpu", "gpu")),
+        "RES009",
+        "spec.nodePools[1].name",
+        "pool `gpu` is declared twice",
+        "`spec.nodePools[0]` has it",
+    ),
+    (
+        spec(jobs=[{"name": "a", "image": "a:1", "command": ["x"]}] * 2),
+        "RES009",
+        "spec.jobs[1].name",
+        "job `a`",
+        "rename",
+    ),
+    (
+        spec(queues=[queue(), queue()]),
+        "RES009",
+        "spec.queues[1].name",
+        "queue `q` is declared twice",
+        "rename",
+    ),
+    (
+        spec(queues=[queue(quota=QUOTA * 2)]),
+        "RES009",
+        "spec.queues[0].quota[1].pool",
+        "quota of queue `q` in pool `gpu`",
+        "remove one",
+    ),
+    (
+        spec(priorities=[{"name": "p", "value": 1}] * 2),
+        "RES009",
+        "spec.priorities[1].name",
+        "priority `p`",
+        "rename",
+    ),
+    (
+        spec(storage=lustre() * 2),
+        "RES009",
+        "spec.storage[1].name",
+        "storage `data`",
+        "rename",
+    ),
+    (
+        spec(namespaces=[{"name": "a"}] * 2, queues=[queue()]),
+        "RES009",
+        "spec.namespaces[1].name",
+        "namespace `a`",
+        "rename",
+    ),
+    (
+        spec(cohorts=[{"name": "c"}] * 2),
+        "RES009",
+        "spec.cohorts[1].name",
+        "cohort `c`",
+        "rename",
+    ),
+    (
+        spec(network={"zones": ["us-west-2a", "us-west-2c"]}),
+        "RES010",
+        "spec.nodePools[0].zone",
+        "the network has no subnet in `us-west-2b`",
+        "the network is in `us-west-2a`, `us-west-2c`",
+    ),
+    (
+        spec(job={"pool": "gpuu"}),
+        "RES011",
+        "spec.jobs[0].pool",
+        "pool `gpuu` is not declared",
+        "did you mean `gpu`?",
+    ),
+    (
+        spec(queues=[queue(quota=[*QUOTA, {"pool": "gqu", "nodes": 1}])]),
+        "RES011",
+        "spec.queues[0].quota[1].pool",
+        "pool `gqu` is not declared",
+        "write one of `gpu`",
+    ),
+    (
+        spec(storage=lustre(), job={"mounts": [{"storage": "dta", "path": "/d"}]}),
+        "RES012",
+        "spec.jobs[0].mounts[0].storage",
+        "storage `dta` is not declared",
+        "did you mean `data`?",
+    ),
+    (
+        spec(job={"mounts": [{"storage": "dta", "path": "/d"}]}),
+        "RES012",
+        "spec.jobs[0].mounts[0].storage",
+        "`dta`",
+        "declare it under `storage:`",
+    ),
+    (
+        spec(queues=[queue()], job={"namespace": "b"}),
+        "RES013",
+        "spec.jobs[0].namespace",
+        "queue `q` takes no jobs from namespace `b`",
+        "write one of `a`",
+    ),
+    (
+        spec(namespaces=[{"name": "team-a"}], queues=[queue(namespaces=["team-b"])]),
+        "RES013",
+        "spec.queues[0].namespaces[0]",
+        "namespace `team-b` is not declared",
+        "did you mean `team-a`?",
+    ),
+    (
+        spec(cohorts=[{"name": "all"}], queues=[queue(cohort="al")]),
+        "RES014",
+        "spec.queues[0].cohort",
+        "cohort `al` is not declared",
+        "did you mean `all`?",
+    ),
+    (
+        spec(cohorts=[{"name": "all", "parent": "top"}]),
+        "RES014",
+        "spec.cohorts[0].parent",
+        "cohort `top`",
+        "write one of",
+    ),
+    (
+        spec(priorities=[{"name": "high", "value": 1}], job={"priority": "hihg"}),
+        "RES015",
+        "spec.jobs[0].priority",
+        "priority `hihg` is not declared",
+        "did you mean `high`?",
+    ),
+    (
+        spec(queues=[queue("research")], job={"queue": "reserch"}),
+        "RES016",
+        "spec.jobs[0].queue",
+        "queue `reserch` is not declared",
+        "did you mean `research`?",
+    ),
+    (
+        spec(queues=[queue("a"), queue("b")]),
+        "RES017",
+        "spec.jobs[0]",
+        "names no queue, and there are 2",
+        "add `queue:` with one of `a`, `b`",
+    ),
+    (
+        spec(nodePools=pools("a", "b")),
+        "RES017",
+        "spec.jobs[0]",
+        "names no pool, and there are 2",
+        "one of `a`, `b`",
+    ),
+    (
+        spec(queues=[queue(namespaces=["a", "b"])]),
+        "RES017",
+        "spec.jobs[0]",
+        "names no namespace",
+        "one of `a`, `b`",
+    ),
+    (
+        spec(system={"instanceType": "p4d.24xlarge"}),
+        "RES018",
+        "spec.system.instanceType",
+        "have 8 accelerators",
+        "`m7i.2xlarge`",
+    ),
+    (
+        spec(pool={"instanceType": "p6e-gb200.36xlarge"}),
+        "RES019",
+        "spec.nodePools[0].instanceType",
+        "no source tells EFA interfaces and network cards of `p6e-gb200.36xlarge`",
+        "trainyard catalog refresh",
+    ),
+    (
+        spec(pool={"taints": [{"key": "nvidia.com/gpu", "value": "true"}]}),
+        "RES020",
+        "spec.nodePools[0].taints[0]",
+        "`nvidia.com/gpu:NoSchedule` is set twice",
+        "by themselves",
+    ),
+    (
+        spec(pool={"taints": [{"key": "a"}, {"key": "a", "value": "b"}]}),
+        "RES020",
+        "spec.nodePools[0].taints[1]",
+        "`a:NoSchedule` is set twice",
+        "remove one",
+    ),
+    (
+        spec(queues=[queue(namespaces=["kube-system"])]),
+        "RES021",
+        "spec.queues[0].namespaces",
+        "namespace `kube-system` belongs to the system",
+        "of the team's own",
+    ),
+    (
+        spec(namespaces=[{"name": "kueue-system"}]),
+        "RES021",
+        "spec.namespaces[0]",
+        "`kueue-system`",
+        "the team's own",
+    ),
+    (
+        spec(storage=lustre(size="1300Gi")),
+        "RES022",
+        "spec.storage[0].fsxLustre.size",
+        "no PERSISTENT_2 file system has a size of `1300Gi`",
+        "`1200Gi` or `2400Gi`",
+    ),
+    (
+        spec(storage=lustre(size="1200G")),
+        "RES022",
+        "spec.storage[0].fsxLustre.size",
+        "has a size of",
+        "`1200Gi`",
+    ),
+    (
+        spec(storage=lustre(deployment="SCRATCH_1", size="4800Gi", mountName="fsx")),
+        "RES022",
+        "spec.storage[0].fsxLustre.size",
+        "no SCRATCH_1",
+        "`3600Gi` or `7200Gi`",
+    ),
+    (
+        spec(
+            storage=lustre(
+                deployment="PERSISTENT_1", throughputPerTiB=12, size="1200Gi"
+            )
+        ),
+        "RES022",
+        "spec.storage[0].fsxLustre.size",
+        "no PERSISTENT_1",
+        "`6000Gi`",
+    ),
+    (
+        spec(storage=lustre(throughputPerTiB=100)),
+        "RES023",
+        "spec.storage[0].fsxLustre.throughputPerTiB",
+        "a throughput of 100 MB/s",
+        "write one of `125`, `250`, `500`, `1000`",
+    ),
+    (
+        spec(storage=lustre(deployment="SCRATCH_2", throughputPerTiB=200)),
+        "RES023",
+        "spec.storage[0].fsxLustre.throughputPerTiB",
+        "no SCRATCH_2",
+        "remove it",
+    ),
+    (
+        spec(job={"nodes": 1, "model": {"parameters": 70e9, "sharding": "full"}}),
+        "RES024",
+        "spec.jobs[0].model.parameters",
+        "takes 1,043.1 GiB (16 bytes a parameter)",
+        "write `nodes: 4`",
+    ),
+    (
+        spec(
+            pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"},
+            job={"resources": {"gpus": 1}},
+        ),
+        "RES025",
+        "spec.jobs[0].resources.gpus",
+        "`m7i.16xlarge` has none",
+        "remove it",
+    ),
+    (
+        spec(network={"cidr": "10.0.0.0/24"}, pool={"nodes": {"max": 16}}),
+        "RES026",
+        "spec.network.cidr",
+        "is a /27 with 27 addresses; 16 nodes and their pods need 32 at least",
+        "`10.0.0.0/16`",
+    ),
+    (
+        spec(job={"timeout": "2h", "checkpoint": {"path": "/tmp/c", "every": "2h"}}),
+        "RES029",
+        "spec.jobs[0].checkpoint.every",
+        "is ended after 2h, before it saves",
+        "more often than every 2h",
+    ),
+    (
+        spec(
+            storage=lustre(), job={"mounts": [{"storage": "data", "path": "/dev/shm/"}]}
+        ),
+        "RES031",
+        "spec.jobs[0].mounts[0].path",
+        "`data` at `/dev/shm/`, where the shared memory",
+        "another path",
+    ),
+    (
+        spec(
+            storage=lustre(),
+            job={
+                "mounts": [
+                    {"storage": "data", "path": "/a"},
+                    {"storage": "data", "path": "/a/"},
+                ]
+            },
+        ),
+        "RES031",
+        "spec.jobs[0].mounts[1].path",
+        "where another mount is",
+        "another path",
+    ),
+    (
+        spec(pool={"instanceType": "g6f.2xlarge"}),
+        "RES032",
+        "spec.nodePools[0].instanceType",
+        "has 0.25 of a GPU",
+        "`g6.xlarge`",
+    ),
+    (
+        spec(
+            storage=lustre(),
+            job={
+                "checkpoint": {"path": "/a/b/c"},
+                "mounts": [
+                    {"storage": "data", "path": "/a"},
+                    {"storage": "data", "path": "/a/b", "readOnly": True},
+                ],
+            },
+        ),
+        "RES035",
+        "spec.jobs[0].checkpoint.path",
+        "saves to `/a/b/c`, which is mounted read-only",
+        "the mount at `/a/b`",
+    ),
+    (
+        spec(region="us-gov-west-1", pool={"zone": "us-gov-west-1a"}),
+        "RES038",
+        "spec.region",
+        "those of `us-gov-west-1` are not known beside `us-gov-west-1a`",
+        "`network: {zones: [us-gov-west-1a, …]}`",
+    ),
+    (
+        spec(job={"resources": {"cpu": "95200m"}}),
+        "RES037",
+        "spec.jobs[0].resources.cpu",
+        "asks for 95200m of `cpu` a node, and the DaemonSets that may come leave 95130m of `p4d.24xlarge`",
+        "ask for at most 95130m",
+    ),
+    (
+        spec(versions={"trainer": "2.1.0", "kueue": "0.19.2"}),
+        "RES034",
+        "spec.versions.kueue",
+        "kueue `0.19.2` does not work with trainer `2.1.0`",
+        "take kueue `0.16.9` with trainer 2.1",
+    ),
+    (
+        spec(versions={"kueue": "0.16.9"}),
+        "RES034",
+        "spec.versions.kueue",
+        "kueue `0.16.9` does not work with trainer `2.3.0`",
+        "left out, kueue follows",
+    ),
+    (
+        spec(pool={"instanceType": "c7g.medium"}),
+        "RES033",
+        "spec.nodePools[0].instanceType",
+        "leaves no whole CPU",
+        "a larger size of c7g",
+    ),
+    (
+        spec(pool={"instanceType": "t3.nano", "zone": "us-west-2a"}),
+        "RES033",
+        "spec.nodePools[0].instanceType",
+        "or no GiB",
+        "a larger size of t3",
+    ),
+    (
+        spec(
+            job={
+                "env": {"A": "x"},
+                "secrets": [{"env": "A", "secret": "s", "key": "k"}],
+            }
+        ),
+        "RES009",
+        "spec.jobs[0].secrets[0].env",
+        "variable `A` of job `train` is declared twice",
+        "rename",
+    ),
+    (
+        spec(versions={"trainer": "2.1.0"}, job={"timeout": "1h"}),
+        "RES028",
+        "spec.jobs[0].timeout",
+        "job `train` has a timeout, and Trainer `2.1.0` knows none",
+        "remove it",
+    ),
+]
 
 
 @pytest.mark.parametrize(("data", "code", "at", "message", "help"), CASES)
-def test_each_fault_is_told_at_its_place(data: dict[str, Any], code: str, at: str, message: str, help: str) -> None:
+def test_each_fault_is_told_at_its_place(
+    data: dict[str, Any], code: str, at: str, message: str, help: str
+) -> None:
     plan, found = resolved(data)
     assert plan is None
     assert [(each.code, str(each.at)) for each in found] == [(code, at)]
@@ -193,8 +605,11 @@ def test_every_error_code_of_the_resolution_has_a_case() -> None:
 
     from resolve.test_bounds import CASES as BOUNDS
 
-    used = {code for path in (ROOT / "compiler" / "resolve").glob("*.py") for code in re.findall(r'"(RES\d{3})"',
-        path.read_text())}
+    used = {
+        code
+        for path in (ROOT / "compiler" / "resolve").glob("*.py")
+        for code in re.findall(r'"(RES\d{3})"', path.read_text())
+    }
     assert used - {code for _, code, *_ in (*CASES, *BOUNDS)} == set()
 
 
@@ -228,13 +643,22 @@ def test_all_faults_are_told_at_once_each_on_its_line() -> None:
     model, faults = load(source)
     assert model is not None, faults
     found = [each.locate(source) for each in resolve(model, load_catalog())[1]]
-    assert sorted((each.code, each.span.line, each.span.column) for each in found if each.span) == [
-        ("RES008", 10, 13), ("RES011", 16, 18), ("RES015", 21, 17), ("RES017", 18, 7),
-    ]  # fmt: skip
+    assert sorted(
+        (each.code, each.span.line, each.span.column) for each in found if each.span
+    ) == [
+        ("RES008", 10, 13),
+        ("RES011", 16, 18),
+        ("RES015", 21, 17),
+        ("RES017", 18, 7),
+    ]
 
 
 def test_a_pool_that_has_a_fault_of_its_own_makes_no_second_one() -> None:
-    data = spec(pool={"instanceType": "p4d.24xlrge"}, queues=[queue()], job={"pool": "gpu", "queue": "q"})
+    data = spec(
+        pool={"instanceType": "p4d.24xlrge"},
+        queues=[queue()],
+        job={"pool": "gpu", "queue": "q"},
+    )
     assert [each.code for each in faults_of(data)] == ["RES005"]
 
 
@@ -242,7 +666,10 @@ def test_a_pool_that_has_a_fault_of_its_own_makes_no_second_one() -> None:
 
 
 def test_a_type_that_a_region_lacks_is_told_once_for_all_zones() -> None:
-    data = spec(region="af-south-1", pool={"zone": None, "zones": ["af-south-1a", "af-south-1b"]})
+    data = spec(
+        region="af-south-1",
+        pool={"zone": None, "zones": ["af-south-1a", "af-south-1b"]},
+    )
     assert [each.code for each in faults_of(data)] == ["RES008"]
 
 
@@ -254,21 +681,38 @@ def model(**fields: Any) -> dict[str, Any]:
     return {"parameters": 8e9, **fields}
 
 
-@pytest.mark.parametrize(("fields", "size"), [
-    ({}, 16), ({"precision": "bf16"}, 16), ({"precision": "fp16"}, 16), ({"precision": "fp32"}, 16),
-    ({"precision": "fp8"}, 15), ({"optimizerBytes": 2}, 6), ({"precision": "fp32", "optimizerBytes": 0}, 8),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fields", "size"),
+    [
+        ({}, 16),
+        ({"precision": "bf16"}, 16),
+        ({"precision": "fp16"}, 16),
+        ({"precision": "fp32"}, 16),
+        ({"precision": "fp8"}, 15),
+        ({"optimizerBytes": 2}, 6),
+        ({"precision": "fp32", "optimizerBytes": 0}, 8),
+    ],
+)
 def test_bytes_a_parameter(fields: dict[str, Any], size: int) -> None:
     assert bytes_a_parameter(Model.model_validate(model(**fields))) == size
 
 
 # 8 × 40 GiB a node of p4d.24xlarge: 2.68e9 parameters a GPU at 16 bytes, 21.47e9 a node.
-@pytest.mark.parametrize(("fields", "nodes", "fits"), [
-    ({"parameters": 2.68e9}, 1, True), ({"parameters": 2.69e9}, 1, False), ({"parameters": 2.69e9}, 4, False),
-    ({"parameters": 21.4e9, "sharding": "full"}, 1, True), ({"parameters": 21.5e9, "sharding": "full"}, 1, False),
-    ({"parameters": 85e9, "sharding": "full"}, 4, True), ({"parameters": 7e9, "optimizerBytes": 2}, 1, True),
-])  # fmt: skip
-def test_the_state_alone_must_fit(fields: dict[str, Any], nodes: int, fits: bool) -> None:
+@pytest.mark.parametrize(
+    ("fields", "nodes", "fits"),
+    [
+        ({"parameters": 2.68e9}, 1, True),
+        ({"parameters": 2.69e9}, 1, False),
+        ({"parameters": 2.69e9}, 4, False),
+        ({"parameters": 21.4e9, "sharding": "full"}, 1, True),
+        ({"parameters": 21.5e9, "sharding": "full"}, 1, False),
+        ({"parameters": 85e9, "sharding": "full"}, 4, True),
+        ({"parameters": 7e9, "optimizerBytes": 2}, 1, True),
+    ],
+)
+def test_the_state_alone_must_fit(
+    fields: dict[str, Any], nodes: int, fits: bool
+) -> None:
     found = faults_of(spec(job={"nodes": nodes, "model": model(**fields)}))
     assert [each.code for each in found] == ([] if fits else ["RES024"])
 
@@ -282,18 +726,25 @@ def test_the_help_names_the_fewest_nodes_and_they_suffice() -> None:
 
 
 def test_the_help_says_where_a_pool_ends_and_when_sharding_is_enough() -> None:
-    (beyond,) = faults_of(spec(job={"nodes": 4, "model": model(parameters=400e9, sharding="full")}))
+    (beyond,) = faults_of(
+        spec(job={"nodes": 4, "model": model(parameters=400e9, sharding="full")})
+    )
     assert "`nodes: 19`" in beyond.help
     assert "pool `gpu` has 4 at most" in beyond.help
     (unsharded,) = faults_of(spec(job={"nodes": 4, "model": model(parameters=70e9)}))
     assert "each accelerator has 40.0 GiB" in unsharded.message
-    assert unsharded.help == "write `sharding: full` if the program shards its state (FSDP, ZeRO-3)"
+    assert (
+        unsharded.help
+        == "write `sharding: full` if the program shards its state (FSDP, ZeRO-3)"
+    )
 
 
 def test_only_the_accelerators_that_a_job_asks_hold_its_state() -> None:
     job = {"nodes": 1, "model": model(parameters=20e9, sharding="full")}
     assert faults_of(spec(job=job)) == []
-    assert [each.code for each in faults_of(spec(job={**job, "resources": {"gpus": 4}}))] == ["RES024"]
+    assert [
+        each.code for each in faults_of(spec(job={**job, "resources": {"gpus": 4}}))
+    ] == ["RES024"]
 
 
 def test_a_job_on_cpus_is_not_held_against_gpu_memory() -> None:
@@ -304,30 +755,66 @@ def test_a_job_on_cpus_is_not_held_against_gpu_memory() -> None:
 # --- file systems and subnets
 
 
-@pytest.mark.parametrize(("deployment", "sizes"), [
-    ("SCRATCH_1", (1200, 2400, 3600, 7200)), ("SCRATCH_2", (1200, 2400, 4800, 38400)),
-    ("PERSISTENT_1", (1200, 2400, 1800, 6000)), ("PERSISTENT_2", (1200, 2400, 14400, 38400)),
-])  # fmt: skip
-def test_sizes_that_a_file_system_can_have(deployment: str, sizes: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(
+    ("deployment", "sizes"),
+    [
+        ("SCRATCH_1", (1200, 2400, 3600, 7200)),
+        ("SCRATCH_2", (1200, 2400, 4800, 38400)),
+        ("PERSISTENT_1", (1200, 2400, 1800, 6000)),
+        ("PERSISTENT_2", (1200, 2400, 14400, 38400)),
+    ],
+)
+def test_sizes_that_a_file_system_can_have(
+    deployment: str, sizes: tuple[int, ...]
+) -> None:
     for size in sizes:
         mount = "fsx" if deployment == "SCRATCH_1" else "abcdefgh"
-        assert faults_of(spec(storage=lustre(deployment=deployment, size=f"{size}Gi", mountName=mount))) == []
+        assert (
+            faults_of(
+                spec(
+                    storage=lustre(
+                        deployment=deployment, size=f"{size}Gi", mountName=mount
+                    )
+                )
+            )
+            == []
+        )
 
 
-@pytest.mark.parametrize(("deployment", "throughput", "size"), [
-    ("PERSISTENT_1", 12, 6000), ("PERSISTENT_1", 40, 1800), ("PERSISTENT_1", 200, 1200), ("PERSISTENT_2", 1000, 2400),
-])  # fmt: skip
-def test_throughputs_that_a_file_system_can_have(deployment: str, throughput: int, size: int) -> None:
-    storage = lustre(deployment=deployment, throughputPerTiB=throughput, size=f"{size}Gi")
+@pytest.mark.parametrize(
+    ("deployment", "throughput", "size"),
+    [
+        ("PERSISTENT_1", 12, 6000),
+        ("PERSISTENT_1", 40, 1800),
+        ("PERSISTENT_1", 200, 1200),
+        ("PERSISTENT_2", 1000, 2400),
+    ],
+)
+def test_throughputs_that_a_file_system_can_have(
+    deployment: str, throughput: int, size: int
+) -> None:
+    storage = lustre(
+        deployment=deployment, throughputPerTiB=throughput, size=f"{size}Gi"
+    )
     assert faults_of(spec(storage=storage)) == []
 
 
-@pytest.mark.parametrize(("cidr", "nodes", "fits"), [
-    ("10.0.0.0/24", 13, True), ("10.0.0.0/24", 14, False), ("10.0.0.0/16", 4000, True), (None, 5000, False),
-])  # fmt: skip
-def test_a_new_subnet_has_an_address_for_each_node_and_its_pod(cidr: str | None, nodes: int, fits: bool) -> None:
+@pytest.mark.parametrize(
+    ("cidr", "nodes", "fits"),
+    [
+        ("10.0.0.0/24", 13, True),
+        ("10.0.0.0/24", 14, False),
+        ("10.0.0.0/16", 4000, True),
+        (None, 5000, False),
+    ],
+)
+def test_a_new_subnet_has_an_address_for_each_node_and_its_pod(
+    cidr: str | None, nodes: int, fits: bool
+) -> None:
     network = {"cidr": cidr} if cidr else {}
-    found = faults_of(spec(network=network, pool={"nodes": {"max": nodes}}, job={"nodes": 4}))
+    found = faults_of(
+        spec(network=network, pool={"nodes": {"max": nodes}}, job={"nodes": 4})
+    )
     assert [each.code for each in found] == ([] if fits else ["RES026"])
 
 
@@ -350,9 +837,15 @@ def test_a_zone_of_which_nobody_knows_where_it_is_gets_a_warning() -> None:
     plan, found = resolved(spec(pool={"instanceType": "p5e.48xlarge"}))
     assert plan is not None
     (doubt,) = found
-    assert (doubt.code, doubt.severity, str(doubt.at)) == ("RES008", Severity.WARNING, "spec.nodePools[0].zone")
-    assert doubt.message == ("`p5e.48xlarge` may not be offered in `us-west-2b`: us-west-2 has it in `usw2-az3`, "
-                             "and names of zones differ by account")
+    assert (doubt.code, doubt.severity, str(doubt.at)) == (
+        "RES008",
+        Severity.WARNING,
+        "spec.nodePools[0].zone",
+    )
+    assert doubt.message == (
+        "`p5e.48xlarge` may not be offered in `us-west-2b`: us-west-2 has it in `usw2-az3`, "
+        "and names of zones differ by account"
+    )
     assert "network: {zoneIds: {us-west-2b: usw2-az1}}" in doubt.help
     assert "trainyard catalog refresh --region us-west-2" in doubt.help
 
@@ -360,34 +853,56 @@ def test_a_zone_of_which_nobody_knows_where_it_is_gets_a_warning() -> None:
 @pytest.mark.parametrize("zone_id", ["usw2-az3", "usw2-az9"])
 def test_a_zone_with_its_id_is_taken_for_what_it_is(zone_id: str) -> None:
     """One that has the type in the catalog, and one that the catalog does not know."""
-    plan, found = resolved(spec(pool={"instanceType": "p5e.48xlarge"}, network={"zoneIds": {"us-west-2b": zone_id}}))
+    plan, found = resolved(
+        spec(
+            pool={"instanceType": "p5e.48xlarge"},
+            network={"zoneIds": {"us-west-2b": zone_id}},
+        )
+    )
     assert plan is not None
     assert found == []
 
 
-@pytest.mark.parametrize(("account", "severity"), [
-    ("111122223333", Severity.ERROR), ("", Severity.ERROR), ("999988887777", Severity.WARNING),
-])
+@pytest.mark.parametrize(
+    ("account", "severity"),
+    [
+        ("111122223333", Severity.ERROR),
+        ("", Severity.ERROR),
+        ("999988887777", Severity.WARNING),
+    ],
+)
 def test_names_of_a_refreshed_region_are_those_of_the_account_that_was_asked(
     account: str, severity: Severity, tmp_path: Path
 ) -> None:
     facts = json.loads((DATA / "instances.json").read_bytes())
     overlay = {
-        "schema": facts["schema"], "sources": [], "account": account, "regions": {"us-west-2": "abcd"},
+        "schema": facts["schema"],
+        "sources": [],
+        "account": account,
+        "regions": {"us-west-2": "abcd"},
         "zone_ids": {"us-west-2": {"a": "usw2-az3", "b": "usw2-az1"}},
-        "instances": {"p5e.48xlarge": {**facts["instances"]["p5e.48xlarge"], "zones": "us-west-2:a"}},
+        "instances": {
+            "p5e.48xlarge": {
+                **facts["instances"]["p5e.48xlarge"],
+                "zones": "us-west-2:a",
+            }
+        },
     }
     (tmp_path / "catalog.json").write_text(json.dumps(overlay))
     catalog = load_catalog(tmp_path / "catalog.json")
     assert catalog.faults == ()
     _, found = resolve(loaded(spec(pool={"instanceType": "p5e.48xlarge"})), catalog)
-    assert [(each.code, each.severity) for each in found if each.code == "RES008"] == [("RES008", severity)]
+    assert [(each.code, each.severity) for each in found if each.code == "RES008"] == [
+        ("RES008", severity)
+    ]
 
 
 def test_a_network_that_is_derived_leaves_zones_without_eks_out() -> None:
     """As far as their ids are known."""
     ids = {"us-east-1a": "use1-az3", "us-east-1b": "use1-az1", "us-east-1c": "use1-az2"}
-    plan, found = resolved(spec(region="us-east-1", pool={"zone": "us-east-1b"}, network={"zoneIds": ids}))
+    plan, found = resolved(
+        spec(region="us-east-1", pool={"zone": "us-east-1b"}, network={"zoneIds": ids})
+    )
     assert plan is not None, found
     assert plan.cluster is not None
     assert plan.cluster.network.zones == ("us-east-1b", "us-east-1c")
@@ -396,8 +911,16 @@ def test_a_network_that_is_derived_leaves_zones_without_eks_out() -> None:
 def test_a_name_that_the_account_may_not_have_gets_a_warning() -> None:
     """In us-west-2 each account has names of its own; elsewhere an unknown one is an error."""
     _, found = resolved(spec(pool={"zone": "us-west-2z"}))
-    assert [(each.code, each.severity) for each in found] == [("RES004", Severity.WARNING)]
-    _, found = resolved(spec(pool={"zone": "us-west-2z"}, network={"zoneIds": {"us-west-2z": "usw2-az1"}}))
+    assert [(each.code, each.severity) for each in found] == [
+        ("RES004", Severity.WARNING)
+    ]
+    _, found = resolved(
+        spec(
+            pool={"zone": "us-west-2z"}, network={"zoneIds": {"us-west-2z": "usw2-az1"}}
+        )
+    )
     assert found == []
     _, found = resolved(spec(region="us-east-2", pool={"zone": "us-east-2z"}))
-    assert [(each.code, each.severity) for each in found] == [("RES004", Severity.ERROR)]
+    assert [(each.code, each.severity) for each in found] == [
+        ("RES004", Severity.ERROR)
+    ]

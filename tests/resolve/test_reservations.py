@@ -7,10 +7,22 @@ from typing import Any
 from builders import plan_of, spec
 
 from compiler.plan.jobs import HUGEPAGES
-from compiler.plan.nodes import HOSTNAME, NODEPOOL_LABEL, POOL_LABEL, RESERVATION_LABEL, Requirement
+from compiler.plan.nodes import (
+    HOSTNAME,
+    NODEPOOL_LABEL,
+    POOL_LABEL,
+    RESERVATION_LABEL,
+    Requirement,
+)
 from compiler.resolve.topology import NETWORK_LAYERS
 
-BLOCKS = {"type": "block", "reservations": [{"id": "cr-0a100000", "nodes": 3}, {"id": "cr-0b200000", "nodes": 1}]}
+BLOCKS = {
+    "type": "block",
+    "reservations": [
+        {"id": "cr-0a100000", "nodes": 3},
+        {"id": "cr-0b200000", "nodes": 1},
+    ],
+}
 LEVEL = "kueue.x-k8s.io/podset-preferred-topology"
 
 
@@ -19,10 +31,16 @@ def pool(**more: Any) -> dict[str, Any]:
 
 
 def test_each_reservation_is_a_node_pool_with_its_class_and_as_many_nodes() -> None:
-    plan = plan_of(spec(pool=pool(labels={"team.example.com/cost": "a"}), job={"nodes": 2}))
-    assert [(each.name, each.replicas, each.limits["nodes"].value) for each in plan.node_pools] == [
-        ("gpu-cr-0a100000", 3, 3), ("gpu-cr-0b200000", 1, 1)]
-    for each, reservation in zip(plan.node_pools, ("cr-0a100000", "cr-0b200000"), strict=True):
+    plan = plan_of(
+        spec(pool=pool(labels={"team.example.com/cost": "a"}), job={"nodes": 2})
+    )
+    assert [
+        (each.name, each.replicas, each.limits["nodes"].value)
+        for each in plan.node_pools
+    ] == [("gpu-cr-0a100000", 3, 3), ("gpu-cr-0b200000", 1, 1)]
+    for each, reservation in zip(
+        plan.node_pools, ("cr-0a100000", "cr-0b200000"), strict=True
+    ):
         assert each.labels[POOL_LABEL] == "gpu"
         assert each.labels[RESERVATION_LABEL] == reservation
         assert each.labels["team.example.com/cost"] == "a"
@@ -30,7 +48,10 @@ def test_each_reservation_is_a_node_pool_with_its_class_and_as_many_nodes() -> N
         assert node_class is not None
         assert [term.id for term in node_class.reservations] == [reservation]
         assert not each.prune
-    assert plan.node_pools[1].where("replicas") == plan.flavors[0].at / "capacity" / "reservations" / 1 / "nodes"
+    assert (
+        plan.node_pools[1].where("replicas")
+        == plan.flavors[0].at / "capacity" / "reservations" / 1 / "nodes"
+    )
 
 
 def test_one_flavor_has_the_nodes_of_all_and_jobs_select_them() -> None:
@@ -41,11 +62,16 @@ def test_one_flavor_has_the_nodes_of_all_and_jobs_select_them() -> None:
 
 
 def test_the_reservation_is_the_widest_level_of_the_topology() -> None:
-    plain, network = plan_of(spec(pool=pool(), job={"nodes": 2})), plan_of(spec(pool=pool(topology="network")))
+    plain, network = (
+        plan_of(spec(pool=pool(), job={"nodes": 2})),
+        plan_of(spec(pool=pool(topology="network"))),
+    )
     assert [(each.name, each.levels) for each in plain.topologies] == [
-        ("reservations", (RESERVATION_LABEL, HOSTNAME))]
+        ("reservations", (RESERVATION_LABEL, HOSTNAME))
+    ]
     assert [(each.name, each.levels) for each in network.topologies] == [
-        ("reservations-ec2-network", (RESERVATION_LABEL, *NETWORK_LAYERS, HOSTNAME))]
+        ("reservations-ec2-network", (RESERVATION_LABEL, *NETWORK_LAYERS, HOSTNAME))
+    ]
     for plan, level in ((plain, RESERVATION_LABEL), (network, NETWORK_LAYERS[-1])):
         assert plan.flavors[0].topology == plan.topologies[0].name
         assert plan.runtimes[0].jobs[0].pod.annotations[LEVEL] == level
@@ -63,7 +89,9 @@ def test_a_pool_that_starts_from_nothing_has_no_topology() -> None:
     assert plan.topologies == ()
     assert [each.limits["nvidia.com/gpu"].value for each in plan.node_pools] == [24, 8]
     (overlay,) = plan.node_overlays
-    assert overlay.requirements == (Requirement(NODEPOOL_LABEL, "In", ("gpu-cr-0a100000", "gpu-cr-0b200000")),)
+    assert overlay.requirements == (
+        Requirement(NODEPOOL_LABEL, "In", ("gpu-cr-0a100000", "gpu-cr-0b200000")),
+    )
     assert HUGEPAGES in overlay.capacity
 
 
@@ -71,7 +99,9 @@ def test_a_list_of_one_has_the_names_that_it_has_with_more() -> None:
     """So that a block that ends leaves the NodePools, the flavor and the topology of the others as they are."""
     both = plan_of(spec(pool=pool()))
     one = {"type": "block", "reservations": [{"id": "cr-0a100000", "nodes": 3}]}
-    left = plan_of(spec(pool=pool(capacity=one, nodes={"min": 3, "max": 3}), job={"nodes": 2}))
+    left = plan_of(
+        spec(pool=pool(capacity=one, nodes={"min": 3, "max": 3}), job={"nodes": 2})
+    )
     assert [each.name for each in left.node_pools] == ["gpu-cr-0a100000"]
     assert left.node_pools[0].labels == both.node_pools[0].labels
     assert left.flavors == both.flavors

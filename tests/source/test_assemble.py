@@ -11,7 +11,10 @@ from compiler.source.assemble import SpecSource, assemble
 from compiler.source.route import Route
 
 V = "apiVersion: trainyard.dev/v1alpha1\n"
-CLUSTER = V + "kind: TrainingCluster\nmetadata: {name: seoul}\nspec:\n  region: ap-northeast-2\n"
+CLUSTER = (
+    V
+    + "kind: TrainingCluster\nmetadata: {name: seoul}\nspec:\n  region: ap-northeast-2\n"
+)
 
 
 def part(kind: str, name: str, spec: str = "{nodes: 4}", metadata: str = "") -> str:
@@ -33,7 +36,9 @@ def put(**files: str) -> None:
 
 
 def told(*paths: str) -> list[tuple[str, str]]:
-    return [(item.code, str(item.span) if item.span else "") for item in assemble(paths)[1]]
+    return [
+        (item.code, str(item.span) if item.span else "") for item in assemble(paths)[1]
+    ]
 
 
 def only(*paths: str) -> SpecSource:
@@ -46,8 +51,17 @@ def only(*paths: str) -> SpecSource:
 def test_one_file_is_a_spec(folder: Path) -> None:
     put(a=CLUSTER)
     spec = only("a.yaml")
-    assert (spec.name, spec.path, [file.name for file in spec.files]) == ("seoul", "a.yaml", ["a.yaml"])
-    assert list(spec.document.root.to_python()) == ["apiVersion", "kind", "metadata", "spec"]
+    assert (spec.name, spec.path, [file.name for file in spec.files]) == (
+        "seoul",
+        "a.yaml",
+        ["a.yaml"],
+    )
+    assert list(spec.document.root.to_python()) == [
+        "apiVersion",
+        "kind",
+        "metadata",
+        "spec",
+    ]
 
 
 def test_parts_of_a_folder_join_its_cluster_and_keep_their_places(folder: Path) -> None:
@@ -60,50 +74,95 @@ def test_parts_of_a_folder_join_its_cluster_and_keep_their_places(folder: Path) 
     spec = only("s")
     assert spec.document.root.to_python()["spec"] == {
         "region": "ap-northeast-2",
-        "jobs": [{"name": "zero"}, {"name": "one", "nodes": 4}, {"name": "two", "nodes": 4}],
+        "jobs": [
+            {"name": "zero"},
+            {"name": "one", "nodes": 4},
+            {"name": "two", "nodes": 4},
+        ],
         "queues": [{"name": "q", "nodes": 4}],
         "nodePools": [{"name": "p", "nodes": 4}],
     }
-    assert str(spec.document.span(Route(("spec", "jobs", 1, "nodes")))) == "s/jobs/a.yaml:4:15"
-    assert str(spec.document.span(Route(("spec", "jobs", 1, "name")))) == "s/jobs/a.yaml:3:18"
-    assert str(spec.document.span(Route(("spec", "jobs", 1, "missing")))) == "s/jobs/a.yaml:4:1"
-    assert [file.name for file in spec.files] == ["s/cluster.yaml", "s/jobs/a.yaml", "s/jobs/b.yaml", "s/pool.yaml"]
+    assert (
+        str(spec.document.span(Route(("spec", "jobs", 1, "nodes"))))
+        == "s/jobs/a.yaml:4:15"
+    )
+    assert (
+        str(spec.document.span(Route(("spec", "jobs", 1, "name"))))
+        == "s/jobs/a.yaml:3:18"
+    )
+    assert (
+        str(spec.document.span(Route(("spec", "jobs", 1, "missing"))))
+        == "s/jobs/a.yaml:4:1"
+    )
+    assert [file.name for file in spec.files] == [
+        "s/cluster.yaml",
+        "s/jobs/a.yaml",
+        "s/jobs/b.yaml",
+        "s/pool.yaml",
+    ]
 
 
 def test_the_order_and_repetition_of_paths_do_not_matter(folder: Path) -> None:
-    put(s__cluster=CLUSTER, s__a=part("TrainingJob", "one"), s__b=part("TrainingJob", "two"))
+    put(
+        s__cluster=CLUSTER,
+        s__a=part("TrainingJob", "one"),
+        s__b=part("TrainingJob", "two"),
+    )
     first = only("s").document.root.to_python()
-    assert only("s/b.yaml", "./s/a.yaml", "s/cluster.yaml", "s").document.root.to_python() == first
+    assert (
+        only("s/b.yaml", "./s/a.yaml", "s/cluster.yaml", "s").document.root.to_python()
+        == first
+    )
 
 
 def test_a_stream_holds_a_cluster_and_its_jobs(folder: Path) -> None:
-    put(a=CLUSTER + "---\n" + part("TrainingJob", "one"), b=CLUSTER.replace("seoul", "busan"))
+    put(
+        a=CLUSTER + "---\n" + part("TrainingJob", "one"),
+        b=CLUSTER.replace("seoul", "busan"),
+    )
     specs, found = assemble(["."])
     assert found == []
-    assert {spec.name: len(spec.document.root.to_python()["spec"].get("jobs", [])) for spec in specs} == {
-        "seoul": 1, "busan": 0,
-    }  # fmt: skip
+    assert {
+        spec.name: len(spec.document.root.to_python()["spec"].get("jobs", []))
+        for spec in specs
+    } == {
+        "seoul": 1,
+        "busan": 0,
+    }
 
 
 def test_with_several_clusters_a_part_must_name_its_own(folder: Path) -> None:
     put(a=CLUSTER, b=CLUSTER.replace("seoul", "busan"), j=part("TrainingJob", "one"))
     found = assemble(["."])[1]
-    assert [(item.code, str(item.span)) for item in found] == [("YML042", "j.yaml:3:18")]
+    assert [(item.code, str(item.span)) for item in found] == [
+        ("YML042", "j.yaml:3:18")
+    ]
     assert [str(span) for span, _ in found[0].related] == ["a.yaml:3:18", "b.yaml:3:18"]
     put(j=part("TrainingJob", "one", metadata=", cluster: busn"))
     found = assemble(["."])[1]
-    assert [(item.code, item.help) for item in found] == [("YML043", "did you mean `busan`?")]
+    assert [(item.code, item.help) for item in found] == [
+        ("YML043", "did you mean `busan`?")
+    ]
     put(j=part("TrainingJob", "one", metadata=", cluster: busan"))
     specs, found = assemble(["."])
     assert found == []
-    assert ["jobs" in spec.document.root.to_python()["spec"] for spec in specs] == [False, True]
+    assert ["jobs" in spec.document.root.to_python()["spec"] for spec in specs] == [
+        False,
+        True,
+    ]
 
 
 def test_the_nearest_folder_above_wins(folder: Path) -> None:
-    put(a=CLUSTER, x__b=CLUSTER.replace("seoul", "busan"), x__y__z__j=part("TrainingJob", "one"))
+    put(
+        a=CLUSTER,
+        x__b=CLUSTER.replace("seoul", "busan"),
+        x__y__z__j=part("TrainingJob", "one"),
+    )
     specs, found = assemble(["."])
     assert found == []
-    assert [spec.name for spec in specs if "jobs" in spec.document.root.to_python()["spec"]] == ["busan"]
+    assert [
+        spec.name for spec in specs if "jobs" in spec.document.root.to_python()["spec"]
+    ] == ["busan"]
 
 
 def test_a_part_without_a_cluster_is_told(folder: Path) -> None:
@@ -124,18 +183,25 @@ def test_two_jobs_of_one_name_show_both_places(folder: Path) -> None:
     [
         ("- a\n", [("YML030", "f.yaml:1:1")]),
         ("kind: TrainingCluster\n", [("YML030", "f.yaml:1:1")]),
-        ("apiVersion: trainyard.dev/v1\nkind: TrainingClutser\n",
-         [("YML031", "f.yaml:1:13"), ("YML032", "f.yaml:2:7")]),
+        (
+            "apiVersion: trainyard.dev/v1\nkind: TrainingClutser\n",
+            [("YML031", "f.yaml:1:13"), ("YML032", "f.yaml:2:7")],
+        ),
         (V + "kind: [a]\n", [("YML032", "f.yaml:2:7")]),
         (V + "kind: TrainingJob\nspec: {}\n", [("YML033", "f.yaml:1:1")]),
         (V + "kind: TrainingJob\nmetadata: {}\nspec: {}\n", [("YML033", "f.yaml:3:1")]),
         (V + "kind: TrainingJob\nmetadata: {name: a}\n", [("YML034", "f.yaml:1:1")]),
         (part("TrainingJob", "a", "{name: b}"), [("YML035", "f.yaml:4:8")]),
         (part("TrainingJob", "a") + "extends: x.yaml\n", [("YML036", "f.yaml:5:1")]),
-        (part("TrainingJob", "a", metadata=", labels: {}"), [("YML036", "f.yaml:3:21")]),
+        (
+            part("TrainingJob", "a", metadata=", labels: {}"),
+            [("YML036", "f.yaml:3:21")],
+        ),
     ],
 )
-def test_headers_are_checked(folder: Path, text: str, want: list[tuple[str, str]]) -> None:
+def test_headers_are_checked(
+    folder: Path, text: str, want: list[tuple[str, str]]
+) -> None:
     put(c=CLUSTER, f=text)
     found = assemble(["."])[1]
     assert [(item.code, str(item.span)) for item in found] == want
@@ -143,9 +209,15 @@ def test_headers_are_checked(folder: Path, text: str, want: list[tuple[str, str]
 
 
 def test_keys_of_the_headers_of_kubernetes_are_sent_to_the_spec(folder: Path) -> None:
-    put(c=CLUSTER, f=part("TrainingJob", "a", metadata=", namespace: x, labels: {}, cluser: b"))
+    put(
+        c=CLUSTER,
+        f=part("TrainingJob", "a", metadata=", namespace: x, labels: {}, cluser: b"),
+    )
     assert [each.help.partition(",")[0] for each in assemble(["."])[1]] == [
-        "write it under `spec`", "write it under `spec`", "did you mean `cluster`?"]
+        "write it under `spec`",
+        "write it under `spec`",
+        "did you mean `cluster`?",
+    ]
 
 
 def test_a_misspelt_kind_gets_the_nearest_name(folder: Path) -> None:
@@ -169,10 +241,18 @@ def test_hidden_files_and_folders_are_passed_over(folder: Path) -> None:
 
 def test_output_and_policies_among_the_specs_are_passed_over(folder: Path) -> None:
     """`trainyard compile .` finds what it wrote the last time; somebody else's manifest hides nothing."""
-    put(cluster=CLUSTER, generated__seoul__flux__source="a: 1\n", policies__policy="levels: {}\n")
-    Path("generated/seoul/.manifest.json").write_text('{\n "trainyard": "0.1.0",\n "files": {}}')
+    put(
+        cluster=CLUSTER,
+        generated__seoul__flux__source="a: 1\n",
+        policies__policy="levels: {}\n",
+    )
+    Path("generated/seoul/.manifest.json").write_text(
+        '{\n "trainyard": "0.1.0",\n "files": {}}'
+    )
     assert only(".").path == "cluster.yaml"
-    Path("generated/seoul/.manifest.json").write_text('<<<<<<< a\n{\n "trainyard.dev/file": ".manifest.json",\n')
+    Path("generated/seoul/.manifest.json").write_text(
+        '<<<<<<< a\n{\n "trainyard.dev/file": ".manifest.json",\n'
+    )
     assert only(".").path == "cluster.yaml"
     Path("generated/seoul/.manifest.json").write_text('{"name": "trainyard"}')
     assert told(".") == [("YML030", "generated/seoul/flux/source.yaml:1:1")] * 2
@@ -186,48 +266,86 @@ def test_two_clusters_of_one_name_are_told(folder: Path) -> None:
 
 def test_extends_merges_maps_and_named_lists_and_null_removes(folder: Path) -> None:
     put(
-        bases__all=V + "kind: TrainingClusterBase\nmetadata: {name: shared}\nspec:\n  region: r\n  tags: [a, b]\n"
+        bases__all=V
+        + "kind: TrainingClusterBase\nmetadata: {name: shared}\nspec:\n  region: r\n  tags: [a, b]\n"
         "  network: {cidr: 10.0.0.0/16, zones: [x]}\n  jobs: [{name: one, nodes: 1, env: {A: 1}}, {name: two}]\n",
-        a=V + "kind: TrainingCluster\nextends: bases/all.yaml\nmetadata: {name: nn}\nspec:\n  region: ~\n  tags: [c]\n"
+        a=V
+        + "kind: TrainingCluster\nextends: bases/all.yaml\nmetadata: {name: nn}\nspec:\n  region: ~\n  tags: [c]\n"
         "  network: {zones: [yy]}\n  jobs: [{name: three}, {name: one, env: {B: 2}}]\n",
     )
     spec = only("a.yaml")
     assert spec.document.root.to_python() == {
-        "apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingCluster", "metadata": {"name": "nn"},
+        "apiVersion": "trainyard.dev/v1alpha1",
+        "kind": "TrainingCluster",
+        "metadata": {"name": "nn"},
         "spec": {
-            "tags": ["c"], "network": {"cidr": "10.0.0.0/16", "zones": ["yy"]},
-            "jobs": [{"name": "one", "nodes": 1, "env": {"A": 1, "B": 2}}, {"name": "two"}, {"name": "three"}],
+            "tags": ["c"],
+            "network": {"cidr": "10.0.0.0/16", "zones": ["yy"]},
+            "jobs": [
+                {"name": "one", "nodes": 1, "env": {"A": 1, "B": 2}},
+                {"name": "two"},
+                {"name": "three"},
+            ],
         },
-    }  # fmt: skip
-    assert str(spec.document.span(Route(("spec", "network", "cidr")))) == "bases/all.yaml:7:19"
-    assert str(spec.document.span(Route(("spec", "jobs", 0, "env", "B")))) == "a.yaml:9:46"
+    }
+    assert (
+        str(spec.document.span(Route(("spec", "network", "cidr"))))
+        == "bases/all.yaml:7:19"
+    )
+    assert (
+        str(spec.document.span(Route(("spec", "jobs", 0, "env", "B")))) == "a.yaml:9:46"
+    )
     assert [file.name for file in spec.files] == ["a.yaml", "bases/all.yaml"]
 
 
 def test_later_bases_win_and_bases_have_bases(folder: Path) -> None:
     base = V + "kind: TrainingClusterBase\nspec: "
-    put(a=CLUSTER.replace("spec:", "extends: [b.yaml, c.yaml]\nspec:"), b=base + "{x: 1, yy: 1}\nextends: d/d.yaml\n",
-        c=base + "{yy: 2}\n", d__d=base + "{x: 0, z: 0}\nextends: ../e.yaml\n", e=base + "{w: 9, z: 1}\n")  # fmt: skip
+    put(
+        a=CLUSTER.replace("spec:", "extends: [b.yaml, c.yaml]\nspec:"),
+        b=base + "{x: 1, yy: 1}\nextends: d/d.yaml\n",
+        c=base + "{yy: 2}\n",
+        d__d=base + "{x: 0, z: 0}\nextends: ../e.yaml\n",
+        e=base + "{w: 9, z: 1}\n",
+    )
     assert only("a.yaml").document.root.to_python()["spec"] == {
-        "w": 9, "z": 0, "x": 1, "yy": 2, "region": "ap-northeast-2",
-    }  # fmt: skip
+        "w": 9,
+        "z": 0,
+        "x": 1,
+        "yy": 2,
+        "region": "ap-northeast-2",
+    }
 
 
 def test_a_name_given_twice_is_merged_and_stays_twice(folder: Path) -> None:
     """So that it is told as just that, and not as fields that are missing."""
     base = V + "kind: TrainingClusterBase\nspec: "
     one, two = "[{name: a, m: 1}]", "[{name: a, m: 1}, {name: a, m: 2}]"
-    put(b=f"{base}{{jobs: {two}}}\n", a=CLUSTER + "  jobs: [{name: a, k: 3}]\nextends: b.yaml\n",
-        d=f"{base}{{jobs: {one}}}\n", c=CLUSTER + "  jobs: [{name: a, k: 3}, {name: a}]\nextends: d.yaml\n")
+    put(
+        b=f"{base}{{jobs: {two}}}\n",
+        a=CLUSTER + "  jobs: [{name: a, k: 3}]\nextends: b.yaml\n",
+        d=f"{base}{{jobs: {one}}}\n",
+        c=CLUSTER + "  jobs: [{name: a, k: 3}, {name: a}]\nextends: d.yaml\n",
+    )
     merged = {"name": "a", "m": 1, "k": 3}
-    assert only("a.yaml").document.root.to_python()["spec"]["jobs"] == [merged, {"name": "a", "m": 2}]
-    assert only("c.yaml").document.root.to_python()["spec"]["jobs"] == [merged, {"name": "a", "m": 1}]
+    assert only("a.yaml").document.root.to_python()["spec"]["jobs"] == [
+        merged,
+        {"name": "a", "m": 2},
+    ]
+    assert only("c.yaml").document.root.to_python()["spec"]["jobs"] == [
+        merged,
+        {"name": "a", "m": 1},
+    ]
 
 
 def test_faults_of_bases_are_told_at_their_places(folder: Path) -> None:
     base = V + "kind: TrainingClusterBase\nspec: {}\n"
-    put(a=CLUSTER + "extends: [b.yaml, none.yaml, two.yaml, {}, bad.yaml]\n", b=base + "extends: c.yaml\n",
-        c=base + "extends: b.yaml\n", two=base + "---\n" + base, bad="a: no\n")  # fmt: skip
+    put(
+        a=CLUSTER + "extends: [b.yaml, none.yaml, two.yaml, {}, bad.yaml]\n",
+        b=base + "extends: c.yaml\n",
+        c=base + "extends: b.yaml\n",
+        two=base + "---\n" + base,
+        bad="a: no\n",
+    )
     assert told("a.yaml") == [
         ("YML037", "a.yaml:6:40"),
         ("YML038", "c.yaml:4:10"),
@@ -239,29 +357,71 @@ def test_faults_of_bases_are_told_at_their_places(folder: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("text", "want"), [
-    ("sepc: {region: r}\nspec: {}\n", [("YML036", "base.yaml:3:1", "did you mean `spec`?")]),
-    ("metadata: {name: a, labels: {}}\nspec: {}\n", [("YML036", "base.yaml:3:21", "remove the key")]),
-    ("spec: 5\n", [("YML034", "base.yaml:3:7", "write the fields of the `spec` of a cluster under `spec:`")]),
-    ("", [("YML034", "base.yaml:1:1", "write the fields of the `spec` of a cluster under `spec:`")]),
-])
-def test_nothing_in_a_base_is_lost_without_a_word(text: str, want: list[tuple[str, str, str]], folder: Path) -> None:
-    put(base=f"{V}kind: TrainingClusterBase\n{text}", c=CLUSTER.replace("metadata", "extends: base.yaml\nmetadata"))
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        (
+            "sepc: {region: r}\nspec: {}\n",
+            [("YML036", "base.yaml:3:1", "did you mean `spec`?")],
+        ),
+        (
+            "metadata: {name: a, labels: {}}\nspec: {}\n",
+            [("YML036", "base.yaml:3:21", "remove the key")],
+        ),
+        (
+            "spec: 5\n",
+            [
+                (
+                    "YML034",
+                    "base.yaml:3:7",
+                    "write the fields of the `spec` of a cluster under `spec:`",
+                )
+            ],
+        ),
+        (
+            "",
+            [
+                (
+                    "YML034",
+                    "base.yaml:1:1",
+                    "write the fields of the `spec` of a cluster under `spec:`",
+                )
+            ],
+        ),
+    ],
+)
+def test_nothing_in_a_base_is_lost_without_a_word(
+    text: str, want: list[tuple[str, str, str]], folder: Path
+) -> None:
+    put(
+        base=f"{V}kind: TrainingClusterBase\n{text}",
+        c=CLUSTER.replace("metadata", "extends: base.yaml\nmetadata"),
+    )
     for paths in (["c.yaml"], ["."]):
-        assert [(each.code, str(each.span), each.help) for each in assemble(paths)[1]] == want
+        assert [
+            (each.code, str(each.span), each.help) for each in assemble(paths)[1]
+        ] == want
 
 
 def test_a_base_that_only_has_bases(folder: Path) -> None:
-    put(one=f"{V}kind: TrainingClusterBase\nspec: {{tags: {{a: b}}}}\n",
+    put(
+        one=f"{V}kind: TrainingClusterBase\nspec: {{tags: {{a: b}}}}\n",
         two=f"{V}kind: TrainingClusterBase\nextends: one.yaml\n",
-        c=CLUSTER.replace("metadata", "extends: two.yaml\nmetadata"))  # fmt: skip
-    assert only("c.yaml").document.root.to_python()["spec"] == {"tags": {"a": "b"}, "region": "ap-northeast-2"}
+        c=CLUSTER.replace("metadata", "extends: two.yaml\nmetadata"),
+    )
+    assert only("c.yaml").document.root.to_python()["spec"] == {
+        "tags": {"a": "b"},
+        "region": "ap-northeast-2",
+    }
 
 
 def test_the_path_of_a_base_is_relative_to_its_file(folder: Path) -> None:
     put(s__c=CLUSTER.replace("metadata", "extends: base.yaml\nmetadata"))
     (found,) = assemble(["s"])[1]
-    assert (found.message, found.help) == ("no file `s/base.yaml`", "check the path; it is relative to this file")
+    assert (found.message, found.help) == (
+        "no file `s/base.yaml`",
+        "check the path; it is relative to this file",
+    )
 
 
 def test_a_file_may_not_extend_itself(folder: Path) -> None:

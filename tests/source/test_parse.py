@@ -19,7 +19,9 @@ from compiler.source.tree import MappingNode, Node, ScalarNode, SequenceNode, So
 def _found(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
     _, found = parse(SourceFile("spec.yaml", text), pure=pure)
     assert all(item.span is not None and item.help for item in found)
-    return [(item.code, item.span.line, item.span.column) for item in found if item.span]
+    return [
+        (item.code, item.span.line, item.span.column) for item in found if item.span
+    ]
 
 
 @pytest.mark.parametrize("pure", [False, True], ids=["libyaml", "pure"])
@@ -27,7 +29,10 @@ def _found(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
     ("text", "want"),
     [
         ("a: 1\nb: 2\na: 3\n", [("YML001", 3, 1)]),
-        ("a: {b: 1, b: 2}\nc: [{d: 1, d: 2}]\n", [("YML001", 1, 11), ("YML001", 2, 12)]),
+        (
+            "a: {b: 1, b: 2}\nc: [{d: 1, d: 2}]\n",
+            [("YML001", 1, 11), ("YML001", 2, 12)],
+        ),
         ("a: b: c\n", [("YML002", 1, 5)]),
         ('a: "x\nb: 2\n\n\n', [("YML002", 2, 5)]),
         ("a:\n  b: 1\n c: 2\n", [("YML002", 3, 2)]),
@@ -36,21 +41,42 @@ def _found(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
         ("a: @x\n", [("YML002", 1, 4)]),
         ("a: *.yaml\n", [("YML002", 1, 5)]),
         ("{a: 1}\nb: 2\n", [("YML002", 2, 1)]),
-        ("a: b: c\n---\nb: no\n---\nc: [\n", [("YML002", 1, 5), ("YML008", 3, 4), ("YML002", 5, 5)]),
+        (
+            "a: b: c\n---\nb: no\n---\nc: [\n",
+            [("YML002", 1, 5), ("YML008", 3, 4), ("YML002", 5, 5)],
+        ),
         ("a:\n\tb: 1\n\tc: 2\n", [("YML003", 2, 1)]),
         ("a:\n  \tb: 1\n", [("YML003", 2, 3)]),
         ("a: *x\n", [("YML004", 1, 4)]),
         ("a: &x [*x]\n", [("YML006", 1, 8)]),
-        ("a: " + "[" * 65 + "]" * 65 + "\n---\nb: no\n", [("YML007", 1, 67), ("YML008", 3, 4)]),
-        ("a: no\nb: [on, y, N]\n", [("YML008", 1, 4), ("YML008", 2, 5), ("YML008", 2, 9), ("YML008", 2, 12)]),
+        (
+            "a: " + "[" * 65 + "]" * 65 + "\n---\nb: no\n",
+            [("YML007", 1, 67), ("YML008", 3, 4)],
+        ),
+        (
+            "a: no\nb: [on, y, N]\n",
+            [("YML008", 1, 4), ("YML008", 2, 5), ("YML008", 2, 9), ("YML008", 2, 12)],
+        ),
         ("on: 1\n", [("YML008", 1, 1)]),
-        ("a: 010\nb: 0o10\nc: 12:30:45\nd: 1_000\ne: 08\nf: 0b1\n", [("YML009", n, 4) for n in range(1, 7)]),
-        ("a: .inf\nb: -.INF\nc: .NaN\nd: 1e999\n", [("YML010", n, 4) for n in range(1, 5)]),
-        ("a: 18446744073709551616\nb: " + "9" * 5000, [("YML011", 1, 4), ("YML011", 2, 4)]),
+        (
+            "a: 010\nb: 0o10\nc: 12:30:45\nd: 1_000\ne: 08\nf: 0b1\n",
+            [("YML009", n, 4) for n in range(1, 7)],
+        ),
+        (
+            "a: .inf\nb: -.INF\nc: .NaN\nd: 1e999\n",
+            [("YML010", n, 4) for n in range(1, 5)],
+        ),
+        (
+            "a: 18446744073709551616\nb: " + "9" * 5000,
+            [("YML011", 1, 4), ("YML011", 2, 4)],
+        ),
         ("1: a\ntrue: b\n2.5: c\n~: d\n", [("YML012", n, 1) for n in range(1, 5)]),
         ("? [a]\n: b\n", [("YML013", 1, 3)]),
         ("a: {{ .Values.x }}\n", [("YML013", 1, 5)]),
-        ("a: !!python/object:x {}\nb: !y [1]\nc: !!str 1\n", [("YML014", n, 4) for n in range(1, 4)]),
+        (
+            "a: !!python/object:x {}\nb: !y [1]\nc: !!str 1\n",
+            [("YML014", n, 4) for n in range(1, 4)],
+        ),
         ("a: &x {b: 1}\nc: {<<: *x}\n", [("YML015", 2, 5)]),
         ("a: x\x85y\nb: \x00\u2028\n", [("YML018", 1, 5), ("YML018", 2, 4)]),
         ("a: '\ufeff'\n# \ufeff\n\ufeffb: 1\n", [("YML018", 3, 1), ("YML002", 3, 2)]),
@@ -59,41 +85,68 @@ def _found(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
         ("---\n---\n", [("YML019", 1, 1)]),
     ],
 )
-def test_each_fault_has_its_code_and_place(text: str, want: list[tuple[str, int, int]], pure: bool) -> None:
+def test_each_fault_has_its_code_and_place(
+    text: str, want: list[tuple[str, int, int]], pure: bool
+) -> None:
     assert _found(text, pure=pure) == want
 
 
-@pytest.mark.parametrize(("text", "where"), [
-    ("a:\n  b: 1\n \u00a0c: 2\n", "U+00A0 at 3:2"), ("a:\u00a01\nb: 2\n", "U+00A0 at 1:3"),
-    ("a: [1,\u3000[2\n", "U+3000 at 1:7"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("a:\n  b: 1\n \u00a0c: 2\n", "U+00A0 at 3:2"),
+        ("a:\u00a01\nb: 2\n", "U+00A0 at 1:3"),
+        ("a: [1,\u3000[2\n", "U+3000 at 1:7"),
+    ],
+)
 def test_a_space_that_is_none_is_named(text: str, where: str) -> None:
     (found,) = parse(SourceFile("f", text))[1]
     assert found.notes[0] == f"character {where} looks like a space and is none to YAML"
-    assert not any("looks like" in note for item in parse(SourceFile("f", "a: b: c\n"))[1] for note in item.notes)
+    assert not any(
+        "looks like" in note
+        for item in parse(SourceFile("f", "a: b: c\n"))[1]
+        for note in item.notes
+    )
 
 
 def test_what_is_told_of_line_ends_and_octals_is_true() -> None:
-    facts = [(item.message, item.help) for item in parse(SourceFile("f", "a: x\u2028y\nb: \x01\nc: 02\nd: 010\n"))[1]]
+    facts = [
+        (item.message, item.help)
+        for item in parse(SourceFile("f", "a: x\u2028y\nb: \x01\nc: 02\nd: 010\n"))[1]
+    ]
     assert [message for message, _ in facts[:2]] == [
-        "character U+2028 ends a line in YAML 1.1 and not in YAML 1.2", "character U+0001 cannot stand in a YAML file"]
+        "character U+2028 ends a line in YAML 1.1 and not in YAML 1.2",
+        "character U+0001 cannot stand in a YAML file",
+    ]
     assert facts[2][1] == 'write `2` for the number, or `"02"` for the text'
-    assert facts[3][1] == 'write `10` or (octal) `8` for the number, or `"010"` for the text'
+    assert (
+        facts[3][1]
+        == 'write `10` or (octal) `8` for the number, or `"010"` for the text'
+    )
 
 
 def test_a_duplicate_key_shows_the_first_one_too() -> None:
     _, found = parse(SourceFile("f", "a: 1\na: 2\n"))
-    assert [(str(span), label) for span, label in found[0].related] == [("f:1:1", "first set here")]
+    assert [(str(span), label) for span, label in found[0].related] == [
+        ("f:1:1", "first set here")
+    ]
 
 
 def test_an_alias_bomb_is_told_once_and_costs_nothing() -> None:
     rows = ["a: &a [x,x,x,x,x,x,x,x,x,x]"]
-    rows += [f"{new}: &{new} [{','.join(['*' + old] * 10)}]" for old, new in zip("abcdefgh", "bcdefghi", strict=True)]
+    rows += [
+        f"{new}: &{new} [{','.join(['*' + old] * 10)}]"
+        for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+    ]
     assert _found("\n".join(rows)) == [("YML005", 4, 29)]
 
 
-@pytest.mark.parametrize("text", ["a: [" + "1," * 60 + "]", "- 1\n" * 60, "a: 1\n---\n" * 60])
-def test_the_number_of_values_is_bounded(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "text", ["a: [" + "1," * 60 + "]", "- 1\n" * 60, "a: 1\n---\n" * 60]
+)
+def test_the_number_of_values_is_bounded(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Over all documents; told once, where it is too much."""
     monkeypatch.setattr("compiler.source.compose.MAX_NODES", 50)
     (found,) = parse(SourceFile("f", text))[1]
@@ -109,10 +162,17 @@ def test_chained_anchors_cannot_nest_without_bound() -> None:
 
 
 def test_an_alias_stands_where_it_is_written() -> None:
-    documents, found = parse(SourceFile("f", "a: &x {k: v}\nb: *x\nc: &y 5\nd: *y\n*y : 1\n"))
+    documents, found = parse(
+        SourceFile("f", "a: &x {k: v}\nb: *x\nc: &y 5\nd: *y\n*y : 1\n")
+    )
     assert [item.code for item in found] == ["YML013"]
     document = documents[0]
-    assert document.root.to_python() == {"a": {"k": "v"}, "b": {"k": "v"}, "c": 5, "d": 5}
+    assert document.root.to_python() == {
+        "a": {"k": "v"},
+        "b": {"k": "v"},
+        "c": 5,
+        "d": 5,
+    }
     assert str(document.span(Route(("b",)))) == "f:2:4"
     assert str(document.span(Route(("b", "k")))) == "f:1:11"
     assert str(document.span(Route(("d",)))) == "f:4:4"
@@ -127,10 +187,32 @@ def test_values_follow_the_yaml_1_2_core_schema() -> None:
     documents, found = parse(SourceFile("f", text))
     assert found == []
     assert documents[0].root.to_python() == {
-        "a": None, "b": None, "c": None, "d": True, "e": False, "f": 12, "g": -3, "h": 31, "i": 1000.0, "j": 8.03e9,
-        "k": 1.5, "l": "2026-11-21", "m": "1.2.3", "nn": "20m", "o": "no", "p": "010", "q": "no\n", "r": 111122223333,
-        "t": "nope", "u": 0.5, "v": "a:b", "w": "64Gi", "x": "10.0.0.0/16", "y1": "2026-11-21T10:00:00Z", "z": "80:80",
-    }  # fmt: skip
+        "a": None,
+        "b": None,
+        "c": None,
+        "d": True,
+        "e": False,
+        "f": 12,
+        "g": -3,
+        "h": 31,
+        "i": 1000.0,
+        "j": 8.03e9,
+        "k": 1.5,
+        "l": "2026-11-21",
+        "m": "1.2.3",
+        "nn": "20m",
+        "o": "no",
+        "p": "010",
+        "q": "no\n",
+        "r": 111122223333,
+        "t": "nope",
+        "u": 0.5,
+        "v": "a:b",
+        "w": "64Gi",
+        "x": "10.0.0.0/16",
+        "y1": "2026-11-21T10:00:00Z",
+        "z": "80:80",
+    }
 
 
 def test_places_are_one_based_in_characters_and_end_after_the_last() -> None:
@@ -141,15 +223,33 @@ def test_places_are_one_based_in_characters_and_end_after_the_last() -> None:
     assert str(document.span(Route(("list", 0, "deep", "a")))) == "f:4:15"
     whole = document.node(Route(("list", 0)))[0].span
     assert (whole.line, whole.column, whole.end_line, whole.end_column) == (3, 5, 4, 17)
-    assert str(document.span(Route(("empty",)))) == "f:5:1"  # nothing is written: its key
+    assert (
+        str(document.span(Route(("empty",)))) == "f:5:1"
+    )  # nothing is written: its key
     assert str(document.span(Route(("block",)))) == "f:6:1"  # several lines: its key
     assert str(document.span(Route(("list", 0, "missing")))) == "f:3:5"
-    assert str(document.span(Route(("list", 0, "deep"), ), key=True)) == "f:4:5"
+    assert (
+        str(
+            document.span(
+                Route(
+                    ("list", 0, "deep"),
+                ),
+                key=True,
+            )
+        )
+        == "f:4:5"
+    )
 
 
 def test_every_document_of_a_stream_is_read_and_empty_ones_are_left_out() -> None:
-    documents, found = parse(SourceFile("f", "---\na: 1\n---\n# none\n---\n- b\n...\n---\nc\n"))
-    assert [document.root.to_python() for document in documents] == [{"a": 1}, ["b"], "c"]
+    documents, found = parse(
+        SourceFile("f", "---\na: 1\n---\n# none\n---\n- b\n...\n---\nc\n")
+    )
+    assert [document.root.to_python() for document in documents] == [
+        {"a": 1},
+        ["b"],
+        "c",
+    ]
     assert found == []
 
 
@@ -188,10 +288,14 @@ def test_a_byte_order_mark_and_crlf_are_accepted() -> None:
     assert [str(item.span) for item in found] == ["f:3:4"]
 
 
-def test_files_that_cannot_be_read_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_cannot_be_read_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_bytes(b"a: 1\n")
     assert [item.code for item in read(tmp_path / "none.yaml")[1]] == ["YML020"]
-    assert [item.code for item in read(tmp_path / "file" / "none.yaml")[1]] == ["YML020"]
+    assert [item.code for item in read(tmp_path / "file" / "none.yaml")[1]] == [
+        "YML020"
+    ]
     assert [item.code for item in read(tmp_path)[1]] == ["YML021"]
     assert [item.code for item in read("a\0b")[1]] == ["YML022"]
     (tmp_path / "loop").symlink_to("loop")
@@ -201,19 +305,29 @@ def test_files_that_cannot_be_read_are_told(tmp_path: Path, monkeypatch: pytest.
     assert [item.code for item in read("/dev/zero")[1]] == ["YML022"]
 
 
-def test_a_file_without_permission_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_permission_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "f").touch()
     monkeypatch.setattr("builtins.open", refuse)
     found = read(tmp_path / "f", "specs/f")[1]
-    assert [(item.code, item.message) for item in found] == [("YML022", "cannot read `specs/f`: permission denied")]
+    assert [(item.code, item.message) for item in found] == [
+        ("YML022", "cannot read `specs/f`: permission denied")
+    ]
 
 
-@given(st.from_regex(r"[-+]?[0-9._:xob]{1,12}([eE][-+]?[0-9]{1,3})?|[A-Za-z~]{1,5}", fullmatch=True))
+@given(
+    st.from_regex(
+        r"[-+]?[0-9._:xob]{1,12}([eE][-+]?[0-9]{1,3})?|[A-Za-z~]{1,5}", fullmatch=True
+    )
+)
 @settings(max_examples=400, deadline=None)
-def test_what_we_accept_as_text_or_number_means_the_same_to_a_1_1_reader(text: str) -> None:
+def test_what_we_accept_as_text_or_number_means_the_same_to_a_1_1_reader(
+    text: str,
+) -> None:
     """The exceptions are known: an exponent without a sign or point, and timestamps."""
     value = resolve(text)
     if isinstance(value, Refusal):
@@ -236,13 +350,47 @@ def _nodes(node: Node) -> list[Node]:
     return [node, *(inner for child in below for inner in _nodes(child))]
 
 
-PIECES = ["a", "b: ", "- ", "\n", "\n  ", "\t", '"', "'", "[", "]", "{", "}", ",", "&x ", "*x", "|", ">", "#", "!t ",
-          "---\n", "...", "? ", ": ", "no", "010", "%", "@", "é", "\x85", "<<: ", "\ud800", "😀"]  # fmt: skip
+PIECES = [
+    "a",
+    "b: ",
+    "- ",
+    "\n",
+    "\n  ",
+    "\t",
+    '"',
+    "'",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    "&x ",
+    "*x",
+    "|",
+    ">",
+    "#",
+    "!t ",
+    "---\n",
+    "...",
+    "? ",
+    ": ",
+    "no",
+    "010",
+    "%",
+    "@",
+    "é",
+    "\x85",
+    "<<: ",
+    "\ud800",
+    "😀",
+]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 @settings(max_examples=500, deadline=None)
-def test_no_text_makes_the_parser_fail_and_every_place_is_in_the_file(text: str) -> None:
+def test_no_text_makes_the_parser_fail_and_every_place_is_in_the_file(
+    text: str,
+) -> None:
     documents, found = parse(SourceFile("f", text))
     lines = text.count("\n") + 1
     assert documents or found
@@ -259,7 +407,9 @@ def test_no_text_makes_the_parser_fail_and_every_place_is_in_the_file(text: str)
 def test_a_clean_text_has_the_same_values_with_both_parsers(text: str) -> None:
     fast, slow = parse(SourceFile("f", text)), parse(SourceFile("f", text), pure=True)
     if not fast[1] and not slow[1]:
-        assert [d.root.to_python() for d in fast[0]] == [d.root.to_python() for d in slow[0]]
+        assert [d.root.to_python() for d in fast[0]] == [
+            d.root.to_python() for d in slow[0]
+        ]
 
 
 def test_a_plain_scalar_keeps_its_text() -> None:
@@ -270,7 +420,10 @@ def test_a_plain_scalar_keeps_its_text() -> None:
 
 def test_half_a_character_is_no_escape() -> None:
     (found,) = parse(SourceFile("f", 'a: "x\\ud83d\\ude00"\n'))[1]
-    assert (found.code, found.message) == ("YML002", "an escape in double quotes that names no character")
+    assert (found.code, found.message) == (
+        "YML002",
+        "an escape in double quotes that names no character",
+    )
     assert "eight digits" in found.help
 
 
@@ -286,7 +439,11 @@ def test_forbidden_characters_are_told_once_a_line() -> None:
     found = [item for item in parse(SourceFile("f", text))[1] if item.code == "YML018"]
     assert len(found) == MAX_LINES
     assert [str(item.span) for item in found[:3]] == ["f:1:5", "f:2:4", "f:3:1"]
-    assert [item.notes for item in found[:3]] == [(), ("199999 more of them on this line",), ()]
+    assert [item.notes for item in found[:3]] == [
+        (),
+        ("199999 more of them on this line",),
+        (),
+    ]
     assert found[-1].notes == ("402 more lines have such characters",)
 
 

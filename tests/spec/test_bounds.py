@@ -21,7 +21,11 @@ CODES = {*load_pages(), *(each.code for each in builtin_rules())}
 def rows() -> dict[str, list[str]]:
     """The cells of each row, by key."""
     lines = (ROOT / "docs" / "bounds.md").read_text(encoding="utf-8").splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
+    cells = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in lines
+        if line.startswith("| `")
+    ]
     found = {each[0].strip("`"): each[1:] for each in cells}
     assert len(found) == len(cells), "a key has two rows"
     return found
@@ -31,10 +35,15 @@ def inner(annotation: Any) -> type[BaseModel] | None:
     """The model inside a field's type."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for each in get_args(annotation) if (found := inner(each)) is not None), None)
+    return next(
+        (found for each in get_args(annotation) if (found := inner(each)) is not None),
+        None,
+    )
 
 
-def leaves(model: type[BaseModel], above: str = "") -> Iterator[tuple[str, FieldInfo, Any]]:
+def leaves(
+    model: type[BaseModel], above: str = ""
+) -> Iterator[tuple[str, FieldInfo, Any]]:
     """Each value of the language by its key, with its field and the type that it was declared with."""
     hints = get_type_hints(model, include_extras=True)
     for name, field in model.model_fields.items():
@@ -59,9 +68,14 @@ def within(declared: Any) -> Iterator[Any]:
 
 def bounded(field: FieldInfo, declared: Any) -> bool:
     """Whether a model itself bounds a value: by a choice, a number, or a length."""
-    choices = any(get_origin(each) is Literal or each is bool for each in within(declared))
-    return choices or any(hasattr(each, name) for each in field.metadata for name in ("ge", "le", "min_length",
-                                                                                     "max_length"))
+    choices = any(
+        get_origin(each) is Literal or each is bool for each in within(declared)
+    )
+    return choices or any(
+        hasattr(each, name)
+        for each in field.metadata
+        for name in ("ge", "le", "min_length", "max_length")
+    )
 
 
 def test_every_value_has_a_row_and_every_row_a_value() -> None:
@@ -81,7 +95,9 @@ def test_a_row_says_bound_source_and_what_holds_it(key: str) -> None:
         if holder == "model":
             assert bounded(field, declared), f"nothing in the model bounds {key}"
         elif holder == "Distinct":
-            assert any(types.Distinct in getattr(each, "__metadata__", ()) for each in parts), key
+            assert any(
+                types.Distinct in getattr(each, "__metadata__", ()) for each in parts
+            ), key
         else:
             assert getattr(types, holder) in parts, f"{key} is not of type {holder}"
 
@@ -90,7 +106,11 @@ def test_a_row_says_bound_source_and_what_holds_it(key: str) -> None:
 def test_whoever_checks_a_value_stands_in_its_row(key: str) -> None:
     """A type of its own, a choice or a number is named."""
     field, declared = LEAVES[key]
-    named = {name for name, each in vars(types).items() if get_origin(each) is Annotated and each in within(declared)}
+    named = {
+        name
+        for name, each in vars(types).items()
+        if get_origin(each) is Annotated and each in within(declared)
+    }
     holders = set(ROWS[key][2].split(", "))
     assert named & holders or not named
     assert "model" in holders or not bounded(field, declared)

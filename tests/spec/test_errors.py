@@ -12,12 +12,22 @@ from compiler.spec.jobs import Job, Mount
 from compiler.spec.nodes import NodePool
 
 
-@pytest.mark.parametrize(("route", "model"), [
-    ((), TrainingCluster), (("spec",), ClusterSpec), (("spec", "nodePools", 3), NodePool),
-    (("spec", "jobs", 0, "mounts", 1), Mount), (("spec", "network", "vpc"), ImportedVpc),
-    (("spec", "tags"), None), (("spec", "nope"), None), (("spec", "nope", "deeper"), None),
-])  # fmt: skip
-def test_the_model_of_a_route(route: tuple[str | int, ...], model: type[BaseModel] | None) -> None:
+@pytest.mark.parametrize(
+    ("route", "model"),
+    [
+        ((), TrainingCluster),
+        (("spec",), ClusterSpec),
+        (("spec", "nodePools", 3), NodePool),
+        (("spec", "jobs", 0, "mounts", 1), Mount),
+        (("spec", "network", "vpc"), ImportedVpc),
+        (("spec", "tags"), None),
+        (("spec", "nope"), None),
+        (("spec", "nope", "deeper"), None),
+    ],
+)
+def test_the_model_of_a_route(
+    route: tuple[str | int, ...], model: type[BaseModel] | None
+) -> None:
     assert model_at(TrainingCluster, Route(route)) is model
 
 

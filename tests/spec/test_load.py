@@ -11,11 +11,21 @@ from compiler.source import Route
 from compiler.spec import load
 
 HEX64 = "0123456789abcdef" * 4
-VPC = {"id": "vpc-0a1b2c3d", "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-1a1b2c3d"}}
+VPC = {
+    "id": "vpc-0a1b2c3d",
+    "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-1a1b2c3d"},
+}
 
 
 def queue(**more: Any) -> list[dict[str, Any]]:
-    return [{"name": "q", "namespaces": ["a"], "quota": [{"pool": "gpu", "nodes": 4}], **more}]
+    return [
+        {
+            "name": "q",
+            "namespaces": ["a"],
+            "quota": [{"pool": "gpu", "nodes": 4}],
+            **more,
+        }
+    ]
 
 
 GOOD: list[dict[str, Any]] = [
@@ -26,33 +36,100 @@ GOOD: list[dict[str, Any]] = [
     spec(pool={"nodes": {"min": 4, "max": 4}}),
     spec(pool={"capacity": {"type": "spot"}}),
     spec(pool={"capacity": {"type": "reserved", "id": "cr-0a1b2c3d4e5f60718"}}),
-    spec(pool={"capacity": {"type": "reserved", "reservations": [
-        {"id": "cr-0a100000", "nodes": 3}, {"id": "cr-0a200000", "nodes": 1}]}}),
+    spec(
+        pool={
+            "capacity": {
+                "type": "reserved",
+                "reservations": [
+                    {"id": "cr-0a100000", "nodes": 3},
+                    {"id": "cr-0a200000", "nodes": 1},
+                ],
+            }
+        }
+    ),
     spec(pool={"rootVolume": {"size": "500Gi", "iops": 4000, "throughput": 1000}}),
-    spec(pool={"labels": {"team.example.com/cost": "a_1"}, "taints": [{"key": "team", "effect": "NoExecute"}]}),
+    spec(
+        pool={
+            "labels": {"team.example.com/cost": "a_1"},
+            "taints": [{"key": "team", "effect": "NoExecute"}],
+        }
+    ),
     spec(pool={"consolidateAfter": "0s"}),
     spec(pool={"placementGroup": "research a100"}),
     spec(network={"cidr": "10.0.0.0/24", "zones": ["us-west-2a", "us-west-2b"]}),
     spec(network={"vpc": VPC}, apiServer={}),
     spec(apiServer={"public": ["203.0.113.0/24", "198.51.100.7/32"]}),
-    spec(namespaces=[{"name": "a", "group": "Research:a", "principals": ["arn:aws:iam::111122223333:role/a"]}]),
+    spec(
+        namespaces=[
+            {
+                "name": "a",
+                "group": "Research:a",
+                "principals": ["arn:aws:iam::111122223333:role/a"],
+            }
+        ]
+    ),
     spec(job={"image": f"registry.test:5000/a/b@sha256:{HEX64}"}),
     spec(job={"image": f"a/b:latest@sha256:{HEX64}"}),
     spec(job={"env": {"A.b-c": ""}, "args": [], "labels": {"team": ""}}),
     spec(job={"timeout": "1h30m", "checkpoint": {"path": "/data/c", "every": "30m"}}),
-    spec(job={"resources": {"cpu": "1500m", "memory": "1Ti", "gpus": 0, "efa": 0, "hugePages": "5Gi",
-                            "ephemeralStorage": "100Gi"}, "sharedMemory": "64Gi"}),
+    spec(
+        job={
+            "resources": {
+                "cpu": "1500m",
+                "memory": "1Ti",
+                "gpus": 0,
+                "efa": 0,
+                "hugePages": "5Gi",
+                "ephemeralStorage": "100Gi",
+            },
+            "sharedMemory": "64Gi",
+        }
+    ),
     spec(job={"model": {"parameters": 8, "precision": "fp32", "optimizerBytes": 0}}),
     spec(job={"secrets": [{"env": "TOKEN", "secret": "hf", "key": "token"}]}),
-    spec(job={"secrets": [{"env": "TOKEN", "secret": "hf.token", "key": "t.txt"}], "serviceAccount": "team.loader"}),
-    spec(storage=[{"name": "a", "fsxLustre": FSX}, {"name": "b", "s3": {"bucket": "my.bucket-1", "prefix": "x/"}}]),
+    spec(
+        job={
+            "secrets": [{"env": "TOKEN", "secret": "hf.token", "key": "t.txt"}],
+            "serviceAccount": "team.loader",
+        }
+    ),
+    spec(
+        storage=[
+            {"name": "a", "fsxLustre": FSX},
+            {"name": "b", "s3": {"bucket": "my.bucket-1", "prefix": "x/"}},
+        ]
+    ),
     spec(storage=[{"name": "a", "fsxLustre": {**FSX, "mountName": "A_b-9"}}]),
-    spec(queues=queue(cohort="all", strategy="StrictFIFO", preemption={"withinQueue": "Never"})),
+    spec(
+        queues=queue(
+            cohort="all", strategy="StrictFIFO", preemption={"withinQueue": "Never"}
+        )
+    ),
     spec(priorities=[{"name": "low", "value": -1}]),
-    spec(namespaces=[{"name": "a", "group": "team", "quota": {"cpu": 0, "memory": "1Ti", "gpus": 8, "pods": 10}}]),
-    spec(flux={"url": "ssh://git@github.com/org/fleet", "path": "./clusters/lab/", "branch": "release/1.0"}),
-    spec(versions={"kubernetes": "1.35", "trainer": "2.1.0", "ami": "al2023@v20260714"}),
-    spec(tags={"cost center": "42 + more"}, labels={"org": "research"}, admins=["arn:aws:iam::111122223333:role/a/b"]),
+    spec(
+        namespaces=[
+            {
+                "name": "a",
+                "group": "team",
+                "quota": {"cpu": 0, "memory": "1Ti", "gpus": 8, "pods": 10},
+            }
+        ]
+    ),
+    spec(
+        flux={
+            "url": "ssh://git@github.com/org/fleet",
+            "path": "./clusters/lab/",
+            "branch": "release/1.0",
+        }
+    ),
+    spec(
+        versions={"kubernetes": "1.35", "trainer": "2.1.0", "ami": "al2023@v20260714"}
+    ),
+    spec(
+        tags={"cost center": "42 + more"},
+        labels={"org": "research"},
+        admins=["arn:aws:iam::111122223333:role/a/b"],
+    ),
 ]
 
 
@@ -64,268 +141,1170 @@ def test_a_good_spec_is_taken(data: dict[str, Any]) -> None:
 # What is wrong; code; route; words of the message; words of the help.
 BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     # Names
-    (spec(name="x"), "SPC005", "metadata.name", "`x` is not a cluster's name", "`seoul-llm`"),
+    (
+        spec(name="x"),
+        "SPC005",
+        "metadata.name",
+        "`x` is not a cluster's name",
+        "`seoul-llm`",
+    ),
     (spec(name="a" * 41), "SPC005", "metadata.name", "has 41 characters", "shorten it"),
-    (spec(pool={"name": "A100"}), "SPC005", "spec.nodePools[0].name", "`A100` is not a name", "write `a100`"),
-    (spec(job={"name": "8b"}), "SPC005", "spec.jobs[0].name", "`8b` is not a job's name", "like `llama3-8b`"),
-    (spec(job={"priority": ""}), "SPC005", "spec.jobs[0].priority", "is text, not empty", "write it as text"),
+    (
+        spec(pool={"name": "A100"}),
+        "SPC005",
+        "spec.nodePools[0].name",
+        "`A100` is not a name",
+        "write `a100`",
+    ),
+    (
+        spec(job={"name": "8b"}),
+        "SPC005",
+        "spec.jobs[0].name",
+        "`8b` is not a job's name",
+        "like `llama3-8b`",
+    ),
+    (
+        spec(job={"priority": ""}),
+        "SPC005",
+        "spec.jobs[0].priority",
+        "is text, not empty",
+        "write it as text",
+    ),
     # Places
-    (spec(region="us-west-2a"), "SPC005", "spec.region", "is an Availability Zone, not a Region", "write `us-west-2`"),
-    (spec(region="oregon"), "SPC005", "spec.region", "`oregon` is not an AWS Region", "like `us-west-2`"),
-    (spec(pool={"placement": "cluster", "placementGroup": "ours"}), "SPC005", "spec.nodePools[0].placement",
-     "placement group `ours` exists, and `placement: cluster` makes another", "keep one"),
-    (spec(pool={"zone": "us-west-2"}), "SPC005", "spec.nodePools[0].zone", "is a Region, not an Availability Zone",
-     "like `us-west-2a`"),
-    (spec(pool={"zone": "usw2-az1"}), "SPC005", "spec.nodePools[0].zone", "is the id of a zone, not its name",
-     "the name in your account"),
-    (spec(pool={"zone": "US_West-2A"}), "SPC005", "spec.nodePools[0].zone", "not an Availability Zone",
-     "write `us-west-2a`"),
-    (spec(pool={"zone": 2}), "SPC005", "spec.nodePools[0].zone", "text, not the number `2`", "like `us-west-2a`"),
-    (spec(pool={"instanceType": "p5 .48xlarge"}), "SPC005", "spec.nodePools[0].instanceType", "not an instance type",
-     "write `p5.48xlarge`"),
-    (spec(pool={"zone": "west"}), "SPC005", "spec.nodePools[0].zone", "`west` is not an Availability Zone",
-     "us-west-2a"),
-    (spec(pool={"zones": ["us-west-2a"]}), "SPC005", "spec.nodePools[0].zones", "both `zone` and `zones`", "keep one"),
-    (spec(pool={"zone": None, "zones": ["us-west-2a", "us-west-2a"]}), "SPC005", "spec.nodePools[0].zones",
-     "`us-west-2a` is listed twice", "remove one"),
-    (spec(network={"zones": ["us-west-2a"]}), "SPC005", "spec.network", "EKS wants subnets in two",
-     "add a second zone"),
+    (
+        spec(region="us-west-2a"),
+        "SPC005",
+        "spec.region",
+        "is an Availability Zone, not a Region",
+        "write `us-west-2`",
+    ),
+    (
+        spec(region="oregon"),
+        "SPC005",
+        "spec.region",
+        "`oregon` is not an AWS Region",
+        "like `us-west-2`",
+    ),
+    (
+        spec(pool={"placement": "cluster", "placementGroup": "ours"}),
+        "SPC005",
+        "spec.nodePools[0].placement",
+        "placement group `ours` exists, and `placement: cluster` makes another",
+        "keep one",
+    ),
+    (
+        spec(pool={"zone": "us-west-2"}),
+        "SPC005",
+        "spec.nodePools[0].zone",
+        "is a Region, not an Availability Zone",
+        "like `us-west-2a`",
+    ),
+    (
+        spec(pool={"zone": "usw2-az1"}),
+        "SPC005",
+        "spec.nodePools[0].zone",
+        "is the id of a zone, not its name",
+        "the name in your account",
+    ),
+    (
+        spec(pool={"zone": "US_West-2A"}),
+        "SPC005",
+        "spec.nodePools[0].zone",
+        "not an Availability Zone",
+        "write `us-west-2a`",
+    ),
+    (
+        spec(pool={"zone": 2}),
+        "SPC005",
+        "spec.nodePools[0].zone",
+        "text, not the number `2`",
+        "like `us-west-2a`",
+    ),
+    (
+        spec(pool={"instanceType": "p5 .48xlarge"}),
+        "SPC005",
+        "spec.nodePools[0].instanceType",
+        "not an instance type",
+        "write `p5.48xlarge`",
+    ),
+    (
+        spec(pool={"zone": "west"}),
+        "SPC005",
+        "spec.nodePools[0].zone",
+        "`west` is not an Availability Zone",
+        "us-west-2a",
+    ),
+    (
+        spec(pool={"zones": ["us-west-2a"]}),
+        "SPC005",
+        "spec.nodePools[0].zones",
+        "both `zone` and `zones`",
+        "keep one",
+    ),
+    (
+        spec(pool={"zone": None, "zones": ["us-west-2a", "us-west-2a"]}),
+        "SPC005",
+        "spec.nodePools[0].zones",
+        "`us-west-2a` is listed twice",
+        "remove one",
+    ),
+    (
+        spec(network={"zones": ["us-west-2a"]}),
+        "SPC005",
+        "spec.network",
+        "EKS wants subnets in two",
+        "add a second zone",
+    ),
     # Network
-    (spec(network={"cidr": "10.0.0.1/16"}), "SPC005", "spec.network.cidr", "host bits set", "write `10.0.0.0/16`"),
-    (spec(network={"cidr": "10.0.0.0"}), "SPC005", "spec.network.cidr",
-     "`10.0.0.0` is not a CIDR block: it has no prefix length", "write `10.0.0.0/16`"),
-    *((spec(network={"cidr": cidr}), "SPC005", "spec.network.cidr", f"no host can have an address of `{cidr}`",
-       "write a private block") for cidr in ("0.1.0.0/16", "127.0.0.0/16", "169.254.0.0/16", "224.0.0.0/16",
-                                             "240.0.0.0/16")),
-    (spec(job={"resources": {"memory": "1500m"}}), "SPC005", "spec.jobs[0].resources.memory", "`1500m` is 2 bytes",
-     "give the unit, like `64Gi`"),
-    (spec(job={"resources": {"memory": 0}}), "SPC005", "spec.jobs[0].resources.memory", "`0` is 0 bytes",
-     "give the unit, like `64Gi`"),
-    (spec(job={"timeout": "100ms"}), "SPC005", "spec.jobs[0].timeout", "`100ms` is not a duration",
-     "write it like `20m` or `1h30m`"),
-    *((spec(job={"image": image}), "SPC005", "spec.jobs[0].image", "is not an image reference",
-       "write it like `registry/name:tag`") for image in ("a//b:1", "a..b:1", "a___b:1", "-a.io/b:1", "a/b:1/c")),
-    (spec(job={"image": f"reg.io/{'a' * 250}:1"}), "SPC005", "spec.jobs[0].image",
-     "has 257 characters, and may have 255", "shorten it"),
-    (spec(network={"cidr": "ten"}), "SPC005", "spec.network.cidr", "`ten` is not a CIDR block", "like `10.0.0.0/16`"),
-    (spec(network={"cidr": "10.0.0.0/8"}), "SPC005", "spec.network.cidr", "a block of /8", "`10.0.0.0/16`"),
-    (spec(network={"vpc": VPC, "cidr": "10.0.0.0/16"}), "SPC005", "spec.network", "an imported `vpc`", "remove `cidr`"),
-    (spec(network={"vpc": {**VPC, "id": "vpc-1"}}), "SPC005", "spec.network.vpc.id", "`vpc-1` is not a VPC id",
-     "vpc-0a1"),
-    (spec(network={"vpc": {**VPC, "private": {"us-west-2a": "subnet-0a1b2c3d"}}}), "SPC004",
-     "spec.network.vpc.private", "has 1 item, below the minimum of 2", "at least 2"),
-    (spec(apiServer={"public": ["2001:db8::/32"]}), "SPC005", "spec.apiServer.public[0]",
-     "`2001:db8::/32` is not an IPv4 block", "an IPv4 block"),
-    (spec(storage=[{"name": "d", "fsxLustre": {**FSX, "address": "10.0.1"}}]), "SPC005",
-     "spec.storage[0].fsxLustre.address", "`10.0.1` is not an IPv4 address", "like `10.0.1.20`"),
-    (spec(namespaces=[{"name": "a", "group": "system:masters"}]), "SPC005", "spec.namespaces[0].group",
-     "starts with `system:`", "list administrators under `admins`"),
-    (spec(namespaces=[{"name": "a", "principals": ["arn:aws:sts::111122223333:assumed-role/a/me"]}]), "SPC005",
-     "spec.namespaces[0].principals[0]", "is not the ARN", "write `arn:aws:iam::111122223333:role/a`"),
+    (
+        spec(network={"cidr": "10.0.0.1/16"}),
+        "SPC005",
+        "spec.network.cidr",
+        "host bits set",
+        "write `10.0.0.0/16`",
+    ),
+    (
+        spec(network={"cidr": "10.0.0.0"}),
+        "SPC005",
+        "spec.network.cidr",
+        "`10.0.0.0` is not a CIDR block: it has no prefix length",
+        "write `10.0.0.0/16`",
+    ),
+    *(
+        (
+            spec(network={"cidr": cidr}),
+            "SPC005",
+            "spec.network.cidr",
+            f"no host can have an address of `{cidr}`",
+            "write a private block",
+        )
+        for cidr in (
+            "0.1.0.0/16",
+            "127.0.0.0/16",
+            "169.254.0.0/16",
+            "224.0.0.0/16",
+            "240.0.0.0/16",
+        )
+    ),
+    (
+        spec(job={"resources": {"memory": "1500m"}}),
+        "SPC005",
+        "spec.jobs[0].resources.memory",
+        "`1500m` is 2 bytes",
+        "give the unit, like `64Gi`",
+    ),
+    (
+        spec(job={"resources": {"memory": 0}}),
+        "SPC005",
+        "spec.jobs[0].resources.memory",
+        "`0` is 0 bytes",
+        "give the unit, like `64Gi`",
+    ),
+    (
+        spec(job={"timeout": "100ms"}),
+        "SPC005",
+        "spec.jobs[0].timeout",
+        "`100ms` is not a duration",
+        "write it like `20m` or `1h30m`",
+    ),
+    *(
+        (
+            spec(job={"image": image}),
+            "SPC005",
+            "spec.jobs[0].image",
+            "is not an image reference",
+            "write it like `registry/name:tag`",
+        )
+        for image in ("a//b:1", "a..b:1", "a___b:1", "-a.io/b:1", "a/b:1/c")
+    ),
+    (
+        spec(job={"image": f"reg.io/{'a' * 250}:1"}),
+        "SPC005",
+        "spec.jobs[0].image",
+        "has 257 characters, and may have 255",
+        "shorten it",
+    ),
+    (
+        spec(network={"cidr": "ten"}),
+        "SPC005",
+        "spec.network.cidr",
+        "`ten` is not a CIDR block",
+        "like `10.0.0.0/16`",
+    ),
+    (
+        spec(network={"cidr": "10.0.0.0/8"}),
+        "SPC005",
+        "spec.network.cidr",
+        "a block of /8",
+        "`10.0.0.0/16`",
+    ),
+    (
+        spec(network={"vpc": VPC, "cidr": "10.0.0.0/16"}),
+        "SPC005",
+        "spec.network",
+        "an imported `vpc`",
+        "remove `cidr`",
+    ),
+    (
+        spec(network={"vpc": {**VPC, "id": "vpc-1"}}),
+        "SPC005",
+        "spec.network.vpc.id",
+        "`vpc-1` is not a VPC id",
+        "vpc-0a1",
+    ),
+    (
+        spec(network={"vpc": {**VPC, "private": {"us-west-2a": "subnet-0a1b2c3d"}}}),
+        "SPC004",
+        "spec.network.vpc.private",
+        "has 1 item, below the minimum of 2",
+        "at least 2",
+    ),
+    (
+        spec(apiServer={"public": ["2001:db8::/32"]}),
+        "SPC005",
+        "spec.apiServer.public[0]",
+        "`2001:db8::/32` is not an IPv4 block",
+        "an IPv4 block",
+    ),
+    (
+        spec(storage=[{"name": "d", "fsxLustre": {**FSX, "address": "10.0.1"}}]),
+        "SPC005",
+        "spec.storage[0].fsxLustre.address",
+        "`10.0.1` is not an IPv4 address",
+        "like `10.0.1.20`",
+    ),
+    (
+        spec(namespaces=[{"name": "a", "group": "system:masters"}]),
+        "SPC005",
+        "spec.namespaces[0].group",
+        "starts with `system:`",
+        "list administrators under `admins`",
+    ),
+    (
+        spec(
+            namespaces=[
+                {
+                    "name": "a",
+                    "principals": ["arn:aws:sts::111122223333:assumed-role/a/me"],
+                }
+            ]
+        ),
+        "SPC005",
+        "spec.namespaces[0].principals[0]",
+        "is not the ARN",
+        "write `arn:aws:iam::111122223333:role/a`",
+    ),
     # Capacity
-    (spec(pool={"capacity": {"type": "reserved"}}), "SPC005", "spec.nodePools[0].capacity",
-     "capacity `reserved` without a reservation", "add `id: cr-"),
-    (spec(pool={"capacity": {"type": "spot", "id": "cr-00000001"}}), "SPC005", "spec.nodePools[0].capacity.id",
-     "never uses reservation `cr-00000001`", "`type: reserved`"),
-    (spec(pool={"capacity": {"type": "reserved", "id": "cr-00000001", "reservations": [
-        {"id": "cr-00000002", "nodes": 4}]}}),
-     "SPC005", "spec.nodePools[0].capacity.id", "both `id` and `reservations`", "under `reservations`"),
-    (spec(pool={"capacity": {"type": "reserved", "reservations": [
-        {"id": "cr-00000002", "nodes": 2}, {"id": "cr-00000002", "nodes": 2}]}}),
-     "SPC005", "spec.nodePools[0].capacity.reservations", "`cr-00000002` is listed twice", "remove one"),
-    (spec(pool={"capacity": {"type": "spot", "reservations": [{"id": "cr-00000002", "nodes": 4}]}}),
-     "SPC005", "spec.nodePools[0].capacity.reservations", "never uses reservation `cr-00000002`", "`type: reserved`"),
-    (spec(pool={"capacity": {"type": "block", "reservations": [{"id": "cr-00000001", "nodes": 2}, {"id": "cr-00000002",
-                             "nodes": 1}]}}),
-     "SPC005", "spec.nodePools[0].nodes", "the reservations have 3 nodes, and the pool 4", "write `max: 3`"),
-    (spec(pool={"capacity": {"type": "block", "reservations": [{"id": "cr-00000001", "nodes": 0}]}}),
-     "SPC004", "spec.nodePools[0].capacity.reservations[0].nodes", "0", "1"),
-    (spec(pool={"capacity": {"type": "block", "id": "cr-00000001", "starts": "2026-12-02T11:30:00Z",
-                             "ends": "2026-12-01T11:30:00Z"}}),
-     "SPC005", "spec.nodePools[0].capacity.ends", "before it starts", "swap"),
-    (spec(pool={"capacity": {"type": "block", "id": "cr-00000001", "ends": "2026-12-01T11:30:00"}}), "SPC005",
-     "spec.nodePools[0].capacity.ends", "has no time zone", "write `2026-12-01T11:30:00Z`"),
-    (spec(pool={"capacity": {"type": "block", "id": "cr-00000001", "ends": "2026-12-01"}}), "SPC005",
-     "spec.nodePools[0].capacity.ends", "has no time zone", "write `2026-12-01T00:00:00Z`"),
-    (spec(pool={"capacity": {"type": "block", "id": "cr-00000001", "ends": "0001-01-01T00:00:00+09:00"}}), "SPC005",
-     "spec.nodePools[0].capacity.ends", "not of this century", "2026"),
-    (spec(pool={"capacity": {"type": "block", "id": "cr-00000001", "ends": "soon"}}), "SPC005",
-     "spec.nodePools[0].capacity.ends", "`soon` is not a time", "2026-12-01T11:30:00Z"),
-    (spec(pool={"capacity": {"type": "on-demnd"}}), "SPC004", "spec.nodePools[0].capacity.type",
-     "`type` is `on-demnd`, not one of `on-demand`", "did you mean `on-demand`?"),
+    (
+        spec(pool={"capacity": {"type": "reserved"}}),
+        "SPC005",
+        "spec.nodePools[0].capacity",
+        "capacity `reserved` without a reservation",
+        "add `id: cr-",
+    ),
+    (
+        spec(pool={"capacity": {"type": "spot", "id": "cr-00000001"}}),
+        "SPC005",
+        "spec.nodePools[0].capacity.id",
+        "never uses reservation `cr-00000001`",
+        "`type: reserved`",
+    ),
+    (
+        spec(
+            pool={
+                "capacity": {
+                    "type": "reserved",
+                    "id": "cr-00000001",
+                    "reservations": [{"id": "cr-00000002", "nodes": 4}],
+                }
+            }
+        ),
+        "SPC005",
+        "spec.nodePools[0].capacity.id",
+        "both `id` and `reservations`",
+        "under `reservations`",
+    ),
+    (
+        spec(
+            pool={
+                "capacity": {
+                    "type": "reserved",
+                    "reservations": [
+                        {"id": "cr-00000002", "nodes": 2},
+                        {"id": "cr-00000002", "nodes": 2},
+                    ],
+                }
+            }
+        ),
+        "SPC005",
+        "spec.nodePools[0].capacity.reservations",
+        "`cr-00000002` is listed twice",
+        "remove one",
+    ),
+    (
+        spec(
+            pool={
+                "capacity": {
+                    "type": "spot",
+                    "reservations": [{"id": "cr-00000002", "nodes": 4}],
+                }
+            }
+        ),
+        "SPC005",
+        "spec.nodePools[0].capacity.reservations",
+        "never uses reservation `cr-00000002`",
+        "`type: reserved`",
+    ),
+    (
+        spec(
+            pool={
+                "capacity": {
+                    "type": "block",
+                    "reservations": [
+                        {"id": "cr-00000001", "nodes": 2},
+                        {"id": "cr-00000002", "nodes": 1},
+                    ],
+                }
+            }
+        ),
+        "SPC005",
+        "spec.nodePools[0].nodes",
+        "the reservations have 3 nodes, and the pool 4",
+        "write `max: 3`",
+    ),
+    (
+        spec(
+            pool={
+                "capacity": {
+                    "type": "block",
+                    "reservations": [{"id": "cr-00000001", "nodes": 0}],
+                }
+            }
+        ),
+        "SPC004",
+        "spec.nodePools[0].capacity.reservations[0].nodes",
+        "0",
+        "1",
+    ),
+    (
+        spec(
+            pool={
+                "capacity": {
+                    "type": "block",
+                    "id": "cr-00000001",
+                    "starts": "2026-12-02T11:30:00Z",
+                    "ends": "2026-12-01T11:30:00Z",
+                }
+            }
+        ),
+        "SPC005",
+        "spec.nodePools[0].capacity.ends",
+        "before it starts",
+        "swap",
+    ),
+    (
+        spec(
+            pool={
+                "capacity": {
+                    "type": "block",
+                    "id": "cr-00000001",
+                    "ends": "2026-12-01T11:30:00",
+                }
+            }
+        ),
+        "SPC005",
+        "spec.nodePools[0].capacity.ends",
+        "has no time zone",
+        "write `2026-12-01T11:30:00Z`",
+    ),
+    (
+        spec(
+            pool={
+                "capacity": {"type": "block", "id": "cr-00000001", "ends": "2026-12-01"}
+            }
+        ),
+        "SPC005",
+        "spec.nodePools[0].capacity.ends",
+        "has no time zone",
+        "write `2026-12-01T00:00:00Z`",
+    ),
+    (
+        spec(
+            pool={
+                "capacity": {
+                    "type": "block",
+                    "id": "cr-00000001",
+                    "ends": "0001-01-01T00:00:00+09:00",
+                }
+            }
+        ),
+        "SPC005",
+        "spec.nodePools[0].capacity.ends",
+        "not of this century",
+        "2026",
+    ),
+    (
+        spec(pool={"capacity": {"type": "block", "id": "cr-00000001", "ends": "soon"}}),
+        "SPC005",
+        "spec.nodePools[0].capacity.ends",
+        "`soon` is not a time",
+        "2026-12-01T11:30:00Z",
+    ),
+    (
+        spec(pool={"capacity": {"type": "on-demnd"}}),
+        "SPC004",
+        "spec.nodePools[0].capacity.type",
+        "`type` is `on-demnd`, not one of `on-demand`",
+        "did you mean `on-demand`?",
+    ),
     # Node counts
-    (spec(pool={"nodes": {"min": 5, "max": 4}}), "SPC005", "spec.nodePools[0].nodes.min", "`min` 5 is above `max` 4",
-     "min: 4"),
-    (spec(pool={"nodes": {"min": 2, "max": 4}}), "SPC005", "spec.nodePools[0].nodes", "a pool of 2 to 4", "`min: 0`"),
-    (spec(pool={"nodes": {"max": 0}}), "SPC004", "spec.nodePools[0].nodes.max", "is 0, below the minimum of 1",
-     "1 or more"),
-    (spec(pool={"nodes": 4}), "SPC003", "spec.nodePools[0].nodes", "is the number `4`, not a mapping", "`{max: 4}`"),
-    (spec(pool={"instanceType": "p5"}), "SPC005", "spec.nodePools[0].instanceType", "`p5` is not an instance type",
-     "`p5.48xlarge`"),
-    (spec(pool={"rootVolume": {"size": "500Gi", "iops": 100}}), "SPC004", "spec.nodePools[0].rootVolume.iops",
-     "below the minimum of 3000", "3000 or more"),
-    (spec(pool={"taints": [{"key": "a", "effect": "NoSchedul"}]}), "SPC004", "spec.nodePools[0].taints[0].effect",
-     "`NoSchedul`", "did you mean `NoSchedule`?"),
-    (spec(pool={"labels": {"a b": "x"}}), "SPC005", "spec.nodePools[0].labels", "`a b` is not a label key", "`a-b`"),
-    (spec(pool={"labels": {"a": "x y"}}), "SPC005", "spec.nodePools[0].labels.a", "`x y` is not a label value",
-     "`x-y`"),
-    (spec(pool={"labels": {"karpenter.sh/nodepool": "x"}}), "SPC005", "spec.nodePools[0].labels",
-     "is set on nodes by Karpenter", "a key of your own"),
+    (
+        spec(pool={"nodes": {"min": 5, "max": 4}}),
+        "SPC005",
+        "spec.nodePools[0].nodes.min",
+        "`min` 5 is above `max` 4",
+        "min: 4",
+    ),
+    (
+        spec(pool={"nodes": {"min": 2, "max": 4}}),
+        "SPC005",
+        "spec.nodePools[0].nodes",
+        "a pool of 2 to 4",
+        "`min: 0`",
+    ),
+    (
+        spec(pool={"nodes": {"max": 0}}),
+        "SPC004",
+        "spec.nodePools[0].nodes.max",
+        "is 0, below the minimum of 1",
+        "1 or more",
+    ),
+    (
+        spec(pool={"nodes": 4}),
+        "SPC003",
+        "spec.nodePools[0].nodes",
+        "is the number `4`, not a mapping",
+        "`{max: 4}`",
+    ),
+    (
+        spec(pool={"instanceType": "p5"}),
+        "SPC005",
+        "spec.nodePools[0].instanceType",
+        "`p5` is not an instance type",
+        "`p5.48xlarge`",
+    ),
+    (
+        spec(pool={"rootVolume": {"size": "500Gi", "iops": 100}}),
+        "SPC004",
+        "spec.nodePools[0].rootVolume.iops",
+        "below the minimum of 3000",
+        "3000 or more",
+    ),
+    (
+        spec(pool={"taints": [{"key": "a", "effect": "NoSchedul"}]}),
+        "SPC004",
+        "spec.nodePools[0].taints[0].effect",
+        "`NoSchedul`",
+        "did you mean `NoSchedule`?",
+    ),
+    (
+        spec(pool={"labels": {"a b": "x"}}),
+        "SPC005",
+        "spec.nodePools[0].labels",
+        "`a b` is not a label key",
+        "`a-b`",
+    ),
+    (
+        spec(pool={"labels": {"a": "x y"}}),
+        "SPC005",
+        "spec.nodePools[0].labels.a",
+        "`x y` is not a label value",
+        "`x-y`",
+    ),
+    (
+        spec(pool={"labels": {"karpenter.sh/nodepool": "x"}}),
+        "SPC005",
+        "spec.nodePools[0].labels",
+        "is set on nodes by Karpenter",
+        "a key of your own",
+    ),
     # Quantities, sizes, durations
-    (spec(job={"resources": {"hugePages": "3Mi"}}), "SPC005", "spec.jobs[0].resources.hugePages",
-     "not a whole number of 2 MiB pages", "write `4Mi`"),
-    (spec(pool={"rootVolume": {"size": 500}}), "SPC005", "spec.nodePools[0].rootVolume.size", "`500` is 500 bytes",
-     "like `500Gi`"),
-    (spec(job={"resources": {"memory": "64gb"}}), "SPC005", "spec.jobs[0].resources.memory",
-     "`64gb` is not a Kubernetes quantity", "write `64Gi`"),
-    (spec(job={"resources": {"memory": "lots"}}), "SPC005", "spec.jobs[0].resources.memory", "`lots`", "like `64Gi`"),
-    (spec(job={"resources": {"memory": "-1Gi"}}), "SPC005", "spec.jobs[0].resources.memory", "is negative",
-     "0 or more"),
-    (spec(job={"resources": {"cpu": 1.5}}), "SPC005", "spec.jobs[0].resources.cpu", "the number `1.5`",
-     'quote it: `"1.5"`'),
-    (spec(job={"resources": {"cpu": True}}), "SPC005", "spec.jobs[0].resources.cpu", "the boolean `true`", "`64Gi`"),
-    (spec(job={"resources": {"cpu": 0}}), "SPC005", "spec.jobs[0].resources.cpu", "`0` is nothing", "have it derived"),
-    (spec(job={"resources": {"gpus": -1}}), "SPC004", "spec.jobs[0].resources.gpus", "below the minimum of 0",
-     "0 or more"),
-    (spec(job={"timeout": "2d"}), "SPC005", "spec.jobs[0].timeout", "`2d` is not a duration", "write `48h`"),
-    (spec(job={"timeout": 20}), "SPC005", "spec.jobs[0].timeout", "a number with a unit, not the number `20`", "`20m`"),
-    (spec(job={"timeout": "1.5h"}), "SPC005", "spec.jobs[0].timeout", "`1.5h` is not a duration", "write `1h30m`"),
-    (spec(job={"timeout": "90 minutes"}), "SPC005", "spec.jobs[0].timeout", "is not a duration", "write `1h30m`"),
-    (spec(job={"timeout": "0.0001s"}), "SPC005", "spec.jobs[0].timeout", "is not a duration", "like `20m`"),
-    (spec(job={"timeout": "0s"}), "SPC005", "spec.jobs[0].timeout", "`0s` is no time at all", "above 0"),
-    (spec(job={"timeout": "999999h"}), "SPC005", "spec.jobs[0].timeout", "more than ten years", "shorter"),
-    (spec(kueue={"waitForPodsReady": "x"}), "SPC005", "spec.kueue.waitForPodsReady", "`x` is not a duration", "`20m`"),
+    (
+        spec(job={"resources": {"hugePages": "3Mi"}}),
+        "SPC005",
+        "spec.jobs[0].resources.hugePages",
+        "not a whole number of 2 MiB pages",
+        "write `4Mi`",
+    ),
+    (
+        spec(pool={"rootVolume": {"size": 500}}),
+        "SPC005",
+        "spec.nodePools[0].rootVolume.size",
+        "`500` is 500 bytes",
+        "like `500Gi`",
+    ),
+    (
+        spec(job={"resources": {"memory": "64gb"}}),
+        "SPC005",
+        "spec.jobs[0].resources.memory",
+        "`64gb` is not a Kubernetes quantity",
+        "write `64Gi`",
+    ),
+    (
+        spec(job={"resources": {"memory": "lots"}}),
+        "SPC005",
+        "spec.jobs[0].resources.memory",
+        "`lots`",
+        "like `64Gi`",
+    ),
+    (
+        spec(job={"resources": {"memory": "-1Gi"}}),
+        "SPC005",
+        "spec.jobs[0].resources.memory",
+        "is negative",
+        "0 or more",
+    ),
+    (
+        spec(job={"resources": {"cpu": 1.5}}),
+        "SPC005",
+        "spec.jobs[0].resources.cpu",
+        "the number `1.5`",
+        'quote it: `"1.5"`',
+    ),
+    (
+        spec(job={"resources": {"cpu": True}}),
+        "SPC005",
+        "spec.jobs[0].resources.cpu",
+        "the boolean `true`",
+        "`64Gi`",
+    ),
+    (
+        spec(job={"resources": {"cpu": 0}}),
+        "SPC005",
+        "spec.jobs[0].resources.cpu",
+        "`0` is nothing",
+        "have it derived",
+    ),
+    (
+        spec(job={"resources": {"gpus": -1}}),
+        "SPC004",
+        "spec.jobs[0].resources.gpus",
+        "below the minimum of 0",
+        "0 or more",
+    ),
+    (
+        spec(job={"timeout": "2d"}),
+        "SPC005",
+        "spec.jobs[0].timeout",
+        "`2d` is not a duration",
+        "write `48h`",
+    ),
+    (
+        spec(job={"timeout": 20}),
+        "SPC005",
+        "spec.jobs[0].timeout",
+        "a number with a unit, not the number `20`",
+        "`20m`",
+    ),
+    (
+        spec(job={"timeout": "1.5h"}),
+        "SPC005",
+        "spec.jobs[0].timeout",
+        "`1.5h` is not a duration",
+        "write `1h30m`",
+    ),
+    (
+        spec(job={"timeout": "90 minutes"}),
+        "SPC005",
+        "spec.jobs[0].timeout",
+        "is not a duration",
+        "write `1h30m`",
+    ),
+    (
+        spec(job={"timeout": "0.0001s"}),
+        "SPC005",
+        "spec.jobs[0].timeout",
+        "is not a duration",
+        "like `20m`",
+    ),
+    (
+        spec(job={"timeout": "0s"}),
+        "SPC005",
+        "spec.jobs[0].timeout",
+        "`0s` is no time at all",
+        "above 0",
+    ),
+    (
+        spec(job={"timeout": "999999h"}),
+        "SPC005",
+        "spec.jobs[0].timeout",
+        "more than ten years",
+        "shorter",
+    ),
+    (
+        spec(kueue={"waitForPodsReady": "x"}),
+        "SPC005",
+        "spec.kueue.waitForPodsReady",
+        "`x` is not a duration",
+        "`20m`",
+    ),
     # Slips that tell what was meant
-    (spec(job={"name": "My_Job"}), "SPC005", "spec.jobs[0].name", "`My_Job` is not a job's name", "write `my-job`"),
-    (spec(pool={"instanceType": "ml.p5.48xlarge"}), "SPC005", "spec.nodePools[0].instanceType", "`ml.p5.48xlarge`",
-     "write `p5.48xlarge`"),
-    (spec(pool={"capacity": {"type": "reserved", "id": "arn:aws:ec2:us-west-2:1:capacity-reservation/cr-0a1b0000"}}),
-     "SPC005", "spec.nodePools[0].capacity.id", "is not a capacity reservation id", "write `cr-0a1b0000`"),
-    (spec(admins=["arn:aws:sts::111122223333:assumed-role/Admin/me"]), "SPC005", "spec.admins[0]",
-     "is not the ARN of an IAM role", "write `arn:aws:iam::111122223333:role/Admin`"),
-    (spec(versions={"trainer": "v2.1.0"}), "SPC005", "spec.versions.trainer", "`v2.1.0`", "write `2.1.0`"),
-    (spec(storage=[{"name": "s", "s3": {"bucket": "s3://data/c4"}}]), "SPC005", "spec.storage[0].s3.bucket",
-     "is not an S3 bucket name", "write `data`"),
-    (spec(job={"image": "https://registry.test/train:1"}), "SPC005", "spec.jobs[0].image",
-     "is not an image reference", "write `registry.test/train:1`"),
-    (spec(job={"gpus": 8}), "SPC002", "spec.jobs[0].gpus", "unknown key `gpus`", "write it under `resources`"),
-    (spec(pool={"capacity": "spot"}), "SPC003", "spec.nodePools[0].capacity", "`spot`, not a mapping",
-     "write `{type: spot}`"),
-    (spec(job={"env": [{"name": "A", "value": "b"}]}), "SPC003", "spec.jobs[0].env", "is a list, not a mapping",
-     "each entry as `key: value`"),
-    (spec(job={"mounts": {"fsx": "/data"}}), "SPC003", "spec.jobs[0].mounts", "is a mapping, not a list",
-     "each item with `storage`, `path`"),
-    (spec(job={"mounts": ["fsx"]}), "SPC003", "spec.jobs[0].mounts[0]", "the text `fsx`, not a mapping",
-     "a mapping with `storage`, `path`"),
-    (spec(job={"nodes": 2.0}), "SPC003", "spec.jobs[0].nodes", "the number `2.0`, not a whole", "write `2`"),
-    (spec(pool={"localStorage": "RAID0"}), "SPC004", "spec.nodePools[0].localStorage", "is `RAID0`, not one of",
-     "did you mean `raid0`?"),
-    (spec(pool={"nodes": None}), "SPC001", "spec.nodePools[0]", "`nodes` is missing", "a mapping with `max`"),
-    (spec(job={"image": None}), "SPC001", "spec.jobs[0]", "`image` is missing", "the container image, with a tag"),
-    (spec(nodePools=None), "SPC001", "spec", "`nodePools` is missing", "a list, each item with `name`, `instanceType`"),
-    (spec(pool={"capacity": {"type": "block", "id": "cr-00000001", "ends": "2026-12-15 11:30"}}), "SPC005",
-     "spec.nodePools[0].capacity.ends", "has no time zone", "write `2026-12-15T11:30:00Z`"),
+    (
+        spec(job={"name": "My_Job"}),
+        "SPC005",
+        "spec.jobs[0].name",
+        "`My_Job` is not a job's name",
+        "write `my-job`",
+    ),
+    (
+        spec(pool={"instanceType": "ml.p5.48xlarge"}),
+        "SPC005",
+        "spec.nodePools[0].instanceType",
+        "`ml.p5.48xlarge`",
+        "write `p5.48xlarge`",
+    ),
+    (
+        spec(
+            pool={
+                "capacity": {
+                    "type": "reserved",
+                    "id": "arn:aws:ec2:us-west-2:1:capacity-reservation/cr-0a1b0000",
+                }
+            }
+        ),
+        "SPC005",
+        "spec.nodePools[0].capacity.id",
+        "is not a capacity reservation id",
+        "write `cr-0a1b0000`",
+    ),
+    (
+        spec(admins=["arn:aws:sts::111122223333:assumed-role/Admin/me"]),
+        "SPC005",
+        "spec.admins[0]",
+        "is not the ARN of an IAM role",
+        "write `arn:aws:iam::111122223333:role/Admin`",
+    ),
+    (
+        spec(versions={"trainer": "v2.1.0"}),
+        "SPC005",
+        "spec.versions.trainer",
+        "`v2.1.0`",
+        "write `2.1.0`",
+    ),
+    (
+        spec(storage=[{"name": "s", "s3": {"bucket": "s3://data/c4"}}]),
+        "SPC005",
+        "spec.storage[0].s3.bucket",
+        "is not an S3 bucket name",
+        "write `data`",
+    ),
+    (
+        spec(job={"image": "https://registry.test/train:1"}),
+        "SPC005",
+        "spec.jobs[0].image",
+        "is not an image reference",
+        "write `registry.test/train:1`",
+    ),
+    (
+        spec(job={"gpus": 8}),
+        "SPC002",
+        "spec.jobs[0].gpus",
+        "unknown key `gpus`",
+        "write it under `resources`",
+    ),
+    (
+        spec(pool={"capacity": "spot"}),
+        "SPC003",
+        "spec.nodePools[0].capacity",
+        "`spot`, not a mapping",
+        "write `{type: spot}`",
+    ),
+    (
+        spec(job={"env": [{"name": "A", "value": "b"}]}),
+        "SPC003",
+        "spec.jobs[0].env",
+        "is a list, not a mapping",
+        "each entry as `key: value`",
+    ),
+    (
+        spec(job={"mounts": {"fsx": "/data"}}),
+        "SPC003",
+        "spec.jobs[0].mounts",
+        "is a mapping, not a list",
+        "each item with `storage`, `path`",
+    ),
+    (
+        spec(job={"mounts": ["fsx"]}),
+        "SPC003",
+        "spec.jobs[0].mounts[0]",
+        "the text `fsx`, not a mapping",
+        "a mapping with `storage`, `path`",
+    ),
+    (
+        spec(job={"nodes": 2.0}),
+        "SPC003",
+        "spec.jobs[0].nodes",
+        "the number `2.0`, not a whole",
+        "write `2`",
+    ),
+    (
+        spec(pool={"localStorage": "RAID0"}),
+        "SPC004",
+        "spec.nodePools[0].localStorage",
+        "is `RAID0`, not one of",
+        "did you mean `raid0`?",
+    ),
+    (
+        spec(pool={"nodes": None}),
+        "SPC001",
+        "spec.nodePools[0]",
+        "`nodes` is missing",
+        "a mapping with `max`",
+    ),
+    (
+        spec(job={"image": None}),
+        "SPC001",
+        "spec.jobs[0]",
+        "`image` is missing",
+        "the container image, with a tag",
+    ),
+    (
+        spec(nodePools=None),
+        "SPC001",
+        "spec",
+        "`nodePools` is missing",
+        "a list, each item with `name`, `instanceType`",
+    ),
+    (
+        spec(
+            pool={
+                "capacity": {
+                    "type": "block",
+                    "id": "cr-00000001",
+                    "ends": "2026-12-15 11:30",
+                }
+            }
+        ),
+        "SPC005",
+        "spec.nodePools[0].capacity.ends",
+        "has no time zone",
+        "write `2026-12-15T11:30:00Z`",
+    ),
     # Images
-    (spec(job={"image": "train"}), "SPC005", "spec.jobs[0].image", "neither tag nor digest", "pin it"),
-    (spec(job={"image": "train:latest"}), "SPC005", "spec.jobs[0].image", "whatever is newest", "a digest"),
-    (spec(job={"image": "train@sha256:12"}), "SPC005", "spec.jobs[0].image", "not 64 lowercase hex digits",
-     "64 digits"),
-    (spec(job={"image": f"train@sha256:{'A' * 64}"}), "SPC005", "spec.jobs[0].image", "not 64 lowercase hex digits",
-     "`0-9a-f`"),
-    (spec(job={"image": "Train Me:1"}), "SPC005", "spec.jobs[0].image", "is not an image reference",
-     "registry/name:tag"),
+    (
+        spec(job={"image": "train"}),
+        "SPC005",
+        "spec.jobs[0].image",
+        "neither tag nor digest",
+        "pin it",
+    ),
+    (
+        spec(job={"image": "train:latest"}),
+        "SPC005",
+        "spec.jobs[0].image",
+        "whatever is newest",
+        "a digest",
+    ),
+    (
+        spec(job={"image": "train@sha256:12"}),
+        "SPC005",
+        "spec.jobs[0].image",
+        "not 64 lowercase hex digits",
+        "64 digits",
+    ),
+    (
+        spec(job={"image": f"train@sha256:{'A' * 64}"}),
+        "SPC005",
+        "spec.jobs[0].image",
+        "not 64 lowercase hex digits",
+        "`0-9a-f`",
+    ),
+    (
+        spec(job={"image": "Train Me:1"}),
+        "SPC005",
+        "spec.jobs[0].image",
+        "is not an image reference",
+        "registry/name:tag",
+    ),
     # Jobs
-    (spec(job={"command": []}), "SPC004", "spec.jobs[0].command", "has 0 items, below the minimum of 1", "at least 1"),
-    (spec(job={"command": ["a", 1]}), "SPC003", "spec.jobs[0].command[1]", "item 2 of `command` is the number `1`",
-     'quote it: `"1"`'),
-    (spec(job={"command": "torchrun t.py"}), "SPC003", "spec.jobs[0].command", "the text `torchrun t.py`, not a list",
-     "write a list: `[torchrun, t.py]`"),
-    (spec(job={"env": {"A": True}}), "SPC003", "spec.jobs[0].env.A", "the boolean `true`, not text",
-     'quote it: `"true"`'),
-    (spec(job={"env": {"1 A": "x"}}), "SPC005", "spec.jobs[0].env", "not an environment variable's name",
-     "`NCCL_DEBUG`"),
-    (spec(job={"nodes": "4"}), "SPC003", "spec.jobs[0].nodes", "the text `4`, not a whole number",
-     "`4` without quotes"),
-    (spec(job={"nodes": 2.5}), "SPC003", "spec.jobs[0].nodes", "the number `2.5`, not a whole number",
-     "a whole number"),
-    (spec(job={"nodes": 0}), "SPC004", "spec.jobs[0].nodes", "below the minimum of 1", "1 or more"),
-    (spec(job={"retries": {"job": 1001}}), "SPC004", "spec.jobs[0].retries.job", "above the maximum of 1000",
-     "or less"),
-    (spec(job={"mounts": [{"storage": "a", "path": "data"}]}), "SPC005", "spec.jobs[0].mounts[0].path",
-     "`data` is not an absolute path", "`/data/fsx`"),
-    (spec(job={"labels": {"kueue.x-k8s.io/queue-name": "q"}}), "SPC005", "spec.jobs[0].labels",
-     "set by the compiler or a controller", "remove it"),
-    (spec(job={"labels": {"app.kubernetes.io/managed-by": "me"}}), "SPC005", "spec.jobs[0].labels", "managed-by",
-     "remove"),
-    (spec(job={"model": {"parameters": "8b"}}), "SPC005", "spec.jobs[0].model.parameters", "not the text `8b`",
-     "`8e9`"),
-    (spec(job={"model": {"parameters": 0}}), "SPC005", "spec.jobs[0].model.parameters", "a model of `0`", "`8.03e9`"),
-    (spec(job={"model": {"parameters": 1e9, "precision": "bf61"}}), "SPC004", "spec.jobs[0].model.precision",
-     "`bf61`, not one of `fp32`, `bf16`", "did you mean `bf16`?"),
-    (spec(job={"secrets": [{"env": "A", "secret": "s", "key": "a b"}]}), "SPC005", "spec.jobs[0].secrets[0].key",
-     "`a b` is not a key of a Secret", "`a-b`"),
-    (spec(job={"sharedMemory": "١Gi"}), "SPC005", "spec.jobs[0].sharedMemory", "`١Gi` is not a Kubernetes quantity",
-     "like `64Gi`"),
-    (spec(job={"gracePeriod": 0}), "SPC005", "spec.jobs[0].gracePeriod", "a number with a unit, not the number `0`",
-     "write it like `20m`"),
-    (spec(job={"checkpoint": {}}), "SPC001", "spec.jobs[0].checkpoint", "`path` is missing", "add `path:`"),
-    (spec(job={"resources": ""}), "SPC003", "spec.jobs[0].resources", "is empty, not a mapping",
-     "a mapping with `cpu`"),
+    (
+        spec(job={"command": []}),
+        "SPC004",
+        "spec.jobs[0].command",
+        "has 0 items, below the minimum of 1",
+        "at least 1",
+    ),
+    (
+        spec(job={"command": ["a", 1]}),
+        "SPC003",
+        "spec.jobs[0].command[1]",
+        "item 2 of `command` is the number `1`",
+        'quote it: `"1"`',
+    ),
+    (
+        spec(job={"command": "torchrun t.py"}),
+        "SPC003",
+        "spec.jobs[0].command",
+        "the text `torchrun t.py`, not a list",
+        "write a list: `[torchrun, t.py]`",
+    ),
+    (
+        spec(job={"env": {"A": True}}),
+        "SPC003",
+        "spec.jobs[0].env.A",
+        "the boolean `true`, not text",
+        'quote it: `"true"`',
+    ),
+    (
+        spec(job={"env": {"1 A": "x"}}),
+        "SPC005",
+        "spec.jobs[0].env",
+        "not an environment variable's name",
+        "`NCCL_DEBUG`",
+    ),
+    (
+        spec(job={"nodes": "4"}),
+        "SPC003",
+        "spec.jobs[0].nodes",
+        "the text `4`, not a whole number",
+        "`4` without quotes",
+    ),
+    (
+        spec(job={"nodes": 2.5}),
+        "SPC003",
+        "spec.jobs[0].nodes",
+        "the number `2.5`, not a whole number",
+        "a whole number",
+    ),
+    (
+        spec(job={"nodes": 0}),
+        "SPC004",
+        "spec.jobs[0].nodes",
+        "below the minimum of 1",
+        "1 or more",
+    ),
+    (
+        spec(job={"retries": {"job": 1001}}),
+        "SPC004",
+        "spec.jobs[0].retries.job",
+        "above the maximum of 1000",
+        "or less",
+    ),
+    (
+        spec(job={"mounts": [{"storage": "a", "path": "data"}]}),
+        "SPC005",
+        "spec.jobs[0].mounts[0].path",
+        "`data` is not an absolute path",
+        "`/data/fsx`",
+    ),
+    (
+        spec(job={"labels": {"kueue.x-k8s.io/queue-name": "q"}}),
+        "SPC005",
+        "spec.jobs[0].labels",
+        "set by the compiler or a controller",
+        "remove it",
+    ),
+    (
+        spec(job={"labels": {"app.kubernetes.io/managed-by": "me"}}),
+        "SPC005",
+        "spec.jobs[0].labels",
+        "managed-by",
+        "remove",
+    ),
+    (
+        spec(job={"model": {"parameters": "8b"}}),
+        "SPC005",
+        "spec.jobs[0].model.parameters",
+        "not the text `8b`",
+        "`8e9`",
+    ),
+    (
+        spec(job={"model": {"parameters": 0}}),
+        "SPC005",
+        "spec.jobs[0].model.parameters",
+        "a model of `0`",
+        "`8.03e9`",
+    ),
+    (
+        spec(job={"model": {"parameters": 1e9, "precision": "bf61"}}),
+        "SPC004",
+        "spec.jobs[0].model.precision",
+        "`bf61`, not one of `fp32`, `bf16`",
+        "did you mean `bf16`?",
+    ),
+    (
+        spec(job={"secrets": [{"env": "A", "secret": "s", "key": "a b"}]}),
+        "SPC005",
+        "spec.jobs[0].secrets[0].key",
+        "`a b` is not a key of a Secret",
+        "`a-b`",
+    ),
+    (
+        spec(job={"sharedMemory": "١Gi"}),
+        "SPC005",
+        "spec.jobs[0].sharedMemory",
+        "`١Gi` is not a Kubernetes quantity",
+        "like `64Gi`",
+    ),
+    (
+        spec(job={"gracePeriod": 0}),
+        "SPC005",
+        "spec.jobs[0].gracePeriod",
+        "a number with a unit, not the number `0`",
+        "write it like `20m`",
+    ),
+    (
+        spec(job={"checkpoint": {}}),
+        "SPC001",
+        "spec.jobs[0].checkpoint",
+        "`path` is missing",
+        "add `path:`",
+    ),
+    (
+        spec(job={"resources": ""}),
+        "SPC003",
+        "spec.jobs[0].resources",
+        "is empty, not a mapping",
+        "a mapping with `cpu`",
+    ),
     # Storage and queues
-    (spec(storage=[{"name": "a"}]), "SPC005", "spec.storage[0]", "not exactly one kind",
-     "either `fsxLustre:` or `s3:`"),
-    (spec(storage=[{"name": "a", "s3": {"bucket": "A"}}]), "SPC005", "spec.storage[0].s3.bucket", "not an S3 bucket",
-     "-1"),
-    (spec(storage=[{"name": "a", "fsxLustre": {**FSX, "id": "fsx-1"}}]), "SPC005", "spec.storage[0].fsxLustre.id",
-     "`fsx-1` is not an FSx file system id", "`fs-0a1b"),
-    (spec(storage=[{"name": "a", "fsxLustre": {**FSX, "mountName": "nine-long"}}]), "SPC005",
-     "spec.storage[0].fsxLustre.mountName", "`nine-long` is not the MountName", "`abcdefgh`"),
-    (spec(queues=queue(namespaces=[])), "SPC004", "spec.queues[0].namespaces", "has 0 items", "at least 1"),
-    (spec(queues=queue(namespaces=["a", "a"])), "SPC005", "spec.queues[0].namespaces", "`a` is listed twice", "remove"),
-    (spec(priorities=[{"name": "p", "value": 2_000_000_000}]), "SPC004", "spec.priorities[0].value",
-     "is 2000000000, above the maximum of 1000000000", "1000000000 or less"),
-    (spec(queues=queue(cohort="c", quota=[{"pool": "gpu", "nodes": 2, "lend": 3}])), "SPC005",
-     "spec.queues[0].quota[0].lend", "a quota of 2 nodes that lends 3", "`lend: 2` or less"),
-    (spec(queues=queue(quota=[{"pool": "gpu", "nodes": 2, "borrow": 1}])), "SPC005", "spec.queues[0]",
-     "borrows or lends, and is in no cohort", "add `cohort:`"),
+    (
+        spec(storage=[{"name": "a"}]),
+        "SPC005",
+        "spec.storage[0]",
+        "not exactly one kind",
+        "either `fsxLustre:` or `s3:`",
+    ),
+    (
+        spec(storage=[{"name": "a", "s3": {"bucket": "A"}}]),
+        "SPC005",
+        "spec.storage[0].s3.bucket",
+        "not an S3 bucket",
+        "-1",
+    ),
+    (
+        spec(storage=[{"name": "a", "fsxLustre": {**FSX, "id": "fsx-1"}}]),
+        "SPC005",
+        "spec.storage[0].fsxLustre.id",
+        "`fsx-1` is not an FSx file system id",
+        "`fs-0a1b",
+    ),
+    (
+        spec(storage=[{"name": "a", "fsxLustre": {**FSX, "mountName": "nine-long"}}]),
+        "SPC005",
+        "spec.storage[0].fsxLustre.mountName",
+        "`nine-long` is not the MountName",
+        "`abcdefgh`",
+    ),
+    (
+        spec(queues=queue(namespaces=[])),
+        "SPC004",
+        "spec.queues[0].namespaces",
+        "has 0 items",
+        "at least 1",
+    ),
+    (
+        spec(queues=queue(namespaces=["a", "a"])),
+        "SPC005",
+        "spec.queues[0].namespaces",
+        "`a` is listed twice",
+        "remove",
+    ),
+    (
+        spec(priorities=[{"name": "p", "value": 2_000_000_000}]),
+        "SPC004",
+        "spec.priorities[0].value",
+        "is 2000000000, above the maximum of 1000000000",
+        "1000000000 or less",
+    ),
+    (
+        spec(queues=queue(cohort="c", quota=[{"pool": "gpu", "nodes": 2, "lend": 3}])),
+        "SPC005",
+        "spec.queues[0].quota[0].lend",
+        "a quota of 2 nodes that lends 3",
+        "`lend: 2` or less",
+    ),
+    (
+        spec(queues=queue(quota=[{"pool": "gpu", "nodes": 2, "borrow": 1}])),
+        "SPC005",
+        "spec.queues[0]",
+        "borrows or lends, and is in no cohort",
+        "add `cohort:`",
+    ),
     # The rest of a cluster
-    (spec(account=111122223333), "SPC005", "spec.account", "text, not the number `111122223333`",
-     'quote it: `"111122223333"`'),
-    (spec(account="١" * 12), "SPC005", "spec.account", "is not an AWS account id", "12"),
-    ({**spec(), "spec": None}, "SPC003", "spec", "`spec` is empty, not a mapping",
-     "write a mapping with `account`, `region`, `nodePools`"),
-    *((spec(admins=[f"arn:aws:iam::111122223333:{rest}"]), "SPC005", "spec.admins[0]", "is not the ARN of an IAM role",
-       "write ") for rest in ("role/", "role/a b", "role/path/", "root", f"role/{'a' * 65}")),
-    (spec(admins=[111122223333]), "SPC005", "spec.admins[0]", "text, not the number", "write it as text, like `arn:"),
-    (spec(admins=["arn:aws:iam::111122223333:role/Two Words"]), "SPC005", "spec.admins[0]", "is not the ARN",
-     "write it like"),
-    (spec(admins=["ARN:aws:iam::111122223333:role/Ops"]), "SPC005", "spec.admins[0]", "is not the ARN",
-     "write `arn:aws:iam::111122223333:role/Ops`"),
-    (spec(admins=["arn:aws:s3:::x"]), "SPC005", "spec.admins[0]", "the ARN of an IAM role or user", "arn:aws:iam::"),
-    (spec(tags={"aws:x": "v"}), "SPC005", "spec.tags", "no tag that you may set", "a key of your own"),
-    (spec(tags={"karpenter.sh/discovery": "v"}), "SPC005", "spec.tags", "no tag that you may set", "your own"),
-    (spec(tags={"a": 1}), "SPC005", "spec.tags.a", "a tag's value is text, not the number `1`", 'quote it: `"1"`'),
-    (spec(system={"nodes": 1}), "SPC004", "spec.system.nodes", "below the minimum of 2", "2 or more"),
-    (spec(release=2026.11), "SPC003", "spec.release", "the number `2026.11`, not text", 'quote it: `"2026.11"`'),
-    (spec(versions={"trainer": "2.1"}), "SPC005", "spec.versions.trainer", "`2.1` is not a whole version", "`2.3.0`"),
-    (spec(flux={"url": "git@github.com:org/fleet"}), "SPC005", "spec.flux.url", "is not the `https://` or `ssh://` URL",
-     "write `ssh://git@github.com/org/fleet`"),
-    (spec(flux={"path": "../x"}), "SPC005", "spec.flux.path", "not a folder inside the repository", "`clusters/seoul`"),
-    (spec(platform="hyperpod"), "SPC004", "spec.platform", "`platform` is `hyperpod`, not `eks`", "write `eks`"),
-    (spec(nodePools=[]), "SPC004", "spec.nodePools", "has 0 items, below the minimum of 1", "at least 1"),
-    (spec(namespaces="team-a"), "SPC003", "spec.namespaces", "the text `team-a`, not a list", "`[{name: team-a}]`"),
+    (
+        spec(account=111122223333),
+        "SPC005",
+        "spec.account",
+        "text, not the number `111122223333`",
+        'quote it: `"111122223333"`',
+    ),
+    (
+        spec(account="١" * 12),
+        "SPC005",
+        "spec.account",
+        "is not an AWS account id",
+        "12",
+    ),
+    (
+        {**spec(), "spec": None},
+        "SPC003",
+        "spec",
+        "`spec` is empty, not a mapping",
+        "write a mapping with `account`, `region`, `nodePools`",
+    ),
+    *(
+        (
+            spec(admins=[f"arn:aws:iam::111122223333:{rest}"]),
+            "SPC005",
+            "spec.admins[0]",
+            "is not the ARN of an IAM role",
+            "write ",
+        )
+        for rest in ("role/", "role/a b", "role/path/", "root", f"role/{'a' * 65}")
+    ),
+    (
+        spec(admins=[111122223333]),
+        "SPC005",
+        "spec.admins[0]",
+        "text, not the number",
+        "write it as text, like `arn:",
+    ),
+    (
+        spec(admins=["arn:aws:iam::111122223333:role/Two Words"]),
+        "SPC005",
+        "spec.admins[0]",
+        "is not the ARN",
+        "write it like",
+    ),
+    (
+        spec(admins=["ARN:aws:iam::111122223333:role/Ops"]),
+        "SPC005",
+        "spec.admins[0]",
+        "is not the ARN",
+        "write `arn:aws:iam::111122223333:role/Ops`",
+    ),
+    (
+        spec(admins=["arn:aws:s3:::x"]),
+        "SPC005",
+        "spec.admins[0]",
+        "the ARN of an IAM role or user",
+        "arn:aws:iam::",
+    ),
+    (
+        spec(tags={"aws:x": "v"}),
+        "SPC005",
+        "spec.tags",
+        "no tag that you may set",
+        "a key of your own",
+    ),
+    (
+        spec(tags={"karpenter.sh/discovery": "v"}),
+        "SPC005",
+        "spec.tags",
+        "no tag that you may set",
+        "your own",
+    ),
+    (
+        spec(tags={"a": 1}),
+        "SPC005",
+        "spec.tags.a",
+        "a tag's value is text, not the number `1`",
+        'quote it: `"1"`',
+    ),
+    (
+        spec(system={"nodes": 1}),
+        "SPC004",
+        "spec.system.nodes",
+        "below the minimum of 2",
+        "2 or more",
+    ),
+    (
+        spec(release=2026.11),
+        "SPC003",
+        "spec.release",
+        "the number `2026.11`, not text",
+        'quote it: `"2026.11"`',
+    ),
+    (
+        spec(versions={"trainer": "2.1"}),
+        "SPC005",
+        "spec.versions.trainer",
+        "`2.1` is not a whole version",
+        "`2.3.0`",
+    ),
+    (
+        spec(flux={"url": "git@github.com:org/fleet"}),
+        "SPC005",
+        "spec.flux.url",
+        "is not the `https://` or `ssh://` URL",
+        "write `ssh://git@github.com/org/fleet`",
+    ),
+    (
+        spec(flux={"path": "../x"}),
+        "SPC005",
+        "spec.flux.path",
+        "not a folder inside the repository",
+        "`clusters/seoul`",
+    ),
+    (
+        spec(platform="hyperpod"),
+        "SPC004",
+        "spec.platform",
+        "`platform` is `hyperpod`, not `eks`",
+        "write `eks`",
+    ),
+    (
+        spec(nodePools=[]),
+        "SPC004",
+        "spec.nodePools",
+        "has 0 items, below the minimum of 1",
+        "at least 1",
+    ),
+    (
+        spec(namespaces="team-a"),
+        "SPC003",
+        "spec.namespaces",
+        "the text `team-a`, not a list",
+        "`[{name: team-a}]`",
+    ),
     # Keys
-    (spec(nodePool=[]), "SPC002", "spec.nodePool", "unknown key `nodePool`", "did you mean `nodePools`?"),
-    (spec(job={"worker_nodes": 2}), "SPC002", "spec.jobs[0].worker_nodes", "unknown key `worker_nodes`", "has: `name`"),
-    (spec(job={"shared_memory": "1Gi"}), "SPC002", "spec.jobs[0].shared_memory", "`shared_memory`", "`sharedMemory`?"),
+    (
+        spec(nodePool=[]),
+        "SPC002",
+        "spec.nodePool",
+        "unknown key `nodePool`",
+        "did you mean `nodePools`?",
+    ),
+    (
+        spec(job={"worker_nodes": 2}),
+        "SPC002",
+        "spec.jobs[0].worker_nodes",
+        "unknown key `worker_nodes`",
+        "has: `name`",
+    ),
+    (
+        spec(job={"shared_memory": "1Gi"}),
+        "SPC002",
+        "spec.jobs[0].shared_memory",
+        "`shared_memory`",
+        "`sharedMemory`?",
+    ),
     (spec(region=None), "SPC001", "spec", "`region` is missing", "add `region:`"),
-    (spec(network={"vpc": {"id": "vpc-0a1b2c3d"}}), "SPC001", "spec.network.vpc", "`private` is missing",
-     "private subnet of each zone"),
-]  # fmt: skip
+    (
+        spec(network={"vpc": {"id": "vpc-0a1b2c3d"}}),
+        "SPC001",
+        "spec.network.vpc",
+        "`private` is missing",
+        "private subnet of each zone",
+    ),
+]
 
 
 @pytest.mark.parametrize(("data", "code", "at", "message", "help"), BAD)
-def test_a_bad_value_is_refused_at_its_place(data: Any, code: str, at: str, message: str, help: str) -> None:
+def test_a_bad_value_is_refused_at_its_place(
+    data: Any, code: str, at: str, message: str, help: str
+) -> None:
     (found,) = shape_faults(data)
     assert found.code == code
     assert str(found.at).startswith(at)
@@ -334,7 +1313,9 @@ def test_a_bad_value_is_refused_at_its_place(data: Any, code: str, at: str, mess
 
 
 @pytest.mark.parametrize(("data", "code", "at", "message", "help"), BAD)
-def test_messages_have_the_house_form(data: Any, code: str, at: str, message: str, help: str) -> None:
+def test_messages_have_the_house_form(
+    data: Any, code: str, at: str, message: str, help: str
+) -> None:
     for found in shape_faults(data):
         assert not found.message.endswith(".")
         assert found.message[0].islower() or found.message[0] == "`"
@@ -343,12 +1324,20 @@ def test_messages_have_the_house_form(data: Any, code: str, at: str, message: st
 
 
 def test_all_faults_of_a_document_are_told_at_once() -> None:
-    data = spec(region="us-west-2a", account=1, job={"nodes": "4", "imge": "x", "image": None, "command": None},
-        pool={"zone": "us-west-2"})
+    data = spec(
+        region="us-west-2a",
+        account=1,
+        job={"nodes": "4", "imge": "x", "image": None, "command": None},
+        pool={"zone": "us-west-2"},
+    )
     assert sorted((each.code, str(each.at)) for each in shape_faults(data)) == [
-        ("SPC001", "spec.jobs[0]"), ("SPC002", "spec.jobs[0].imge"), ("SPC003", "spec.jobs[0].nodes"),
-        ("SPC005", "spec.account"), ("SPC005", "spec.nodePools[0].zone"), ("SPC005", "spec.region"),
-    ]  # fmt: skip
+        ("SPC001", "spec.jobs[0]"),
+        ("SPC002", "spec.jobs[0].imge"),
+        ("SPC003", "spec.jobs[0].nodes"),
+        ("SPC005", "spec.account"),
+        ("SPC005", "spec.nodePools[0].zone"),
+        ("SPC005", "spec.region"),
+    ]
 
 
 TEXT = """\
@@ -376,7 +1365,9 @@ spec:
 def test_faults_stand_at_their_line_and_column() -> None:
     source = document(TEXT)
     found = [each.locate(source) for each in load(source)[1]]
-    assert sorted((each.code, each.span.line, each.span.column) for each in found if each.span) == [
+    assert sorted(
+        (each.code, each.span.line, each.span.column) for each in found if each.span
+    ) == [
         ("SPC001", 17, 7),  # `command` is missing from the job that begins here
         ("SPC002", 14, 7),
         ("SPC003", 15, 7),
@@ -387,9 +1378,16 @@ def test_faults_stand_at_their_line_and_column() -> None:
 @pytest.mark.parametrize("number", ["1.30", "1e3", "0x1F", "+1", "2."])
 def test_a_number_for_a_text_is_told_as_it_is_written(number: str) -> None:
     """What it was read as, like 1.3, would be another text."""
-    source = document(TEXT.replace("cost: research", f"cost: {number}") + f"      env: {{A: {number}}}\n")
-    found = [each for each in load(source)[1] if each.at in (Route(("spec", "tags", "cost")),
-                                                             Route(("spec", "jobs", 0, "env", "A")))]
+    source = document(
+        TEXT.replace("cost: research", f"cost: {number}")
+        + f"      env: {{A: {number}}}\n"
+    )
+    found = [
+        each
+        for each in load(source)[1]
+        if each.at
+        in (Route(("spec", "tags", "cost")), Route(("spec", "jobs", 0, "env", "A")))
+    ]
     assert [each.code for each in found] == ["SPC005", "SPC003"]
     for each in found:
         assert f"the number `{number}`" in each.message
@@ -409,7 +1407,10 @@ def test_values_are_normal_forms() -> None:
     assert flux.path == "clusters/lab"
     ends = "2026-12-01T20:30:00+09:00"
     pool = {"capacity": {"type": "block", "id": "cr-00000001", "ends": ends}}
-    assert loaded(spec(pool=pool)).spec.node_pools[0].capacity.ends == "2026-12-01T11:30:00Z"
+    assert (
+        loaded(spec(pool=pool)).spec.node_pools[0].capacity.ends
+        == "2026-12-01T11:30:00Z"
+    )
 
 
 def test_braces_in_a_value_stand_for_themselves() -> None:

@@ -32,9 +32,14 @@ def sentence(text: str) -> bool:
 def test_the_keys_are_those_of_the_models() -> None:
     paths = [key.path for key in KEYS]
     assert len(paths) == len(set(paths))
-    assert {"spec.jobs[].checkpoint.every", "spec.nodePools[].capacity.reservations[].id", "metadata.name"} <= {*paths}
-    assert {id(field) for model in models() for field in model.model_fields.values()} == {
-        id(key.field) for key in KEYS}
+    assert {
+        "spec.jobs[].checkpoint.every",
+        "spec.nodePools[].capacity.reservations[].id",
+        "metadata.name",
+    } <= {*paths}
+    assert {
+        id(field) for model in models() for field in model.model_fields.values()
+    } == {id(key.field) for key in KEYS}
 
 
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: key.path)
@@ -52,7 +57,9 @@ def test_an_example_is_a_value_of_its_key(key: Key) -> None:
     assert not faults
     value = document[0].root.to_python()["value"]
     assert value == key.field.examples[0]
-    only: type[BaseModel] = create_model("Only", __base__=SpecModel, value=(key.field.annotation, key.field))
+    only: type[BaseModel] = create_model(
+        "Only", __base__=SpecModel, value=(key.field.annotation, key.field)
+    )
     (field,) = only.model_fields.values()
     assert field.metadata == key.field.metadata
     only.model_validate({field.alias or "value": value})
@@ -66,8 +73,11 @@ def test_a_default_is_said(key: Key) -> None:
     elif key.default and key.default != "derived":
         shown = yaml.safe_load(key.default)
         default = key.field.default
-        assert shown.items() <= default.model_dump(by_alias=True).items() if isinstance(default, BaseModel) else (
-            shown == default)
+        assert (
+            shown.items() <= default.model_dump(by_alias=True).items()
+            if isinstance(default, BaseModel)
+            else (shown == default)
+        )
 
 
 @pytest.mark.parametrize("model", models(), ids=lambda model: model.__name__)
@@ -87,7 +97,9 @@ def properties(part: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]
         return
     for key, value in part.items():
         if key == "properties":
-            yield from ((f"{path}/{name}", each) for name, each in value.items() if each)
+            yield from (
+                (f"{path}/{name}", each) for name, each in value.items() if each
+            )
         if key not in ("examples", "default"):
             yield from properties(value, f"{path}/{key}")
 
@@ -99,17 +111,34 @@ def test_editors_show_a_sentence_and_an_example(kind: str) -> None:
     found = dict(properties(whole))
     assert found
     for path, part in found.items():
-        if path.startswith(("/then", "/else")):  # the `spec` of a cluster: one of two, each with its own text
+        if path.startswith(
+            ("/then", "/else")
+        ):  # the `spec` of a cluster: one of two, each with its own text
             continue
         assert sentence(part["description"]), path
         checker = Draft202012Validator({"$defs": whole.get("$defs", {}), **part})
-        assert [each.message for example in part["examples"] for each in checker.iter_errors(example)] == [], path
+        assert [
+            each.message
+            for example in part["examples"]
+            for each in checker.iter_errors(example)
+        ] == [], path
 
 
-@pytest.mark.parametrize(("value", "text"), [
-    ("111122223333", '"111122223333"'), ("1.35", '"1.35"'), ("no", '"no"'), ("30m", "30m"), (8.03e9, "8.03e+9"),
-    (True, "true"), (90, "90"), (["a", {"b": 1}], "[a, {b: 1}]"), ("it's", "it's"), ("2.3.0", "2.3.0"),
-])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("111122223333", '"111122223333"'),
+        ("1.35", '"1.35"'),
+        ("no", '"no"'),
+        ("30m", "30m"),
+        (8.03e9, "8.03e+9"),
+        (True, "true"),
+        (90, "90"),
+        (["a", {"b": 1}], "[a, {b: 1}]"),
+        ("it's", "it's"),
+        ("2.3.0", "2.3.0"),
+    ],
+)
 def test_values_on_one_line(value: Any, text: str) -> None:
     assert flow(value) == text
     assert yaml.safe_load(flow(value)) == value

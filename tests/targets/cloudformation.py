@@ -14,10 +14,23 @@ from pathlib import Path
 from typing import Any
 
 TYPES = (
-    "AWS::EKS::AccessEntry", "AWS::EKS::PodIdentityAssociation", "AWS::Events::Rule", "AWS::IAM::ManagedPolicy",
-    "AWS::IAM::Role", "AWS::IAM::RolePolicy", "AWS::SQS::Queue", "AWS::SQS::QueuePolicy",
+    "AWS::EKS::AccessEntry",
+    "AWS::EKS::PodIdentityAssociation",
+    "AWS::Events::Rule",
+    "AWS::IAM::ManagedPolicy",
+    "AWS::IAM::Role",
+    "AWS::IAM::RolePolicy",
+    "AWS::SQS::Queue",
+    "AWS::SQS::QueuePolicy",
 )
-_KEPT = ("type", "required", "enum", "additionalProperties", "$ref", "readOnlyProperties")
+_KEPT = (
+    "type",
+    "required",
+    "enum",
+    "additionalProperties",
+    "$ref",
+    "readOnlyProperties",
+)
 _NESTED = ("properties", "definitions")
 WRITTEN = Path(__file__).with_name("cloudformation.json")
 
@@ -35,7 +48,13 @@ def structure(schema: dict[str, Any]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     manager = import_module("cfnlint.schema").PROVIDER_SCHEMA_MANAGER
-    schemas = {name: structure(manager.get_resource_schema("us-east-1", name).schema) for name in TYPES}
+    schemas = {
+        name: structure(manager.get_resource_schema("us-east-1", name).schema)
+        for name in TYPES
+    }
     source = f"cfn-lint {version('cfn-lint')} (MIT-0), provider schemas of us-east-1"
-    lines = [f'"{name}": {json.dumps(each, sort_keys=True, separators=(",", ":"))}' for name, each in schemas.items()]
+    lines = [
+        f'"{name}": {json.dumps(each, sort_keys=True, separators=(",", ":"))}'
+        for name, each in schemas.items()
+    ]
     WRITTEN.write_text('{"source": "' + source + '",\n' + ",\n".join(lines) + "\n}\n")

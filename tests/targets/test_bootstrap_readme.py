@@ -23,9 +23,19 @@ from compiler.plan import Plan
 from compiler.targets import files, lower
 from compiler.verify import verify
 
-BLOCK = {"capacity": {"type": "block", "id": "cr-0a1b2c3d4e5f60718", "starts": "2026-12-01T11:30:00Z",
-                      "ends": "2026-12-08T11:30:00Z"}, "nodes": {"min": 4, "max": 4}}  # fmt: skip
-VPC = {"id": "vpc-0a1b2c3d", "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-0a1b2c3e"}}
+BLOCK = {
+    "capacity": {
+        "type": "block",
+        "id": "cr-0a1b2c3d4e5f60718",
+        "starts": "2026-12-01T11:30:00Z",
+        "ends": "2026-12-08T11:30:00Z",
+    },
+    "nodes": {"min": 4, "max": 4},
+}
+VPC = {
+    "id": "vpc-0a1b2c3d",
+    "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-0a1b2c3e"},
+}
 DISK = [{"name": "data", "fsxLustre": FSX}]
 MOUNT = {"mounts": [{"storage": "data", "path": "/data"}]}
 DIGEST = "sha256:" + "0a" * 32
@@ -37,22 +47,37 @@ CASES = {
     "imported, public": spec(network={"vpc": VPC}, apiServer=OPEN),
     "block": spec(pool=BLOCK),
     "spot": spec(pool={"capacity": {"type": "spot"}}),
-    "reserved": spec(pool={"capacity": {"type": "reserved", "reservations": [
-        {"id": "cr-0a100000", "nodes": 3}, {"id": "cr-0a200000", "nodes": 1},
-    ]}}),
+    "reserved": spec(
+        pool={
+            "capacity": {
+                "type": "reserved",
+                "reservations": [
+                    {"id": "cr-0a100000", "nodes": 3},
+                    {"id": "cr-0a200000", "nodes": 1},
+                ],
+            }
+        }
+    ),
     "file system": spec(storage=DISK, job=MOUNT),
     "ssh": spec(flux={"url": "ssh://git@github.com/org/fleet", "branch": "prod"}),
     "https": spec(flux={"url": "https://github.com/org/fleet", "source": "fleet"}),
-    "https with a token": spec(flux={"url": "https://github.com/org/fleet", "secret": "fleet"}),
+    "https with a token": spec(
+        flux={"url": "https://github.com/org/fleet", "secret": "fleet"}
+    ),
     "a source of others": spec(flux={"source": "fleet"}),
     "a path of our own": spec(flux={"path": "clusters/lab"}),
-    "ecr": spec(job={"image": f"444455556666.dkr.ecr.eu-west-1.amazonaws.com/a/b@{DIGEST}"}),
-    "admins": spec(admins=["arn:aws:iam::111122223333:role/ops"], namespaces=[
-        {"name": "training", "principals": ["arn:aws:iam::111122223333:role/ml"]},
-    ]),
+    "ecr": spec(
+        job={"image": f"444455556666.dkr.ecr.eu-west-1.amazonaws.com/a/b@{DIGEST}"}
+    ),
+    "admins": spec(
+        admins=["arn:aws:iam::111122223333:role/ops"],
+        namespaces=[
+            {"name": "training", "principals": ["arn:aws:iam::111122223333:role/ml"]},
+        ],
+    ),
     "secrets": spec(job={"secrets": [{"env": "T", "secret": "hf", "key": "t"}]}),
     "no jobs": spec(jobs=None),
-}  # fmt: skip
+}
 ALL = [*CASES, *SPECS]
 
 
@@ -79,9 +104,13 @@ def blocks(name: str) -> list[str]:
 
 def tree(name: str) -> dict[str, str]:
     """The cluster's folder as it is on the disk."""
-    written = {each.path: encoded(each.body, each.choices) for each in lower(plan(name))}
-    written |= {path: (text if isinstance(text, str) else dump(text)).encode()
-                for path, text in files(plan(name)).items()}
+    written = {
+        each.path: encoded(each.body, each.choices) for each in lower(plan(name))
+    }
+    written |= {
+        path: (text if isinstance(text, str) else dump(text)).encode()
+        for path, text in files(plan(name)).items()
+    }
     return {path: marked(path, data).decode() for path, data in written.items()}
 
 
@@ -120,13 +149,29 @@ def ran(name: str, folder: Path, **more: str) -> list[list[str]]:
         (folder / "bin" / command).chmod(0o755)
     log = folder / "log"
     log.touch()
-    given = {"OWNER": "org", "REPOSITORY": "fleet", "URL": "ssh://git@host/x", "KEY": "k", "GIT_TOKEN": "t", "HAS": ""}
+    given = {
+        "OWNER": "org",
+        "REPOSITORY": "fleet",
+        "URL": "ssh://git@host/x",
+        "KEY": "k",
+        "GIT_TOKEN": "t",
+        "HAS": "",
+    }
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", "\n".join(blocks(name)) + "\nwait\n"],
-        cwd=folder, capture_output=True, text=True, timeout=60, check=False,
-        env={"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "LOG": str(log), "CONFIG": str(folder / "config"),
-             **given, **more},
-    )  # fmt: skip
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={
+            "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+            "LOG": str(log),
+            "CONFIG": str(folder / "config"),
+            **given,
+            **more,
+        },
+    )
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     (folder / "said").write_text(done.stdout)
     return [line.split("\037") for line in log.read_text().splitlines()]
@@ -138,7 +183,9 @@ def test_every_block_runs_as_printed(name: str, tmp_path: Path) -> None:
     assert next(call[0] for call in calls if call[0] in ("eksctl", "flux")) == "eksctl"
     assert any(call[:2] == ["kubectl", "apply"] for call in calls)
     for call in calls:
-        for folder in [value for key, value in pairwise(call) if key == "-f" and value != "-"]:
+        for folder in [
+            value for key, value in pairwise(call) if key == "-f" and value != "-"
+        ]:
             assert (tmp_path / folder).exists(), call
 
 
@@ -148,12 +195,19 @@ def test_every_block_runs_as_printed(name: str, tmp_path: Path) -> None:
 # cloudformation deploy, eks update-kubeconfig).
 OWN = {
     ("ec2", "authorize-security-group-ingress"): {"protocol", "port", "cidr"},
-    ("cloudformation", "deploy"): {"stack-name", "template-file", "capabilities", "no-fail-on-empty-changeset",
-                                 "tags"},
+    ("cloudformation", "deploy"): {
+        "stack-name",
+        "template-file",
+        "capabilities",
+        "no-fail-on-empty-changeset",
+        "tags",
+    },
     ("eks", "update-kubeconfig"): {"name"},
 }
-WAITERS = {("ec2", "vpc-peering-connection-exists"): "DescribeVpcPeeringConnections",
-           ("cloudformation", "stack-delete-complete"): "DescribeStacks"}  # fmt: skip
+WAITERS = {
+    ("ec2", "vpc-peering-connection-exists"): "DescribeVpcPeeringConnections",
+    ("cloudformation", "stack-delete-complete"): "DescribeStacks",
+}
 
 
 def api_options(service: str, command: str) -> set[str]:
@@ -164,7 +218,9 @@ def api_options(service: str, command: str) -> set[str]:
     operations = {xform_name(each, "-"): each for each in model.operation_names}
     assert command in operations or command in WAITERS.values(), (service, command)
     shape = model.operation_model(operations.get(command, command)).input_shape
-    return {xform_name(each, "-") for each in shape.members} | OWN.get((service, command), set())
+    return {xform_name(each, "-") for each in shape.members} | OWN.get(
+        (service, command), set()
+    )
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -172,7 +228,11 @@ def test_every_option_of_the_aws_cli_exists(name: str, tmp_path: Path) -> None:
     for call in (each for each in ran(name, tmp_path) if each[0] == "aws"):
         service, command = call[1], call[2]
         command = WAITERS[service, call[3]] if command == "wait" else command
-        given = {each[2:] for each in call if each.startswith("--")} - {"region", "query", "output"}
+        given = {each[2:] for each in call if each.startswith("--")} - {
+            "region",
+            "query",
+            "output",
+        }
         assert given <= api_options(service, command), call
 
 
@@ -180,23 +240,50 @@ def test_every_option_of_the_aws_cli_exists(name: str, tmp_path: Path) -> None:
 OPTIONS = {
     ("eksctl", "create"): {"install-nvidia-plugin", "install-neuron-plugin"},
     ("eksctl", "delete"): {"wait", "disable-nodegroup-eviction"},
-    ("eksctl", "utils"): {"cluster", "region", "public-access", "private-access", "public-access-cidrs", "approve"},
+    ("eksctl", "utils"): {
+        "cluster",
+        "region",
+        "public-access",
+        "private-access",
+        "public-access-cidrs",
+        "approve",
+    },
     ("eksctl", "upgrade"): {"cluster", "region", "name", "release-version"},
     ("flux", "install"): {"version"},
-    ("flux", "bootstrap"): {"version", "owner", "repository", "branch", "path", "url", "private-key-file"},
+    ("flux", "bootstrap"): {
+        "version",
+        "owner",
+        "repository",
+        "branch",
+        "path",
+        "url",
+        "private-key-file",
+    },
     ("flux", "create"): {"url", "username", "password", "branch", "secret-ref"},
-    ("flux", "get"): {"watch"}, ("flux", "suspend"): {"all", "namespace"},
-    ("kubectl", "apply"): set(), ("kubectl", "config"): {"server", "tls-server-name"},
-    ("kubectl", "get"): {"all-namespaces", "namespace", "selector", "sort-by", "output"},
+    ("flux", "get"): {"watch"},
+    ("flux", "suspend"): {"all", "namespace"},
+    ("kubectl", "apply"): set(),
+    ("kubectl", "config"): {"server", "tls-server-name"},
+    ("kubectl", "get"): {
+        "all-namespaces",
+        "namespace",
+        "selector",
+        "sort-by",
+        "output",
+    },
     ("kubectl", "wait"): {"all", "namespace", "for", "timeout"},
     ("kubectl", "logs"): {"namespace", "selector", "tail", "max-log-requests"},
     ("kubectl", "delete"): {"all", "all-namespaces"},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_every_option_of_the_other_commands_exists(name: str, tmp_path: Path) -> None:
-    for call in (each for each in ran(name, tmp_path) if (each[0], each[1]) in OPTIONS or each[0] != "aws"):
+    for call in (
+        each
+        for each in ran(name, tmp_path)
+        if (each[0], each[1]) in OPTIONS or each[0] != "aws"
+    ):
         if call[0] == "curl":
             continue
         given = {each[2:].partition("=")[0] for each in call if each.startswith("--")}
@@ -205,6 +292,7 @@ def test_every_option_of_the_other_commands_exists(name: str, tmp_path: Path) ->
 
 # --- every value is the spec's
 
+
 @pytest.mark.parametrize("name", ALL)
 def test_what_the_commands_name_is_of_the_spec(name: str, tmp_path: Path) -> None:
     made = plan(name)
@@ -212,7 +300,10 @@ def test_what_the_commands_name_is_of_the_spec(name: str, tmp_path: Path) -> Non
     assert boot is not None
     calls = ran(name, tmp_path)
     text = "\n".join(" ".join(each) for each in calls)
-    images = [re.match(r"(\d+)\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws", each.image or "") for each in made.jobs]
+    images = [
+        re.match(r"(\d+)\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws", each.image or "")
+        for each in made.jobs
+    ]
     regions = {each[2] for each in images if each} | {boot.region}
     accounts = {each[1] for each in images if each} | {boot.account}
     assert set(re.findall(r"--region[ =](\S+)", text)) <= regions
@@ -220,12 +311,18 @@ def test_what_the_commands_name_is_of_the_spec(name: str, tmp_path: Path) -> Non
     reservations = {term.id for each in made.node_classes for term in each.reservations}
     assert set(re.findall(r"\bcr-[0-9a-z]+", text)) == reservations
     assert set(re.findall(r"\bfs-[0-9a-f]+\b", text)) == {
-        each.file_system for each in boot.needs.storage if each.file_system}
+        each.file_system for each in boot.needs.storage if each.file_system
+    }
     shown = re.findall(r"\.status\.allocatable\.([^,\s]+)", text)
     assert {each.replace("\\", "") for each in shown} >= {
-        name for each in boot.needs.pools for name, _ in each.devices}
-    named = {name for call in calls if call[:2] in (["aws", "eks"], ["eksctl", "utils"])
-        for key, name in re.findall(r"--(name|cluster)[ =](\S+)", " ".join(call))}
+        name for each in boot.needs.pools for name, _ in each.devices
+    }
+    named = {
+        name
+        for call in calls
+        if call[:2] in (["aws", "eks"], ["eksctl", "utils"])
+        for key, name in re.findall(r"--(name|cluster)[ =](\S+)", " ".join(call))
+    }
     assert named == {made.cluster.name}  # type: ignore[union-attr]
     assert not any("None" in page for page in pages(name).values())
 
@@ -233,9 +330,14 @@ def test_what_the_commands_name_is_of_the_spec(name: str, tmp_path: Path) -> Non
 def quotas(name: str, folder: Path) -> dict[str, int]:
     """What the check of quotas prints as needed, by code, and that it asks the account for just these."""
     calls = ran(name, folder)
-    asked = [call[call.index("--quota-code") + 1] for call in calls if "--quota-code" in call]
-    said = re.findall(r"^\w+ (L-\w+): this cluster needs (\d+), the account has 64\.0$",
-                      (folder / "said").read_text(), re.MULTILINE)
+    asked = [
+        call[call.index("--quota-code") + 1] for call in calls if "--quota-code" in call
+    ]
+    said = re.findall(
+        r"^\w+ (L-\w+): this cluster needs (\d+), the account has 64\.0$",
+        (folder / "said").read_text(),
+        re.MULTILINE,
+    )
     assert sorted(asked) == sorted(code for code, _ in said)
     return {code: int(needed) for code, needed in said}
 
@@ -253,28 +355,65 @@ def test_quotas_are_summed_over_the_cluster_and_its_pools(tmp_path: Path) -> Non
     assert "L-F678F1CE" not in quotas("imported, public", tmp_path / "imported")
 
 
-@pytest.mark.parametrize(("name", "has"), [
-    ("jakarta", {"enable-region", "describe-capacity-reservations", "describe-capacity-block-offerings", "ecr", "fsx"}),
-    ("starter", set()), ("block", {"describe-capacity-reservations", "describe-capacity-block-offerings"}),
-    ("reserved", {"describe-capacity-reservations"}), ("file system", {"fsx"}), ("ecr", {"ecr"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "has"),
+    [
+        (
+            "jakarta",
+            {
+                "enable-region",
+                "describe-capacity-reservations",
+                "describe-capacity-block-offerings",
+                "ecr",
+                "fsx",
+            },
+        ),
+        ("starter", set()),
+        (
+            "block",
+            {"describe-capacity-reservations", "describe-capacity-block-offerings"},
+        ),
+        ("reserved", {"describe-capacity-reservations"}),
+        ("file system", {"fsx"}),
+        ("ecr", {"ecr"}),
+    ],
+)
 def test_only_what_applies_is_there(name: str, has: set[str], tmp_path: Path) -> None:
     words = {word for call in ran(name, tmp_path) for word in call[1:3]}
-    every = {"enable-region", "describe-capacity-reservations", "describe-capacity-block-offerings", "ecr", "fsx"}
+    every = {
+        "enable-region",
+        "describe-capacity-reservations",
+        "describe-capacity-block-offerings",
+        "ecr",
+        "fsx",
+    }
     assert words & every == has
 
 
 # --- the API server
 
-def test_a_private_api_is_open_to_one_address_while_eksctl_works_and_then_closed(tmp_path: Path) -> None:
+
+def test_a_private_api_is_open_to_one_address_while_eksctl_works_and_then_closed(
+    tmp_path: Path,
+) -> None:
     calls = ran("private", tmp_path)
     config = yaml.safe_load((tmp_path / "config").read_text())
     assert verify([Manifest(config)]) == []
     assert config["vpc"].pop("publicAccessCIDRs") == ["198.51.100.7/32"]
-    assert config["vpc"]["clusterEndpoints"] == {"publicAccess": True, "privateAccess": True}
+    assert config["vpc"]["clusterEndpoints"] == {
+        "publicAccess": True,
+        "privateAccess": True,
+    }
     config["vpc"]["clusterEndpoints"]["publicAccess"] = False
     assert config == yaml.safe_load(tree("private")["bootstrap/eksctl.yaml"])
-    after = calls[next(index for index, call in enumerate(calls) if call[:2] == ["eksctl", "create"]) + 1]
+    after = calls[
+        next(
+            index
+            for index, call in enumerate(calls)
+            if call[:2] == ["eksctl", "create"]
+        )
+        + 1
+    ]
     assert after[:3] == ["eksctl", "utils", "update-cluster-vpc-config"]
     assert {"--public-access=false", "--private-access=true", "--approve"} <= set(after)
     assert any("start-session" in call for call in calls)
@@ -282,29 +421,47 @@ def test_a_private_api_is_open_to_one_address_while_eksctl_works_and_then_closed
 
 def test_a_public_api_needs_no_detour(tmp_path: Path) -> None:
     calls = ran("public", tmp_path)
-    assert not any("start-session" in call or "--public-access=true" in call for call in calls)
+    assert not any(
+        "start-session" in call or "--public-access=true" in call for call in calls
+    )
     assert "203.0.113.0/24" in readme("public")
 
 
 # --- Flux: after each way, the GitRepository that the Kustomizations read exists
 
+
 @pytest.mark.parametrize("name", ALL)
-def test_flux_gets_the_repository_that_the_kustomizations_read(name: str, tmp_path: Path) -> None:
-    calls, made = [each for each in ran(name, tmp_path) if each[0] == "flux"], plan(name)
+def test_flux_gets_the_repository_that_the_kustomizations_read(
+    name: str, tmp_path: Path
+) -> None:
+    calls, made = (
+        [each for each in ran(name, tmp_path) if each[0] == "flux"],
+        plan(name),
+    )
     given = {each.name for each in made.git_sources}
     if any(call[1] == "bootstrap" for call in calls):
-        given.add("flux-system")  # flux2 v2.9.4, pkg/manifestgen/sync: the name of the namespace
+        given.add(
+            "flux-system"
+        )  # flux2 v2.9.4, pkg/manifestgen/sync: the name of the namespace
     given |= {call[4] for call in calls if call[1:4] == ["create", "source", "git"]}
     assert {each.source for each in made.stages} == given
     secrets = {call[4] for call in calls if call[1:4] == ["create", "secret", "git"]}
     assert {each.secret for each in made.git_sources if each.secret} <= secrets
 
 
-@pytest.mark.parametrize(("path", "folder"), [
-    (None, "clusters/lab"), ("clusters/lab", "flux/lab"), ("clusters/lab/out", "flux/lab"), ("clusters", "flux/lab"),
-    ("clusters/lab2", "clusters/lab"),
-])  # fmt: skip
-def test_flux_writes_where_it_neither_finds_nor_touches_what_is_generated(path: str | None, folder: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "folder"),
+    [
+        (None, "clusters/lab"),
+        ("clusters/lab", "flux/lab"),
+        ("clusters/lab/out", "flux/lab"),
+        ("clusters", "flux/lab"),
+        ("clusters/lab2", "clusters/lab"),
+    ],
+)
+def test_flux_writes_where_it_neither_finds_nor_touches_what_is_generated(
+    path: str | None, folder: str
+) -> None:
     made = plan_of(spec(flux={"path": path} if path else {}))
     assert made.bootstrap is not None
     assert made.bootstrap.flux_folder == folder
@@ -314,12 +471,24 @@ def test_flux_writes_where_it_neither_finds_nor_touches_what_is_generated(path: 
 
 # --- the end
 
+
 def test_the_end_is_in_an_order_that_leaves_nothing_behind(tmp_path: Path) -> None:
     calls = [" ".join(each) for each in ran("jakarta", tmp_path, HAS="1")]
-    steps = ["flux suspend", "kubectl delete trainjobs", "kubectl delete nodepools", "kubectl wait nodeclaims",
-             "kubectl delete ec2nodeclasses", "aws ec2 delete-vpc-endpoints", "aws ec2 delete-vpc-peering-connection",
-             "eksctl delete cluster", "aws cloudformation delete-stack"]  # fmt: skip
-    places = [next(index for index, call in enumerate(calls) if call.startswith(step)) for step in steps]
+    steps = [
+        "flux suspend",
+        "kubectl delete trainjobs",
+        "kubectl delete nodepools",
+        "kubectl wait nodeclaims",
+        "kubectl delete ec2nodeclasses",
+        "aws ec2 delete-vpc-endpoints",
+        "aws ec2 delete-vpc-peering-connection",
+        "eksctl delete cluster",
+        "aws cloudformation delete-stack",
+    ]
+    places = [
+        next(index for index, call in enumerate(calls) if call.startswith(step))
+        for step in steps
+    ]
     assert places == sorted(places)
     assert not any("create-vpc-endpoint" in call for call in calls)  # there was one
     left = (tmp_path / "said").read_text()
@@ -328,11 +497,18 @@ def test_the_end_is_in_an_order_that_leaves_nothing_behind(tmp_path: Path) -> No
     assert "the Capacity Block cr-0a1b2c3d4e5f60713, paid to the end" in left
 
 
-def test_what_has_left_the_spec_is_listed_and_nothing_is_deleted(tmp_path: Path) -> None:
+def test_what_has_left_the_spec_is_listed_and_nothing_is_deleted(
+    tmp_path: Path,
+) -> None:
     calls = [" ".join(each) for each in ran("private", tmp_path)]
-    assert "aws cloudformation delete-stack --region us-west-2 --stack-name trainyard-lab-gone" in (
-        tmp_path / "said").read_text()
-    assert "aws ec2 delete-placement-group --region us-west-2 --group-name lab-gone" in (tmp_path / "said").read_text()
+    assert (
+        "aws cloudformation delete-stack --region us-west-2 --stack-name trainyard-lab-gone"
+        in (tmp_path / "said").read_text()
+    )
+    assert (
+        "aws ec2 delete-placement-group --region us-west-2 --group-name lab-gone"
+        in (tmp_path / "said").read_text()
+    )
     assert "--group-name lab-gpu" not in (tmp_path / "said").read_text()
     for what in ("delete-stack", "delete-placement-group"):
         deleted = next(index for index, call in enumerate(calls) if what in call)
@@ -340,22 +516,43 @@ def test_what_has_left_the_spec_is_listed_and_nothing_is_deleted(tmp_path: Path)
 
 
 @pytest.mark.parametrize(("has", "made"), [("", 1), ("1", 0)])
-def test_a_placement_group_is_made_once_and_before_the_cluster(has: str, made: int, tmp_path: Path) -> None:
+def test_a_placement_group_is_made_once_and_before_the_cluster(
+    has: str, made: int, tmp_path: Path
+) -> None:
     calls = [" ".join(each) for each in ran("private", tmp_path, HAS=has)]
-    found = [index for index, call in enumerate(calls) if call.startswith("aws ec2 create-placement-group")]
+    found = [
+        index
+        for index, call in enumerate(calls)
+        if call.startswith("aws ec2 create-placement-group")
+    ]
     assert len(found) == made
-    assert all("--group-name lab-gpu --strategy cluster" in calls[index] for index in found)
+    assert all(
+        "--group-name lab-gpu --strategy cluster" in calls[index] for index in found
+    )
 
 
-@pytest.mark.parametrize(("has", "gone"), [("", ["arn:aws:iam::111122223333:role/ops"]), ("1", [])])
+@pytest.mark.parametrize(
+    ("has", "gone"), [("", ["arn:aws:iam::111122223333:role/ops"]), ("1", [])]
+)
 def test_the_entry_of_whoever_made_the_cluster_gives_way_to_the_stack(
     has: str, gone: list[str], tmp_path: Path
 ) -> None:
     calls = ran("admins", tmp_path, HAS=has)
-    deleted = [call[call.index("--principal-arn") + 1] for call in calls if call[1:3] == ["eks", "delete-access-entry"]]
+    deleted = [
+        call[call.index("--principal-arn") + 1]
+        for call in calls
+        if call[1:3] == ["eks", "delete-access-entry"]
+    ]
     assert deleted == gone
-    stacks = [call[call.index("--stack-name") + 1] for call in calls if call[1:3] == ["cloudformation", "deploy"]]
-    assert len([each for each in stacks if each.startswith("trainyard-lab-principal-")]) == 2
+    stacks = [
+        call[call.index("--stack-name") + 1]
+        for call in calls
+        if call[1:3] == ["cloudformation", "deploy"]
+    ]
+    assert (
+        len([each for each in stacks if each.startswith("trainyard-lab-principal-")])
+        == 2
+    )
 
 
 def test_images_and_secrets_are_found_in_the_files_of_jobs(tmp_path: Path) -> None:
@@ -364,14 +561,26 @@ def test_images_and_secrets_are_found_in_the_files_of_jobs(tmp_path: Path) -> No
     assert "--region eu-west-1 --registry-id 444455556666 --repository-name a/b" in call
     assert f"--image-ids imageDigest={DIGEST}" in call
     ran("secrets", tmp_path / "secrets")
-    assert "Secret hf in namespace training" in (tmp_path / "secrets" / "said").read_text()
+    assert (
+        "Secret hf in namespace training" in (tmp_path / "secrets" / "said").read_text()
+    )
 
 
 def test_pages_belong_to_one_pool_or_storage() -> None:
     """Another pool or storage changes no page but its own, and not the README."""
     one = pages("file system")
-    made = spec(storage=[*DISK, {"name": "raw", "s3": {"bucket": "raw-1"}}], job={**MOUNT, "pool": "gpu"})
+    made = spec(
+        storage=[*DISK, {"name": "raw", "s3": {"bucket": "raw-1"}}],
+        job={**MOUNT, "pool": "gpu"},
+    )
     made["spec"]["nodePools"].append({**made["spec"]["nodePools"][0], "name": "second"})
-    more = {path: text for path, text in files(plan_of(made)).items() if path.endswith(".md")}
+    more = {
+        path: text
+        for path, text in files(plan_of(made)).items()
+        if path.endswith(".md")
+    }
     assert {path: more[path] for path in one} == one
-    assert set(more) - set(one) == {"bootstrap/pools/second.md", "bootstrap/storage/raw.md"}
+    assert set(more) - set(one) == {
+        "bootstrap/pools/second.md",
+        "bootstrap/storage/raw.md",
+    }

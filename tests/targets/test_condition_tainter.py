@@ -36,27 +36,51 @@ class Api:
         self.broken: bytes | None = None
 
     def add(
-        self, name: str, *, taints: list[dict[str, str]] | None = None, mark: str | None = None, boot: str = "b1",
-        since: str = "t1", **conditions: str,
+        self,
+        name: str,
+        *,
+        taints: list[dict[str, str]] | None = None,
+        mark: str | None = None,
+        boot: str = "b1",
+        since: str = "t1",
+        **conditions: str,
     ) -> None:
-        self.nodes.append({
-            "metadata": {"name": name, "resourceVersion": f"7{len(self.nodes)}",
-                         **({"annotations": {KEY: mark, "other": "x"}} if mark is not None else {})},
-            "spec": {"taints": taints} if taints is not None else {},
-            "status": {
-                "nodeInfo": {"bootID": boot},
-                "conditions": [{"type": type_, "status": status, "lastTransitionTime": since}
-                               for type_, status in conditions.items()],
-            },
-        })  # fmt: skip
+        self.nodes.append(
+            {
+                "metadata": {
+                    "name": name,
+                    "resourceVersion": f"7{len(self.nodes)}",
+                    **(
+                        {"annotations": {KEY: mark, "other": "x"}}
+                        if mark is not None
+                        else {}
+                    ),
+                },
+                "spec": {"taints": taints} if taints is not None else {},
+                "status": {
+                    "nodeInfo": {"bootID": boot},
+                    "conditions": [
+                        {"type": type_, "status": status, "lastTransitionTime": since}
+                        for type_, status in conditions.items()
+                    ],
+                },
+            }
+        )
 
     def take(self, name: str, patch: dict[str, Any]) -> None:
         """A merge patch, as the API server would lay it over a node."""
         self.patches[name] = patch
-        node = next((each for each in self.nodes if each["metadata"]["name"] == name), None)
+        node = next(
+            (each for each in self.nodes if each["metadata"]["name"] == name), None
+        )
         if node is not None:
-            notes = {**node["metadata"].get("annotations", {}), **patch["metadata"]["annotations"]}
-            node["metadata"]["annotations"] = {key: value for key, value in notes.items() if value is not None}
+            notes = {
+                **node["metadata"].get("annotations", {}),
+                **patch["metadata"]["annotations"],
+            }
+            node["metadata"]["annotations"] = {
+                key: value for key, value in notes.items() if value is not None
+            }
             node["spec"]["taints"] = patch["spec"]["taints"]
 
     def node(self, name: str) -> dict[str, Any]:
@@ -70,7 +94,10 @@ class Api:
         self.lists.append(query)
         start = int(query.get("continue", ["0"])[0])
         end = start + self.page
-        return {"items": self.nodes[start:end], "metadata": {"continue": str(end)} if end < len(self.nodes) else {}}
+        return {
+            "items": self.nodes[start:end],
+            "metadata": {"continue": str(end)} if end < len(self.nodes) else {},
+        }
 
 
 @pytest.fixture
@@ -79,7 +106,9 @@ def api() -> Iterator[tuple[Api, str]]:
 
     class Handler(BaseHTTPRequestHandler):
         def _send(self, code: int, body: Any) -> None:
-            data = state.broken if state.broken is not None else json.dumps(body).encode()
+            data = (
+                state.broken if state.broken is not None else json.dumps(body).encode()
+            )
             self.send_response(code)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
@@ -87,7 +116,9 @@ def api() -> Iterator[tuple[Api, str]]:
 
         def do_GET(self) -> None:
             url = urlsplit(self.path)
-            self._send(state.answer.get(url.path, 200), state.listed(parse_qs(url.query)))
+            self._send(
+                state.answer.get(url.path, 200), state.listed(parse_qs(url.query))
+            )
 
         def do_PATCH(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -113,13 +144,30 @@ def api() -> Iterator[tuple[Api, str]]:
 def sweep(address: str) -> subprocess.CompletedProcess[str]:
     """One sweep, on Python alone: no site-packages, nothing of this project."""
     return subprocess.run(
-        [sys.executable, "-I", "-S", "-W", "error", str(SCRIPT), "--once", f"--server={address}",
-         "--condition=GpuXidFatal", "--condition=Other", f"--taint={KEY}"],
-        capture_output=True, text=True, timeout=60, check=False, env={"NO_PROXY": "*"},
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            "-W",
+            "error",
+            str(SCRIPT),
+            "--once",
+            f"--server={address}",
+            "--condition=GpuXidFatal",
+            "--condition=Other",
+            f"--taint={KEY}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={"NO_PROXY": "*"},
+    )
 
 
-def test_a_sick_node_is_tainted_and_keeps_its_other_taints(api: tuple[Api, str]) -> None:
+def test_a_sick_node_is_tainted_and_keeps_its_other_taints(
+    api: tuple[Api, str],
+) -> None:
     state, address = api
     state.add("sick", taints=[THEIRS], Ready="True", GpuXidFatal="True")
     state.add("bare", Other="True")
@@ -128,11 +176,15 @@ def test_a_sick_node_is_tainted_and_keeps_its_other_taints(api: tuple[Api, str])
     done = sweep(address)
     assert (done.returncode, done.stderr) == (0, "")
     assert state.patches == {
-        "sick": {"metadata": {"resourceVersion": "70", "annotations": {KEY: "b1 t1"}},
-                 "spec": {"taints": [THEIRS, OURS]}},
-        "bare": {"metadata": {"resourceVersion": "71", "annotations": {KEY: "b1 t1"}},
-                 "spec": {"taints": [{**OURS, "value": "Other"}]}},
-    }  # fmt: skip
+        "sick": {
+            "metadata": {"resourceVersion": "70", "annotations": {KEY: "b1 t1"}},
+            "spec": {"taints": [THEIRS, OURS]},
+        },
+        "bare": {
+            "metadata": {"resourceVersion": "71", "annotations": {KEY: "b1 t1"}},
+            "spec": {"taints": [{**OURS, "value": "Other"}]},
+        },
+    }
     assert state.types == {"application/merge-patch+json"}
     assert "sick: taints" in done.stdout
 
@@ -144,7 +196,9 @@ def condition(state: Api, name: str, status: str, since: str) -> None:
     ]
 
 
-def test_a_detector_that_starts_anew_and_has_forgotten_lifts_nothing(api: tuple[Api, str]) -> None:
+def test_a_detector_that_starts_anew_and_has_forgotten_lifts_nothing(
+    api: tuple[Api, str],
+) -> None:
     # node-problem-detector v1.35.1, initializeStatus: every start of its pod reports False.
     state, address = api
     state.add("sick", taints=[THEIRS], GpuXidFatal="True")
@@ -159,13 +213,17 @@ def test_a_detector_that_starts_anew_and_has_forgotten_lifts_nothing(api: tuple[
     assert state.keys("sick") == [THEIRS["key"], KEY]
 
 
-def test_a_reboot_lifts_just_our_taint_once_the_detector_reports_no_fault(api: tuple[Api, str]) -> None:
+def test_a_reboot_lifts_just_our_taint_once_the_detector_reports_no_fault(
+    api: tuple[Api, str],
+) -> None:
     state, address = api
     state.add("sick", taints=[THEIRS], GpuXidFatal="True")
     sweep(address)
     state.node("sick")["status"]["nodeInfo"]["bootID"] = "b2"
     sweep(address)
-    assert KEY in state.keys("sick")  # the condition is still the one of the boot before
+    assert KEY in state.keys(
+        "sick"
+    )  # the condition is still the one of the boot before
     condition(state, "sick", "False", "t2")
     sweep(address)
     assert state.keys("sick") == [THEIRS["key"]]
@@ -175,7 +233,9 @@ def test_a_reboot_lifts_just_our_taint_once_the_detector_reports_no_fault(api: t
     assert KEY in state.keys("sick")
 
 
-def test_what_a_person_takes_away_comes_back_for_the_next_fault_alone(api: tuple[Api, str]) -> None:
+def test_what_a_person_takes_away_comes_back_for_the_next_fault_alone(
+    api: tuple[Api, str],
+) -> None:
     state, address = api
     state.add("sick", GpuXidFatal="True")
     sweep(address)
@@ -187,12 +247,17 @@ def test_what_a_person_takes_away_comes_back_for_the_next_fault_alone(api: tuple
     assert state.keys("sick") == [KEY]
 
 
-def test_a_taint_that_is_there_without_a_mark_stays_until_a_reboot(api: tuple[Api, str]) -> None:
+def test_a_taint_that_is_there_without_a_mark_stays_until_a_reboot(
+    api: tuple[Api, str],
+) -> None:
     state, address = api
     state.add("tainted", taints=[OURS], GpuXidFatal="False")
     sweep(address)
     sweep(address)
-    assert (state.keys("tainted"), state.node("tainted")["metadata"]["annotations"]) == ([KEY], {KEY: "b1 "})
+    assert (
+        state.keys("tainted"),
+        state.node("tainted")["metadata"]["annotations"],
+    ) == ([KEY], {KEY: "b1 "})
     state.node("tainted")["status"]["nodeInfo"]["bootID"] = "b2"
     sweep(address)
     assert state.keys("tainted") == []
@@ -216,7 +281,9 @@ def test_a_node_that_is_as_it_should_be_is_left_alone(api: tuple[Api, str]) -> N
 
 
 @pytest.mark.parametrize("code", [404, 409])
-def test_a_conflict_or_a_vanished_node_does_not_stop_the_sweep(api: tuple[Api, str], code: int) -> None:
+def test_a_conflict_or_a_vanished_node_does_not_stop_the_sweep(
+    api: tuple[Api, str], code: int
+) -> None:
     state, address = api
     state.add("first", GpuXidFatal="True")
     state.add("second", GpuXidFatal="True")
@@ -248,7 +315,9 @@ def test_a_refusal_is_told_and_is_no_crash(api: tuple[Api, str], code: int) -> N
 
 
 @pytest.mark.parametrize("code", [403, 422, 500])
-def test_a_refused_patch_is_named_and_the_nodes_after_it_are_tainted(api: tuple[Api, str], code: int) -> None:
+def test_a_refused_patch_is_named_and_the_nodes_after_it_are_tainted(
+    api: tuple[Api, str], code: int
+) -> None:
     state, address = api
     for name in ("first", "second", "third"):
         state.add(name, GpuXidFatal="True")
@@ -259,8 +328,12 @@ def test_a_refused_patch_is_named_and_the_nodes_after_it_are_tainted(api: tuple[
     assert done.returncode == 1
 
 
-@pytest.mark.parametrize("answer", [b"not json", b"{}", b"[]", b'{"items": [{}], "metadata": {}}', b"\xff"])
-def test_an_answer_that_is_no_list_of_nodes_is_told(api: tuple[Api, str], answer: bytes) -> None:
+@pytest.mark.parametrize(
+    "answer", [b"not json", b"{}", b"[]", b'{"items": [{}], "metadata": {}}', b"\xff"]
+)
+def test_an_answer_that_is_no_list_of_nodes_is_told(
+    api: tuple[Api, str], answer: bytes
+) -> None:
     state, address = api
     state.broken = answer
     done = sweep(address)
@@ -277,7 +350,11 @@ def test_a_server_that_is_not_there_is_told() -> None:
 
 def test_it_imports_the_standard_library_alone() -> None:
     tree = ast.parse(SCRIPT.read_text(), feature_version=(3, 11))
-    imported = {alias.name.partition(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import)
-        for alias in node.names}
+    imported = {
+        alias.name.partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
     assert imported <= sys.stdlib_module_names
     assert not [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]

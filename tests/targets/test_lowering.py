@@ -20,61 +20,144 @@ from compiler.targets import files, lower
 from compiler.verify import verify
 
 VPC = {
-    "id": "vpc-0a1b2c3d", "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-1a1b2c3d"},
+    "id": "vpc-0a1b2c3d",
+    "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-1a1b2c3d"},
     "public": {"us-west-2a": "subnet-2a1b2c3d", "us-west-2b": "subnet-3a1b2c3d"},
-}  # fmt: skip
-STORAGE = [{"name": "data", "fsxLustre": {**FSX, "zone": "us-west-2b"}}, {"name": "raw",
-    "s3": {"bucket": "raw-1", "prefix": "x"}}]
-MOUNTS = [{"storage": "data", "path": "/data"}, {"storage": "raw", "path": "/raw", "readOnly": True}]
-QUEUES = [{"name": "q", "namespaces": ["a", "b"], "cohort": "all", "quota": [{"pool": "gpu", "nodes": 4, "borrow": 0}]}]
+}
+STORAGE = [
+    {"name": "data", "fsxLustre": {**FSX, "zone": "us-west-2b"}},
+    {"name": "raw", "s3": {"bucket": "raw-1", "prefix": "x"}},
+]
+MOUNTS = [
+    {"storage": "data", "path": "/data"},
+    {"storage": "raw", "path": "/raw", "readOnly": True},
+]
+QUEUES = [
+    {
+        "name": "q",
+        "namespaces": ["a", "b"],
+        "cohort": "all",
+        "quota": [{"pool": "gpu", "nodes": 4, "borrow": 0}],
+    }
+]
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "plain": spec(),
     "no jobs": spec(jobs=[]),
-    "trainer 2.1": spec(versions={"trainer": "2.1.0"}, storage=STORAGE, job={"mounts": MOUNTS}),
+    "trainer 2.1": spec(
+        versions={"trainer": "2.1.0"}, storage=STORAGE, job={"mounts": MOUNTS}
+    ),
     "imported vpc": spec(network={"vpc": VPC}),
     "public endpoint": spec(apiServer={"public": ["203.0.113.0/24"]}),
     "spot": spec(pool={"capacity": {"type": "spot"}}),
-    "reserved": spec(pool={"capacity": {"type": "reserved", "id": "cr-0a1b2c3d4e5f60718"}}),
-    "block": spec(pool={"capacity": {"type": "block", "id": "cr-0a1b2c3d4e5f60718", "ends": "2026-12-15T11:30:00Z"}}),
+    "reserved": spec(
+        pool={"capacity": {"type": "reserved", "id": "cr-0a1b2c3d4e5f60718"}}
+    ),
+    "block": spec(
+        pool={
+            "capacity": {
+                "type": "block",
+                "id": "cr-0a1b2c3d4e5f60718",
+                "ends": "2026-12-15T11:30:00Z",
+            }
+        }
+    ),
     "static": spec(pool={"nodes": {"min": 4, "max": 4}, "topology": "network"}),
-    "several zones": spec(pool={"zone": None, "zones": ["us-west-2a", "us-west-2b"], "efa": False}, job={"nodes": 1}),
-    "storage": spec(storage=STORAGE, job={"mounts": MOUNTS, "checkpoint": {"path": "/data/c"}}),
-    "no health": spec(health={"monitoringAgent": False, "problemDetector": False, "repair": False}),
-    "own repository": spec(flux={"url": "ssh://git@github.com/org/fleet", "path": "clusters/lab", "branch": "prod"}),
-    "public repository": spec(flux={"url": "https://github.com/org/fleet", "source": "fleet"}),
-    "cohort": spec(queues=QUEUES, cohorts=[{"name": "top"}, {"name": "all", "parent": "top"}],
-                   job={"namespace": "a", "priority": "high"}, priorities=[{"name": "high", "value": 0}]),
-    "namespaces": spec(namespaces=[{"name": "a", "group": "team", "quota": {"cpu": 0, "pods": 9, "gpus": 8}},
-    {"name": "b", "principals": ["arn:aws:iam::111122223333:role/b"]}],
-                       queues=QUEUES, job={"namespace": "a"}),
+    "several zones": spec(
+        pool={"zone": None, "zones": ["us-west-2a", "us-west-2b"], "efa": False},
+        job={"nodes": 1},
+    ),
+    "storage": spec(
+        storage=STORAGE, job={"mounts": MOUNTS, "checkpoint": {"path": "/data/c"}}
+    ),
+    "no health": spec(
+        health={"monitoringAgent": False, "problemDetector": False, "repair": False}
+    ),
+    "own repository": spec(
+        flux={
+            "url": "ssh://git@github.com/org/fleet",
+            "path": "clusters/lab",
+            "branch": "prod",
+        }
+    ),
+    "public repository": spec(
+        flux={"url": "https://github.com/org/fleet", "source": "fleet"}
+    ),
+    "cohort": spec(
+        queues=QUEUES,
+        cohorts=[{"name": "top"}, {"name": "all", "parent": "top"}],
+        job={"namespace": "a", "priority": "high"},
+        priorities=[{"name": "high", "value": 0}],
+    ),
+    "namespaces": spec(
+        namespaces=[
+            {"name": "a", "group": "team", "quota": {"cpu": 0, "pods": 9, "gpus": 8}},
+            {"name": "b", "principals": ["arn:aws:iam::111122223333:role/b"]},
+        ],
+        queues=QUEUES,
+        job={"namespace": "a"},
+    ),
     "cpu": spec(pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}),
     "neuron": spec(pool={"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}),
     "arm": spec(pool={"instanceType": "g5g.metal", "zone": "us-west-2a"}),
     "b300": spec(pool={"instanceType": "p6-b300.48xlarge"}),
-    "part of a node": spec(job={"nodes": 1, "resources": {"gpus": 1, "ephemeralStorage": "10Gi"}, "timeout": "1h"}),
-    "own volume": spec(pool={"rootVolume": {"size": "1Ti", "iops": 16000, "throughput": 1000}, "localStorage": "none"}),
-    "taints": spec(pool={"taints": [{"key": "team", "effect": "NoExecute"}], "labels": {"team": "a"}}),
-    "dollars": spec(job={"command": ["bash", "-c", "echo ${HOME} $(hostname) {{ x }}"], "env": {"A": "${B}"}}),
-    "many": spec(jobs=[{"name": f"j{i}", "nodes": 1 + i % 4, "image": f"a:{i}", "command": ["x"]} for i in range(20)]),
-}  # fmt: skip
+    "part of a node": spec(
+        job={
+            "nodes": 1,
+            "resources": {"gpus": 1, "ephemeralStorage": "10Gi"},
+            "timeout": "1h",
+        }
+    ),
+    "own volume": spec(
+        pool={
+            "rootVolume": {"size": "1Ti", "iops": 16000, "throughput": 1000},
+            "localStorage": "none",
+        }
+    ),
+    "taints": spec(
+        pool={
+            "taints": [{"key": "team", "effect": "NoExecute"}],
+            "labels": {"team": "a"},
+        }
+    ),
+    "dollars": spec(
+        job={
+            "command": ["bash", "-c", "echo ${HOME} $(hostname) {{ x }}"],
+            "env": {"A": "${B}"},
+        }
+    ),
+    "many": spec(
+        jobs=[
+            {"name": f"j{i}", "nodes": 1 + i % 4, "image": f"a:{i}", "command": ["x"]}
+            for i in range(20)
+        ]
+    ),
+}
 
 
 def errors(plan: Plan, manifests: list[Manifest]) -> list[Diagnostic]:
-    found = verify(manifests, closed=True, external=frozenset(ObjectRef(*each) for each in plan.external))
+    found = verify(
+        manifests,
+        closed=True,
+        external=frozenset(ObjectRef(*each) for each in plan.external),
+    )
     return [each for each in found if each.severity is Severity.ERROR]
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_object_of_a_variant_passes_verification(name: str) -> None:
     plan = plan_of(VARIANTS[name])
-    assert [(each.object, str(each.at), each.message) for each in errors(plan, lower(plan))] == []
+    assert [
+        (each.object, str(each.at), each.message) for each in errors(plan, lower(plan))
+    ] == []
 
 
 @pytest.mark.parametrize("name", SPECS)
 def test_every_object_of_the_real_specs_passes_verification(name: str) -> None:
     _, plan = example(name)
-    assert [(each.object, str(each.at), each.message) for each in errors(plan, lower(plan))] == []
+    assert [
+        (each.object, str(each.at), each.message) for each in errors(plan, lower(plan))
+    ] == []
 
 
 def everything() -> Iterator[tuple[str, list[Manifest]]]:
@@ -93,7 +176,9 @@ def test_names_and_paths_are_unique_and_no_controllers_field_is_written() -> Non
             assert not each.path.startswith("/")
             assert "status" not in each.body
             assert "suspend" not in json.dumps(each.body), each.ref
-            assert json.loads(json.dumps(each.body)) == each.body  # plain values, no tuples, no None keys
+            assert (
+                json.loads(json.dumps(each.body)) == each.body
+            )  # plain values, no tuples, no None keys
             assert "null" not in json.dumps(each.body), each.ref
 
 
@@ -101,8 +186,10 @@ def test_only_what_people_run_lies_in_bootstrap() -> None:
     for name, manifests in everything():
         for each in manifests:
             boot = each.path.startswith("bootstrap/")
-            assert boot == (each.body["kind"] in ("ClusterConfig", "GitRepository")
-                or each.path.startswith("bootstrap/flux/")), name
+            assert boot == (
+                each.body["kind"] in ("ClusterConfig", "GitRepository")
+                or each.path.startswith("bootstrap/flux/")
+            ), name
 
 
 # --- Trainer
@@ -111,8 +198,12 @@ def test_only_what_people_run_lies_in_bootstrap() -> None:
 def test_trainer_2_1_gets_overrides_and_later_ones_patches() -> None:
     data = spec(storage=STORAGE, job={"mounts": MOUNTS})
     new = body_of(manifests_of(data), "TrainJob")["spec"]
-    old = body_of(manifests_of({**data, "spec": {**data["spec"], "versions": {"trainer": "2.1.0"}}}),
-        "TrainJob")["spec"]
+    old = body_of(
+        manifests_of(
+            {**data, "spec": {**data["spec"], "versions": {"trainer": "2.1.0"}}}
+        ),
+        "TrainJob",
+    )["spec"]
     assert "podTemplateOverrides" not in new
     assert "runtimePatches" not in old
     (override,), (patch,) = old["podTemplateOverrides"], new["runtimePatches"]
@@ -126,22 +217,38 @@ def test_trainer_2_1_gets_overrides_and_later_ones_patches() -> None:
 
 
 def test_a_train_job_says_everything_once() -> None:
-    manifests = manifests_of(spec(storage=STORAGE, job={"mounts": MOUNTS, "timeout": "2h"}))
-    job, runtime = body_of(manifests, "TrainJob"), body_of(manifests, "ClusterTrainingRuntime")
+    manifests = manifests_of(
+        spec(storage=STORAGE, job={"mounts": MOUNTS, "timeout": "2h"})
+    )
+    job, runtime = (
+        body_of(manifests, "TrainJob"),
+        body_of(manifests, "ClusterTrainingRuntime"),
+    )
     assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "gpu"
     assert job["spec"]["runtimeRef"]["name"] == runtime["metadata"]["name"]
     assert job["spec"]["activeDeadlineSeconds"] == 7200
     resources = job["spec"]["trainer"]["resourcesPerNode"]
     assert resources["limits"] == resources["requests"]
     for body in (job, runtime):
-        assert body["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/prune"] == "disabled"
-    pods = runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
+        assert (
+            body["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/prune"]
+            == "disabled"
+        )
+    pods = runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"][
+        "template"
+    ]
     (container,) = pods["spec"]["containers"]
-    assert set(container) == {"name", "volumeMounts"}  # what the TrainJob says stands in the TrainJob alone
+    assert set(container) == {
+        "name",
+        "volumeMounts",
+    }  # what the TrainJob says stands in the TrainJob alone
 
 
 def test_dollars_in_a_command_are_kept_from_flux() -> None:
-    plain, shell = (body_of(manifests_of(VARIANTS[name]), "TrainJob") for name in ("plain", "dollars"))
+    plain, shell = (
+        body_of(manifests_of(VARIANTS[name]), "TrainJob")
+        for name in ("plain", "dollars")
+    )
     key = "kustomize.toolkit.fluxcd.io/substitute"
     assert key not in plain["metadata"]["annotations"]
     assert shell["metadata"]["annotations"][key] == "disabled"
@@ -152,7 +259,12 @@ def test_dollars_in_a_command_are_kept_from_flux() -> None:
 def test_config_maps_and_kustomizations_substitute_nothing(name: str) -> None:
     for each in manifests_of(VARIANTS[name]):
         if each.body["kind"] == "ConfigMap":
-            assert each.body["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/substitute"] == "disabled"
+            assert (
+                each.body["metadata"]["annotations"][
+                    "kustomize.toolkit.fluxcd.io/substitute"
+                ]
+                == "disabled"
+            )
         if each.body["kind"] == "Kustomization":
             assert "postBuild" not in each.body["spec"]
 
@@ -160,19 +272,36 @@ def test_config_maps_and_kustomizations_substitute_nothing(name: str) -> None:
 # --- Karpenter and eksctl
 
 
-@pytest.mark.parametrize(("name", "values"), [
-    ("plain", ["on-demand"]), ("spot", ["spot"]), ("reserved", ["reserved"]), ("block", ["reserved"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("plain", ["on-demand"]),
+        ("spot", ["spot"]),
+        ("reserved", ["reserved"]),
+        ("block", ["reserved"]),
+    ],
+)
 def test_capacity_types(name: str, values: list[str]) -> None:
     manifests = manifests_of(VARIANTS[name])
-    requirements = body_of(manifests, "NodePool")["spec"]["template"]["spec"]["requirements"]
-    assert {each["key"]: each["values"] for each in requirements}["karpenter.sh/capacity-type"] == values
-    terms = body_of(manifests, "EC2NodeClass")["spec"].get("capacityReservationSelectorTerms")
-    assert terms == ([{"id": "cr-0a1b2c3d4e5f60718"}] if values == ["reserved"] else None)
+    requirements = body_of(manifests, "NodePool")["spec"]["template"]["spec"][
+        "requirements"
+    ]
+    assert {each["key"]: each["values"] for each in requirements}[
+        "karpenter.sh/capacity-type"
+    ] == values
+    terms = body_of(manifests, "EC2NodeClass")["spec"].get(
+        "capacityReservationSelectorTerms"
+    )
+    assert terms == (
+        [{"id": "cr-0a1b2c3d4e5f60718"}] if values == ["reserved"] else None
+    )
 
 
 def test_a_static_pool_has_replicas_and_a_dynamic_one_consolidation() -> None:
-    static, dynamic = (body_of(manifests_of(VARIANTS[name]), "NodePool")["spec"] for name in ("static", "plain"))
+    static, dynamic = (
+        body_of(manifests_of(VARIANTS[name]), "NodePool")["spec"]
+        for name in ("static", "plain")
+    )
     assert (static["replicas"], static["limits"]) == (4, {"nodes": "4"})
     assert "consolidationPolicy" not in static["disruption"]
     assert "replicas" not in dynamic
@@ -181,19 +310,28 @@ def test_a_static_pool_has_replicas_and_a_dynamic_one_consolidation() -> None:
 
 
 def test_a_new_vpc_has_zones_and_an_imported_one_subnets() -> None:
-    new, imported = (body_of(manifests_of(VARIANTS[name]), "ClusterConfig") for name in ("plain", "imported vpc"))
+    new, imported = (
+        body_of(manifests_of(VARIANTS[name]), "ClusterConfig")
+        for name in ("plain", "imported vpc")
+    )
     assert new["vpc"]["nat"] == {"gateway": "HighlyAvailable"}
     assert len(new["availabilityZones"]) == 2
     assert "availabilityZones" not in imported
-    assert imported["vpc"]["subnets"]["public"]["us-west-2a"] == {"id": "subnet-2a1b2c3d"}
+    assert imported["vpc"]["subnets"]["public"]["us-west-2a"] == {
+        "id": "subnet-2a1b2c3d"
+    }
     assert "nat" not in imported["vpc"]
     for body in (new, imported):
         assert "karpenter" not in body
         assert "gitops" not in body
 
 
-@pytest.mark.parametrize(("name", "public"), [("plain", False), ("public endpoint", True)])
-def test_the_api_is_reached_from_outside_by_those_that_are_named(name: str, public: bool) -> None:
+@pytest.mark.parametrize(
+    ("name", "public"), [("plain", False), ("public endpoint", True)]
+)
+def test_the_api_is_reached_from_outside_by_those_that_are_named(
+    name: str, public: bool
+) -> None:
     vpc = body_of(manifests_of(VARIANTS[name]), "ClusterConfig")["vpc"]
     assert vpc["clusterEndpoints"] == {"publicAccess": public, "privateAccess": True}
     assert vpc.get("publicAccessCIDRs") == (["203.0.113.0/24"] if public else None)
@@ -202,10 +340,16 @@ def test_the_api_is_reached_from_outside_by_those_that_are_named(name: str, publ
 def test_system_nodes_boot_a_known_image_from_an_encrypted_volume() -> None:
     found = {}
     for ami in ("al2023@v20260714", "al2023@v20260505", "bottlerocket@v1.44.0"):
-        (group,) = body_of(manifests_of(spec(versions={"ami": ami})), "ClusterConfig")["managedNodeGroups"]
+        (group,) = body_of(manifests_of(spec(versions={"ami": ami})), "ClusterConfig")[
+            "managedNodeGroups"
+        ]
         assert group["volumeEncrypted"] is True
         found[ami] = group["releaseVersion"]
-    assert list(found.values()) == ["1.35.6-20260714", "1.35.4-20260505", "1.35.6-20260714"]
+    assert list(found.values()) == [
+        "1.35.6-20260714",
+        "1.35.4-20260505",
+        "1.35.6-20260714",
+    ]
 
 
 def test_every_release_knows_the_release_version_of_its_image() -> None:
@@ -217,45 +361,92 @@ ROLE = "arn:aws:iam::111122223333:role/{}"
 
 
 def test_a_teams_principals_get_access_entries_with_its_group() -> None:
-    made = plan_of(spec(
-        admins=[ROLE.format("lead")], queues=QUEUES, job={"namespace": "a"}, namespaces=[
-            {"name": "a", "group": "research", "principals": [ROLE.format("lead"), ROLE.format("ml")]},
-            {"name": "b", "principals": [ROLE.format("ml")]},
-        ],
-    ))  # fmt: skip
+    made = plan_of(
+        spec(
+            admins=[ROLE.format("lead")],
+            queues=QUEUES,
+            job={"namespace": "a"},
+            namespaces=[
+                {
+                    "name": "a",
+                    "group": "research",
+                    "principals": [ROLE.format("lead"), ROLE.format("ml")],
+                },
+                {"name": "b", "principals": [ROLE.format("ml")]},
+            ],
+        )
+    )
     (node,) = body_of(lower(made), "ClusterConfig")["accessConfig"]["accessEntries"]
     assert node["type"] == "EC2_LINUX"
-    found = {path: stack for path, stack in files(made).items() if path.startswith("bootstrap/stacks/principal-")}
-    lead, ml = (stack["Resources"]["Entry"]["Properties"] for _, stack in sorted(found.items()))
+    found = {
+        path: stack
+        for path, stack in files(made).items()
+        if path.startswith("bootstrap/stacks/principal-")
+    }
+    lead, ml = (
+        stack["Resources"]["Entry"]["Properties"] for _, stack in sorted(found.items())
+    )
     assert lead["PrincipalArn"] == ROLE.format("lead")
-    assert lead["AccessPolicies"][0]["PolicyArn"].endswith("/AmazonEKSClusterAdminPolicy")
+    assert lead["AccessPolicies"][0]["PolicyArn"].endswith(
+        "/AmazonEKSClusterAdminPolicy"
+    )
     assert "AccessPolicies" not in ml
-    own = {each["PrincipalArn"]: [group for group in each["KubernetesGroups"] if group.startswith("trainyard:")]
-           for each in (lead, ml)}
+    own = {
+        each["PrincipalArn"]: [
+            group
+            for group in each["KubernetesGroups"]
+            if group.startswith("trainyard:")
+        ]
+        for each in (lead, ml)
+    }
     assert all("research" in each["KubernetesGroups"] for each in (lead, ml))
-    subjects = {each.namespace: [subject.name for subject in each.subjects] for each in made.access}
-    assert subjects == {"a": ["research", *own[ROLE.format("lead")], *own[ROLE.format("ml")]],
-                        "b": own[ROLE.format("ml")]}
+    subjects = {
+        each.namespace: [subject.name for subject in each.subjects]
+        for each in made.access
+    }
+    assert subjects == {
+        "a": ["research", *own[ROLE.format("lead")], *own[ROLE.format("ml")]],
+        "b": own[ROLE.format("ml")],
+    }
 
 
 def test_controllers_that_refuse_when_they_are_away_are_two_and_apart() -> None:
     written = manifests_of(spec())
-    values = {name: body_of(written, "HelmRelease", name)["spec"]["values"] for name in ("kueue", "jobset", "trainer")}
-    kueue, jobset, trainer = (values["kueue"]["controllerManager"], values["jobset"]["controller"],
-        values["trainer"]["manager"])
+    values = {
+        name: body_of(written, "HelmRelease", name)["spec"]["values"]
+        for name in ("kueue", "jobset", "trainer")
+    }
+    kueue, jobset, trainer = (
+        values["kueue"]["controllerManager"],
+        values["jobset"]["controller"],
+        values["trainer"]["manager"],
+    )
     assert [each["replicas"] for each in (kueue, jobset, trainer)] == [2, 2, 2]
-    assert kueue["podDisruptionBudget"] == jobset["podDisruptionBudget"] == {"enabled": True, "minAvailable": 1}
+    assert (
+        kueue["podDisruptionBudget"]
+        == jobset["podDisruptionBudget"]
+        == {"enabled": True, "minAvailable": 1}
+    )
     keys = ["topology.kubernetes.io/zone", "kubernetes.io/hostname"]
     assert [each["topologyKey"] for each in kueue["topologySpreadConstraints"]] == keys
     for each in (jobset, trainer):
-        terms = each["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+        terms = each["affinity"]["podAntiAffinity"][
+            "preferredDuringSchedulingIgnoredDuringExecution"
+        ]
         assert [term["podAffinityTerm"]["topologyKey"] for term in terms] == keys
     budget = body_of(written, "PodDisruptionBudget")
     assert budget["metadata"]["namespace"] == "kubeflow-system"
-    assert budget["spec"] == {"minAvailable": 1, "selector": {"matchLabels": {
-        "app.kubernetes.io/name": "kubeflow-trainer", "app.kubernetes.io/instance": "trainer",
-        "app.kubernetes.io/part-of": "kubeflow", "app.kubernetes.io/component": "manager",
-    }}}
+    assert budget["spec"] == {
+        "minAvailable": 1,
+        "selector": {
+            "matchLabels": {
+                "app.kubernetes.io/name": "kubeflow-trainer",
+                "app.kubernetes.io/instance": "trainer",
+                "app.kubernetes.io/part-of": "kubeflow",
+                "app.kubernetes.io/component": "manager",
+            }
+        },
+    }
 
 
 # --- Flux, health, storage
@@ -263,16 +454,31 @@ def test_controllers_that_refuse_when_they_are_away_are_two_and_apart() -> None:
 
 def test_kueues_configuration_always_says_how_long_pods_may_take() -> None:
     release = body_of(manifests_of(spec()), "HelmRelease", "kueue")
-    config = yaml.safe_load(release["spec"]["values"]["managerConfig"]["controllerManagerConfigYaml"])
+    config = yaml.safe_load(
+        release["spec"]["values"]["managerConfig"]["controllerManagerConfigYaml"]
+    )
     assert config["waitForPodsReady"]["timeout"] == "30m"
     assert config["kind"] == "Configuration"
 
 
 def test_health_is_there_or_not() -> None:
     names = {each.body["metadata"]["name"] for each in manifests_of(VARIANTS["plain"])}
-    assert {"node-problem-detector", "node-condition-tainter", "eks-node-monitoring-agent"} <= names
-    none = {each.body["metadata"]["name"] for each in manifests_of(VARIANTS["no health"])}
-    assert not {"node-problem-detector", "node-condition-tainter", "eks-node-monitoring-agent"} & none
+    assert {
+        "node-problem-detector",
+        "node-condition-tainter",
+        "eks-node-monitoring-agent",
+    } <= names
+    none = {
+        each.body["metadata"]["name"] for each in manifests_of(VARIANTS["no health"])
+    }
+    assert (
+        not {
+            "node-problem-detector",
+            "node-condition-tainter",
+            "eks-node-monitoring-agent",
+        }
+        & none
+    )
 
 
 def test_the_detector_restarts_when_its_configuration_changes() -> None:
@@ -283,24 +489,46 @@ def test_the_detector_restarts_when_its_configuration_changes() -> None:
     (detector,) = plan_of(spec()).detectors
     (monitor,) = detector.monitors
     other = replace(detector, monitors=(replace(monitor, source="another"),))
-    first, second = (detector_bodies(each)[-1]["spec"]["template"]["metadata"] for each in (detector, other))
+    first, second = (
+        detector_bodies(each)[-1]["spec"]["template"]["metadata"]
+        for each in (detector, other)
+    )
     assert first["annotations"] != second["annotations"]
     data = detector_bodies(detector)[0]["data"]["gpu-xid.json"]
     assert json.loads(data)["rules"][0]["condition"] == "GpuXidFatal"
 
 
 def test_a_repository_is_written_only_where_the_spec_names_it() -> None:
-    assert not [each for each in manifests_of(VARIANTS["plain"]) if each.body["kind"] == "GitRepository"]
+    assert not [
+        each
+        for each in manifests_of(VARIANTS["plain"])
+        if each.body["kind"] == "GitRepository"
+    ]
     own = body_of(manifests_of(VARIANTS["own repository"]), "GitRepository")
-    assert own["spec"] == {"interval": "1m", "url": "ssh://git@github.com/org/fleet", "ref": {"branch": "prod"},
-                           "secretRef": {"name": "flux-system"}}  # fmt: skip
-    assert "secretRef" not in body_of(manifests_of(VARIANTS["public repository"]), "GitRepository")["spec"]
+    assert own["spec"] == {
+        "interval": "1m",
+        "url": "ssh://git@github.com/org/fleet",
+        "ref": {"branch": "prod"},
+        "secretRef": {"name": "flux-system"},
+    }
+    assert (
+        "secretRef"
+        not in body_of(manifests_of(VARIANTS["public repository"]), "GitRepository")[
+            "spec"
+        ]
+    )
 
 
 def test_stages_depend_on_each_other_in_order() -> None:
-    stages = {each.body["metadata"]["name"]: each.body["spec"] for each in manifests_of(spec())
-              if each.body["kind"] == "Kustomization"}  # fmt: skip
-    chain = [f"trainyard-{each}" for each in ("crds", "controllers", "platform", "queues", "jobs")]
+    stages = {
+        each.body["metadata"]["name"]: each.body["spec"]
+        for each in manifests_of(spec())
+        if each.body["kind"] == "Kustomization"
+    }
+    chain = [
+        f"trainyard-{each}"
+        for each in ("crds", "controllers", "platform", "queues", "jobs")
+    ]
     for before, after in pairwise(chain):
         assert stages[after]["dependsOn"] == [{"name": before}]
     assert stages["trainyard-jobs"]["wait"] is False
@@ -311,18 +539,26 @@ def test_a_node_that_is_not_ready_holds_up_no_stage() -> None:
     """Flux takes a DaemonSet for healthy when it is on every node, so nothing may wait for one."""
     made = manifests_of(spec())
     stages = [each.body for each in made if each.body["kind"] == "Kustomization"]
-    waited = {after["name"] for each in stages for after in each["spec"].get("dependsOn", ())}
-    folders = {each.path.partition("/")[0] for each in made if each.body["kind"] == "DaemonSet"}
+    waited = {
+        after["name"] for each in stages for after in each["spec"].get("dependsOn", ())
+    }
+    folders = {
+        each.path.partition("/")[0] for each in made if each.body["kind"] == "DaemonSet"
+    }
     assert folders == {"health"}
     assert "trainyard-health" in {each["metadata"]["name"] for each in stages} - waited
-    cpu = manifests_of(spec(pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}))
+    cpu = manifests_of(
+        spec(pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"})
+    )
     assert not any(each.body["metadata"]["name"] == "trainyard-health" for each in cpu)
 
 
 def test_volumes_are_bound_to_their_claims_and_never_pruned() -> None:
     manifests = manifests_of(VARIANTS["storage"])
-    volume, claim = body_of(manifests, "PersistentVolume", "training-data"), body_of(manifests,
-        "PersistentVolumeClaim", "data")
+    volume, claim = (
+        body_of(manifests, "PersistentVolume", "training-data"),
+        body_of(manifests, "PersistentVolumeClaim", "data"),
+    )
     assert claim["spec"]["volumeName"] == "training-data"
     assert volume["spec"]["claimRef"] == {"namespace": "training", "name": "data"}
     assert volume["spec"]["storageClassName"] == claim["spec"]["storageClassName"] == ""
@@ -338,18 +574,32 @@ def test_volumes_are_bound_to_their_claims_and_never_pruned() -> None:
 
 def test_every_placement_group_is_made_by_the_page_of_its_pool() -> None:
     names = ("a-1", "a1", "a--1")
-    found = files(plan_of(spec(nodePools=[{**POOL, "name": name} for name in names], job={"pool": "a1"})))
+    found = files(
+        plan_of(
+            spec(
+                nodePools=[{**POOL, "name": name} for name in names], job={"pool": "a1"}
+            )
+        )
+    )
     for name in names:
         page = str(found[f"bootstrap/pools/{name}.md"])
-        assert re.findall(r"^placement-group (\S+)$", page, re.MULTILINE) == [f"lab-{name}"]
+        assert re.findall(r"^placement-group (\S+)$", page, re.MULTILINE) == [
+            f"lab-{name}"
+        ]
         assert f"--group-name lab-{name} \\\n  --strategy cluster \\\n" in page
 
 
-@pytest.mark.parametrize(("pool", "words"), [
-    ({"placement": "partition"}, "--strategy partition --partition-count 7"), ({"placement": "none"}, None),
-    ({"placementGroup": "ours"}, None),
-])
-def test_a_page_makes_the_group_that_its_pool_wants(pool: dict[str, Any], words: str | None) -> None:
+@pytest.mark.parametrize(
+    ("pool", "words"),
+    [
+        ({"placement": "partition"}, "--strategy partition --partition-count 7"),
+        ({"placement": "none"}, None),
+        ({"placementGroup": "ours"}, None),
+    ],
+)
+def test_a_page_makes_the_group_that_its_pool_wants(
+    pool: dict[str, Any], words: str | None
+) -> None:
     page = str(files(plan_of(spec(pool=pool)))["bootstrap/pools/gpu.md"])
     assert ("create-placement-group" in page) is (words is not None)
     assert words is None or words in page
@@ -359,15 +609,29 @@ def test_the_stack_has_what_the_cluster_names() -> None:
     plan = plan_of(VARIANTS["storage"])
     found = files(plan)
     stack = found["bootstrap/stack.yaml"]["Resources"]
-    roles = {each["Properties"]["RoleName"] for each in stack.values() if each["Type"] == "AWS::IAM::Role"}
-    assert roles == {"KarpenterNodeRole-lab", "KarpenterController-lab", "MountpointS3-lab"}
+    roles = {
+        each["Properties"]["RoleName"]
+        for each in stack.values()
+        if each["Type"] == "AWS::IAM::Role"
+    }
+    assert roles == {
+        "KarpenterNodeRole-lab",
+        "KarpenterController-lab",
+        "MountpointS3-lab",
+    }
     assert plan.node_classes[0].role in roles
-    (bucket,) = [body for path, body in found.items() if path.startswith("bootstrap/stacks/bucket-")]
+    (bucket,) = [
+        body
+        for path, body in found.items()
+        if path.startswith("bootstrap/stacks/bucket-")
+    ]
     policy = bucket["Resources"]["Policy"]["Properties"]
     assert policy["RoleName"] == "MountpointS3-lab"
     assert "arn:aws:s3:::raw-1/*" in json.dumps(policy)
     driver = found["bootstrap/stacks/fsx-csi-controller-sa.yaml"]["Resources"]
-    assert driver["Association"]["Properties"]["RoleArn"] == {"Fn::GetAtt": ["Role", "Arn"]}
+    assert driver["Association"]["Properties"]["RoleArn"] == {
+        "Fn::GetAtt": ["Role", "Arn"]
+    }
 
 
 @pytest.mark.parametrize("name", [*VARIANTS])
@@ -382,21 +646,34 @@ def test_the_readme_tells_what_a_given_file_system_needs_to_be_mounted() -> None
     # Without it pods hang in ContainerCreating; FSx for Lustre user guide, limit-access-security-groups.
     text = files(plan_of(VARIANTS["storage"]))["bootstrap/README.md"]
     assert "TCP 988 and 1018 to 1023" in text
-    assert text == files(plan_of(spec()))["bootstrap/README.md"]  # whatever storage there is
+    assert (
+        text == files(plan_of(spec()))["bootstrap/README.md"]
+    )  # whatever storage there is
 
 
 def test_a_file_system_of_another_vpc_is_mounted_by_its_address() -> None:
     # Its name has no address there: kubernetes-sigs/aws-fsx-csi-driver issue 357.
     disks = [{"name": "data", "fsxLustre": {**FSX, "address": "10.8.1.20"}}]
-    written = manifests_of(spec(storage=disks, job={"mounts": [{"storage": "data", "path": "/data"}]}))
+    written = manifests_of(
+        spec(storage=disks, job={"mounts": [{"storage": "data", "path": "/data"}]})
+    )
     csi = body_of(written, "PersistentVolume")["spec"]["csi"]
-    assert csi["volumeAttributes"] == {"dnsname": "10.8.1.20", "mountname": FSX["mountName"]}
+    assert csi["volumeAttributes"] == {
+        "dnsname": "10.8.1.20",
+        "mountname": FSX["mountName"],
+    }
     assert csi["volumeHandle"].startswith(FSX["id"])
 
 
 def test_the_readme_tells_when_a_block_may_be_pushed_and_what_stays_after_it() -> None:
-    block = {"capacity": {"type": "block", "id": "cr-0a1b2c3d4e5f60718"}, "nodes": {"min": 4, "max": 4}}
+    block = {
+        "capacity": {"type": "block", "id": "cr-0a1b2c3d4e5f60718"},
+        "nodes": {"min": 4, "max": 4},
+    }
     text = files(plan_of(spec(pool=block)))["bootstrap/pools/gpu.md"]
     assert "when the block has started" in text
     assert "kubectl delete nodepool" in text
-    assert "kubectl delete nodepool " not in files(plan_of(spec()))["bootstrap/pools/gpu.md"]
+    assert (
+        "kubectl delete nodepool "
+        not in files(plan_of(spec()))["bootstrap/pools/gpu.md"]
+    )

@@ -13,18 +13,33 @@ from compiler.targets import lower
 
 # What an origin may be told of although this plan does not have it: fields that are there for some plans only.
 OPTIONAL = {
-    "networkInterfaces", "capacityReservationSelectorTerms", "placementGroupSelector", "instanceStorePolicy",
+    "networkInterfaces",
+    "capacityReservationSelectorTerms",
+    "placementGroupSelector",
+    "instanceStorePolicy",
     "replicas",
-    "labels", "cohortName", "borrowingLimit", "lendingLimit", "nodeAffinity", "args", "env", "activeDeadlineSeconds",
-    "runtimePatches", "podTemplateOverrides", "kueue.x-k8s.io/priority-class", "availabilityZones", "publicAccessCIDRs",
+    "labels",
+    "cohortName",
+    "borrowingLimit",
+    "lendingLimit",
+    "nodeAffinity",
+    "args",
+    "env",
+    "activeDeadlineSeconds",
+    "runtimePatches",
+    "podTemplateOverrides",
+    "kueue.x-k8s.io/priority-class",
+    "availabilityZones",
+    "publicAccessCIDRs",
     "trainyard.dev/lustre-version",
-}  # fmt: skip
+}
 
 
 def value_at(body: Any, path: tuple[Key, ...]) -> Any:
     for key in path:
-        if (isinstance(body, list) and isinstance(key, int) and key < len(body)) or (isinstance(body, dict)
-            and key in body):
+        if (isinstance(body, list) and isinstance(key, int) and key < len(body)) or (
+            isinstance(body, dict) and key in body
+        ):
             body = body[key]
         else:
             return KeyError
@@ -32,10 +47,14 @@ def value_at(body: Any, path: tuple[Key, ...]) -> Any:
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_origins_are_of_fields_that_exist_or_are_known_to_be_optional(name: str) -> None:
+def test_origins_are_of_fields_that_exist_or_are_known_to_be_optional(
+    name: str,
+) -> None:
     for manifest in lower(example(name)[1]):
         for path in manifest.origins:
-            assert value_at(manifest.body, path) is not KeyError or path[-1] in OPTIONAL, (manifest.ref, path)
+            assert (
+                value_at(manifest.body, path) is not KeyError or path[-1] in OPTIONAL
+            ), (manifest.ref, path)
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -68,37 +87,109 @@ def find(manifests: list[Manifest], kind: str, name: str = "") -> Manifest:
 LINES: list[tuple[str, str, tuple[Key, ...], str]] = [
     ("NodePool", "a100", ("spec", "limits"), "nodes: {min: 4, max: 4}"),
     ("NodePool", "a100", ("spec", "replicas"), "nodes: {min: 4, max: 4}"),
-    ("NodePool", "a100", ("spec", "template", "spec", "requirements", 0, "values"), "instanceType: p4d.24xlarge"),
-    ("NodePool", "a100", ("spec", "template", "spec", "requirements", 1), "zone: ap-northeast-2b"),
+    (
+        "NodePool",
+        "a100",
+        ("spec", "template", "spec", "requirements", 0, "values"),
+        "instanceType: p4d.24xlarge",
+    ),
+    (
+        "NodePool",
+        "a100",
+        ("spec", "template", "spec", "requirements", 1),
+        "zone: ap-northeast-2b",
+    ),
     ("NodePool", "a100", ("spec", "template", "spec", "taints", 0), "- name: a100"),
-    ("EC2NodeClass", "a100", ("spec", "placementGroupSelector", "name"), "placement: cluster"),
-    ("EC2NodeClass", "a100", ("spec", "blockDeviceMappings", 0, "ebs"), "rootVolume: {size: 500Gi}"),
-    ("EC2NodeClass", "a100", ("spec", "networkInterfaces", 3), "instanceType: p4d.24xlarge"),
-    ("ClusterQueue", "research", ("spec", "resourceGroups", 0, "flavors", 0, "resources", 0, "nominalQuota"),
-     "- {name: research, namespaces: [team-a], quota: [{pool: a100, nodes: 4}]}"),
+    (
+        "EC2NodeClass",
+        "a100",
+        ("spec", "placementGroupSelector", "name"),
+        "placement: cluster",
+    ),
+    (
+        "EC2NodeClass",
+        "a100",
+        ("spec", "blockDeviceMappings", 0, "ebs"),
+        "rootVolume: {size: 500Gi}",
+    ),
+    (
+        "EC2NodeClass",
+        "a100",
+        ("spec", "networkInterfaces", 3),
+        "instanceType: p4d.24xlarge",
+    ),
+    (
+        "ClusterQueue",
+        "research",
+        ("spec", "resourceGroups", 0, "flavors", 0, "resources", 0, "nominalQuota"),
+        "- {name: research, namespaces: [team-a], quota: [{pool: a100, nodes: 4}]}",
+    ),
     ("PersistentVolume", "", ("spec", "capacity", "storage"), "size: 38400Gi"),
     ("PersistentVolume", "", ("spec", "nodeAffinity"), "zone: ap-northeast-2b"),
-    ("WorkloadPriorityClass", "production", ("value",),
-     "- {name: production, value: 1000, description: runs that a release waits for}"),
+    (
+        "WorkloadPriorityClass",
+        "production",
+        ("value",),
+        "- {name: production, value: 1000, description: runs that a release waits for}",
+    ),
     ("TrainJob", "", ("spec", "trainer", "numNodes"), "nodes: 4"),
-    ("TrainJob", "", ("spec", "trainer", "command", 1), "command: [torchrun, train.py, --config, llama3-8b.yaml]"),
-    ("TrainJob", "", ("spec", "trainer", "resourcesPerNode", "limits", "cpu"), "resources: {cpu: 90, memory: 1000Gi}"),
-    ("TrainJob", "", ("spec", "trainer", "env", 0, "valueFrom"),
-     "secrets: [{env: HF_TOKEN, secret: hf-token, key: token}]"),
-    ("TrainJob", "", ("metadata", "labels", "kueue.x-k8s.io/priority-class"), "priority: production"),
-    ("TrainJob", "", ("metadata", "labels", "kueue.x-k8s.io/queue-name"), "queue: research"),
-    ("TrainJob", "", ("spec", "runtimePatches", 0), "mounts: [{storage: checkpoints, path: /data/fsx}]"),
+    (
+        "TrainJob",
+        "",
+        ("spec", "trainer", "command", 1),
+        "command: [torchrun, train.py, --config, llama3-8b.yaml]",
+    ),
+    (
+        "TrainJob",
+        "",
+        ("spec", "trainer", "resourcesPerNode", "limits", "cpu"),
+        "resources: {cpu: 90, memory: 1000Gi}",
+    ),
+    (
+        "TrainJob",
+        "",
+        ("spec", "trainer", "env", 0, "valueFrom"),
+        "secrets: [{env: HF_TOKEN, secret: hf-token, key: token}]",
+    ),
+    (
+        "TrainJob",
+        "",
+        ("metadata", "labels", "kueue.x-k8s.io/priority-class"),
+        "priority: production",
+    ),
+    (
+        "TrainJob",
+        "",
+        ("metadata", "labels", "kueue.x-k8s.io/queue-name"),
+        "queue: research",
+    ),
+    (
+        "TrainJob",
+        "",
+        ("spec", "runtimePatches", 0),
+        "mounts: [{storage: checkpoints, path: /data/fsx}]",
+    ),
     ("TrainJob", "", ("metadata", "name"), "- name: llama3-8b-fsdp"),
-    ("ClusterTrainingRuntime", "", ("spec", "template", "spec", "failurePolicy", "maxRestarts"),
-     "retries: {process: 3, job: 10}"),
+    (
+        "ClusterTrainingRuntime",
+        "",
+        ("spec", "template", "spec", "failurePolicy", "maxRestarts"),
+        "retries: {process: 3, job: 10}",
+    ),
     ("ClusterConfig", "seoul-llm", ("metadata", "region"), "region: ap-northeast-2"),
-    ("ClusterConfig", "seoul-llm", ("vpc", "cidr"),
-     "network: {cidr: 10.0.0.0/16, zones: [ap-northeast-2a, ap-northeast-2b]}"),
-]  # fmt: skip
+    (
+        "ClusterConfig",
+        "seoul-llm",
+        ("vpc", "cidr"),
+        "network: {cidr: 10.0.0.0/16, zones: [ap-northeast-2a, ap-northeast-2b]}",
+    ),
+]
 
 
 @pytest.mark.parametrize(("kind", "name", "path", "line"), LINES)
-def test_a_field_comes_from_its_line(kind: str, name: str, path: tuple[Key, ...], line: str) -> None:
+def test_a_field_comes_from_its_line(
+    kind: str, name: str, path: tuple[Key, ...], line: str
+) -> None:
     source, plan = example("llama3-8b")
     shown = line_of(source, find(lower(plan), kind, name), *path)
     assert shown.partition("#")[0].strip() == line.partition("#")[0].strip()
@@ -107,12 +198,24 @@ def test_a_field_comes_from_its_line(kind: str, name: str, path: tuple[Key, ...]
 def test_in_a_folder_each_job_points_at_its_own_file() -> None:
     source, plan = example("jakarta")
     jobs = [each for each in lower(plan) if each.body["kind"] == "TrainJob"]
-    files = {source.span(each.origin(("spec", "trainer", "numNodes"))).file.name.rpartition("/")[2] for each in jobs}
-    assert files == {f"{name}.yaml" for name in ("atlas", "borneo", "celebes", "java", "lombok", "sumatra", "timor")}
+    files = {
+        source.span(each.origin(("spec", "trainer", "numNodes"))).file.name.rpartition(
+            "/"
+        )[2]
+        for each in jobs
+    }
+    assert files == {
+        f"{name}.yaml"
+        for name in ("atlas", "borneo", "celebes", "java", "lombok", "sumatra", "timor")
+    }
 
 
 def test_a_field_without_origin_takes_that_of_its_nearest_ancestor() -> None:
-    manifest = Manifest({}, at=(root := example("starter")[1].node_pools[0].at), origins={("a", 0): root / "x"})
+    manifest = Manifest(
+        {},
+        at=(root := example("starter")[1].node_pools[0].at),
+        origins={("a", 0): root / "x"},
+    )
     assert manifest.origin(("a", 0, "b", "c")) == root / "x"
     assert manifest.origin(("a", 1)) == root
     assert manifest.origin(()) == root

@@ -38,105 +38,219 @@ def full(crds: list[dict[str, Any]]) -> Schemas:
 
 @pytest.fixture(scope="session")
 def cases() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(upstream("cases", "crd-cases.json").read_text())
+    found: list[dict[str, Any]] = json.loads(
+        upstream("cases", "crd-cases.json").read_text()
+    )
     return found
 
 
 NODE_POOL: dict[str, Any] = {
-    "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "gpu"},
+    "apiVersion": "karpenter.sh/v1",
+    "kind": "NodePool",
+    "metadata": {"name": "gpu"},
     "spec": {
-        "template": {"spec": {
-            "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "gpu"},
-            "requirements": [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["p4d.24xlarge"]}],
-        }},
+        "template": {
+            "spec": {
+                "nodeClassRef": {
+                    "group": "karpenter.k8s.aws",
+                    "kind": "EC2NodeClass",
+                    "name": "gpu",
+                },
+                "requirements": [
+                    {
+                        "key": "node.kubernetes.io/instance-type",
+                        "operator": "In",
+                        "values": ["p4d.24xlarge"],
+                    }
+                ],
+            }
+        },
     },
-}  # fmt: skip
+}
 POD: dict[str, Any] = {
-    "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "team-a"},
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "p", "namespace": "team-a"},
     "spec": {
         "restartPolicy": "Never",
-        "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}}],
-        "containers": [{
-            "name": "node", "image": "train:1", "ports": [{"containerPort": 29500}],
-            "env": [{"name": "A", "value": "1"}], "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}],
-            "resources": {"limits": {"nvidia.com/gpu": 8, "memory": "1Ti"}, "requests": {"nvidia.com/gpu": 8,
-            "memory": "1Ti"}},
-        }],
+        "volumes": [
+            {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}}
+        ],
+        "containers": [
+            {
+                "name": "node",
+                "image": "train:1",
+                "ports": [{"containerPort": 29500}],
+                "env": [{"name": "A", "value": "1"}],
+                "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}],
+                "resources": {
+                    "limits": {"nvidia.com/gpu": 8, "memory": "1Ti"},
+                    "requests": {"nvidia.com/gpu": 8, "memory": "1Ti"},
+                },
+            }
+        ],
     },
-}  # fmt: skip
+}
 RUNTIME: dict[str, Any] = {
-    "apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "ClusterTrainingRuntime", "metadata": {"name": "torch"},
+    "apiVersion": "trainer.kubeflow.org/v1alpha1",
+    "kind": "ClusterTrainingRuntime",
+    "metadata": {"name": "torch"},
     "spec": {
         "mlPolicy": {"numNodes": 1, "torch": {}},
-        "template": {"spec": {"replicatedJobs": [{
-            "name": "node",
-            "template": {
-                "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
-                "spec": {"template": {"spec": {
-                    "containers": [{"name": "node", "image": "train:1"}], "volumes": [{"name": "shm", "emptyDir": {}}],
-                }}},
-            },
-        }]}},
+        "template": {
+            "spec": {
+                "replicatedJobs": [
+                    {
+                        "name": "node",
+                        "template": {
+                            "metadata": {
+                                "labels": {
+                                    "trainer.kubeflow.org/trainjob-ancestor-step": "trainer"
+                                }
+                            },
+                            "spec": {
+                                "template": {
+                                    "spec": {
+                                        "containers": [
+                                            {"name": "node", "image": "train:1"}
+                                        ],
+                                        "volumes": [{"name": "shm", "emptyDir": {}}],
+                                    }
+                                }
+                            },
+                        },
+                    }
+                ]
+            }
+        },
     },
-}  # fmt: skip
+}
 TRAIN_JOB: dict[str, Any] = {
-    "apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
-    "metadata": {"name": "llama", "namespace": "team-a", "labels": {"kueue.x-k8s.io/queue-name": "research"}},
+    "apiVersion": "trainer.kubeflow.org/v1alpha1",
+    "kind": "TrainJob",
+    "metadata": {
+        "name": "llama",
+        "namespace": "team-a",
+        "labels": {"kueue.x-k8s.io/queue-name": "research"},
+    },
     "spec": {
         "runtimeRef": {"name": "torch"},
-        "trainer": {"image": "train:1", "numNodes": 4, "env": [{"name": "NCCL_DEBUG", "value": "INFO"}]},
-        "runtimePatches": [{
-            "manager": "trainyard.dev/compiler",
-            "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [{
-                "name": "node",
-                "template": {"spec": {"template": {"spec": {
-                    "nodeSelector": {"pool": "a100"}, "containers": [{"name": "node",
-                    "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]}],
-                }}}},
-            }]}}},
-        }],
+        "trainer": {
+            "image": "train:1",
+            "numNodes": 4,
+            "env": [{"name": "NCCL_DEBUG", "value": "INFO"}],
+        },
+        "runtimePatches": [
+            {
+                "manager": "trainyard.dev/compiler",
+                "trainingRuntimeSpec": {
+                    "template": {
+                        "spec": {
+                            "replicatedJobs": [
+                                {
+                                    "name": "node",
+                                    "template": {
+                                        "spec": {
+                                            "template": {
+                                                "spec": {
+                                                    "nodeSelector": {"pool": "a100"},
+                                                    "containers": [
+                                                        {
+                                                            "name": "node",
+                                                            "volumeMounts": [
+                                                                {
+                                                                    "name": "shm",
+                                                                    "mountPath": "/dev/shm",
+                                                                }
+                                                            ],
+                                                        }
+                                                    ],
+                                                }
+                                            }
+                                        }
+                                    },
+                                }
+                            ]
+                        }
+                    }
+                },
+            }
+        ],
     },
-}  # fmt: skip
+}
 CLUSTER_QUEUE: dict[str, Any] = {
-    "apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "research"},
+    "apiVersion": "kueue.x-k8s.io/v1beta2",
+    "kind": "ClusterQueue",
+    "metadata": {"name": "research"},
     "spec": {
         "namespaceSelector": {},
-        "resourceGroups": [{
-            "coveredResources": ["cpu", "nvidia.com/gpu"],
-            "flavors": [{"name": "a100", "resources": [
-                {"name": "cpu", "nominalQuota": 384}, {"name": "nvidia.com/gpu", "nominalQuota": "32"},
-            ]}],
-        }],
+        "resourceGroups": [
+            {
+                "coveredResources": ["cpu", "nvidia.com/gpu"],
+                "flavors": [
+                    {
+                        "name": "a100",
+                        "resources": [
+                            {"name": "cpu", "nominalQuota": 384},
+                            {"name": "nvidia.com/gpu", "nominalQuota": "32"},
+                        ],
+                    }
+                ],
+            }
+        ],
     },
-}  # fmt: skip
+}
 JOB: dict[str, Any] = {
-    "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "smoke", "namespace": "team-a"},
-    "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}},
-}  # fmt: skip
+    "apiVersion": "batch/v1",
+    "kind": "Job",
+    "metadata": {"name": "smoke", "namespace": "team-a"},
+    "spec": {
+        "template": {
+            "spec": {
+                "restartPolicy": "Never",
+                "containers": [{"name": "c", "image": "i"}],
+            }
+        }
+    },
+}
 DEPLOYMENT: dict[str, Any] = {
-    "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d", "namespace": "team-a"},
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "d", "namespace": "team-a"},
     "spec": {
         "selector": {"matchLabels": {"app": "d"}},
-        "template": {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+        "template": {
+            "metadata": {"labels": {"app": "d"}},
+            "spec": {"containers": [{"name": "c", "image": "i"}]},
+        },
     },
-}  # fmt: skip
+}
 KUSTOMIZATION: dict[str, Any] = {
-    "apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": {"name": "queues",
-    "namespace": "flux-system"},
-    "spec": {"interval": "10m", "prune": True, "sourceRef": {"kind": "GitRepository", "name": "fleet"}},
-}  # fmt: skip
+    "apiVersion": "kustomize.toolkit.fluxcd.io/v1",
+    "kind": "Kustomization",
+    "metadata": {"name": "queues", "namespace": "flux-system"},
+    "spec": {
+        "interval": "10m",
+        "prune": True,
+        "sourceRef": {"kind": "GitRepository", "name": "fleet"},
+    },
+}
 HELM_RELEASE: dict[str, Any] = {
-    "apiVersion": "helm.toolkit.fluxcd.io/v2", "kind": "HelmRelease", "metadata": {"name": "kueue",
-    "namespace": "flux-system"},
+    "apiVersion": "helm.toolkit.fluxcd.io/v2",
+    "kind": "HelmRelease",
+    "metadata": {"name": "kueue", "namespace": "flux-system"},
     "spec": {"interval": "1h", "chartRef": {"kind": "OCIRepository", "name": "kueue"}},
-}  # fmt: skip
+}
 
 
 def edited(body: dict[str, Any], *edits: tuple[str, Any]) -> dict[str, Any]:
     """A copy of a body with values set at slash paths (``spec/containers/0/name``); ``None`` removes."""
     out = copy.deepcopy(body)
     for path, value in edits:
-        *parents, last = [int(key) if key.isdigit() else key.replace("|", "/") for key in path.split("/")]
+        *parents, last = [
+            int(key) if key.isdigit() else key.replace("|", "/")
+            for key in path.split("/")
+        ]
         here: Any = out
         for key in parents:
             here = here.setdefault(key, {}) if isinstance(here, dict) else here[key]

@@ -31,9 +31,21 @@ from verify.conftest import (
     TRAIN_JOB,
 )
 
-BODIES = [CLUSTER_QUEUE, DEPLOYMENT, HELM_RELEASE, JOB, KUSTOMIZATION, NODE_POOL, POD, RUNTIME, TRAIN_JOB]
+BODIES = [
+    CLUSTER_QUEUE,
+    DEPLOYMENT,
+    HELM_RELEASE,
+    JOB,
+    KUSTOMIZATION,
+    NODE_POOL,
+    POD,
+    RUNTIME,
+    TRAIN_JOB,
+]
 COMPARED = {"SCH002", "SCH003", "SCH004", "SCH005", "SCH006", "NAM001", "NAM003"}
-UNTRANSLATED = re.compile(r"(label-key|annotation-key|toleration-key|cidr)( |$)")  # checked by code, not by a pattern
+UNTRANSLATED = re.compile(
+    r"(label-key|annotation-key|toleration-key|cidr)( |$)"
+)  # checked by code, not by a pattern
 INT = {"int32": 2**31, "int64": 2**63}
 
 
@@ -49,10 +61,17 @@ def oracle(api_version: str, kind: str) -> Any:
 def translated(schema: dict[str, Any]) -> dict[str, Any]:
     if "$ref" in schema:
         return {"$ref": f"#/$defs/{schema['$ref']}"}
-    out = {key: value for key, value in schema.items() if key not in ("rules", "list", "keys", "any", "default")}
+    out = {
+        key: value
+        for key, value in schema.items()
+        if key not in ("rules", "list", "keys", "any", "default")
+    }
     if "pattern" in out:
         out["pattern"] = compile_re2(out["pattern"]).pattern
-    for name, holder in (("syntax", out), ("keySyntax", out.setdefault("propertyNames", {}))):
+    for name, holder in (
+        ("syntax", out),
+        ("keySyntax", out.setdefault("propertyNames", {})),
+    ):
         if name in schema and (pattern := SYNTAXES[schema[name]].pattern.pattern):
             holder["pattern"] = rf"\A(?:{pattern})\Z"
             holder["maxLength"] = SYNTAXES[schema[name]].longest
@@ -65,14 +84,22 @@ def translated(schema: dict[str, Any]) -> dict[str, Any]:
         if key in out:
             out[key] = translated(out[key])
     if "properties" in out:
-        out["properties"] = {name: translated(child) for name, child in out["properties"].items()}
+        out["properties"] = {
+            name: translated(child) for name, child in out["properties"].items()
+        }
     return out
 
 
 def agrees(body: dict[str, Any]) -> None:
     root = BUILTIN.find(body["apiVersion"], body["kind"])[0].root
-    ours = [fault for fault in walk(root, body) if fault.code in COMPARED and not UNTRANSLATED.search(fault.message)]
-    theirs = list(oracle(body["apiVersion"], body["kind"]).iter_errors(defaulted(root, body)))
+    ours = [
+        fault
+        for fault in walk(root, body)
+        if fault.code in COMPARED and not UNTRANSLATED.search(fault.message)
+    ]
+    theirs = list(
+        oracle(body["apiVersion"], body["kind"]).iter_errors(defaulted(root, body))
+    )
     assert bool(ours) == bool(theirs), (
         [fault.message for fault in ours],
         [error.message for error in theirs],
@@ -119,7 +146,13 @@ JUNK = st.sampled_from(
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Paths of every value below ``spec``."""
     found = [path]
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    pairs = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, child in pairs:
         found += places(child, (*path, key))
     return found

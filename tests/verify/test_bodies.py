@@ -18,7 +18,7 @@ from verify.conftest import (
     RUNTIME,
     TRAIN_JOB,
     edited,
-)  # fmt: skip
+)
 
 Edit = tuple[str, Any]
 C = "spec/containers/0"
@@ -27,46 +27,90 @@ RJ = "spec/template/spec/replicatedJobs/0"
 PATCH = "spec/runtimePatches/0/trainingRuntimeSpec/template/spec/replicatedJobs/0"
 TAS = f"{RJ}/template/spec/template/metadata/annotations/kueue.x-k8s.io|podset-"
 NODE_CLASS: dict[str, Any] = {
-    "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "gpu"},
+    "apiVersion": "karpenter.k8s.aws/v1",
+    "kind": "EC2NodeClass",
+    "metadata": {"name": "gpu"},
     "spec": {
-        "role": "nodes", "amiSelectorTerms": [{"alias": "al2023@v20260801"}],
-        "subnetSelectorTerms": [{"tags": {"a": "b"}}], "securityGroupSelectorTerms": [{"tags": {"a": "b"}}],
+        "role": "nodes",
+        "amiSelectorTerms": [{"alias": "al2023@v20260801"}],
+        "subnetSelectorTerms": [{"tags": {"a": "b"}}],
+        "securityGroupSelectorTerms": [{"tags": {"a": "b"}}],
     },
-}  # fmt: skip
+}
 VOLUME: dict[str, Any] = {
-    "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "fsx"},
+    "apiVersion": "v1",
+    "kind": "PersistentVolume",
+    "metadata": {"name": "fsx"},
     "spec": {
-        "capacity": {"storage": "1200Gi"}, "accessModes": ["ReadWriteMany"], "persistentVolumeReclaimPolicy": "Retain",
+        "capacity": {"storage": "1200Gi"},
+        "accessModes": ["ReadWriteMany"],
+        "persistentVolumeReclaimPolicy": "Retain",
         "csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-0"},
     },
-}  # fmt: skip
+}
 SECRET: dict[str, Any] = {
-    "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "team-a"}, "data": {"token": "aGk="},
-}  # fmt: skip
+    "apiVersion": "v1",
+    "kind": "Secret",
+    "metadata": {"name": "s", "namespace": "team-a"},
+    "data": {"token": "aGk="},
+}
 CONFIG: dict[str, Any] = {
-    "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "team-a"}, "data": {"a.json": "{}"},
-}  # fmt: skip
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "c", "namespace": "team-a"},
+    "data": {"a.json": "{}"},
+}
 PRIORITY: dict[str, Any] = {
-    "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "train"}, "value": 1000,
-}  # fmt: skip
+    "apiVersion": "scheduling.k8s.io/v1",
+    "kind": "PriorityClass",
+    "metadata": {"name": "train"},
+    "value": 1000,
+}
 CRON: dict[str, Any] = {
-    "apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "nightly", "namespace": "team-a"},
+    "apiVersion": "batch/v1",
+    "kind": "CronJob",
+    "metadata": {"name": "nightly", "namespace": "team-a"},
     "spec": {"schedule": "0 3 * * *", "jobTemplate": {"spec": JOB["spec"]}},
-}  # fmt: skip
+}
 JOB_SET: dict[str, Any] = {
-    "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "set", "namespace": "team-a"},
-    "spec": {"replicatedJobs": [
-        {"name": "a", "replicas": 1, "template": {"spec": {"template": {"spec": {"containers": [{"name": "c",
-            "image": "i"}]}}}}},
-        {"name": "b", "replicas": 1, "template": {"spec": {"template": {"spec": {"containers": [{"name": "c",
-            "image": "i"}]}}}}},
-    ]},
-}  # fmt: skip
+    "apiVersion": "jobset.x-k8s.io/v1alpha2",
+    "kind": "JobSet",
+    "metadata": {"name": "set", "namespace": "team-a"},
+    "spec": {
+        "replicatedJobs": [
+            {
+                "name": "a",
+                "replicas": 1,
+                "template": {
+                    "spec": {
+                        "template": {
+                            "spec": {"containers": [{"name": "c", "image": "i"}]}
+                        }
+                    }
+                },
+            },
+            {
+                "name": "b",
+                "replicas": 1,
+                "template": {
+                    "spec": {
+                        "template": {
+                            "spec": {"containers": [{"name": "c", "image": "i"}]}
+                        }
+                    }
+                },
+            },
+        ]
+    },
+}
 CLUSTER_CONFIG: dict[str, Any] = {
-    "apiVersion": "eksctl.io/v1alpha5", "kind": "ClusterConfig", "metadata": {"name": "seoul",
-    "region": "ap-northeast-2", "version": "1.35"},
-    "managedNodeGroups": [{"name": "system", "instanceType": "m7i.large", "desiredCapacity": 2}],
-}  # fmt: skip
+    "apiVersion": "eksctl.io/v1alpha5",
+    "kind": "ClusterConfig",
+    "metadata": {"name": "seoul", "region": "ap-northeast-2", "version": "1.35"},
+    "managedNodeGroups": [
+        {"name": "system", "instanceType": "m7i.large", "desiredCapacity": 2}
+    ],
+}
 COHORT: dict[str, Any] = {
     "apiVersion": "kueue.x-k8s.io/v1beta2",
     "kind": "Cohort",
@@ -74,196 +118,615 @@ COHORT: dict[str, Any] = {
     "spec": {"parentName": "top"},
 }
 CLAIM: dict[str, Any] = {
-    "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "fsx", "namespace": "team-a"},
-    "spec": {"accessModes": ["ReadWriteMany"], "storageClassName": "",
-    "resources": {"requests": {"storage": "1200Gi"}}},
-}  # fmt: skip
+    "apiVersion": "v1",
+    "kind": "PersistentVolumeClaim",
+    "metadata": {"name": "fsx", "namespace": "team-a"},
+    "spec": {
+        "accessModes": ["ReadWriteMany"],
+        "storageClassName": "",
+        "resources": {"requests": {"storage": "1200Gi"}},
+    },
+}
 DAEMON: dict[str, Any] = {**DEPLOYMENT, "kind": "DaemonSet"}
 TOPOLOGY: dict[str, Any] = {
-    "apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Topology", "metadata": {"name": "eks"},
-    "spec": {"levels": [{"nodeLabel": "topology.k8s.aws/network-node-layer-1"},
-    {"nodeLabel": "kubernetes.io/hostname"}]},
-}  # fmt: skip
+    "apiVersion": "kueue.x-k8s.io/v1beta2",
+    "kind": "Topology",
+    "metadata": {"name": "eks"},
+    "spec": {
+        "levels": [
+            {"nodeLabel": "topology.k8s.aws/network-node-layer-1"},
+            {"nodeLabel": "kubernetes.io/hostname"},
+        ]
+    },
+}
 FLAVOR = {
-    "apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "p5"},
-    "spec": {"nodeLabels": {"pool": "p5"}, "topologyName": "eks",
-             "nodeTaints": [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}],
-             "tolerations": [{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}]},
-}  # fmt: skip
+    "apiVersion": "kueue.x-k8s.io/v1beta2",
+    "kind": "ResourceFlavor",
+    "metadata": {"name": "p5"},
+    "spec": {
+        "nodeLabels": {"pool": "p5"},
+        "topologyName": "eks",
+        "nodeTaints": [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}],
+        "tolerations": [{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}],
+    },
+}
 
-GIT = {"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository", "metadata": {"name": "fleet"},
-       "spec": {"url": "https://github.com/acme/fleet", "interval": "1m"}}  # fmt: skip
-OCI_SOURCE = {"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "OCIRepository", "metadata": {"name": "kueue"},
-              "spec": {"url": "oci://registry.k8s.io/kueue/charts/kueue", "interval": "1h"}}  # fmt: skip
+GIT = {
+    "apiVersion": "source.toolkit.fluxcd.io/v1",
+    "kind": "GitRepository",
+    "metadata": {"name": "fleet"},
+    "spec": {"url": "https://github.com/acme/fleet", "interval": "1m"},
+}
+OCI_SOURCE = {
+    "apiVersion": "source.toolkit.fluxcd.io/v1",
+    "kind": "OCIRepository",
+    "metadata": {"name": "kueue"},
+    "spec": {"url": "oci://registry.k8s.io/kueue/charts/kueue", "interval": "1h"},
+}
 
 SOUND = {
     body["kind"]: body
     for body in (
-        CLUSTER_QUEUE, DEPLOYMENT, DAEMON, HELM_RELEASE, JOB, KUSTOMIZATION, NODE_POOL, POD, RUNTIME, TRAIN_JOB,
-            NODE_CLASS, VOLUME,
-        SECRET, CONFIG, PRIORITY, CRON, JOB_SET, CLUSTER_CONFIG, COHORT, CLAIM, TOPOLOGY, FLAVOR, GIT,
+        CLUSTER_QUEUE,
+        DEPLOYMENT,
+        DAEMON,
+        HELM_RELEASE,
+        JOB,
+        KUSTOMIZATION,
+        NODE_POOL,
+        POD,
+        RUNTIME,
+        TRAIN_JOB,
+        NODE_CLASS,
+        VOLUME,
+        SECRET,
+        CONFIG,
+        PRIORITY,
+        CRON,
+        JOB_SET,
+        CLUSTER_CONFIG,
+        COHORT,
+        CLAIM,
+        TOPOLOGY,
+        FLAVOR,
+        GIT,
         OCI_SOURCE,
     )
-}  # fmt: skip
+}
 
 CASES: list[tuple[str, list[Edit], str, str]] = [
     # what eksctl refuses
     ("ClusterConfig", [("availabilityZones", ["a"])], "SCH011", "availabilityZones"),
-    ("ClusterConfig", [("autoModeConfig", {"enabled": True})], "SCH011", "managedNodeGroups"),
-    ("ClusterConfig", [("iam", {"serviceAccounts": [{"metadata": {"name": "a"}}]})], "SCH011", "iam.serviceAccounts"),
-    ("ClusterConfig", [("nodeGroups", [{"name": "system"}])], "SCH011", "nodeGroups[0].name"),
-    ("ClusterConfig", [("managedNodeGroups/0/instanceTypes", ["m7i.large"])], "SCH011",
-     "managedNodeGroups[0].instanceTypes"),
-    ("ClusterConfig", [("managedNodeGroups/0/placement", {"groupName": ""})], "SCH011",
-     "managedNodeGroups[0].placement"),
-    ("ClusterConfig", [("managedNodeGroups/0/updateConfig", {})], "SCH011", "managedNodeGroups[0].updateConfig"),
-    ("ClusterConfig", [("managedNodeGroups/0/capacityReservation", {"capacityReservationPreference": "all"})], "SCH011",
-     "managedNodeGroups[0].capacityReservation.capacityReservationPreference"),
+    (
+        "ClusterConfig",
+        [("autoModeConfig", {"enabled": True})],
+        "SCH011",
+        "managedNodeGroups",
+    ),
+    (
+        "ClusterConfig",
+        [("iam", {"serviceAccounts": [{"metadata": {"name": "a"}}]})],
+        "SCH011",
+        "iam.serviceAccounts",
+    ),
+    (
+        "ClusterConfig",
+        [("nodeGroups", [{"name": "system"}])],
+        "SCH011",
+        "nodeGroups[0].name",
+    ),
+    (
+        "ClusterConfig",
+        [("managedNodeGroups/0/instanceTypes", ["m7i.large"])],
+        "SCH011",
+        "managedNodeGroups[0].instanceTypes",
+    ),
+    (
+        "ClusterConfig",
+        [("managedNodeGroups/0/placement", {"groupName": ""})],
+        "SCH011",
+        "managedNodeGroups[0].placement",
+    ),
+    (
+        "ClusterConfig",
+        [("managedNodeGroups/0/updateConfig", {})],
+        "SCH011",
+        "managedNodeGroups[0].updateConfig",
+    ),
+    (
+        "ClusterConfig",
+        [
+            (
+                "managedNodeGroups/0/capacityReservation",
+                {"capacityReservationPreference": "all"},
+            )
+        ],
+        "SCH011",
+        "managedNodeGroups[0].capacityReservation.capacityReservationPreference",
+    ),
     # CEL rules in words
     ("ResourceFlavor", [("spec/nodeLabels", None)], "SCH008", "spec.topologyName"),
-    ("ResourceFlavor", [("spec/nodeTaints/0/effect", "NoScedule")], "SCH008", "spec.nodeTaints[0].effect"),
-    ("ResourceFlavor", [("spec/tolerations/0/value", "yes")], "SCH008", "spec.tolerations[0].value"),
-    ("ResourceFlavor", [("spec/tolerations/0/operator", "Has")], "SCH008", "spec.tolerations[0].operator"),
-    ("ResourceFlavor", [("spec/tolerations/0/tolerationSeconds", 3)], "SCH008",
-     "spec.tolerations[0].tolerationSeconds"),
-    ("GitRepository", [("spec/serviceAccountName", "reader")], "SCH008", "spec.serviceAccountName"),
+    (
+        "ResourceFlavor",
+        [("spec/nodeTaints/0/effect", "NoScedule")],
+        "SCH008",
+        "spec.nodeTaints[0].effect",
+    ),
+    (
+        "ResourceFlavor",
+        [("spec/tolerations/0/value", "yes")],
+        "SCH008",
+        "spec.tolerations[0].value",
+    ),
+    (
+        "ResourceFlavor",
+        [("spec/tolerations/0/operator", "Has")],
+        "SCH008",
+        "spec.tolerations[0].operator",
+    ),
+    (
+        "ResourceFlavor",
+        [("spec/tolerations/0/tolerationSeconds", 3)],
+        "SCH008",
+        "spec.tolerations[0].tolerationSeconds",
+    ),
+    (
+        "GitRepository",
+        [("spec/serviceAccountName", "reader")],
+        "SCH008",
+        "spec.serviceAccountName",
+    ),
     ("OCIRepository", [("spec/url", None)], "SCH008", "spec.url"),
-    ("HelmRelease", [("spec/upgrade", {"strategy": {"name": "RemediateOnFailure", "retryInterval": "5m"}})], "SCH008",
-     "spec.upgrade.strategy.retryInterval"),
-    ("ClusterTrainingRuntime", [("spec/mlPolicy/torch", {"envInjection": {"targets": [
-        {"jobName": "node", "containerNames": ["node"]}]}})], "SCH008",
-     "spec.mlPolicy.torch.envInjection.targets[0].containerNames[0]"),
-    ("JobSet", [("spec/replicatedJobs/1/dependsOn", [{"name": "a", "status": "Ready"}]),
-                ("spec/startupPolicy", {"startupPolicyOrder": "InOrder"})], "SCH008",
-     "spec.replicatedJobs[1].dependsOn"),
+    (
+        "HelmRelease",
+        [
+            (
+                "spec/upgrade",
+                {"strategy": {"name": "RemediateOnFailure", "retryInterval": "5m"}},
+            )
+        ],
+        "SCH008",
+        "spec.upgrade.strategy.retryInterval",
+    ),
+    (
+        "ClusterTrainingRuntime",
+        [
+            (
+                "spec/mlPolicy/torch",
+                {
+                    "envInjection": {
+                        "targets": [{"jobName": "node", "containerNames": ["node"]}]
+                    }
+                },
+            )
+        ],
+        "SCH008",
+        "spec.mlPolicy.torch.envInjection.targets[0].containerNames[0]",
+    ),
+    (
+        "JobSet",
+        [
+            ("spec/replicatedJobs/1/dependsOn", [{"name": "a", "status": "Ready"}]),
+            ("spec/startupPolicy", {"startupPolicyOrder": "InOrder"}),
+        ],
+        "SCH008",
+        "spec.replicatedJobs[1].dependsOn",
+    ),
     # structure
     ("NodePool", [("spec/tempate", {})], "SCH001", "spec.tempate"),
     ("NodePool", [("spec/weight", "10")], "SCH002", "spec.weight"),
     ("Kustomization", [("spec/interval", None)], "SCH003", "spec.interval"),
     ("Kustomization", [("spec/interval", "1d")], "SCH006", "spec.interval"),
     ("NodePool", [("metadata/label", {})], "SCH001", "metadata.label"),
-    ("ClusterQueue", [(f"{RG}/flavors/0/resources/0/nominalQuota", 1.5)], "SCH002",
-     "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota"),
-    ("ClusterConfig", [("managedNodeGroups/0/instanceTypo", "x")], "SCH001", "managedNodeGroups[0].instanceTypo"),
-    ("ClusterConfig", [("managedNodeGroups/0/desiredCapacity", "2")], "SCH002", "managedNodeGroups[0].desiredCapacity"),
+    (
+        "ClusterQueue",
+        [(f"{RG}/flavors/0/resources/0/nominalQuota", 1.5)],
+        "SCH002",
+        "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota",
+    ),
+    (
+        "ClusterConfig",
+        [("managedNodeGroups/0/instanceTypo", "x")],
+        "SCH001",
+        "managedNodeGroups[0].instanceTypo",
+    ),
+    (
+        "ClusterConfig",
+        [("managedNodeGroups/0/desiredCapacity", "2")],
+        "SCH002",
+        "managedNodeGroups[0].desiredCapacity",
+    ),
     # what core definitions leave open
     ("Pod", [("spec/restartPolicy", "never")], "SCH004", "spec.restartPolicy"),
-    ("Pod", [(f"{C}/imagePullPolicy", "Allways")], "SCH004", "spec.containers[0].imagePullPolicy"),
-    ("Pod", [(f"{C}/ports/0/containerPort", 99999)], "SCH005", "spec.containers[0].ports[0].containerPort"),
-    ("Pod", [(f"{C}/resources/limits/memory", "lots")], "SCH006", "spec.containers[0].resources.limits.memory"),
+    (
+        "Pod",
+        [(f"{C}/imagePullPolicy", "Allways")],
+        "SCH004",
+        "spec.containers[0].imagePullPolicy",
+    ),
+    (
+        "Pod",
+        [(f"{C}/ports/0/containerPort", 99999)],
+        "SCH005",
+        "spec.containers[0].ports[0].containerPort",
+    ),
+    (
+        "Pod",
+        [(f"{C}/resources/limits/memory", "lots")],
+        "SCH006",
+        "spec.containers[0].resources.limits.memory",
+    ),
     ("Pod", [(f"{C}/name", "Node")], "NAM001", "spec.containers[0].name"),
     ("Pod", [(f"{C}/env/0/name", "A=B")], "NAM001", "spec.containers[0].env[0].name"),
     ("Pod", [(f"{C}/image", None)], "SCH003", "spec.containers[0].image"),
-    ("Pod", [("spec/nodeSelector", {"pool": "a b"})], "NAM003", "spec.nodeSelector.pool"),
-    ("Pod", [("spec/tolerations", [{"key": "k", "operator": "Is"}])], "SCH004", "spec.tolerations[0].operator"),
-    ("Pod", [("spec/volumes/0/emptyDir/medium", "Ram")], "SCH006", "spec.volumes[0].emptyDir.medium"),
-    ("Pod", [(f"{C}/env", [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}])], "SCH007",
-        "spec.containers[0].env[1]"),
-    ("Pod", [(f"{C}/ports", [{"containerPort": 1}, {"containerPort": 1, "protocol": "TCP"}])], "SCH007",
-     "spec.containers[0].ports[1]"),
-    ("PersistentVolume", [("spec/accessModes", ["ReadWriteAll"])], "SCH004", "spec.accessModes[0]"),
+    (
+        "Pod",
+        [("spec/nodeSelector", {"pool": "a b"})],
+        "NAM003",
+        "spec.nodeSelector.pool",
+    ),
+    (
+        "Pod",
+        [("spec/tolerations", [{"key": "k", "operator": "Is"}])],
+        "SCH004",
+        "spec.tolerations[0].operator",
+    ),
+    (
+        "Pod",
+        [("spec/volumes/0/emptyDir/medium", "Ram")],
+        "SCH006",
+        "spec.volumes[0].emptyDir.medium",
+    ),
+    (
+        "Pod",
+        [(f"{C}/env", [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}])],
+        "SCH007",
+        "spec.containers[0].env[1]",
+    ),
+    (
+        "Pod",
+        [
+            (
+                f"{C}/ports",
+                [{"containerPort": 1}, {"containerPort": 1, "protocol": "TCP"}],
+            )
+        ],
+        "SCH007",
+        "spec.containers[0].ports[1]",
+    ),
+    (
+        "PersistentVolume",
+        [("spec/accessModes", ["ReadWriteAll"])],
+        "SCH004",
+        "spec.accessModes[0]",
+    ),
     ("CronJob", [("spec/schedule", "nightly")], "SCH006", "spec.schedule"),
     # names
     ("Pod", [("metadata/name", "A")], "NAM001", "metadata.name"),
     ("Pod", [("metadata/name", None)], "NAM006", "metadata.name"),
     ("Pod", [("metadata/name", "a" * 254)], "NAM002", "metadata.name"),
     ("Pod", [("metadata/namespace", "a.b")], "NAM001", "metadata.namespace"),
-    ("Pod", [("metadata/labels", {"team": "research & infra"})], "NAM003", "metadata.labels.team"),
-    ("Pod", [("metadata/labels", {"a/b/c": "x"})], "NAM003", 'metadata.labels["a/b/c"]'),
-    ("Pod", [("metadata/annotations", {"cost centre": "x"})], "NAM004", 'metadata.annotations["cost centre"]'),
+    (
+        "Pod",
+        [("metadata/labels", {"team": "research & infra"})],
+        "NAM003",
+        "metadata.labels.team",
+    ),
+    (
+        "Pod",
+        [("metadata/labels", {"a/b/c": "x"})],
+        "NAM003",
+        'metadata.labels["a/b/c"]',
+    ),
+    (
+        "Pod",
+        [("metadata/annotations", {"cost centre": "x"})],
+        "NAM004",
+        'metadata.annotations["cost centre"]',
+    ),
     ("NodePool", [("metadata/namespace", "team-a")], "NAM007", "metadata.namespace"),
     ("CronJob", [("metadata/name", "n" * 53)], "NAM002", "metadata.name"),
     ("TrainJob", [("metadata/name", "1st")], "NAM001", "metadata.name"),
     ("TrainJob", [("metadata/name", "a" * 49)], "NAM002", "metadata.name"),
-    ("TrainJob", [("metadata/name", "a" * 47), ("spec/trainer/numNodes", 1000)], "NAM002", "metadata.name"),
+    (
+        "TrainJob",
+        [("metadata/name", "a" * 47), ("spec/trainer/numNodes", 1000)],
+        "NAM002",
+        "metadata.name",
+    ),
     ("HelmRelease", [("metadata/name", "k" * 54)], "NAM002", "metadata.name"),
-    ("HelmRelease", [("metadata/name", "k" * 40), ("spec/targetNamespace", "a-long-namespace")], "NAM002",
-        "metadata.name"),
+    (
+        "HelmRelease",
+        [("metadata/name", "k" * 40), ("spec/targetNamespace", "a-long-namespace")],
+        "NAM002",
+        "metadata.name",
+    ),
     ("JobSet", [("metadata/name", "s" * 53)], "NAM002", "metadata.name"),
     # pods
-    ("Pod", [(f"{C}/volumeMounts/0/name", "data")], "SCH011", "spec.containers[0].volumeMounts[0].name"),
-    ("Pod", [(f"{C}/resources/requests/memory", "2Ti")], "SCH011", "spec.containers[0].resources.requests.memory"),
-    ("Pod", [(f"{C}/resources/requests/nvidia.com|gpu", 4)],
-        "SCH011", 'spec.containers[0].resources.requests["nvidia.com/gpu"]'),
-    ("Pod", [(f"{C}/resources/limits", {"memory": "1Ti"})],
-        "SCH011", 'spec.containers[0].resources.requests["nvidia.com/gpu"]'),
-    ("Pod", [(f"{C}/resources/limits/gpus", 8)], "SCH011", "spec.containers[0].resources.limits.gpus"),
-    ("Pod", [("spec/initContainers", [{"name": "node", "image": "i"}])], "SCH011", "spec.containers[0].name"),
-    ("Pod", [("spec/tolerations", [{"key": "k", "operator": "Exists", "value": "v"}])], "SCH011",
-        "spec.tolerations[0].value"),
-    ("Pod", [("spec/tolerations", [{"value": "v"}])], "SCH011", "spec.tolerations[0]"),
-    ("Job", [("spec/template/spec/restartPolicy", "Always")], "SCH011", "spec.template.spec.restartPolicy"),
-    ("Job", [("spec/template/spec/restartPolicy", None)], "SCH011", "spec.template.spec.restartPolicy"),
-    ("Job", [("spec/completionMode", "Indexed")], "SCH011", "spec.completions"),
-    ("CronJob", [("spec/schedule", "CRON_TZ=UTC 0 3 * * *")], "SCH006", "spec.schedule"),
-    ("Deployment", [("spec/template/metadata/labels/app", "e")], "SCH011", "spec.selector.matchLabels.app"),
-    ("DaemonSet", [("spec/template/spec/restartPolicy", "Never")], "SCH011", "spec.template.spec.restartPolicy"),
-    # Karpenter
-    ("EC2NodeClass", [("spec/capacityReservationSelectorTerms", [{"id": "cr-1", "tags": {"a": "b"}},
-        {"id": "cr-2"}])], "SCH011",
-     "spec.capacityReservationSelectorTerms[0]"),
-    ("EC2NodeClass", [("spec/capacityReservationSelectorTerms", [{"ownerID": "111122223333"}, {"id": "cr-2"}])],
+    (
+        "Pod",
+        [(f"{C}/volumeMounts/0/name", "data")],
         "SCH011",
-     "spec.capacityReservationSelectorTerms[0]"),
-    ("EC2NodeClass", [("spec/subnetSelectorTerms/0/id", "subnet-1")], "SCH011", "spec.subnetSelectorTerms[0]"),
-    ("EC2NodeClass", [("spec/kubelet", {"evictionSoft": {"memory.available": "5%"}})], "SCH011",
-     'spec.kubelet.evictionSoft["memory.available"]'),
-    ("NodePool", [("spec/template/spec/requirements/0/values", ["a b"])], "SCH011",
-        "spec.template.spec.requirements[0].values[0]"),
-    ("NodePool", [("spec/template/spec/taints", [{"key": "k", "effect": "NoSchedule"}] * 2)], "SCH011",
-        "spec.template.spec.taints[1]"),
+        "spec.containers[0].volumeMounts[0].name",
+    ),
+    (
+        "Pod",
+        [(f"{C}/resources/requests/memory", "2Ti")],
+        "SCH011",
+        "spec.containers[0].resources.requests.memory",
+    ),
+    (
+        "Pod",
+        [(f"{C}/resources/requests/nvidia.com|gpu", 4)],
+        "SCH011",
+        'spec.containers[0].resources.requests["nvidia.com/gpu"]',
+    ),
+    (
+        "Pod",
+        [(f"{C}/resources/limits", {"memory": "1Ti"})],
+        "SCH011",
+        'spec.containers[0].resources.requests["nvidia.com/gpu"]',
+    ),
+    (
+        "Pod",
+        [(f"{C}/resources/limits/gpus", 8)],
+        "SCH011",
+        "spec.containers[0].resources.limits.gpus",
+    ),
+    (
+        "Pod",
+        [("spec/initContainers", [{"name": "node", "image": "i"}])],
+        "SCH011",
+        "spec.containers[0].name",
+    ),
+    (
+        "Pod",
+        [("spec/tolerations", [{"key": "k", "operator": "Exists", "value": "v"}])],
+        "SCH011",
+        "spec.tolerations[0].value",
+    ),
+    ("Pod", [("spec/tolerations", [{"value": "v"}])], "SCH011", "spec.tolerations[0]"),
+    (
+        "Job",
+        [("spec/template/spec/restartPolicy", "Always")],
+        "SCH011",
+        "spec.template.spec.restartPolicy",
+    ),
+    (
+        "Job",
+        [("spec/template/spec/restartPolicy", None)],
+        "SCH011",
+        "spec.template.spec.restartPolicy",
+    ),
+    ("Job", [("spec/completionMode", "Indexed")], "SCH011", "spec.completions"),
+    (
+        "CronJob",
+        [("spec/schedule", "CRON_TZ=UTC 0 3 * * *")],
+        "SCH006",
+        "spec.schedule",
+    ),
+    (
+        "Deployment",
+        [("spec/template/metadata/labels/app", "e")],
+        "SCH011",
+        "spec.selector.matchLabels.app",
+    ),
+    (
+        "DaemonSet",
+        [("spec/template/spec/restartPolicy", "Never")],
+        "SCH011",
+        "spec.template.spec.restartPolicy",
+    ),
+    # Karpenter
+    (
+        "EC2NodeClass",
+        [
+            (
+                "spec/capacityReservationSelectorTerms",
+                [{"id": "cr-1", "tags": {"a": "b"}}, {"id": "cr-2"}],
+            )
+        ],
+        "SCH011",
+        "spec.capacityReservationSelectorTerms[0]",
+    ),
+    (
+        "EC2NodeClass",
+        [
+            (
+                "spec/capacityReservationSelectorTerms",
+                [{"ownerID": "111122223333"}, {"id": "cr-2"}],
+            )
+        ],
+        "SCH011",
+        "spec.capacityReservationSelectorTerms[0]",
+    ),
+    (
+        "EC2NodeClass",
+        [("spec/subnetSelectorTerms/0/id", "subnet-1")],
+        "SCH011",
+        "spec.subnetSelectorTerms[0]",
+    ),
+    (
+        "EC2NodeClass",
+        [("spec/kubelet", {"evictionSoft": {"memory.available": "5%"}})],
+        "SCH011",
+        'spec.kubelet.evictionSoft["memory.available"]',
+    ),
+    (
+        "NodePool",
+        [("spec/template/spec/requirements/0/values", ["a b"])],
+        "SCH011",
+        "spec.template.spec.requirements[0].values[0]",
+    ),
+    (
+        "NodePool",
+        [("spec/template/spec/taints", [{"key": "k", "effect": "NoSchedule"}] * 2)],
+        "SCH011",
+        "spec.template.spec.taints[1]",
+    ),
     # Kueue
-    ("ClusterQueue", [(f"{RG}/coveredResources", ["nvidia.com/gpu", "cpu"])], "SCH011",
-     "spec.resourceGroups[0].flavors[0].resources[0].name"),
-    ("ClusterQueue", [(f"{RG}/flavors/0/resources/0/nominalQuota", -1)], "SCH011",
-     "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota"),
-    ("ClusterQueue", [("spec/cohortName", "all"), (f"{RG}/flavors/0/resources/0/lendingLimit", 500)], "SCH011",
-     "spec.resourceGroups[0].flavors[0].resources[0].lendingLimit"),
-    ("ClusterQueue", [(f"{RG}/flavors/0/resources/0/lendingLimit", 1)], "SCH011",
-     "spec.resourceGroups[0].flavors[0].resources[0].lendingLimit"),
-    ("ClusterQueue", [("spec/namespaceSelector", None)], "SCH012", "spec.namespaceSelector"),
+    (
+        "ClusterQueue",
+        [(f"{RG}/coveredResources", ["nvidia.com/gpu", "cpu"])],
+        "SCH011",
+        "spec.resourceGroups[0].flavors[0].resources[0].name",
+    ),
+    (
+        "ClusterQueue",
+        [(f"{RG}/flavors/0/resources/0/nominalQuota", -1)],
+        "SCH011",
+        "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota",
+    ),
+    (
+        "ClusterQueue",
+        [("spec/cohortName", "all"), (f"{RG}/flavors/0/resources/0/lendingLimit", 500)],
+        "SCH011",
+        "spec.resourceGroups[0].flavors[0].resources[0].lendingLimit",
+    ),
+    (
+        "ClusterQueue",
+        [(f"{RG}/flavors/0/resources/0/lendingLimit", 1)],
+        "SCH011",
+        "spec.resourceGroups[0].flavors[0].resources[0].lendingLimit",
+    ),
+    (
+        "ClusterQueue",
+        [("spec/namespaceSelector", None)],
+        "SCH012",
+        "spec.namespaceSelector",
+    ),
     ("Cohort", [("spec/parentName", "all")], "SCH011", "spec.parentName"),
-    ("Topology", [("spec/levels/0/nodeLabel", "a b")], "SCH006", "spec.levels[0].nodeLabel"),
+    (
+        "Topology",
+        [("spec/levels/0/nodeLabel", "a b")],
+        "SCH006",
+        "spec.levels[0].nodeLabel",
+    ),
     # Trainer
-    ("ClusterTrainingRuntime", [(f"{RJ}/replicas", 2)], "SCH011", "spec.template.spec.replicatedJobs[0].replicas"),
-    ("ClusterTrainingRuntime", [(f"{RJ}/template/spec/template/spec/containers/0/name", "main")], "SCH011",
-     "spec.template.spec.replicatedJobs[0].template.spec.template.spec.containers[0].name"),
-    ("ClusterTrainingRuntime", [(f"{RJ}/template/metadata", None)], "SCH012", "spec.template.spec.replicatedJobs"),
-    ("ClusterTrainingRuntime", [(f"{RJ}/name", "worker")], "SCH012", "spec.template.spec.replicatedJobs[0].name"),
-    ("ClusterTrainingRuntime", [(f"{TAS}slice-size", "4")], "SCH011",
-     'spec.template.spec.replicatedJobs[0].template.spec.template.metadata.annotations["kueue.x-k8s.io/podset-slice-size"]'),
-    ("ClusterTrainingRuntime", [(f"{TAS}required-topology", "a"), (f"{TAS}preferred-topology", "b")], "SCH011",
-     'spec.template.spec.replicatedJobs[0].template.spec.template.metadata.annotations["kueue.x-k8s.io/podset-preferred-topology"]'),
-    ("TrainJob", [("spec/runtimePatches/0/manager", "compiler")], "SCH011", "spec.runtimePatches[0].manager"),
-    ("TrainJob", [(f"{PATCH}/template/spec/template/spec/containers/0/env", [{"name": "A"}])], "SCH011",
-     "spec.runtimePatches[0].trainingRuntimeSpec.template.spec.replicatedJobs[0].template.spec.template.spec.containers[0].env"),
-    ("ClusterTrainingRuntime", [(f"{RJ}/template/spec/template/spec/nodeName", "ip-10-0-0-1")], "SCH012",
-     "spec.template.spec.replicatedJobs[0].template.spec.template.spec.nodeName"),
+    (
+        "ClusterTrainingRuntime",
+        [(f"{RJ}/replicas", 2)],
+        "SCH011",
+        "spec.template.spec.replicatedJobs[0].replicas",
+    ),
+    (
+        "ClusterTrainingRuntime",
+        [(f"{RJ}/template/spec/template/spec/containers/0/name", "main")],
+        "SCH011",
+        "spec.template.spec.replicatedJobs[0].template.spec.template.spec.containers[0].name",
+    ),
+    (
+        "ClusterTrainingRuntime",
+        [(f"{RJ}/template/metadata", None)],
+        "SCH012",
+        "spec.template.spec.replicatedJobs",
+    ),
+    (
+        "ClusterTrainingRuntime",
+        [(f"{RJ}/name", "worker")],
+        "SCH012",
+        "spec.template.spec.replicatedJobs[0].name",
+    ),
+    (
+        "ClusterTrainingRuntime",
+        [(f"{TAS}slice-size", "4")],
+        "SCH011",
+        'spec.template.spec.replicatedJobs[0].template.spec.template.metadata.annotations["kueue.x-k8s.io/podset-slice-size"]',
+    ),
+    (
+        "ClusterTrainingRuntime",
+        [(f"{TAS}required-topology", "a"), (f"{TAS}preferred-topology", "b")],
+        "SCH011",
+        'spec.template.spec.replicatedJobs[0].template.spec.template.metadata.annotations["kueue.x-k8s.io/podset-preferred-topology"]',
+    ),
+    (
+        "TrainJob",
+        [("spec/runtimePatches/0/manager", "compiler")],
+        "SCH011",
+        "spec.runtimePatches[0].manager",
+    ),
+    (
+        "TrainJob",
+        [(f"{PATCH}/template/spec/template/spec/containers/0/env", [{"name": "A"}])],
+        "SCH011",
+        "spec.runtimePatches[0].trainingRuntimeSpec.template.spec.replicatedJobs[0].template.spec.template.spec.containers[0].env",
+    ),
+    (
+        "ClusterTrainingRuntime",
+        [(f"{RJ}/template/spec/template/spec/nodeName", "ip-10-0-0-1")],
+        "SCH012",
+        "spec.template.spec.replicatedJobs[0].template.spec.template.spec.nodeName",
+    ),
     # JobSet
-    ("JobSet", [("spec/replicatedJobs/0/dependsOn", [{"name": "b", "status": "Ready"}])], "SCH011",
-        "spec.replicatedJobs[0].dependsOn"),
-    ("JobSet", [("spec/replicatedJobs/1/dependsOn", [{"name": "c", "status": "Ready"}])], "SCH011",
-     "spec.replicatedJobs[1].dependsOn[0].name"),
-    ("JobSet", [("spec/successPolicy", {"operator": "All", "targetReplicatedJobs": ["z"]})], "SCH011",
-     "spec.successPolicy.targetReplicatedJobs[0]"),
+    (
+        "JobSet",
+        [("spec/replicatedJobs/0/dependsOn", [{"name": "b", "status": "Ready"}])],
+        "SCH011",
+        "spec.replicatedJobs[0].dependsOn",
+    ),
+    (
+        "JobSet",
+        [("spec/replicatedJobs/1/dependsOn", [{"name": "c", "status": "Ready"}])],
+        "SCH011",
+        "spec.replicatedJobs[1].dependsOn[0].name",
+    ),
+    (
+        "JobSet",
+        [("spec/successPolicy", {"operator": "All", "targetReplicatedJobs": ["z"]})],
+        "SCH011",
+        "spec.successPolicy.targetReplicatedJobs[0]",
+    ),
     # Flux
     ("Kustomization", [("spec/kubeConfig", {})], "SCH011", "spec.kubeConfig"),
     ("Kustomization", [("spec/interval", "0s")], "SCH011", "spec.interval"),
-    ("HelmRelease", [("spec/chart", {"spec": {"chart": "k", "sourceRef": {"kind": "HelmRepository", "name": "k"}}})],
-        "SCH011", "spec"),
+    (
+        "HelmRelease",
+        [
+            (
+                "spec/chart",
+                {
+                    "spec": {
+                        "chart": "k",
+                        "sourceRef": {"kind": "HelmRepository", "name": "k"},
+                    }
+                },
+            )
+        ],
+        "SCH011",
+        "spec",
+    ),
     ("HelmRelease", [("spec/kubeConfig", {})], "SCH011", "spec.kubeConfig"),
-    ("JobSet", [("spec/replicatedJobs/0/template/spec/template/spec/tolerations", [{"key": "a", "operator": "Exist"}])],
-     "SCH011", "spec.replicatedJobs[0].template.spec.template.spec.tolerations[0].operator"),
+    (
+        "JobSet",
+        [
+            (
+                "spec/replicatedJobs/0/template/spec/template/spec/tolerations",
+                [{"key": "a", "operator": "Exist"}],
+            )
+        ],
+        "SCH011",
+        "spec.replicatedJobs[0].template.spec.template.spec.tolerations[0].operator",
+    ),
     ("HelmRelease", [("spec/releaseName", "r" * 54)], "SCH005", "spec.releaseName"),
     # storage and data
-    ("PersistentVolume", [("spec/nfs", {"server": "s", "path": "/"})], "SCH011", "spec"),
-    ("PersistentVolumeClaim", [("spec/resources/requests", {})], "SCH011", "spec.resources.requests.storage"),
+    (
+        "PersistentVolume",
+        [("spec/nfs", {"server": "s", "path": "/"})],
+        "SCH011",
+        "spec",
+    ),
+    (
+        "PersistentVolumeClaim",
+        [("spec/resources/requests", {})],
+        "SCH011",
+        "spec.resources.requests.storage",
+    ),
     ("Secret", [("data/token", "not base64!")], "SCH011", "data.token"),
     ("ConfigMap", [("data/a b", "x")], "SCH011", 'data["a b"]'),
     ("ConfigMap", [("data/a.json", "x" * (1 << 20 | 1))], "SCH011", "data"),
     ("PriorityClass", [("metadata/name", "system-mine")], "SCH011", "metadata.name"),
     ("PriorityClass", [("value", 1_500_000_000)], "SCH011", "value"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("body", SOUND.values(), ids=SOUND)
@@ -272,12 +735,19 @@ def test_a_sound_object_has_no_fault(body: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "edits", "code", "path"), CASES, ids=[f"{kind}-{path[-40:]}" for kind, _, _, path in CASES]
+    ("kind", "edits", "code", "path"),
+    CASES,
+    ids=[f"{kind}-{path[-40:]}" for kind, _, _, path in CASES],
 )
-def test_one_fault_is_told_once_at_its_place(kind: str, edits: list[Edit], code: str, path: str) -> None:
+def test_one_fault_is_told_once_at_its_place(
+    kind: str, edits: list[Edit], code: str, path: str
+) -> None:
     from compiler.source import Route
 
-    edits = [(where, value.replace("|", "/") if isinstance(value, str) else value) for where, value in edits]
+    edits = [
+        (where, value.replace("|", "/") if isinstance(value, str) else value)
+        for where, value in edits
+    ]
     faults = validate_body(edited(SOUND[kind], *edits))
     got = [(fault.code, str(Route(fault.path))) for fault in faults]
     assert got[:1] == [(code, path)]
@@ -298,12 +768,21 @@ def test_unknown_fields_get_the_nearest_name() -> None:
 
 def test_an_unquoted_number_is_told_with_the_way_to_write_it() -> None:
     (fault,) = validate_body(edited(POD, (f"{C}/env/0/value", 8)))
-    assert (fault.message, fault.help) == ("an integer where a string is expected", 'write it in quotes: `"8"`')
+    assert (fault.message, fault.help) == (
+        "an integer where a string is expected",
+        'write it in quotes: `"8"`',
+    )
 
 
 def test_all_faults_are_told_at_once() -> None:
-    body = edited(POD, ("spec/restartPolicy", "never"), (f"{C}/imag", "x"), ("metadata/name", "A"))
-    assert sorted(fault.code for fault in validate_body(body)) == ["NAM001", "SCH001", "SCH004"]
+    body = edited(
+        POD, ("spec/restartPolicy", "never"), (f"{C}/imag", "x"), ("metadata/name", "A")
+    )
+    assert sorted(fault.code for fault in validate_body(body)) == [
+        "NAM001",
+        "SCH001",
+        "SCH004",
+    ]
 
 
 def test_nulls_are_absent_as_they_are_for_the_server() -> None:
@@ -312,7 +791,9 @@ def test_nulls_are_absent_as_they_are_for_the_server() -> None:
     body["spec"]["nothingLikeIt"] = None
     assert validate_body(body) == []
     body["spec"]["containers"] = None
-    assert [(fault.code, fault.path) for fault in validate_body(body)] == [("SCH003", ("spec", "containers"))]
+    assert [(fault.code, fault.path) for fault in validate_body(body)] == [
+        ("SCH003", ("spec", "containers"))
+    ]
 
 
 def test_a_secrets_value_is_never_shown() -> None:
@@ -321,26 +802,46 @@ def test_a_secrets_value_is_never_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"kind": "Pod"}, {"apiVersion": 1, "kind": "Pod"}, {"apiVersion": "v1", "kind": ["x"]}]
+    "body",
+    [
+        {},
+        {"kind": "Pod"},
+        {"apiVersion": 1, "kind": "Pod"},
+        {"apiVersion": "v1", "kind": ["x"]},
+    ],
 )
 def test_a_body_without_a_kind(body: dict[str, Any]) -> None:
     assert [fault.code for fault in validate_body(body)] == ["SCH003"]
 
 
-@pytest.mark.parametrize("metadata", [None, [], "x", {"name": 3}, {"name": None}, {}, {"name": ["x"]}])
+@pytest.mark.parametrize(
+    "metadata", [None, [], "x", {"name": 3}, {"name": None}, {}, {"name": ["x"]}]
+)
 def test_odd_metadata(metadata: Any) -> None:
     assert validate_body({**POD, "metadata": metadata})
 
 
 def test_a_kind_without_schema() -> None:
-    body = {"apiVersion": "kueue.x-k8s.io/v1", "kind": "ClusterQueue", "metadata": {"name": "a"}}
+    body = {
+        "apiVersion": "kueue.x-k8s.io/v1",
+        "kind": "ClusterQueue",
+        "metadata": {"name": "a"},
+    }
     (fault,) = validate_body(body)
-    assert (fault.code, fault.help) == ("SCH010", "did you mean `kueue.x-k8s.io/v1beta2`?")
+    assert (fault.code, fault.help) == (
+        "SCH010",
+        "did you mean `kueue.x-k8s.io/v1beta2`?",
+    )
     assert validate_body(body, closed=False) == []
 
 
 def test_what_stands_in_an_unknown_field_is_not_judged() -> None:
     """A job of Trainer 2.1 with a field of 2.2: the field is the fault, not what is missing in it."""
-    mixed = edited(TRAIN_JOB, ("spec/runtimePatches", [{"trainingRuntimeSpec": {}}]),
-                   ("spec/trainer/numProcPerNode", "auto"))
-    assert [(each.code, each.path) for each in validate_body(mixed)] == [("SCH001", ("spec", "runtimePatches"))]
+    mixed = edited(
+        TRAIN_JOB,
+        ("spec/runtimePatches", [{"trainingRuntimeSpec": {}}]),
+        ("spec/trainer/numProcPerNode", "auto"),
+    )
+    assert [(each.code, each.path) for each in validate_body(mixed)] == [
+        ("SCH001", ("spec", "runtimePatches"))
+    ]

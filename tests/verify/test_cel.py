@@ -9,7 +9,9 @@ import pytest
 from compiler.verify import cel
 from compiler.verify.node import Node, NodeTable
 
-needs_cel = pytest.mark.skipif(not cel.available(), reason="common-expression-language is not installed")
+needs_cel = pytest.mark.skipif(
+    not cel.available(), reason="common-expression-language is not installed"
+)
 
 
 def node(*rules: str, **more: Any) -> Node:
@@ -43,15 +45,24 @@ def test_update_rules_see_the_old_value_by_list_key() -> None:
         "rules": ["self.v == oldSelf.v"],
         "properties": {"k": {"type": "string"}, "v": {"type": "integer"}},
     }
-    schema = node(properties={"l": {"type": "array", "list": "map", "keys": ["k"], "items": items}})
+    schema = node(
+        properties={
+            "l": {"type": "array", "list": "map", "keys": ["k"], "items": items}
+        }
+    )
     old = {"l": [{"k": "a", "v": 1}, {"k": "b", "v": 2}]}
     new = {"l": [{"k": "c", "v": 3}, {"k": "b", "v": 3}, {"k": "a", "v": 1}]}
-    assert [(fault.code, fault.path) for fault in cel.evaluate(schema, new, old)] == [("SCH008", ("l", 1))]
+    assert [(fault.code, fault.path) for fault in cel.evaluate(schema, new, old)] == [
+        ("SCH008", ("l", 1))
+    ]
 
 
 @needs_cel
 def test_defaults_are_there_when_rules_run() -> None:
-    schema = node("self.mode == 'Never'", properties={"mode": {"type": "string", "default": "Never"}})
+    schema = node(
+        "self.mode == 'Never'",
+        properties={"mode": {"type": "string", "default": "Never"}},
+    )
     assert cel.evaluate(schema, {}) == []
     assert cel.evaluate(schema, {"mode": None}) == []
 

@@ -12,20 +12,44 @@ Body = dict[str, Any]
 
 def storage_class(name: str, default: str) -> Body:
     annotations = {"storageclass.kubernetes.io/is-default-class": default}
-    return {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "provisioner": "ebs.csi.aws.com",
-            "metadata": {"name": name, "annotations": annotations}}
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "provisioner": "ebs.csi.aws.com",
+        "metadata": {"name": name, "annotations": annotations},
+    }
 
 
 def volume(**spec: Any) -> Body:
-    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "data"}, "spec": {
-        "capacity": {"storage": "1200Gi"}, "accessModes": ["ReadWriteMany"],
-        "csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-0a1b2c3d4e5f60718"}, **spec}}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": "data"},
+        "spec": {
+            "capacity": {"storage": "1200Gi"},
+            "accessModes": ["ReadWriteMany"],
+            "csi": {
+                "driver": "fsx.csi.aws.com",
+                "volumeHandle": "fs-0a1b2c3d4e5f60718",
+            },
+            **spec,
+        },
+    }
 
 
 def claim(**spec: Any) -> Body:
     metadata, requests = {"name": "data", "namespace": "a"}, {"storage": "1200Gi"}
-    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": {
-        "accessModes": ["ReadWriteMany"], "resources": {"requests": requests}, "volumeName": "data", **spec}}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": metadata,
+        "spec": {
+            "accessModes": ["ReadWriteMany"],
+            "resources": {"requests": requests},
+            "volumeName": "data",
+            **spec,
+        },
+    }
 
 
 def told(*bodies: Body) -> list[tuple[str, str, str]]:
@@ -34,9 +58,13 @@ def told(*bodies: Body) -> list[tuple[str, str, str]]:
 
 
 def test_a_claim_gets_the_default_class_although_it_names_a_volume() -> None:
-    assert told(storage_class("gp3", "true"), volume(), claim()) == [(
-        "SCH012", "claim gets the default class `gp3`, and volume `data` has none: never bound",
-        'write `storageClassName: ""` beside it')]
+    assert told(storage_class("gp3", "true"), volume(), claim()) == [
+        (
+            "SCH012",
+            "claim gets the default class `gp3`, and volume `data` has none: never bound",
+            'write `storageClassName: ""` beside it',
+        )
+    ]
 
 
 def test_a_claim_with_a_class_of_its_own() -> None:
@@ -48,5 +76,13 @@ def test_a_claim_with_a_class_of_its_own() -> None:
 def test_what_the_default_is_may_not_be_known() -> None:
     assert told(volume(), claim()) == []
     assert told(storage_class("gp3", "false"), volume(), claim()) == []
-    assert told(storage_class("gp3", "true"), storage_class("gp2", "true"), volume(), claim()) == []
+    assert (
+        told(
+            storage_class("gp3", "true"),
+            storage_class("gp2", "true"),
+            volume(),
+            claim(),
+        )
+        == []
+    )
     assert told(storage_class("gp3", "true"), claim()) == []

@@ -14,12 +14,17 @@ from compiler.verify.walk import walk
 
 
 def layers(schema: Schema, case: dict[str, Any]) -> set[str]:
-    faults = [*walk(schema.root, case["obj"]), *evaluate(schema.root, case["obj"], case["old"])]
+    faults = [
+        *walk(schema.root, case["obj"]),
+        *evaluate(schema.root, case["obj"], case["old"]),
+    ]
     return {fault.layer for fault in faults}
 
 
 @pytest.mark.parametrize("origin", ["upstream", "committed"])
-def test_each_case_is_rejected_by_the_listed_layers(origin: str, cases: list[dict[str, Any]], full: Schemas) -> None:
+def test_each_case_is_rejected_by_the_listed_layers(
+    origin: str, cases: list[dict[str, Any]], full: Schemas
+) -> None:
     if not available():
         pytest.skip("common-expression-language is not installed")
     schemas = full if origin == "upstream" else BUILTIN
@@ -32,23 +37,39 @@ def test_each_case_is_rejected_by_the_listed_layers(origin: str, cases: list[dic
     assert len(cases) == 138
 
 
-def test_without_cel_the_other_layers_stay_the_same(cases: list[dict[str, Any]]) -> None:
+def test_without_cel_the_other_layers_stay_the_same(
+    cases: list[dict[str, Any]],
+) -> None:
     for case in cases:
         schema = BUILTIN.find(case["obj"]["apiVersion"], case["obj"]["kind"])[0]
-        assert {fault.layer for fault in walk(schema.root, case["obj"])} == set(case["rejected_by"]) - {"cel"}, case[
-            "id"
-        ]
+        assert {fault.layer for fault in walk(schema.root, case["obj"])} == set(
+            case["rejected_by"]
+        ) - {"cel"}, case["id"]
 
 
 # What the API server takes, and Kueue, Trainer or Flux then refuse or never act on.
-BEYOND = {"cq/order-mismatch", "cq/nominal-neg", "ctr/ok", "ctr/both-pgp", "ks/hre-nokind",
-          "ec2/cr-id+tags-but-other-ok"}  # fmt: skip
+BEYOND = {
+    "cq/order-mismatch",
+    "cq/nominal-neg",
+    "ctr/ok",
+    "ctr/both-pgp",
+    "ks/hre-nokind",
+    "ec2/cr-id+tags-but-other-ok",
+}
 # Rules of network interfaces, which EFA006 has; fields of Trainer 2.1, since a stranger's Trainer may be that.
-LEFT = {"tj/auto", "tj/labels", "tj/podoverrides", "ec2/ni-no-primary", "ec2/ni-dup",
-        "ec2/ni-2efa-card"}  # fmt: skip
+LEFT = {
+    "tj/auto",
+    "tj/labels",
+    "tj/podoverrides",
+    "ec2/ni-no-primary",
+    "ec2/ni-dup",
+    "ec2/ni-2efa-card",
+}
 
 
-def test_without_cel_the_same_objects_are_refused_in_words(cases: list[dict[str, Any]]) -> None:
+def test_without_cel_the_same_objects_are_refused_in_words(
+    cases: list[dict[str, Any]],
+) -> None:
     wrong = set()
     for case in cases:
         if case["old"] is None:

@@ -17,12 +17,35 @@ from verify.conftest import TRAIN_JOB, upstream
 
 FILES = sorted(DATA.glob("*.json"))
 WORDS = {
-    "type", "nullable", "properties", "required", "additionalProperties", "items", "enum", "pattern", "default",
+    "type",
+    "nullable",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "enum",
+    "pattern",
+    "default",
     "minimum",
-    "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
     "minProperties",
-    "maxProperties", "format", "any", "list", "keys", "later", "rules", "syntax", "keySyntax", "$ref",
-}  # fmt: skip
+    "maxProperties",
+    "format",
+    "any",
+    "list",
+    "keys",
+    "later",
+    "rules",
+    "syntax",
+    "keySyntax",
+    "$ref",
+}
 
 
 def nodes(schema: dict[str, Any]) -> list[dict[str, Any]]:
@@ -34,13 +57,17 @@ def test_the_committed_files_are_what_the_script_derives(tmp_path: Any) -> None:
     write(derive(shared), tmp_path)
     for path in tmp_path.iterdir():
         assert path.read_bytes() == (DATA / path.name).read_bytes(), path.name
-    assert {path.name for path in FILES} - {path.name for path in tmp_path.iterdir()} == {
+    assert {path.name for path in FILES} - {
+        path.name for path in tmp_path.iterdir()
+    } == {
         file_name("trainer.kubeflow.org", "v1alpha1", kind, "2.1")
         for kind in ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")
     }
 
 
-def test_the_script_runs_as_a_command(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_script_runs_as_a_command(
+    tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([str(upstream("crds").parent), "--into", str(tmp_path)]) == 0
     assert f"{len(list(tmp_path.iterdir()))} schemas" in capsys.readouterr().out
 
@@ -71,10 +98,17 @@ def test_an_unknown_keyword_is_not_dropped_in_silence() -> None:
 
 
 def test_a_folder_of_a_users_own_comes_first(tmp_path: Any) -> None:
-    own = {"group": "example.com", "version": "v1", "kind": "Thing", "scope": "Namespaced", "project": "p",
+    own = {
+        "group": "example.com",
+        "version": "v1",
+        "kind": "Thing",
+        "scope": "Namespaced",
+        "project": "p",
         "release": "v1",
-           "source": "s", "schema": {"type": "object", "properties": {"spec": {"type": "integer"}}},
-           "defs": []}  # fmt: skip
+        "source": "s",
+        "schema": {"type": "object", "properties": {"spec": {"type": "integer"}}},
+        "defs": [],
+    }
     (tmp_path / file_name("example.com", "v1", "Thing")).write_text(json.dumps(own))
     schemas = Schemas((tmp_path, DATA))
     assert schemas.find("example.com/v1", "Thing")[0].project == "p"
@@ -82,7 +116,10 @@ def test_a_folder_of_a_users_own_comes_first(tmp_path: Any) -> None:
     assert BUILTIN.find("example.com/v1", "Thing") == ()
 
 
-@pytest.mark.parametrize("name", [("../v1", "Pod"), ("v1", "../Pod"), ("a/b/v1", "Pod"), ("v1", "*"), ("", "Pod")])
+@pytest.mark.parametrize(
+    "name",
+    [("../v1", "Pod"), ("v1", "../Pod"), ("a/b/v1", "Pod"), ("v1", "*"), ("", "Pod")],
+)
 def test_odd_names_find_nothing(name: tuple[str, str]) -> None:
     assert BUILTIN.find(*name) == ()
 
@@ -90,16 +127,32 @@ def test_odd_names_find_nothing(name: tuple[str, str]) -> None:
 def test_trainer_2_1_has_its_own_form() -> None:
     from compiler.verify import validate_body
 
-    old = {**TRAIN_JOB, "spec": {
-        "runtimeRef": {"name": "torch"}, "trainer": {"numProcPerNode": "auto"},
-        "podTemplateOverrides": [{"targetJobs": [{"name": "node"}], "spec": {"nodeSelector": {"pool": "a100"}}}],
-    }}  # fmt: skip
+    old = {
+        **TRAIN_JOB,
+        "spec": {
+            "runtimeRef": {"name": "torch"},
+            "trainer": {"numProcPerNode": "auto"},
+            "podTemplateOverrides": [
+                {
+                    "targetJobs": [{"name": "node"}],
+                    "spec": {"nodeSelector": {"pool": "a100"}},
+                }
+            ],
+        },
+    }
     assert validate_body(old) == []  # nothing pinned: the release that it fits
-    assert validate_body(old, schemas=Schemas(pinned={"trainer.kubeflow.org": "2.1"})) == []
+    assert (
+        validate_body(old, schemas=Schemas(pinned={"trainer.kubeflow.org": "2.1"}))
+        == []
+    )
     newest = validate_body(old, schemas=Schemas(pinned={"trainer.kubeflow.org": "2.3"}))
     assert {(fault.code, fault.path[-1]) for fault in newest} == {
         ("SCH001", "podTemplateOverrides"),
         ("SCH002", "numProcPerNode"),
     }
-    new = validate_body(TRAIN_JOB, schemas=Schemas(pinned={"trainer.kubeflow.org": "2.1"}))
-    assert {(fault.code, fault.path[-1]) for fault in new} == {("SCH001", "runtimePatches")}
+    new = validate_body(
+        TRAIN_JOB, schemas=Schemas(pinned={"trainer.kubeflow.org": "2.1"})
+    )
+    assert {(fault.code, fault.path[-1]) for fault in new} == {
+        ("SCH001", "runtimePatches")
+    }

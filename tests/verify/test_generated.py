@@ -22,13 +22,21 @@ def test_generated_objects_pass_the_upstream_crds(full: Schemas) -> None:
     wrong, judged = {}, 0
     for path in FILES:
         for body in yaml.safe_load_all(path.read_text()):
-            if not isinstance(body, dict) or "kind" not in body or "apiVersion" not in body:
+            if (
+                not isinstance(body, dict)
+                or "kind" not in body
+                or "apiVersion" not in body
+            ):
                 continue
-            found = full.find(body["apiVersion"], body["kind"]) or BUILTIN.find(body["apiVersion"], body["kind"])
+            found = full.find(body["apiVersion"], body["kind"]) or BUILTIN.find(
+                body["apiVersion"], body["kind"]
+            )
             if found:
                 judged += 1
                 faults = [*walk(found[0].root, body), *evaluate(found[0].root, body)]
                 if faults:
-                    wrong[str(path.relative_to(GENERATED))] = [(fault.path, fault.message) for fault in faults]
+                    wrong[str(path.relative_to(GENERATED))] = [
+                        (fault.path, fault.message) for fault in faults
+                    ]
     assert wrong == {}
     assert judged

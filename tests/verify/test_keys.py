@@ -15,7 +15,12 @@ Body = dict[str, Any]
 
 
 def data(kind: str, name: str, **fields: Any) -> Body:
-    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "team-a"}, **fields}
+    return {
+        "apiVersion": "v1",
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "team-a"},
+        **fields,
+    }
 
 
 SETTINGS = data("ConfigMap", "settings", data={"model.yaml": "a", "lr": "1"})
@@ -45,46 +50,101 @@ def job(part: str, entry: Body) -> Body:
     body = copy.deepcopy(TRAIN_JOB)
     body["metadata"]["namespace"] = "team-a"
     body["spec"].setdefault(part, {})
-    (body["spec"][part] if part == "trainer" else body["spec"][part].setdefault("dataset", {}))["env"] = [entry]
+    (
+        body["spec"][part]
+        if part == "trainer"
+        else body["spec"][part].setdefault("dataset", {})
+    )["env"] = [entry]
     return body
 
 
 def told(*bodies: Body) -> list[tuple[str, str, str, str]]:
     found = verify([Manifest(each) for each in bodies], closed=False)
-    return [(each.code, "/".join(map(str, each.at[2:])), each.message, each.help) for each in found]
+    return [
+        (each.code, "/".join(map(str, each.at[2:])), each.message, each.help)
+        for each in found
+    ]
 
 
 ITEMS = {"items": [{"key": "model.yml", "path": "m"}]}
 WRONG = [
-    (volume({"configMap": {"name": "settings", **ITEMS}}), "template/spec/volumes/0/configMap/items/0/key"),
-    (volume({"projected": {"sources": [{"configMap": {"name": "settings", **ITEMS}}]}}),
-     "template/spec/volumes/0/projected/sources/0/configMap/items/0/key"),
-    (pod(container={"env": [variable("configMapKeyRef", "settings", "model.yml")]}),
-     "template/spec/containers/0/env/0/valueFrom/configMapKeyRef/key"),
-    (job("trainer", variable("configMapKeyRef", "settings", "model.yml")),
-     "trainer/env/0/valueFrom/configMapKeyRef/key"),
-]  # fmt: skip
+    (
+        volume({"configMap": {"name": "settings", **ITEMS}}),
+        "template/spec/volumes/0/configMap/items/0/key",
+    ),
+    (
+        volume(
+            {"projected": {"sources": [{"configMap": {"name": "settings", **ITEMS}}]}}
+        ),
+        "template/spec/volumes/0/projected/sources/0/configMap/items/0/key",
+    ),
+    (
+        pod(container={"env": [variable("configMapKeyRef", "settings", "model.yml")]}),
+        "template/spec/containers/0/env/0/valueFrom/configMapKeyRef/key",
+    ),
+    (
+        job("trainer", variable("configMapKeyRef", "settings", "model.yml")),
+        "trainer/env/0/valueFrom/configMapKeyRef/key",
+    ),
+]
 
 
 @pytest.mark.parametrize(("body", "place"), WRONG)
 def test_a_key_that_the_object_of_the_set_does_not_have(body: Body, place: str) -> None:
     assert told(body, SETTINGS) == [
-        ("REF001", place, "ConfigMap `settings` has no key `model.yml`", "did you mean `model.yaml`?")]
+        (
+            "REF001",
+            place,
+            "ConfigMap `settings` has no key `model.yml`",
+            "did you mean `model.yaml`?",
+        )
+    ]
     assert told(body) == []
     assert told(body, {**SETTINGS, "data": {"model.yml": ""}}) == []
-    assert told(body, {**SETTINGS, "metadata": {"name": "settings", "namespace": "team-b"}}) == []
+    assert (
+        told(
+            body, {**SETTINGS, "metadata": {"name": "settings", "namespace": "team-b"}}
+        )
+        == []
+    )
 
 
 def test_keys_of_secrets() -> None:
     for entry in ("hf", "wandb"):
-        assert told(job("trainer", variable("secretKeyRef", "token", entry)), TOKEN) == []
-    assert told(job("initializer", variable("secretKeyRef", "token", "HF_TOKEN")), TOKEN) == [
-        ("REF001", "initializer/dataset/env/0/valueFrom/secretKeyRef/key", "Secret `token` has no key `HF_TOKEN`",
-         "known: `hf`, `wandb`")]
-    assert [code for code, *_ in told(volume({"secret": {"secretName": "token", **ITEMS}}), TOKEN)] == ["REF001"]
+        assert (
+            told(job("trainer", variable("secretKeyRef", "token", entry)), TOKEN) == []
+        )
+    assert told(
+        job("initializer", variable("secretKeyRef", "token", "HF_TOKEN")), TOKEN
+    ) == [
+        (
+            "REF001",
+            "initializer/dataset/env/0/valueFrom/secretKeyRef/key",
+            "Secret `token` has no key `HF_TOKEN`",
+            "known: `hf`, `wandb`",
+        )
+    ]
+    assert [
+        code
+        for code, *_ in told(
+            volume({"secret": {"secretName": "token", **ITEMS}}), TOKEN
+        )
+    ] == ["REF001"]
 
 
 def test_what_need_not_be_there_or_comes_later() -> None:
-    assert told(job("trainer", variable("secretKeyRef", "token", "none", optional=True)), TOKEN) == []
-    assert told(volume({"configMap": {"name": "settings", "optional": True, **ITEMS}}), SETTINGS) == []
+    assert (
+        told(
+            job("trainer", variable("secretKeyRef", "token", "none", optional=True)),
+            TOKEN,
+        )
+        == []
+    )
+    assert (
+        told(
+            volume({"configMap": {"name": "settings", "optional": True, **ITEMS}}),
+            SETTINGS,
+        )
+        == []
+    )
     assert told(volume({"configMap": {"name": "bundle", **ITEMS}}), FILLED_LATER) == []

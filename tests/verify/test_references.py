@@ -10,12 +10,23 @@ from compiler.manifest import Manifest, ObjectRef
 from compiler.verify import verify
 from compiler.verify.objects import ObjectSet
 from compiler.verify.references import references
-from verify.conftest import CLUSTER_QUEUE, HELM_RELEASE, JOB, KUSTOMIZATION, NODE_POOL, RUNTIME, TRAIN_JOB, edited
+from verify.conftest import (
+    CLUSTER_QUEUE,
+    HELM_RELEASE,
+    JOB,
+    KUSTOMIZATION,
+    NODE_POOL,
+    RUNTIME,
+    TRAIN_JOB,
+    edited,
+)
 
 Body = dict[str, Any]
 
 
-def thing(api_version: str, kind: str, name: str, namespace: str = "", **rest: Any) -> Body:
+def thing(
+    api_version: str, kind: str, name: str, namespace: str = "", **rest: Any
+) -> Body:
     return {
         "apiVersion": api_version,
         "kind": kind,
@@ -24,13 +35,26 @@ def thing(api_version: str, kind: str, name: str, namespace: str = "", **rest: A
     }
 
 
-NODE_CLASS = thing("karpenter.k8s.aws/v1", "EC2NodeClass", "gpu", spec={
-    "role": "nodes", "amiSelectorTerms": [{"alias": "al2023@v20260801"}], "subnetSelectorTerms": [{"tags": {"a": "b"}}],
-    "securityGroupSelectorTerms": [{"tags": {"a": "b"}}],
-})  # fmt: skip
+NODE_CLASS = thing(
+    "karpenter.k8s.aws/v1",
+    "EC2NodeClass",
+    "gpu",
+    spec={
+        "role": "nodes",
+        "amiSelectorTerms": [{"alias": "al2023@v20260801"}],
+        "subnetSelectorTerms": [{"tags": {"a": "b"}}],
+        "securityGroupSelectorTerms": [{"tags": {"a": "b"}}],
+    },
+)
 NAMESPACE = thing("v1", "Namespace", "team-a")
 FLAVOR = thing("kueue.x-k8s.io/v1beta2", "ResourceFlavor", "a100")
-LOCAL_QUEUE = thing("kueue.x-k8s.io/v1beta2", "LocalQueue", "research", "team-a", spec={"clusterQueue": "research"})
+LOCAL_QUEUE = thing(
+    "kueue.x-k8s.io/v1beta2",
+    "LocalQueue",
+    "research",
+    "team-a",
+    spec={"clusterQueue": "research"},
+)
 OCI = thing(
     "source.toolkit.fluxcd.io/v1",
     "OCIRepository",
@@ -76,7 +100,10 @@ def test_a_whole_set_has_no_fault() -> None:
         (NODE_CLASS, "@NodePool/gpu.spec.template.spec.nodeClassRef.name"),
         (FLAVOR, "@ClusterQueue/research.spec.resourceGroups[0].flavors[0].name"),
         (CLUSTER_QUEUE, "@LocalQueue/team-a/research.spec.clusterQueue"),
-        (LOCAL_QUEUE, '@TrainJob/team-a/llama.metadata.labels["kueue.x-k8s.io/queue-name"]'),
+        (
+            LOCAL_QUEUE,
+            '@TrainJob/team-a/llama.metadata.labels["kueue.x-k8s.io/queue-name"]',
+        ),
         (RUNTIME, "@TrainJob/team-a/llama.spec.runtimeRef.name"),
         (GIT, "@Kustomization/flux-system/queues.spec.sourceRef.name"),
         (OCI, "@HelmRelease/flux-system/kueue.spec.chartRef.name"),
@@ -96,20 +123,28 @@ def test_a_missing_namespace_is_told_for_each_object_in_it() -> None:
     rest = [body for body in SET if body is not NAMESPACE]
     assert {code for code, _ in told(rest)} == {"REF002"}
     assert len(told(rest)) == 2
-    creating = edited(HELM_RELEASE, ("spec/install", {"createNamespace": True}), ("spec/targetNamespace", "team-a"))
+    creating = edited(
+        HELM_RELEASE,
+        ("spec/install", {"createNamespace": True}),
+        ("spec/targetNamespace", "team-a"),
+    )
     assert told([*(body for body in rest if body is not HELM_RELEASE), creating]) == []
 
 
 def test_a_queue_of_another_namespace_is_pointed_out() -> None:
     moved = edited(LOCAL_QUEUE, ("metadata/namespace", "default"))
     found = verify([Manifest(moved if body is LOCAL_QUEUE else body) for body in SET])
-    assert [(one.code, one.help) for one in found] == [("REF001", "it is in namespace `default`")]
+    assert [(one.code, one.help) for one in found] == [
+        ("REF001", "it is in namespace `default`")
+    ]
 
 
 def test_a_misspelled_name_is_answered_with_the_nearest() -> None:
     wrong = edited(LOCAL_QUEUE, ("spec/clusterQueue", "reserch"))
     found = verify([Manifest(wrong if body is LOCAL_QUEUE else body) for body in SET])
-    assert [(one.code, one.help) for one in found] == [("REF001", "did you mean `research`?")]
+    assert [(one.code, one.help) for one in found] == [
+        ("REF001", "did you mean `research`?")
+    ]
 
 
 POD = "spec/template/spec"
@@ -118,17 +153,34 @@ POD = "spec/template/spec"
 @pytest.mark.parametrize(
     ("edit", "target"),
     [
-        ((f"{POD}/volumes", [{"name": "v", "persistentVolumeClaim": {"claimName": "x"}}]), "PersistentVolumeClaim"),
+        (
+            (
+                f"{POD}/volumes",
+                [{"name": "v", "persistentVolumeClaim": {"claimName": "x"}}],
+            ),
+            "PersistentVolumeClaim",
+        ),
         ((f"{POD}/volumes", [{"name": "v", "configMap": {"name": "x"}}]), "ConfigMap"),
         ((f"{POD}/volumes", [{"name": "v", "secret": {"secretName": "x"}}]), "Secret"),
         ((f"{POD}/serviceAccountName", "x"), "ServiceAccount"),
         ((f"{POD}/priorityClassName", "x"), "PriorityClass"),
         ((f"{POD}/imagePullSecrets", [{"name": "x"}]), "Secret"),
         (
-            (f"{POD}/containers/0/env", [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "x", "key": "k"}}}]),
+            (
+                f"{POD}/containers/0/env",
+                [
+                    {
+                        "name": "A",
+                        "valueFrom": {"secretKeyRef": {"name": "x", "key": "k"}},
+                    }
+                ],
+            ),
             "Secret",
         ),
-        ((f"{POD}/containers/0/envFrom", [{"configMapRef": {"name": "x"}}]), "ConfigMap"),
+        (
+            (f"{POD}/containers/0/envFrom", [{"configMapRef": {"name": "x"}}]),
+            "ConfigMap",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -141,12 +193,28 @@ def test_references_of_pods(edit: tuple[str, Any], target: str) -> None:
 
 def test_optional_references_and_what_every_cluster_has_are_no_faults() -> None:
     job = edited(
-        JOB, (f"{POD}/volumes", [{"name": "v", "secret": {"secretName": "x", "optional": True}}]),
-        (f"{POD}/serviceAccountName", "default"), (f"{POD}/priorityClassName", "system-node-critical"),
-    )  # fmt: skip
-    binding = thing("rbac.authorization.k8s.io/v1", "RoleBinding", "v", "team-a",
-                    roleRef={"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
-                    subjects=[{"kind": "Group", "name": "ml", "apiGroup": "rbac.authorization.k8s.io"}])  # fmt: skip
+        JOB,
+        (
+            f"{POD}/volumes",
+            [{"name": "v", "secret": {"secretName": "x", "optional": True}}],
+        ),
+        (f"{POD}/serviceAccountName", "default"),
+        (f"{POD}/priorityClassName", "system-node-critical"),
+    )
+    binding = thing(
+        "rbac.authorization.k8s.io/v1",
+        "RoleBinding",
+        "v",
+        "team-a",
+        roleRef={
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "ClusterRole",
+            "name": "view",
+        },
+        subjects=[
+            {"kind": "Group", "name": "ml", "apiGroup": "rbac.authorization.k8s.io"}
+        ],
+    )
     assert told([NAMESPACE, job, binding]) == []
 
 
@@ -163,7 +231,10 @@ def chain(*names: str, last: str | None = None) -> list[Body]:
 
 @pytest.mark.parametrize("closed", [True, False])
 def test_a_cycle_is_told_once(closed: bool) -> None:
-    found = verify([Manifest(body) for body in [GIT, *chain("a", "b", "c", last="c")]], closed=closed)
+    found = verify(
+        [Manifest(body) for body in [GIT, *chain("a", "b", "c", last="c")]],
+        closed=closed,
+    )
     assert [(one.code, str(one.at)) for one in found] == [
         ("REF003", "@Kustomization/flux-system/a.spec.dependsOn[0].name")
     ]
@@ -175,7 +246,10 @@ def test_a_long_chain_and_a_diamond_are_no_cycle() -> None:
     names = [f"k{index:04}" for index in range(1500)]
     assert told([GIT, *chain(*names)]) == []
     a, b, c, d = chain("a", "b", "c", "d")
-    c["spec"]["dependsOn"], d["spec"]["dependsOn"] = [{"name": "a"}], [{"name": "b"}, {"name": "c"}]
+    c["spec"]["dependsOn"], d["spec"]["dependsOn"] = (
+        [{"name": "a"}],
+        [{"name": "b"}, {"name": "c"}],
+    )
     assert told([GIT, a, b, c, d]) == []
 
 
@@ -185,7 +259,9 @@ def test_cohorts_in_a_circle() -> None:
         for name, parent in (("a", "b"), ("b", "a"))
     ]
     assert told(cohorts) == [("REF003", "@Cohort/a.spec.parentName")]
-    assert told(cohorts[:1]) == []  # a parent without an object of its own is a cohort all the same
+    assert (
+        told(cohorts[:1]) == []
+    )  # a parent without an object of its own is a cohort all the same
 
 
 def test_references_survive_any_shape() -> None:

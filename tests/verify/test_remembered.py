@@ -19,7 +19,12 @@ def test_an_equal_body_is_looked_at_once() -> None:
 
 
 def test_a_body_that_differs_in_a_type_is_another() -> None:
-    sound = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}, "spec": {"ports": [{"port": 1}]}}
+    sound = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "a"},
+        "spec": {"ports": [{"port": 1}]},
+    }
     assert validate_body(sound) == []
     wrong = deepcopy(sound)
     wrong["spec"] = {"ports": [{"port": True}]}  # True == 1 in Python

@@ -30,19 +30,39 @@ from verify.conftest import (
 
 ROOT = Path(__file__).parents[2]
 PATCH = "spec/runtimePatches/0/trainingRuntimeSpec/template/spec/replicatedJobs/0"
-BODIES = [CLUSTER_QUEUE, DEPLOYMENT, HELM_RELEASE, JOB, KUSTOMIZATION, NODE_POOL, POD, RUNTIME, TRAIN_JOB]
+BODIES = [
+    CLUSTER_QUEUE,
+    DEPLOYMENT,
+    HELM_RELEASE,
+    JOB,
+    KUSTOMIZATION,
+    NODE_POOL,
+    POD,
+    RUNTIME,
+    TRAIN_JOB,
+]
 
 
 def test_a_diagnostic_names_object_and_route() -> None:
-    (found,) = verify([Manifest(edited(POD, ("spec/restartPolicy", "never")))], closed=False)
-    assert (found.code, found.severity, str(found.at)) == ("SCH004", Severity.ERROR, "@Pod/team-a/p.spec.restartPolicy")
+    (found,) = verify(
+        [Manifest(edited(POD, ("spec/restartPolicy", "never")))], closed=False
+    )
+    assert (found.code, found.severity, str(found.at)) == (
+        "SCH004",
+        Severity.ERROR,
+        "@Pod/team-a/p.spec.restartPolicy",
+    )
     assert found.object == "Pod/team-a/p"
     assert found.help == "did you mean `Never`?"
 
 
 def test_duplicates_name_both_places() -> None:
     (found,) = verify(
-        [Manifest(NODE_POOL, "a/pool.yaml"), Manifest(copy.deepcopy(NODE_POOL), "b/pool.yaml")], closed=False
+        [
+            Manifest(NODE_POOL, "a/pool.yaml"),
+            Manifest(copy.deepcopy(NODE_POOL), "b/pool.yaml"),
+        ],
+        closed=False,
     )
     assert found.code == "NAM005"
     assert "`a/pool.yaml`" in found.message
@@ -58,11 +78,22 @@ def test_same_name_in_another_namespace_or_group_is_no_duplicate() -> None:
     ("edit", "path"),
     [
         ((f"{PATCH}/name", "nodes"), "name"),
-        ((f"{PATCH}/template/spec/template/spec/containers/0/name", "main"), "containers[0].name"),
-        ((f"{PATCH}/template/spec/template/spec/containers/0/volumeMounts/0/name", "data"), "volumeMounts[0].name"),
+        (
+            (f"{PATCH}/template/spec/template/spec/containers/0/name", "main"),
+            "containers[0].name",
+        ),
+        (
+            (
+                f"{PATCH}/template/spec/template/spec/containers/0/volumeMounts/0/name",
+                "data",
+            ),
+            "volumeMounts[0].name",
+        ),
     ],
 )
-def test_a_patch_is_checked_against_its_runtime(edit: tuple[str, Any], path: str) -> None:
+def test_a_patch_is_checked_against_its_runtime(
+    edit: tuple[str, Any], path: str
+) -> None:
     job = edited(TRAIN_JOB, edit)
     (found,) = verify([Manifest(RUNTIME), Manifest(job)], closed=False)
     assert found.code == "SCH012"
@@ -75,12 +106,29 @@ REPLICATED = "spec/template/spec/replicatedJobs"
 
 def initializing(name: str, container: str, mount: str) -> dict[str, Any]:
     """The runtime with one more job, for an initializer."""
-    pod = {"containers": [{"name": container, "image": "i", "volumeMounts": [{"name": mount, "mountPath": "/d"}]}]}
+    pod = {
+        "containers": [
+            {
+                "name": container,
+                "image": "i",
+                "volumeMounts": [{"name": mount, "mountPath": "/d"}],
+            }
+        ]
+    }
     job = {
         "name": name,
-        "template": {"spec": {"template": {"spec": {**pod, "volumes": [{"name": mount, "emptyDir": {}}]}}}},
+        "template": {
+            "spec": {
+                "template": {
+                    "spec": {**pod, "volumes": [{"name": mount, "emptyDir": {}}]}
+                }
+            }
+        },
     }
-    return edited(RUNTIME, (REPLICATED, [job, *RUNTIME["spec"]["template"]["spec"]["replicatedJobs"]]))
+    return edited(
+        RUNTIME,
+        (REPLICATED, [job, *RUNTIME["spec"]["template"]["spec"]["replicatedJobs"]]),
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,16 +140,23 @@ def initializing(name: str, container: str, mount: str) -> dict[str, Any]:
         (initializing("model-initializer", "model-initializer", "initializer"), []),
     ],
 )
-def test_an_initializer_needs_its_job_container_and_mount(runtime: dict[str, Any], codes: list[str]) -> None:
+def test_an_initializer_needs_its_job_container_and_mount(
+    runtime: dict[str, Any], codes: list[str]
+) -> None:
     job = edited(TRAIN_JOB, ("spec/initializer", {"model": {"storageUri": "s3://b/m"}}))
-    assert [one.code for one in verify([Manifest(runtime), Manifest(job)], closed=False)] == codes
+    assert [
+        one.code for one in verify([Manifest(runtime), Manifest(job)], closed=False)
+    ] == codes
     assert verify([Manifest(job)], closed=False) == []
 
 
 def test_names_that_trainer_sets_depend_on_the_runtime() -> None:
     job = edited(TRAIN_JOB, ("spec/trainer/env/0/name", "PET_NNODES"))
     (found,) = verify([Manifest(RUNTIME), Manifest(job)], closed=False)
-    assert (found.code, str(found.at)) == ("SCH011", "@TrainJob/team-a/llama.spec.trainer.env[0].name")
+    assert (found.code, str(found.at)) == (
+        "SCH011",
+        "@TrainJob/team-a/llama.spec.trainer.env[0].name",
+    )
     plain = edited(RUNTIME, ("spec/mlPolicy/torch", None))
     assert verify([Manifest(plain), Manifest(job)], closed=False) == []
     assert verify([Manifest(job)], closed=False) == []
@@ -119,7 +174,9 @@ def test_the_limit_of_a_jobs_name_follows_its_pods() -> None:
         (45, None, []),
         (46, None, ["NAM002"]),
     ):
-        job = edited(TRAIN_JOB, ("metadata/name", "a" * length), ("spec/trainer/numNodes", nodes))
+        job = edited(
+            TRAIN_JOB, ("metadata/name", "a" * length), ("spec/trainer/numNodes", nodes)
+        )
         found = verify([Manifest(runtime), Manifest(job)], closed=False)
         assert [one.code for one in found] == code, (length, nodes)
 
@@ -138,13 +195,22 @@ def test_an_update_is_judged_by_the_rules_with_the_old_object() -> None:
         pytest.skip("common-expression-language is not installed")
     job = Manifest(edited(TRAIN_JOB, ("spec/trainer/image", "train:2")))
     found = verify([job], closed=False, cel=True, previous={job.ref: TRAIN_JOB})
-    assert [(one.code, str(one.at)) for one in found] == [("SCH008", "@TrainJob/team-a/llama.spec.trainer")]
+    assert [(one.code, str(one.at)) for one in found] == [
+        ("SCH008", "@TrainJob/team-a/llama.spec.trainer")
+    ]
     assert verify([job], closed=False, cel=True) == []
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -156,8 +222,16 @@ def test_no_shape_of_a_body_is_raised_at_the_user(data: st.DataObject) -> None:
     here: Any = body
     while True:
         keys = list(here) if isinstance(here, dict) else list(range(len(here)))
-        key = data.draw(st.sampled_from([key for key in keys if key not in ("apiVersion", "kind")] or keys))
-        if isinstance(here[key], (dict, list)) and here[key] and data.draw(st.integers(0, 3)):
+        key = data.draw(
+            st.sampled_from(
+                [key for key in keys if key not in ("apiVersion", "kind")] or keys
+            )
+        )
+        if (
+            isinstance(here[key], (dict, list))
+            and here[key]
+            and data.draw(st.integers(0, 3))
+        ):
             here = here[key]
             continue
         here[key] = data.draw(JSON)
@@ -172,7 +246,11 @@ def test_every_webhook_module_is_named_for_a_kind_and_has_both_sides() -> None:
 
     kinds = {kind.lower() for kind in SOUND} | {"trainingruntime"}
     assert webhooks.modules() <= kinds
-    tried = {kind.lower() for kind, _, code, _ in CASES if code in ("SCH006", "SCH008", "SCH011", "SCH012", "NAM002")}
+    tried = {
+        kind.lower()
+        for kind, _, code, _ in CASES
+        if code in ("SCH006", "SCH008", "SCH011", "SCH012", "NAM002")
+    }
     assert webhooks.modules() - {"trainingruntime"} <= tried
 
 

@@ -12,14 +12,20 @@ from compiler.diagnostics.order import sort, summary
 from compiler.diagnostics.pages import Page
 from compiler.diagnostics.secrets import masked
 
-FORMATS: tuple[str, ...] = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+FORMATS: tuple[str, ...] = tuple(
+    sorted(module.name for module in pkgutil.iter_modules(__path__))
+)
 """Names of all formats: the modules of this folder."""
 
 __all__ = ["FORMATS", "render", "sort", "summary"]
 
 
 def render(
-    format: str, diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False,
+    format: str,
+    diagnostics: Sequence[Diagnostic],
+    *,
+    tool_version: str,
+    color: bool = False,
     **more: Mapping[str, Page],
 ) -> str:
     """The diagnostics, sorted and without duplicates, in one of ``FORMATS``. Ends with a newline unless empty.
@@ -34,7 +40,11 @@ def render(
 
 
 def _without_secrets(item: Diagnostic) -> Diagnostic:
-    message, help, notes = masked(item.message), masked(item.help), tuple(masked(each) for each in item.notes)
+    message, help, notes = (
+        masked(item.message),
+        masked(item.help),
+        tuple(masked(each) for each in item.notes),
+    )
     if (message, help, notes) == (item.message, item.help, item.notes):
         return item
     return replace(item, message=message, help=help, notes=notes)

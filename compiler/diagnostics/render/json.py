@@ -15,12 +15,17 @@ from compiler.diagnostics.diagnostic import Diagnostic, Severity
 from compiler.source import Span
 
 
-def render(diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False) -> str:
+def render(
+    diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False
+) -> str:
     """One JSON object, indented by two."""
     body = {
         "version": 1,
         "tool": {"name": "trainyard", "version": tool_version},
-        "summary": {f"{level}s": sum(item.severity is level for item in diagnostics) for level in reversed(Severity)},
+        "summary": {
+            f"{level}s": sum(item.severity is level for item in diagnostics)
+            for level in reversed(Severity)
+        },
         "diagnostics": [_diagnostic(item) for item in diagnostics],
     }
     return json.dumps(body, indent=2) + "\n"
@@ -37,7 +42,9 @@ def _diagnostic(item: Diagnostic) -> dict[str, Any]:
         "route": str(item.at) if item.at is not None else None,
         "object": item.object,
         "place": _place(item.span),
-        "related": [{"place": _place(span), "label": label} for span, label in item.related],
+        "related": [
+            {"place": _place(span), "label": label} for span, label in item.related
+        ],
     }
 
 

@@ -8,15 +8,21 @@ from xml.sax.saxutils import escape, quoteattr
 
 from compiler.diagnostics.diagnostic import Diagnostic, Severity
 
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, section 2.2
+_ILLEGAL = re.compile(
+    "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)  # XML 1.0, section 2.2
 
 
-def render(diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False) -> str:
+def render(
+    diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False
+) -> str:
     """One suite; a run without findings has one case that passes, since servers take an empty suite for a fault.
 
     Whatever is not ASCII is a character reference, so that the text is what its first line says in every encoding.
     """
-    cases = [_case(item) for item in diagnostics] or ['    <testcase classname="trainyard" name="no findings"/>\n']
+    cases = [_case(item) for item in diagnostics] or [
+        '    <testcase classname="trainyard" name="no findings"/>\n'
+    ]
     failures = sum(item.severity is Severity.ERROR for item in diagnostics)
     counts = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="0"'
     text = (
@@ -31,12 +37,24 @@ def render(diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool 
 
 def _case(item: Diagnostic) -> str:
     span = item.span
-    file = f" file={_attribute(span.file.name)} line={_attribute(str(span.line))}" if span is not None else ""
+    file = (
+        f" file={_attribute(span.file.name)} line={_attribute(str(span.line))}"
+        if span is not None
+        else ""
+    )
     where = str(span) if span is not None else str(item.at or item.object)
-    body = "\n".join(part for part in (
-        where, item.label, f"in {item.object}" if item.object else "", *(f"note: {note}" for note in item.notes),
-        *(f"{place}: {label}" for place, label in item.related), f"help: {item.help}" if item.help else "",
-    ) if part)  # fmt: skip
+    body = "\n".join(
+        part
+        for part in (
+            where,
+            item.label,
+            f"in {item.object}" if item.object else "",
+            *(f"note: {note}" for note in item.notes),
+            *(f"{place}: {label}" for place, label in item.related),
+            f"help: {item.help}" if item.help else "",
+        )
+        if part
+    )
     name = f"{item.code} {where}".strip()
     if item.severity is Severity.ERROR:
         inner = f"<failure type={_attribute(item.code)} message={_attribute(item.message)}>{_text(body)}</failure>"
@@ -46,7 +64,9 @@ def _case(item: Diagnostic) -> str:
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_ILLEGAL.sub("\ufffd", text), {"\n": "&#10;", "\t": "&#9;", "\r": "&#13;"})
+    return quoteattr(
+        _ILLEGAL.sub("\ufffd", text), {"\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
+    )
 
 
 def _text(text: str) -> str:

@@ -12,22 +12,30 @@ _ICONS = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.NOTE: "ℹ
 _MAX_ROWS = 200  # GitHub refuses comments over 65,536 characters
 
 
-def render(diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False) -> str:
+def render(
+    diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False
+) -> str:
     """A heading with the counts, then one row a diagnostic."""
     if not diagnostics:
         return "**Trainyard**: no findings\n"
     rows = [_row(item) for item in diagnostics[:_MAX_ROWS]]
     more = len(diagnostics) - len(rows)
-    return "".join([
-        f"**Trainyard**: {summary(diagnostics)}\n\n",
-        "| | Code | Place | Finding | Help |\n| --- | --- | --- | --- | --- |\n",
-        *rows,
-        f"\n{more} more not shown\n" if more else "",
-    ])  # fmt: skip
+    return "".join(
+        [
+            f"**Trainyard**: {summary(diagnostics)}\n\n",
+            "| | Code | Place | Finding | Help |\n| --- | --- | --- | --- | --- |\n",
+            *rows,
+            f"\n{more} more not shown\n" if more else "",
+        ]
+    )
 
 
 def _row(item: Diagnostic) -> str:
-    place = f"`{_code(str(item.span))}`" if item.span is not None else _cell(str(item.at or item.object))
+    place = (
+        f"`{_code(str(item.span))}`"
+        if item.span is not None
+        else _cell(str(item.at or item.object))
+    )
     fact = _cell(item.message) + (f"<br>{_cell(item.label)}" if item.label else "")
     return f"| {_ICONS[item.severity]} | {item.code} | {place} | {fact} | {_cell(item.help)} |\n"
 
@@ -39,6 +47,13 @@ def _code(text: str) -> str:
 def _cell(text: str) -> str:
     """Text that stays in its cell, draws no HTML and mentions nobody. Backticks keep their meaning."""
     text = "\n".join(map(printable, text.split("\n")))
-    for char, safe in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("|", "\\|"), ("@", "&#64;"), ("\n", "<br>")):
+    for char, safe in (
+        ("&", "&amp;"),
+        ("<", "&lt;"),
+        (">", "&gt;"),
+        ("|", "\\|"),
+        ("@", "&#64;"),
+        ("\n", "<br>"),
+    ):
         text = text.replace(char, safe)
     return text

@@ -36,20 +36,30 @@ def render(
     """One run. ``pages`` gives help texts of codes; default: the compiler's own."""
     known = load_pages() if pages is None else pages
     kept = _worst(diagnostics)
-    codes = {code: number for number, code in enumerate(sorted({item.code for item in kept}))}
+    codes = {
+        code: number for number, code in enumerate(sorted({item.code for item in kept}))
+    }
     driver = {
         "name": "trainyard",
         "version": tool_version,
         "rules": [_rule(code, known.get(code)) for code in codes],
     }
     seen: Counter[str] = Counter()
-    run: dict[str, Any] = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints"}
+    run: dict[str, Any] = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+    }
     if left := len(diagnostics) - len(kept):
         text = f"{left} more findings are not in this file: it has the {MAX_RESULTS} that GitHub takes, errors first"
         told = [{"level": "warning", "message": {"text": text}}]
-        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": told}]
+        run["invocations"] = [
+            {"executionSuccessful": True, "toolExecutionNotifications": told}
+        ]
     run["results"] = [_result(item, codes[item.code], seen) for item in kept]
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    return (
+        json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+        + "\n"
+    )
 
 
 def _worst(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
@@ -58,7 +68,9 @@ def _worst(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
         return diagnostics
     kept: list[Diagnostic] = []
     for level in reversed(Severity):
-        kept += [item for item in diagnostics if item.severity is level][: MAX_RESULTS - len(kept)]
+        kept += [item for item in diagnostics if item.severity is level][
+            : MAX_RESULTS - len(kept)
+        ]
     chosen = set(map(id, kept))
     return [item for item in diagnostics if id(item) in chosen]
 
@@ -78,7 +90,13 @@ def _rule(code: str, page: Page | None) -> dict[str, Any]:
 
 def _result(item: Diagnostic, rule: int, seen: Counter[str]) -> dict[str, Any]:
     inside = f"in {item.object}" if item.object else ""
-    parts = [item.message, item.label, inside, *item.notes, f"help: {item.help}" if item.help else ""]
+    parts = [
+        item.message,
+        item.label,
+        inside,
+        *item.notes,
+        f"help: {item.help}" if item.help else "",
+    ]
     result: dict[str, Any] = {
         "ruleId": item.code,
         "ruleIndex": rule,
@@ -91,7 +109,11 @@ def _result(item: Diagnostic, rule: int, seen: Counter[str]) -> dict[str, Any]:
         result["locations"] = [location]
     if item.related:
         result["relatedLocations"] = [
-            {"id": number, "physicalLocation": _physical(span), "message": {"text": label or "related"}}
+            {
+                "id": number,
+                "physicalLocation": _physical(span),
+                "message": {"text": label or "related"},
+            }
             for number, (span, label) in enumerate(item.related, 1)
         ]
     return result
@@ -108,15 +130,25 @@ def _location(item: Diagnostic) -> dict[str, Any]:
 
 def _physical(span: Span) -> dict[str, Any]:
     region = {
-        "startLine": span.line, "startColumn": span.column, "endLine": span.end_line, "endColumn": span.end_column,
-    }  # fmt: skip
-    return {"artifactLocation": {"uri": quote(os.fsencode(span.file.name), safe="/~")}, "region": region}
+        "startLine": span.line,
+        "startColumn": span.column,
+        "endLine": span.end_line,
+        "endColumn": span.end_column,
+    }
+    return {
+        "artifactLocation": {"uri": quote(os.fsencode(span.file.name), safe="/~")},
+        "region": region,
+    }
 
 
 def _fingerprint(item: Diagnostic, seen: Counter[str]) -> str:
     """Hex; equal findings on equal lines are numbered in the order of the file."""
     span = item.span
-    place = [span.file.name, " ".join(span.file.line(span.line)[:_LINE].split())] if span is not None else ["", ""]
+    place = (
+        [span.file.name, " ".join(span.file.line(span.line)[:_LINE].split())]
+        if span is not None
+        else ["", ""]
+    )
     text = "\0".join([item.code, *place, item.message, item.object])
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     seen[digest] += 1

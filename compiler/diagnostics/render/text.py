@@ -19,15 +19,26 @@ _REACH = 4 * WIDTH
 """Characters of a line that are looked at on either side of a mark."""
 
 _TAB = 4
-_STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "bold": "1", "frame": "1;34", "help": "1;32"}
+_STYLES = {
+    "error": "1;31",
+    "warning": "1;33",
+    "note": "1;36",
+    "bold": "1",
+    "frame": "1;34",
+    "help": "1;32",
+}
 
 Paint = Callable[[str, str], str]
 
 
-def render(diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False) -> str:
+def render(
+    diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False
+) -> str:
     """One block a diagnostic, an empty line between two."""
     paint = _colored if color else _plain
-    return "\n".join("".join(f"{line}\n" for line in _block(item, paint)) for item in diagnostics)
+    return "\n".join(
+        "".join(f"{line}\n" for line in _block(item, paint)) for item in diagnostics
+    )
 
 
 def _plain(text: str, style: str) -> str:
@@ -40,9 +51,13 @@ def _colored(text: str, style: str) -> str:
 
 def _block(item: Diagnostic, paint: Paint) -> Iterator[str]:
     severity = str(item.severity)
-    yield paint(f"{severity}[{item.code}]", severity) + paint(f": {printable(item.message)}", "bold")
+    yield paint(f"{severity}[{item.code}]", severity) + paint(
+        f": {printable(item.message)}", "bold"
+    )
     places = [item.span, *(span for span, _ in item.related)]
-    gutter = max((len(str(span.line)) for span in places if span is not None), default=1)
+    gutter = max(
+        (len(str(span.line)) for span in places if span is not None), default=1
+    )
     if item.span is not None:
         yield from _excerpt(item.span, item.label, gutter, "-->", "^", severity, paint)
     elif item.at is not None or item.object:
@@ -64,7 +79,9 @@ def _tail(kind: str, text: str, gutter: int, paint: Paint) -> str:
     return f"{' ' * gutter} {paint('=', 'frame')} {paint(f'{kind}:', kind)} {lines}"
 
 
-def _excerpt(span: Span, label: str, gutter: int, arrow: str, mark: str, style: str, paint: Paint) -> Iterator[str]:
+def _excerpt(
+    span: Span, label: str, gutter: int, arrow: str, mark: str, style: str, paint: Paint
+) -> Iterator[str]:
     """The place, the first line of the span, and a mark under it."""
     blank, bar = " " * gutter, paint("|", "frame")
     yield f"{blank}{paint(arrow, 'frame')} {printable(str(span))}"
@@ -83,8 +100,12 @@ def _excerpt(span: Span, label: str, gutter: int, arrow: str, mark: str, style: 
 def _measure(line: str, span: Span) -> tuple[str, int, int]:
     """The line as a terminal shows it, and the column and width of the span in it."""
     first = min(span.column - 1, len(line))
-    last = len(line) if span.end_line > span.line else min(span.end_column - 1, len(line))
-    left = max(0, first - _REACH)  # no farther: a file may be one line with a fault in each of its words
+    last = (
+        len(line) if span.end_line > span.line else min(span.end_column - 1, len(line))
+    )
+    left = max(
+        0, first - _REACH
+    )  # no farther: a file may be one line with a fault in each of its words
     line, first, last = masked(line[left : first + _REACH]), first - left, last - left
     before, inside = expand(line[:first]), expand(line[first : max(first, last)])
     return expand(line).rstrip(), columns(before), max(1, columns(inside))
@@ -99,7 +120,11 @@ def _cut(line: str, start: int, width: int) -> tuple[str, int, int]:
     head = "..." if skipped else ""
     tail = "..." if columns(line) > skipped + columns(shown) else ""
     start = start - skipped + len(head)
-    return f"{head}{shown}{tail}", start, max(1, min(width, columns(shown) + len(head) - start))
+    return (
+        f"{head}{shown}{tail}",
+        start,
+        max(1, min(width, columns(shown) + len(head) - start)),
+    )
 
 
 def _window(line: str, left: int) -> tuple[str, int]:
@@ -128,7 +153,9 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join("\ufffd" if char != " " and category(char) in _UNSEEN else char for char in text)
+    return "".join(
+        "\ufffd" if char != " " and category(char) in _UNSEEN else char for char in text
+    )
 
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
@@ -138,5 +165,11 @@ def columns(text: str) -> int:
     """Columns of a terminal: two for wide (CJK) characters, none for combining ones."""
     if text.isascii():
         return len(text)
-    return sum(2 if east_asian_width(char) in "WF" else 0 if category(char) in ("Mn", "Me") else 1
-               for char in text)  # fmt: skip
+    return sum(
+        2
+        if east_asian_width(char) in "WF"
+        else 0
+        if category(char) in ("Mn", "Me")
+        else 1
+        for char in text
+    )

@@ -28,7 +28,9 @@ def check(body: Body, lookup: Lookup) -> list[Fault]:
 
 # Fields that a definition requires and the mutating webhook of the kind fills in before that is asked
 # (jobset v0.12.0, pkg/webhooks/jobset_webhook.go, Default).
-_FILLED = {("jobset.x-k8s.io", "JobSet"): (("spec", "failurePolicy", "rules", "*", "name"),)}
+_FILLED = {
+    ("jobset.x-k8s.io", "JobSet"): (("spec", "failurePolicy", "rules", "*", "name"),)
+}
 
 
 def fills(body: Body, fault: Fault) -> bool:

@@ -22,8 +22,16 @@ def seconds(text: Any) -> float | None:
 
 def exactly_one(path: Path, mapping: Any, fields: tuple[str, ...]) -> Iterator[Fault]:
     """The fault of a mapping that has none, or more than one, of some fields."""
-    given = [field for field in fields if isinstance(mapping, dict) and mapping.get(field) is not None]
+    given = [
+        field
+        for field in fields
+        if isinstance(mapping, dict) and mapping.get(field) is not None
+    ]
     if len(given) != 1:
         named = listed(fields)
         got = listed(given, " and ") or "none"
-        yield refused(path, f"exactly one of {named} is wanted, there is {got}", help="keep one of them")
+        yield refused(
+            path,
+            f"exactly one of {named} is wanted, there is {got}",
+            help="keep one of them",
+        )

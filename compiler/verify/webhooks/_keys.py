@@ -17,5 +17,8 @@ def data_keys(field: str, data: dict[str, Any]) -> Iterator[Fault]:
     for key in data:
         if not _KEY.match(key):
             yield refused(
-                (field, key), f"`{key}` is not a file name", "use letters, digits, `-`, `_` and `.`", key=True
+                (field, key),
+                f"`{key}` is not a file name",
+                "use letters, digits, `-`, `_` and `.`",
+                key=True,
             )

@@ -10,12 +10,21 @@ from compiler.verify.fault import Fault, Path, breaks, nearest
 from compiler.verify.objects import at, items
 
 FAMILIES = {
-    "al2": "AL2", "al2023": "AL2023", "bottlerocket": "Bottlerocket", "windows2019": "Windows2019",
-    "windows2022": "Windows2022", "windows2025": "Windows2025",
-}  # fmt: skip
+    "al2": "AL2",
+    "al2023": "AL2023",
+    "bottlerocket": "Bottlerocket",
+    "windows2019": "Windows2019",
+    "windows2022": "Windows2022",
+    "windows2025": "Windows2025",
+}
 _ALIAS = re.compile(r"([a-zA-Z0-9]+)@(.+)\Z")
 _RESERVABLE = ("cpu", "memory", "ephemeral-storage", "pid")
-_TAGS = ("eks:eks-cluster-name", "karpenter.sh/nodepool", "karpenter.sh/nodeclaim", "karpenter.k8s.aws/ec2nodeclass")
+_TAGS = (
+    "eks:eks-cluster-name",
+    "karpenter.sh/nodepool",
+    "karpenter.sh/nodeclaim",
+    "karpenter.k8s.aws/ec2nodeclass",
+)
 
 
 def rules(spec: dict[str, Any]) -> Iterator[Fault]:
@@ -30,20 +39,37 @@ def rules(spec: dict[str, Any]) -> Iterator[Fault]:
         message = f"the placement group is given by {what}"
         yield breaks(("spec", "placementGroupSelector"), message, "give one", key=True)
     if spec.get("connectionTracking") == {}:
-        yield breaks(("spec", "connectionTracking"), "no timeout is given", "give one, or leave the field out")
+        yield breaks(
+            ("spec", "connectionTracking"),
+            "no timeout is given",
+            "give one, or leave the field out",
+        )
     for key in at(spec, "tags") or {}:
         if key in _TAGS or key.startswith("kubernetes.io/cluster"):
-            yield breaks(("spec", "tags", key), f"tag `{key}` is Karpenter's own", "leave it out", key=True)
+            yield breaks(
+                ("spec", "tags", key),
+                f"tag `{key}` is Karpenter's own",
+                "leave it out",
+                key=True,
+            )
 
 
 def _role(spec: dict[str, Any]) -> Iterator[Fault]:
     given = [name for name in ("role", "instanceProfile") if name in spec]
     if len(given) != 1:
-        what = "`role` and `instanceProfile` exclude each other" if given else "neither `role` nor `instanceProfile`"
+        what = (
+            "`role` and `instanceProfile` exclude each other"
+            if given
+            else "neither `role` nor `instanceProfile`"
+        )
         help = "keep one" if given else "write `role:` with the role of the nodes"
         yield breaks(("spec", *given[1:]), what, help, key=True)
     elif spec[given[0]] == "":
-        yield breaks(("spec", given[0]), f"`{given[0]}` is empty", "write the name of the nodes' role")
+        yield breaks(
+            ("spec", given[0]),
+            f"`{given[0]}` is empty",
+            "write the name of the nodes' role",
+        )
 
 
 def _images(spec: dict[str, Any], terms: list[dict[str, Any]]) -> Iterator[Fault]:
@@ -54,11 +80,19 @@ def _images(spec: dict[str, Any], terms: list[dict[str, Any]]) -> Iterator[Fault
         others = sorted({"id", "tags", "name", "owner", "alias"} & set(term) - {alone})
         if alone and others:
             message = f"a term with `{alone}` also has `{others[0]}`"
-            yield breaks((*path, index, others[0]), message, f"keep `{alone}`", key=True)
+            yield breaks(
+                (*path, index, others[0]), message, f"keep `{alone}`", key=True
+            )
     if aliased and len(terms) > 1:
-        yield breaks((*path, aliased[0][0]), "an alias stands beside other terms", "keep the alias alone")
+        yield breaks(
+            (*path, aliased[0][0]),
+            "an alias stands beside other terms",
+            "keep the alias alone",
+        )
     for index, term in aliased:
-        yield from _alias((*path, index, "alias"), str(term["alias"]), spec.get("amiFamily"))
+        yield from _alias(
+            (*path, index, "alias"), str(term["alias"]), spec.get("amiFamily")
+        )
     if terms and not aliased and "amiFamily" not in spec:
         message = "neither an alias nor `amiFamily` says how nodes join"
         yield breaks(path, message, "write `amiFamily: AL2023`", key=True)
@@ -67,40 +101,79 @@ def _images(spec: dict[str, Any], terms: list[dict[str, Any]]) -> Iterator[Fault
 def _alias(path: Path, alias: str, family: Any) -> Iterator[Fault]:
     found = _ALIAS.match(alias)
     if found is None:
-        yield breaks(path, f"alias `{alias}` says no version", "write it as `al2023@v20260714`")
+        yield breaks(
+            path, f"alias `{alias}` says no version", "write it as `al2023@v20260714`"
+        )
         return
     name, version = found.groups()
     if name not in FAMILIES:
-        yield breaks(path, f"`{name}` is no family of images", nearest(name, FAMILIES, "write one like `AL2023`"))
+        yield breaks(
+            path,
+            f"`{name}` is no family of images",
+            nearest(name, FAMILIES, "write one like `AL2023`"),
+        )
     elif name.startswith("windows") and version != "latest":
-        yield breaks(path, f"images of `{name}` cannot be pinned", f"write `{name}@latest`")
+        yield breaks(
+            path, f"images of `{name}` cannot be pinned", f"write `{name}@latest`"
+        )
     elif family not in (None, "Custom", FAMILIES[name]):
-        yield breaks(("spec", "amiFamily"), f"`{family}` does not go with the alias `{alias}`",
-                     f"write `amiFamily: {FAMILIES[name]}`, or leave it out")
+        yield breaks(
+            ("spec", "amiFamily"),
+            f"`{family}` does not go with the alias `{alias}`",
+            f"write `amiFamily: {FAMILIES[name]}`, or leave it out",
+        )
 
 
 def _disks(disks: list[dict[str, Any]]) -> Iterator[Fault]:
-    roots = [index for index, each in enumerate(disks) if each.get("rootVolume") is True]
+    roots = [
+        index for index, each in enumerate(disks) if each.get("rootVolume") is True
+    ]
     for index in roots[1:]:
-        yield breaks(("spec", "blockDeviceMappings", index, "rootVolume"), "a second root volume", "keep one")
+        yield breaks(
+            ("spec", "blockDeviceMappings", index, "rootVolume"),
+            "a second root volume",
+            "keep one",
+        )
     for index, each in enumerate(disks):
-        if isinstance(ebs := each.get("ebs"), dict) and not {"snapshotID", "volumeSize"} & set(ebs):
-            yield breaks(("spec", "blockDeviceMappings", index, "ebs"), "a volume without size or snapshot",
-                         "write `volumeSize:`", key=True)
+        if isinstance(ebs := each.get("ebs"), dict) and not {
+            "snapshotID",
+            "volumeSize",
+        } & set(ebs):
+            yield breaks(
+                ("spec", "blockDeviceMappings", index, "ebs"),
+                "a volume without size or snapshot",
+                "write `volumeSize:`",
+                key=True,
+            )
 
 
 def _kubelet(kubelet: dict[str, Any]) -> Iterator[Fault]:
-    high, low = kubelet.get("imageGCHighThresholdPercent"), kubelet.get("imageGCLowThresholdPercent")
+    high, low = (
+        kubelet.get("imageGCHighThresholdPercent"),
+        kubelet.get("imageGCLowThresholdPercent"),
+    )
     if isinstance(high, int) and isinstance(low, int) and high <= low:
         message = f"{high} is not above the low threshold, {low}"
-        yield breaks(("spec", "kubelet", "imageGCHighThresholdPercent"), message, "make it the larger one")
+        yield breaks(
+            ("spec", "kubelet", "imageGCHighThresholdPercent"),
+            message,
+            "make it the larger one",
+        )
     for field in ("kubeReserved", "systemReserved"):
         for key, amount in (at(kubelet, field) or {}).items():
             if key not in _RESERVABLE:
-                yield breaks(("spec", "kubelet", field, key), f"`{key}` cannot be reserved", nearest(key, _RESERVABLE),
-                             key=True)
+                yield breaks(
+                    ("spec", "kubelet", field, key),
+                    f"`{key}` cannot be reserved",
+                    nearest(key, _RESERVABLE),
+                    key=True,
+                )
             elif str(amount).startswith("-"):
-                yield breaks(("spec", "kubelet", field, key), f"{amount} is negative", "write 0 or more")
+                yield breaks(
+                    ("spec", "kubelet", field, key),
+                    f"{amount} is negative",
+                    "write 0 or more",
+                )
 
 
 __all__ = ["rules"]

@@ -10,20 +10,33 @@ from compiler.verify.syntax import SYNTAXES
 
 PREFIX = "kueue.x-k8s.io/podset-"
 _MODES = ("required-topology", "preferred-topology", "unconstrained-topology")
-_SLICE_LEVEL, _SLICE_SIZE, _GROUP = "slice-required-topology", "slice-size", "group-name"
+_SLICE_LEVEL, _SLICE_SIZE, _GROUP = (
+    "slice-required-topology",
+    "slice-size",
+    "group-name",
+)
 
 
 def topology(path: Path, annotations: Any, pods: int = 0) -> Iterator[Fault]:
     """Faults of the annotations of a pod template; ``pods`` of it there are, 0 if not known."""
     if not isinstance(annotations, dict):
         return
-    given = {key.removeprefix(PREFIX): value for key, value in annotations.items() if key.startswith(PREFIX)}
+    given = {
+        key.removeprefix(PREFIX): value
+        for key, value in annotations.items()
+        if key.startswith(PREFIX)
+    }
     if not given:
         return
     modes = [mode for mode in _MODES if mode in given]
     if len(modes) > 1:
         named = " and ".join(f"`{PREFIX}{mode}`" for mode in modes)
-        yield refused((*path, PREFIX + modes[1]), f"{named} exclude each other", "keep one", key=True)
+        yield refused(
+            (*path, PREFIX + modes[1]),
+            f"{named} exclude each other",
+            "keep one",
+            key=True,
+        )
     yield from _values(path, given)
     yield from _slices(path, given, pods)
     yield from _group(path, given)
@@ -32,25 +45,42 @@ def topology(path: Path, annotations: Any, pods: int = 0) -> Iterator[Fault]:
 def _values(path: Path, given: dict[str, Any]) -> Iterator[Fault]:
     for mode in (*_MODES[:2], _SLICE_LEVEL):
         if mode in given and not SYNTAXES["label-key"].accepts(str(given[mode])):
-            yield refused((*path, PREFIX + mode), f"`{given[mode]}` is not the label key of a topology level",
-                          help="write a node label key that is a level of the Topology, like `kubernetes.io/hostname`")
+            yield refused(
+                (*path, PREFIX + mode),
+                f"`{given[mode]}` is not the label key of a topology level",
+                help="write a node label key that is a level of the Topology, like `kubernetes.io/hostname`",
+            )
     if str(given.get(_MODES[2], "true")) not in ("true", "false"):
-        yield refused((*path, PREFIX + _MODES[2]), f"`{given[_MODES[2]]}` is neither `true` nor `false`",
-                      help="write `true` or `false`, in quotes")
+        yield refused(
+            (*path, PREFIX + _MODES[2]),
+            f"`{given[_MODES[2]]}` is neither `true` nor `false`",
+            help="write `true` or `false`, in quotes",
+        )
 
 
 def _slices(path: Path, given: dict[str, Any], pods: int) -> Iterator[Fault]:
     if (_SLICE_LEVEL in given) != (_SLICE_SIZE in given):
-        has, lacks = (_SLICE_LEVEL, _SLICE_SIZE) if _SLICE_LEVEL in given else (_SLICE_SIZE, _SLICE_LEVEL)
-        yield refused((*path, PREFIX + has), f"`{PREFIX}{has}` needs `{PREFIX}{lacks}`", key=True,
-                      help=f"add `{PREFIX}{lacks}`, or remove this one")
+        has, lacks = (
+            (_SLICE_LEVEL, _SLICE_SIZE)
+            if _SLICE_LEVEL in given
+            else (_SLICE_SIZE, _SLICE_LEVEL)
+        )
+        yield refused(
+            (*path, PREFIX + has),
+            f"`{PREFIX}{has}` needs `{PREFIX}{lacks}`",
+            key=True,
+            help=f"add `{PREFIX}{lacks}`, or remove this one",
+        )
     if _SLICE_SIZE not in given:
         return
     size = str(given[_SLICE_SIZE])
     if not size.isdigit() or int(size) < 1 or (pods and int(size) > pods):
         most = f" to {pods}" if pods else ""
-        yield refused((*path, PREFIX + _SLICE_SIZE), f"slice size `{size}` is not a whole number from 1{most}",
-                      help="write a whole number in this range")
+        yield refused(
+            (*path, PREFIX + _SLICE_SIZE),
+            f"slice size `{size}` is not a whole number from 1{most}",
+            help="write a whole number in this range",
+        )
 
 
 def _group(path: Path, given: dict[str, Any]) -> Iterator[Fault]:
@@ -58,9 +88,20 @@ def _group(path: Path, given: dict[str, Any]) -> Iterator[Fault]:
         return
     here = (*path, PREFIX + _GROUP)
     if str(given[_GROUP]).isdigit():
-        yield refused(here, f"group name `{given[_GROUP]}` is a number", "begin it with a letter")
+        yield refused(
+            here, f"group name `{given[_GROUP]}` is a number", "begin it with a letter"
+        )
     if not {_MODES[0], _MODES[1]} & set(given):
-        yield refused(here, f"`{PREFIX}{_GROUP}` needs a required or preferred topology", key=True,
-                      help="add `kueue.x-k8s.io/podset-required-topology`, or remove the group")
+        yield refused(
+            here,
+            f"`{PREFIX}{_GROUP}` needs a required or preferred topology",
+            key=True,
+            help="add `kueue.x-k8s.io/podset-required-topology`, or remove the group",
+        )
     if {_SLICE_LEVEL, _SLICE_SIZE} & set(given):
-        yield refused(here, f"`{PREFIX}{_GROUP}` and slices exclude each other", key=True, help="keep one of them")
+        yield refused(
+            here,
+            f"`{PREFIX}{_GROUP}` and slices exclude each other",
+            key=True,
+            help="keep one of them",
+        )

@@ -20,47 +20,101 @@ _LEAST_ZONES = 2
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     zones = at(body, "availabilityZones")
     if isinstance(zones, list) and 0 < len(zones) < _LEAST_ZONES:
-        yield refused(("availabilityZones",), "a cluster of one zone", "name two zones; node groups may keep to one")
+        yield refused(
+            ("availabilityZones",),
+            "a cluster of one zone",
+            "name two zones; node groups may keep to one",
+        )
     if zones and at(body, "vpc", "subnets"):
-        yield refused(("availabilityZones",), "`availabilityZones` stands beside `vpc.subnets`", "keep one", key=True)
+        yield refused(
+            ("availabilityZones",),
+            "`availabilityZones` stands beside `vpc.subnets`",
+            "keep one",
+            key=True,
+        )
     if at(body, "iam", "serviceAccounts") and at(body, "iam", "withOIDC") is not True:
         message = "service accounts need `withOIDC`"
-        yield refused(("iam", "serviceAccounts"), message, "write `withOIDC: true`", key=True)
-    groups = [(field, index, group) for field in _FIELDS for index, group in enumerate(items(body, field))]
+        yield refused(
+            ("iam", "serviceAccounts"), message, "write `withOIDC: true`", key=True
+        )
+    groups = [
+        (field, index, group)
+        for field in _FIELDS
+        for index, group in enumerate(items(body, field))
+    ]
     if groups and at(body, "autoModeConfig", "enabled") is True:
-        yield refused((groups[0][0],), "a cluster with Auto Mode is not created with node groups",
-                      "add node groups later by `eksctl create nodegroup`, or write `enabled: false`", key=True)
+        yield refused(
+            (groups[0][0],),
+            "a cluster with Auto Mode is not created with node groups",
+            "add node groups later by `eksctl create nodegroup`, or write `enabled: false`",
+            key=True,
+        )
     seen: dict[object, Path] = {}
     for field, index, group in groups:
         if seen.setdefault(group.get("name"), (field, index)) != (field, index):
-            yield refused((field, index, "name"), f"a second node group `{group.get('name')}`", "rename one of them")
+            yield refused(
+                (field, index, "name"),
+                f"a second node group `{group.get('name')}`",
+                "rename one of them",
+            )
         yield from _group((field, index), group)
         yield from _subnets((field, index, "subnets"), group, body)
 
 
 def _group(path: Path, group: Body) -> Iterator[Fault]:
-    for one, other in (("instanceType", "instanceTypes"), ("subnets", "availabilityZones")):
+    for one, other in (
+        ("instanceType", "instanceTypes"),
+        ("subnets", "availabilityZones"),
+    ):
         if group.get(one) and group.get(other):
-            yield refused((*path, other), f"`{one}` stands beside `{other}`", "keep one", key=True)
+            yield refused(
+                (*path, other), f"`{one}` stands beside `{other}`", "keep one", key=True
+            )
     if "placement" in group and not at(group, "placement", "groupName"):
-        yield refused((*path, "placement"), "a placement without `groupName`", "name the group", key=True)
+        yield refused(
+            (*path, "placement"),
+            "a placement without `groupName`",
+            "name the group",
+            key=True,
+        )
     yield from _capacity(path, group)
     update = group.get("updateConfig")
-    if isinstance(update, dict) and len({"maxUnavailable", "maxUnavailablePercentage"} & set(update)) != 1:
-        yield refused((*path, "updateConfig"), "one of `maxUnavailable` and `maxUnavailablePercentage` is needed",
-                      "keep one", key=True)
+    if (
+        isinstance(update, dict)
+        and len({"maxUnavailable", "maxUnavailablePercentage"} & set(update)) != 1
+    ):
+        yield refused(
+            (*path, "updateConfig"),
+            "one of `maxUnavailable` and `maxUnavailablePercentage` is needed",
+            "keep one",
+            key=True,
+        )
 
 
 def _subnets(path: Path, group: Body, body: Body) -> Iterator[Fault]:
     """A subnet is one of ``vpc.subnets``, by its key or its id, or an id that EC2 is asked for (pkg/vpc)."""
     sides = [at(body, "vpc", "subnets", side) for side in ("private", "public")]
-    known = {str(key): each for side in sides if isinstance(side, dict) for key, each in side.items()}
+    known = {
+        str(key): each
+        for side in sides
+        if isinstance(side, dict)
+        for key, each in side.items()
+    }
     ids = {at(each, "id") for each in known.values()}
     named = group.get("subnets")
     for index, name in enumerate(named if isinstance(named, list) else ()):
-        if known and isinstance(name, str) and name not in known and name not in ids and not (
-                name.startswith("subnet-") or placeholder(name)):
-            yield refused((*path, index), f"`vpc.subnets` has no subnet `{name}`", nearest(name, known))
+        if (
+            known
+            and isinstance(name, str)
+            and name not in known
+            and name not in ids
+            and not (name.startswith("subnet-") or placeholder(name))
+        ):
+            yield refused(
+                (*path, index),
+                f"`vpc.subnets` has no subnet `{name}`",
+                nearest(name, known),
+            )
 
 
 def _capacity(path: Path, group: Body) -> Iterator[Fault]:
@@ -68,15 +122,32 @@ def _capacity(path: Path, group: Body) -> Iterator[Fault]:
     preference = at(group, "capacityReservation", "capacityReservationPreference")
     here = (*path, "capacityReservation")
     if preference is not None and target is not None:
-        yield refused((*here, "capacityReservationPreference"), "a preference stands beside a target", "keep one",
-                      key=True)
+        yield refused(
+            (*here, "capacityReservationPreference"),
+            "a preference stands beside a target",
+            "keep one",
+            key=True,
+        )
     elif preference not in (None, "open", "none"):
-        yield refused((*here, "capacityReservationPreference"), f"`{preference}` is no preference",
-                      "write `open` or `none`, or name the reservation as target")
-    if isinstance(target, dict) and {"capacityReservationID", "capacityReservationResourceGroupARN"} <= set(target):
-        yield refused((*here, "capacityReservationTarget"), "a reservation stands beside a group of them", "keep one",
-                      key=True)
+        yield refused(
+            (*here, "capacityReservationPreference"),
+            f"`{preference}` is no preference",
+            "write `open` or `none`, or name the reservation as target",
+        )
+    if isinstance(target, dict) and {
+        "capacityReservationID",
+        "capacityReservationResourceGroupARN",
+    } <= set(target):
+        yield refused(
+            (*here, "capacityReservationTarget"),
+            "a reservation stands beside a group of them",
+            "keep one",
+            key=True,
+        )
     market = at(group, "instanceMarketOptions", "marketType")
     if market not in (None, "capacity-block"):
-        yield refused((*path, "instanceMarketOptions", "marketType"), f"`{market}` is no market type",
-                      "write `capacity-block`")
+        yield refused(
+            (*path, "instanceMarketOptions", "marketType"),
+            f"`{market}` is no market type",
+            "write `capacity-block`",
+        )

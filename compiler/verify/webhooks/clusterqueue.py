@@ -17,13 +17,18 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     groups = items(spec, "resourceGroups")
     # v1beta2 calls it cohortName, v1beta1 cohort
-    yield from resource_groups(groups, in_cohort=bool(spec.get("cohortName") or spec.get("cohort")))
+    yield from resource_groups(
+        groups, in_cohort=bool(spec.get("cohortName") or spec.get("cohort"))
+    )
     yield from _admission_flavors(spec, groups)
     yield from _strategies(spec)
     if "namespaceSelector" not in spec or spec["namespaceSelector"] is None:
         message = "without `namespaceSelector` no namespace may use this queue"
         yield never_works(
-            ("spec", "namespaceSelector"), message, "write `namespaceSelector: {}` for every namespace", warning=True
+            ("spec", "namespaceSelector"),
+            message,
+            "write `namespaceSelector: {}` for every namespace",
+            warning=True,
         )
 
 
@@ -31,20 +36,49 @@ def _strategies(spec: Body) -> Iterator[Fault]:
     """CEL rules of the CRD: strategies that go together only in some ways."""
     fungibility = at(spec, "flavorFungibility") or {}
     fields = ("whenCanBorrow", "whenCanPreempt")
-    if "preference" in fungibility and any(fungibility.get(field) != "TryNextFlavor" for field in fields):
-        yield breaks(("spec", "flavorFungibility", "preference"), "`preference` needs every flavor to be tried",
-                     "write `TryNextFlavor` for `whenCanBorrow` and `whenCanPreempt`", key=True)
+    if "preference" in fungibility and any(
+        fungibility.get(field) != "TryNextFlavor" for field in fields
+    ):
+        yield breaks(
+            ("spec", "flavorFungibility", "preference"),
+            "`preference` needs every flavor to be tried",
+            "write `TryNextFlavor` for `whenCanBorrow` and `whenCanPreempt`",
+            key=True,
+        )
     borrowing = at(spec, "preemption", "borrowWithinCohort", "policy") or "Never"
-    if borrowing != "Never" and (at(spec, "preemption", "reclaimWithinCohort") or "Never") == "Never":
-        yield breaks(("spec", "preemption", "borrowWithinCohort"), "it needs `reclaimWithinCohort`, which is `Never`",
-                     "write `reclaimWithinCohort: LowerPriority`, or `Any`", key=True)
+    if (
+        borrowing != "Never"
+        and (at(spec, "preemption", "reclaimWithinCohort") or "Never") == "Never"
+    ):
+        yield breaks(
+            ("spec", "preemption", "borrowWithinCohort"),
+            "it needs `reclaimWithinCohort`, which is `Never`",
+            "write `reclaimWithinCohort: LowerPriority`, or `Any`",
+            key=True,
+        )
 
 
 def _admission_flavors(spec: Body, groups: list[Body]) -> Iterator[Fault]:
-    flavors = {str(flavor.get("name")) for group in groups for flavor in items(group, "flavors")}
-    for index, strategy in enumerate(items(spec, "admissionChecksStrategy", "admissionChecks")):
+    flavors = {
+        str(flavor.get("name"))
+        for group in groups
+        for flavor in items(group, "flavors")
+    }
+    for index, strategy in enumerate(
+        items(spec, "admissionChecksStrategy", "admissionChecks")
+    ):
         for place, name in enumerate(strategy.get("onFlavors") or ()):
             if name not in flavors:
-                path = ("spec", "admissionChecksStrategy", "admissionChecks", index, "onFlavors", place)
-                yield refused(path, f"flavor `{name}` is not one of this queue",
-                                  nearest(str(name), flavors, "name one of its flavors"))
+                path = (
+                    "spec",
+                    "admissionChecksStrategy",
+                    "admissionChecks",
+                    index,
+                    "onFlavors",
+                    place,
+                )
+                yield refused(
+                    path,
+                    f"flavor `{name}` is not one of this queue",
+                    nearest(str(name), flavors, "name one of its flavors"),
+                )

@@ -22,6 +22,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from resource_groups(items(spec, "resourceGroups"), in_cohort=bool(parent))
     if parent and parent == at(body, "metadata", "name"):
         yield refused(
-            ("spec", "parentName" if "parentName" in spec else "parent"), f"cohort `{parent}` is its own parent",
+            ("spec", "parentName" if "parentName" in spec else "parent"),
+            f"cohort `{parent}` is its own parent",
             help="name another cohort, or leave it out",
         )

@@ -19,16 +19,34 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from data_keys("data", texts)
     yield from data_keys("binaryData", binaries)
     for key in sorted(set(texts) & set(binaries)):
-        yield refused(("binaryData", key), f"`{key}` is also in `data`", key=True, help="keep it in one of them")
+        yield refused(
+            ("binaryData", key),
+            f"`{key}` is also in `data`",
+            key=True,
+            help="keep it in one of them",
+        )
     for key, text in texts.items():
-        if key.endswith(".json") and isinstance(text, str) and (problem := _not_json(text)):
-            yield never_works(("data", key), f"`{key}` is no JSON: {problem}", "mend the text", key=True)
+        if (
+            key.endswith(".json")
+            and isinstance(text, str)
+            and (problem := _not_json(text))
+        ):
+            yield never_works(
+                ("data", key),
+                f"`{key}` is no JSON: {problem}",
+                "mend the text",
+                key=True,
+            )
     size = sum(len(str(value).encode()) for value in texts.values()) + sum(
         len(str(value)) * 3 // 4 for value in binaries.values()
     )
     if size > MOST_BYTES:
-        yield refused(("data",), f"{size} bytes are more than the {MOST_BYTES} that a ConfigMap holds", key=True,
-                      help="split it into several")
+        yield refused(
+            ("data",),
+            f"{size} bytes are more than the {MOST_BYTES} that a ConfigMap holds",
+            key=True,
+            help="split it into several",
+        )
 
 
 def _not_json(text: str) -> str:

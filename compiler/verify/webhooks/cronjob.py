@@ -14,7 +14,13 @@ GROUP = "batch"
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    yield from job_spec(("spec", "jobTemplate", "spec"), at(body, "spec", "jobTemplate", "spec") or {})
+    yield from job_spec(
+        ("spec", "jobTemplate", "spec"), at(body, "spec", "jobTemplate", "spec") or {}
+    )
     schedule = str(at(body, "spec", "schedule"))
     if "TZ=" in schedule:
-        yield refused(("spec", "schedule"), "the schedule names a time zone", "name it in `timeZone`")
+        yield refused(
+            ("spec", "schedule"),
+            "the schedule names a time zone",
+            "name it in `timeZone`",
+        )

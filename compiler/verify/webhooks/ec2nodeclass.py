@@ -20,9 +20,14 @@ from compiler.verify.webhooks._nodeclass import rules as crd_rules
 GROUP = "karpenter.k8s.aws"
 # field -> (a key that stands alone, the keys that it excludes)
 _ALONE: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {
-    "capacityReservationSelectorTerms": (("id", frozenset({"tags", "ownerID", "instanceMatchCriteria"})),),
+    "capacityReservationSelectorTerms": (
+        ("id", frozenset({"tags", "ownerID", "instanceMatchCriteria"})),
+    ),
     "subnetSelectorTerms": (("id", frozenset({"tags"})),),
-    "securityGroupSelectorTerms": (("id", frozenset({"tags", "name"})), ("name", frozenset({"tags", "id"}))),
+    "securityGroupSelectorTerms": (
+        ("id", frozenset({"tags", "name"})),
+        ("name", frozenset({"tags", "id"})),
+    ),
 }
 
 
@@ -35,25 +40,38 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from _evictions(at(spec, "kubelet") or {})
 
 
-def _term(path: Path, term: dict[str, Any], rules: tuple[tuple[str, frozenset[str]], ...]) -> Iterator[Fault]:
+def _term(
+    path: Path, term: dict[str, Any], rules: tuple[tuple[str, frozenset[str]], ...]
+) -> Iterator[Fault]:
     present = {key for key, value in term.items() if value}
     for alone, excluded in rules:
         if alone in present and (others := sorted(present & excluded)):
             named = listed(others)
-            yield refused(path, f"a term with `{alone}` also has {named}", f"keep `{alone}`, or select by the others")
+            yield refused(
+                path,
+                f"a term with `{alone}` also has {named}",
+                f"keep `{alone}`, or select by the others",
+            )
             return
     if present <= {"ownerID"}:
-        yield refused(path, "a term selects nothing by itself", "give it `id` or `tags`")
+        yield refused(
+            path, "a term selects nothing by itself", "give it `id` or `tags`"
+        )
 
 
 def _evictions(kubelet: dict[str, Any]) -> Iterator[Fault]:
     """Soft thresholds and grace periods come in pairs; without the second map the CRD's rule fails to evaluate."""
-    soft, grace = (at(kubelet, field) or {} for field in ("evictionSoft", "evictionSoftGracePeriod"))
+    soft, grace = (
+        at(kubelet, field) or {}
+        for field in ("evictionSoft", "evictionSoftGracePeriod")
+    )
     for field, these, others, other in (
         ("evictionSoft", soft, grace, "evictionSoftGracePeriod"),
         ("evictionSoftGracePeriod", grace, soft, "evictionSoft"),
     ):
         for key in sorted(set(these) - set(others)):
             yield refused(
-                ("spec", "kubelet", field, key), f"`{key}` is not in `{other}`", "give it in both, or in none"
+                ("spec", "kubelet", field, key),
+                f"`{key}` is not in `{other}`",
+                "give it in both, or in none",
             )

@@ -22,14 +22,26 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     yield from exactly_one(("spec",), spec, ("chart", "chartRef"))
     if seconds(spec.get("interval")) == 0:
-        yield refused(("spec", "interval"), "an interval of 0 never ends", help="write an interval like `10m`")
+        yield refused(
+            ("spec", "interval"),
+            "an interval of 0 never ends",
+            help="write an interval like `10m`",
+        )
     if at(spec, "kubeConfig") is not None:
-        yield from exactly_one(("spec", "kubeConfig"), spec["kubeConfig"], ("secretRef", "configMapRef"))
+        yield from exactly_one(
+            ("spec", "kubeConfig"), spec["kubeConfig"], ("secretRef", "configMapRef")
+        )
     yield from _strategies(spec)
     name = spec.get("releaseName")
-    if isinstance(name, str) and len(name) <= MOST and not SYNTAXES["dns-subdomain"].accepts(name):
+    if (
+        isinstance(name, str)
+        and len(name) <= MOST
+        and not SYNTAXES["dns-subdomain"].accepts(name)
+    ):
         yield refused(
-            ("spec", "releaseName"), f"`{name}` is not a release name", f"use {SYNTAXES['dns-subdomain'].help}"
+            ("spec", "releaseName"),
+            f"`{name}` is not a release name",
+            f"use {SYNTAXES['dns-subdomain'].help}",
         )
     if name is None:
         yield from _derived_name(body, spec)
@@ -39,9 +51,16 @@ def _strategies(spec: Body) -> Iterator[Fault]:
     """``retryInterval`` belongs to one strategy (rules of the definition)."""
     for action in ("install", "upgrade"):
         strategy = at(spec, action, "strategy") or {}
-        if strategy.get("retryInterval") is not None and strategy.get("name") != _RETRYING:
-            yield breaks(("spec", action, "strategy", "retryInterval"), f"`{strategy.get('name')}` has no interval",
-                         f"remove it, or write `name: {_RETRYING}`", key=True)
+        if (
+            strategy.get("retryInterval") is not None
+            and strategy.get("name") != _RETRYING
+        ):
+            yield breaks(
+                ("spec", action, "strategy", "retryInterval"),
+                f"`{strategy.get('name')}` has no interval",
+                f"remove it, or write `name: {_RETRYING}`",
+                key=True,
+            )
 
 
 def _derived_name(body: Body, spec: Body) -> Iterator[Fault]:
@@ -53,5 +72,10 @@ def _derived_name(body: Body, spec: Body) -> Iterator[Fault]:
     own = str(at(body, "metadata", "name") or "")
     derived = f"{spec['targetNamespace']}-{own}" if spec.get("targetNamespace") else own
     if len(derived) > MOST:
-        fault = too_long(("metadata", "name"), derived, MOST, "the name of the Helm release is cut and gets a hash")
+        fault = too_long(
+            ("metadata", "name"),
+            derived,
+            MOST,
+            "the name of the Helm release is cut and gets a hash",
+        )
         yield replace(fault, help="set `releaseName`", warning=True)

@@ -20,19 +20,46 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
 
 
 def job_spec(
-    path: Path, spec: Any, *, restart_defaulted: bool = False, volumes: AbstractSet[str] = frozenset()
+    path: Path,
+    spec: Any,
+    *,
+    restart_defaulted: bool = False,
+    volumes: AbstractSet[str] = frozenset(),
 ) -> Iterator[Fault]:
     """Faults of a Job's spec. ``restart_defaulted``: a webhook fills in the restart policy, as JobSet's does;
     ``volumes``: volumes that somebody else gives the pods."""
-    told = not restart_defaulted or at(spec, "template", "spec", "restartPolicy") is not None
-    yield from template((*path, "template"), at(spec, "template"), job=told, volumes=volumes)
+    told = (
+        not restart_defaulted
+        or at(spec, "template", "spec", "restartPolicy") is not None
+    )
+    yield from template(
+        (*path, "template"), at(spec, "template"), job=told, volumes=volumes
+    )
     if node := at(spec, "template", "spec", "nodeName"):
         # past the scheduler: Karpenter launches nothing for such a pod, and all pods of the job land on one node
-        yield never_works((*path, "template", "spec", "nodeName"), f"every pod of the job is bound to node `{node}`",
-                          "remove `nodeName`, and select nodes by a label", warning=True)
-    if at(spec, "completionMode") == "Indexed" and restart_defaulted is False and at(spec, "completions") is None:
-        yield refused((*path, "completions"), "an Indexed Job needs `completions`",
-                      help="write `completions`, equal to `parallelism`")
-    if at(spec, "podFailurePolicy") and at(spec, "template", "spec", "restartPolicy") == "OnFailure":
-        yield refused((*path, "podFailurePolicy"), "`podFailurePolicy` needs restart policy `Never`", key=True,
-                      help="write `restartPolicy: Never` in the pod template")
+        yield never_works(
+            (*path, "template", "spec", "nodeName"),
+            f"every pod of the job is bound to node `{node}`",
+            "remove `nodeName`, and select nodes by a label",
+            warning=True,
+        )
+    if (
+        at(spec, "completionMode") == "Indexed"
+        and restart_defaulted is False
+        and at(spec, "completions") is None
+    ):
+        yield refused(
+            (*path, "completions"),
+            "an Indexed Job needs `completions`",
+            help="write `completions`, equal to `parallelism`",
+        )
+    if (
+        at(spec, "podFailurePolicy")
+        and at(spec, "template", "spec", "restartPolicy") == "OnFailure"
+    ):
+        yield refused(
+            (*path, "podFailurePolicy"),
+            "`podFailurePolicy` needs restart policy `Never`",
+            key=True,
+            help="write `restartPolicy: Never` in the pod template",
+        )

@@ -20,7 +20,11 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from pod_name_faults(
         str(at(body, "metadata", "name") or ""),
         [
-            (str(job.get("name")), int(job.get("replicas") or 1), int(at(job, "template", "spec", "parallelism") or 1))
+            (
+                str(job.get("name")),
+                int(job.get("replicas") or 1),
+                int(at(job, "template", "spec", "parallelism") or 1),
+            )
             for job in items(spec, "replicatedJobs")
         ],
     )

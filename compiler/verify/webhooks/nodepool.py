@@ -27,8 +27,13 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     for index, requirement in enumerate(items(template, "spec", "requirements")):
         path = (*_TEMPLATE, "spec", "requirements", index)
         yield from _syntax((*path, "key"), "label-key", requirement.get("key"))
-        compared = requirement.get("operator") not in ("In", "NotIn")  # with a number: the CRD's rules
-        for place, value in enumerate(() if compared else requirement.get("values") or ()):
+        compared = requirement.get("operator") not in (
+            "In",
+            "NotIn",
+        )  # with a number: the CRD's rules
+        for place, value in enumerate(
+            () if compared else requirement.get("values") or ()
+        ):
             yield from _syntax((*path, "values", place), "label-value", value)
     for field in ("taints", "startupTaints"):
         yield from _taints((*_TEMPLATE, "spec", field), items(template, "spec", field))
@@ -38,11 +43,16 @@ def _taints(path: Path, taints: list[Body]) -> Iterator[Fault]:
     seen: dict[tuple[str, str], int] = {}
     for index, taint in enumerate(taints):
         yield from _syntax((*path, index, "key"), "label-key", taint.get("key"))
-        yield from _syntax((*path, index, "value"), "label-value", taint.get("value") or "")
+        yield from _syntax(
+            (*path, index, "value"), "label-value", taint.get("value") or ""
+        )
         identity = (str(taint.get("key")), str(taint.get("effect")))
         if seen.setdefault(identity, index) != index:
-            yield refused((*path, index), f"taint `{identity[0]}:{identity[1]}` is already item {seen[identity]}",
-                          help="remove one of the two")
+            yield refused(
+                (*path, index),
+                f"taint `{identity[0]}:{identity[1]}` is already item {seen[identity]}",
+                help="remove one of the two",
+            )
 
 
 def _syntax(path: Path, name: str, text: object) -> Iterator[Fault]:

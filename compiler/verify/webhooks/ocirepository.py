@@ -13,6 +13,13 @@ GROUP = "source.toolkit.fluxcd.io"
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    for field, example in (("url", "oci://ghcr.io/org/charts/name"), ("interval", "10m")):
+    for field, example in (
+        ("url", "oci://ghcr.io/org/charts/name"),
+        ("interval", "10m"),
+    ):
         if at(body, "spec", field) is None:
-            yield breaks(("spec", field), f"an OCIRepository without `{field}`", f"write `{field}: {example}`")
+            yield breaks(
+                ("spec", field),
+                f"an OCIRepository without `{field}`",
+                f"write `{field}: {example}`",
+            )

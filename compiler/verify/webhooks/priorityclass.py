@@ -18,7 +18,14 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     name, value = str(at(body, "metadata", "name") or ""), at(body, "value")
     if name.startswith("system-"):
         if _SYSTEM.get(name) != value:
-            yield refused(("metadata", "name"), f"`{name}` has the prefix `system-`, which is reserved", "rename it")
+            yield refused(
+                ("metadata", "name"),
+                f"`{name}` has the prefix `system-`, which is reserved",
+                "rename it",
+            )
     elif isinstance(value, int) and value > _MOST:
-        yield refused(("value",), f"priority {value} is above {_MOST}, the most of a class that is not the system's",
-                      help=f"write at most {_MOST}")
+        yield refused(
+            ("value",),
+            f"priority {value} is above {_MOST}, the most of a class that is not the system's",
+            help=f"write at most {_MOST}",
+        )

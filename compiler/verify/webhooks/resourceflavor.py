@@ -16,8 +16,12 @@ _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     if "topologyName" in spec and not spec.get("nodeLabels"):
-        yield breaks(("spec", "topologyName"), "a flavor with a topology needs `nodeLabels`",
-                     "add the labels of its nodes", key=True)
+        yield breaks(
+            ("spec", "topologyName"),
+            "a flavor with a topology needs `nodeLabels`",
+            "add the labels of its nodes",
+            key=True,
+        )
     for index, taint in enumerate(items(spec, "nodeTaints")):
         yield from _effect(("spec", "nodeTaints", index, "effect"), taint.get("effect"))
     for index, each in enumerate(items(spec, "tolerations")):
@@ -27,19 +31,35 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
 def _toleration(path: tuple[str | int, ...], each: Body) -> Iterator[Fault]:
     operator = each.get("operator")
     if operator not in (None, "Equal", "Exists"):
-        yield breaks((*path, "operator"), f"`{operator}` is no operator of a toleration", "write `Exists` or `Equal`")
+        yield breaks(
+            (*path, "operator"),
+            f"`{operator}` is no operator of a toleration",
+            "write `Exists` or `Equal`",
+        )
     elif operator == "Exists" and "value" in each:
         help = "remove the value, or write `Equal`"
-        yield breaks((*path, "value"), "a value beside operator `Exists`", help, key=True)
+        yield breaks(
+            (*path, "value"), "a value beside operator `Exists`", help, key=True
+        )
     elif operator != "Exists" and "key" not in each:
-        yield breaks(path, "a toleration without key needs operator `Exists`", "add the key, or write `Exists`")
+        yield breaks(
+            path,
+            "a toleration without key needs operator `Exists`",
+            "add the key, or write `Exists`",
+        )
     if "effect" in each:
         yield from _effect((*path, "effect"), each["effect"])
     if "tolerationSeconds" in each and each.get("effect") != "NoExecute":
-        yield breaks((*path, "tolerationSeconds"), "`tolerationSeconds` counts for effect `NoExecute` only",
-                     "remove it, or write the effect", key=True)
+        yield breaks(
+            (*path, "tolerationSeconds"),
+            "`tolerationSeconds` counts for effect `NoExecute` only",
+            "remove it, or write the effect",
+            key=True,
+        )
 
 
 def _effect(path: tuple[str | int, ...], effect: object) -> Iterator[Fault]:
     if effect not in _EFFECTS:
-        yield breaks(path, f"`{effect}` is no effect of a taint", nearest(str(effect), _EFFECTS))
+        yield breaks(
+            path, f"`{effect}` is no effect of a taint", nearest(str(effect), _EFFECTS)
+        )

@@ -24,5 +24,8 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
             b64decode(str(value), validate=True)
         except binascii.Error:
             yield refused(
-                ("data", key), f"the value of `{key}` is not base64", "write plain text in `stringData`", key=True
+                ("data", key),
+                f"the value of `{key}` is not base64",
+                "write plain text in `stringData`",
+                key=True,
             )

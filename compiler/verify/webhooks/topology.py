@@ -19,11 +19,23 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     for index, level in enumerate(items(body, "spec", "levels")):
         if not syntax.accepts(str(level.get("nodeLabel"))):
             yield refused(
-                ("spec", "levels", index, "nodeLabel"), syntax.breach(str(level.get("nodeLabel"))), f"use {syntax.help}"
+                ("spec", "levels", index, "nodeLabel"),
+                syntax.breach(str(level.get("nodeLabel"))),
+                f"use {syntax.help}",
             )
     labels = [level.get("nodeLabel") for level in items(body, "spec", "levels")]
     for index, label in enumerate(labels):
         if labels.index(label) != index:
-            yield breaks(("spec", "levels", index, "nodeLabel"), f"level `{label}` is there twice", "remove one")
-        elif label == HOSTNAME and index != len(labels) - 1 and labels.count(label) == 1:
-            yield breaks(("spec", "levels", index, "nodeLabel"), f"`{label}` is not the lowest level", "put it last")
+            yield breaks(
+                ("spec", "levels", index, "nodeLabel"),
+                f"level `{label}` is there twice",
+                "remove one",
+            )
+        elif (
+            label == HOSTNAME and index != len(labels) - 1 and labels.count(label) == 1
+        ):
+            yield breaks(
+                ("spec", "levels", index, "nodeLabel"),
+                f"`{label}` is not the lowest level",
+                "put it last",
+            )

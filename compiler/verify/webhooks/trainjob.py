@@ -22,21 +22,39 @@ from compiler.verify.webhooks._topology import topology
 
 GROUP = "trainer.kubeflow.org"
 RESERVED = {
-    "torch": ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"),
+    "torch": (
+        "PET_NNODES",
+        "PET_NPROC_PER_NODE",
+        "PET_NODE_RANK",
+        "PET_MASTER_ADDR",
+        "PET_MASTER_PORT",
+    ),
     "mpi": (
-        "OMPI_MCA_orte_default_hostfile", "OMPI_MCA_plm_rsh_args", "OMPI_MCA_orte_keep_fqdn_hostnames",
+        "OMPI_MCA_orte_default_hostfile",
+        "OMPI_MCA_plm_rsh_args",
+        "OMPI_MCA_orte_keep_fqdn_hostnames",
         "OMPI_MCA_orte_set_default_slots",
     ),
-    "xgboost": ("DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"),
-}  # fmt: skip
-_MANAGER = re.compile(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+\Z")
+    "xgboost": (
+        "DMLC_TRACKER_URI",
+        "DMLC_TRACKER_PORT",
+        "DMLC_TASK_ID",
+        "DMLC_NUM_WORKER",
+    ),
+}
+_MANAGER = re.compile(
+    r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+\Z"
+)
 _OWN_ENV = frozenset(CONTAINER.values())
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     found = _runtime(body, lookup)
-    jobs = {str(job.get("name")): job for job in items(found, "spec", "template", "spec", "replicatedJobs")}
+    jobs = {
+        str(job.get("name")): job
+        for job in items(found, "spec", "template", "spec", "replicatedJobs")
+    }
     yield from _rules(spec)
     yield from _trainer(at(spec, "trainer") or {}, found)
     yield from _initializers(at(spec, "initializer") or {}, jobs)
@@ -44,7 +62,9 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     for index, patch in enumerate(items(spec, "runtimePatches")):
         yield from _patch(("spec", "runtimePatches", index), patch, jobs, claims)
     for index, override in enumerate(items(spec, "podTemplateOverrides")):
-        yield from _override(("spec", "podTemplateOverrides", index), override, jobs, claims)
+        yield from _override(
+            ("spec", "podTemplateOverrides", index), override, jobs, claims
+        )
     yield from _names(body, found, jobs)
 
 
@@ -55,27 +75,46 @@ _URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://.+)?\Z")
 def _rules(spec: Body) -> Iterator[Fault]:
     """CEL rules of the CRD (Trainer v2.3.0)."""
     if spec.get("managedBy") not in (None, *_CONTROLLERS):
-        yield breaks(("spec", "managedBy"), f"nobody is called `{spec['managedBy']}`", "leave `managedBy` out")
+        yield breaks(
+            ("spec", "managedBy"),
+            f"nobody is called `{spec['managedBy']}`",
+            "leave `managedBy` out",
+        )
     for part in ("dataset", "model"):
         uri = at(spec, "initializer", part, "storageUri")
         if isinstance(uri, str) and not _URI.match(uri):
-            yield breaks(("spec", "initializer", part, "storageUri"), f"`{uri}` is no URI", "write it as `s3://…`")
+            yield breaks(
+                ("spec", "initializer", part, "storageUri"),
+                f"`{uri}` is no URI",
+                "write it as `s3://…`",
+            )
 
 
 def _runtime(body: Body, lookup: Lookup) -> Body | None:
     reference = at(body, "spec", "runtimeRef") or {}
     kind = str(reference.get("kind") or "ClusterTrainingRuntime")
-    namespace = "" if kind == "ClusterTrainingRuntime" else str(at(body, "metadata", "namespace") or "")
+    namespace = (
+        ""
+        if kind == "ClusterTrainingRuntime"
+        else str(at(body, "metadata", "namespace") or "")
+    )
     return lookup(GROUP, kind, namespace, str(reference.get("name") or ""))
 
 
 def _trainer(trainer: Body, found: Body | None) -> Iterator[Fault]:
-    policy = next((name for name in RESERVED if at(found, "spec", "mlPolicy", name) is not None), "")
+    policy = next(
+        (name for name in RESERVED if at(found, "spec", "mlPolicy", name) is not None),
+        "",
+    )
     for index, variable in enumerate(items(trainer, "env")):
         if variable.get("name") in RESERVED.get(policy, ()):
             message = f"`{variable['name']}` is set by Trainer for `{policy}`"
-            yield refused(("spec", "trainer", "env", index, "name"), message, "leave it out")
-    yield from resources(("spec", "trainer", "resourcesPerNode"), trainer.get("resourcesPerNode"))
+            yield refused(
+                ("spec", "trainer", "env", index, "name"), message, "leave it out"
+            )
+    yield from resources(
+        ("spec", "trainer", "resourcesPerNode"), trainer.get("resourcesPerNode")
+    )
 
 
 def _initializers(initializer: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
@@ -87,61 +126,111 @@ def _initializers(initializer: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
         path: Path = ("spec", "initializer", part)
         containers = {
             str(container.get("name")): container
-            for container in items(jobs.get(name), "template", "spec", "template", "spec", "containers")
+            for container in items(
+                jobs.get(name), "template", "spec", "template", "spec", "containers"
+            )
         }
         if name not in containers:
-            what = "container of that name in its job" if name in jobs else "replicated job"
-            yield refused(path, f"the runtime has no {what} `{name}`", "choose a runtime that has it", key=True)
+            what = (
+                "container of that name in its job"
+                if name in jobs
+                else "replicated job"
+            )
+            yield refused(
+                path,
+                f"the runtime has no {what} `{name}`",
+                "choose a runtime that has it",
+                key=True,
+            )
             return  # a runtime without one rarely has the other
-        elif not any(mount.get("name") == "initializer" for mount in items(containers[name], "volumeMounts")):
-            yield refused(path, f"container `{name}` of the runtime mounts no volume `initializer`", key=True,
-                          help="choose a runtime whose initializer mounts it, or add the mount")
+        elif not any(
+            mount.get("name") == "initializer"
+            for mount in items(containers[name], "volumeMounts")
+        ):
+            yield refused(
+                path,
+                f"container `{name}` of the runtime mounts no volume `initializer`",
+                key=True,
+                help="choose a runtime whose initializer mounts it, or add the mount",
+            )
 
 
-def _patch(path: Path, patch: Body, jobs: dict[str, Body], claims: set[str]) -> Iterator[Fault]:
+def _patch(
+    path: Path, patch: Body, jobs: dict[str, Body], claims: set[str]
+) -> Iterator[Fault]:
     manager = str(patch.get("manager") or "")
     if not _MANAGER.match(manager):
-        yield refused((*path, "manager"), f"`{manager}` is not a path with a domain", "write it as `DOMAIN/NAME`")
+        yield refused(
+            (*path, "manager"),
+            f"`{manager}` is not a path with a domain",
+            "write it as `DOMAIN/NAME`",
+        )
     inner: Path = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
     for index, job in enumerate(items(patch, *inner)):
         here = (*path, *inner, index)
         name = str(job.get("name"))
         if jobs and name not in jobs:
-            message = f"the runtime has no replicated job `{name}`: no JobSet can be made"
-            yield never_works((*here, "name"), message, nearest(name, jobs, "name one that it has"))
+            message = (
+                f"the runtime has no replicated job `{name}`: no JobSet can be made"
+            )
+            yield never_works(
+                (*here, "name"), message, nearest(name, jobs, "name one that it has")
+            )
         elif job.get("template"):
             pod: Path = ("template", "spec", "template")
-            yield from _pod((*here, *pod), at(job, *pod) or {}, at(jobs.get(name), *pod), claims)
+            yield from _pod(
+                (*here, *pod), at(job, *pod) or {}, at(jobs.get(name), *pod), claims
+            )
 
 
-def _override(path: Path, override: Body, jobs: dict[str, Body], claims: set[str]) -> Iterator[Fault]:
+def _override(
+    path: Path, override: Body, jobs: dict[str, Body], claims: set[str]
+) -> Iterator[Fault]:
     """Trainer 2.1's form of a patch (trainer v2.1.0, jobset plugin)."""
     for index, target in enumerate(items(override, "targetJobs")):
         name = str(target.get("name"))
         if jobs and name not in jobs:
-            yield refused((*path, "targetJobs", index, "name"), f"the runtime has no replicated job `{name}`",
-                          nearest(name, jobs, "name one that it has"))
+            yield refused(
+                (*path, "targetJobs", index, "name"),
+                f"the runtime has no replicated job `{name}`",
+                nearest(name, jobs, "name one that it has"),
+            )
             return
-        yield from _pod(path, override, at(jobs.get(name), "template", "spec", "template"), claims)
+        yield from _pod(
+            path, override, at(jobs.get(name), "template", "spec", "template"), claims
+        )
 
 
 def _pod(path: Path, patch: Body, template: Any, claims: set[str]) -> Iterator[Fault]:
     """Faults of a pod patch, against the runtime's pod template if that is known."""
     for field in ("containers", "initContainers"):
-        known = {str(container.get("name")) for container in items(template, "spec", field)}
+        known = {
+            str(container.get("name")) for container in items(template, "spec", field)
+        }
         for index, container in enumerate(items(patch, "spec", field)):
             here = (*path, "spec", field, index)
             name = str(container.get("name"))
             if template is not None and name not in known:
                 message = f"the runtime has no `{name}` in `{field}`: a container without image would be added"
-                yield never_works((*here, "name"), message, nearest(name, known, "name one that it has"))
+                yield never_works(
+                    (*here, "name"),
+                    message,
+                    nearest(name, known, "name one that it has"),
+                )
             if container.get("env") and name in _OWN_ENV:
                 yield refused(
-                    (*here, "env"), f"`env` of container `{name}` cannot be patched", _env_help(name), key=True
+                    (*here, "env"),
+                    f"`env` of container `{name}` cannot be patched",
+                    _env_help(name),
+                    key=True,
                 )
             yield from _mounts(here, container, patch, template, claims)
-    yield from tolerations((*path, "spec", "tolerations"), items(patch, "spec", "tolerations"))
-    yield from topology((*path, "metadata", "annotations"), at(patch, "metadata", "annotations"))
+    yield from tolerations(
+        (*path, "spec", "tolerations"), items(patch, "spec", "tolerations")
+    )
+    yield from topology(
+        (*path, "metadata", "annotations"), at(patch, "metadata", "annotations")
+    )
 
 
 def _env_help(name: str) -> str:
@@ -152,10 +241,16 @@ def _env_help(name: str) -> str:
     )
 
 
-def _mounts(path: Path, container: Body, patch: Body, template: Any, claims: set[str]) -> Iterator[Fault]:
+def _mounts(
+    path: Path, container: Body, patch: Body, template: Any, claims: set[str]
+) -> Iterator[Fault]:
     if template is None:
         return
-    volumes = {str(each.get("name")) for source in (patch, template) for each in items(source, "spec", "volumes")}
+    volumes = {
+        str(each.get("name"))
+        for source in (patch, template)
+        for each in items(source, "spec", "volumes")
+    }
     volumes |= claims
     for index, mount in enumerate(items(container, "volumeMounts")):
         name = str(mount.get("name"))
@@ -171,13 +266,19 @@ def _names(body: Body, found: Body | None, jobs: dict[str, Body]) -> Iterator[Fa
     """The pods of step `trainer` are as many as nodes; without the runtime it is taken to be called `node`, as
     Trainer's own are.
     """
-    said = (at(body, "spec", "trainer", "numNodes"), at(found, "spec", "mlPolicy", "numNodes"))
+    said = (
+        at(body, "spec", "trainer", "numNodes"),
+        at(found, "spec", "mlPolicy", "numNodes"),
+    )
     nodes = next((each for each in said if isinstance(each, int) and each), 1)
     shape = [
         (
             name,
             1,
-            nodes if at(job, "template", "metadata", "labels", ANCESTOR) == "trainer" or name == "node" else 1,
+            nodes
+            if at(job, "template", "metadata", "labels", ANCESTOR) == "trainer"
+            or name == "node"
+            else 1,
         )
         for name, job in jobs.items()
     ] or [("node", 1, nodes)]
