@@ -25,14 +25,9 @@ ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 def in_cluster():
     """Address of the API server and a TLS context that trusts it."""
-    host, port = (
-        os.environ["KUBERNETES_SERVICE_HOST"],
-        os.environ["KUBERNETES_SERVICE_PORT"],
-    )
+    host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
     host = f"[{host}]" if ":" in host else host
-    return f"https://{host}:{port}", ssl.create_default_context(
-        cafile=f"{ACCOUNT}/ca.crt"
-    )
+    return f"https://{host}:{port}", ssl.create_default_context(cafile=f"{ACCOUNT}/ca.crt")
 
 
 def token():
@@ -50,9 +45,7 @@ def call(server, context, method, path, body=None):
     headers = {"Authorization": f"Bearer {token()}", "Accept": "application/json"}
     if data:
         headers["Content-Type"] = "application/merge-patch+json"
-    request = urllib.request.Request(
-        server + path, data=data, headers=headers, method=method
-    )
+    request = urllib.request.Request(server + path, data=data, headers=headers, method=method)
     with urllib.request.urlopen(request, context=context, timeout=30) as answer:
         return json.load(answer)
 
@@ -61,9 +54,7 @@ def nodes(server, context):
     """All nodes, page by page."""
     more = ""
     while True:
-        query = urllib.parse.urlencode(
-            {"limit": 500, **({"continue": more} if more else {})}
-        )
+        query = urllib.parse.urlencode({"limit": 500, **({"continue": more} if more else {})})
         page = call(server, context, "GET", f"/api/v1/nodes?{query}")
         yield from page["items"]
         more = page["metadata"].get("continue")
@@ -80,9 +71,7 @@ def wanted(node, conditions, key):
     boot = status.get("nodeInfo", {}).get("bootID", "")
     mark = (node["metadata"].get("annotations") or {}).get(key)
     marked_boot, _, marked_since = (mark or "").partition(" ")
-    found = [
-        each for each in status.get("conditions") or [] if each["type"] in conditions
-    ]
+    found = [each for each in status.get("conditions") or [] if each["type"] in conditions]
     sick = next((each for each in found if each["status"] == "True"), None)
     if sick is not None:
         since = sick.get("lastTransitionTime", "")
@@ -110,23 +99,13 @@ def sweep(server, context, conditions, key):
         taints, mark, why = change
         name, version = node["metadata"]["name"], node["metadata"]["resourceVersion"]
         # With the resourceVersion, a taint that somebody sets meanwhile is not lost: the patch is refused.
-        patch = {
-            "metadata": {"resourceVersion": version, "annotations": {key: mark}},
-            "spec": {"taints": taints},
-        }
+        patch = {"metadata": {"resourceVersion": version, "annotations": {key: mark}}, "spec": {"taints": taints}}
         try:
             call(server, context, "PATCH", f"/api/v1/nodes/{name}", patch)
         except urllib.error.HTTPError as problem:
-            if problem.code not in (
-                404,
-                409,
-            ):  # gone, or changed meanwhile: the next sweep looks again
+            if problem.code not in (404, 409):  # gone, or changed meanwhile: the next sweep looks again
                 refused += 1
-                print(
-                    f"{name}: patch refused: {problem.code} {reason(problem)}",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                print(f"{name}: patch refused: {problem.code} {reason(problem)}", file=sys.stderr, flush=True)
             continue
         print(f"{name}: taints {[each['key'] for each in taints]}: {why}", flush=True)
     return refused
@@ -145,13 +124,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--condition", action="append", required=True)
     parser.add_argument("--taint", required=True)
-    parser.add_argument(
-        "--every", type=float, default=10.0, help="seconds between two sweeps"
-    )
+    parser.add_argument("--every", type=float, default=10.0, help="seconds between two sweeps")
     parser.add_argument("--once", action="store_true")
-    parser.add_argument(
-        "--server", help="address of the API server, instead of the cluster's own"
-    )
+    parser.add_argument("--server", help="address of the API server, instead of the cluster's own")
     options = parser.parse_args()
     server, context = (options.server, None) if options.server else in_cluster()
     while True:
