@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan import Plan
-from compiler.plan.jobs import MISSPELT, Container, TrainJob
-from compiler.plan.nodes import Taint, Toleration
 from compiler.policy.rule import Finding, rule
 from compiler.source import Route
+from compiler.subjects.jobs.plan import MISSPELT, Container, Runtime, TrainJob
+from compiler.subjects.pools.plan import NodePool, Taint, Toleration
+from compiler.subjects.queues.plan import ClusterQueue, Flavor
 
 
 @rule("EFA004")
@@ -28,26 +29,29 @@ def device_key_misspelt(plan: Plan) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    pods = [each.pod for runtime in plan.runtimes for each in runtime.jobs]
+    pods = [each.pod for runtime in plan.of(Runtime) for each in runtime.jobs]
     askers: list[TrainJob | Container] = [
-        *plan.jobs,
+        *plan.of(TrainJob),
         *(each for pod in pods for each in pod.containers),
     ]
     for asker in askers:
         yield from _asked(asker)
-    for group in (each for queue in plan.cluster_queues for each in queue.groups):
+    for group in (each for queue in plan.of(ClusterQueue) for each in queue.groups):
         for index, name in enumerate(group.covered):
             yield from _judge(name, group.where("covered") / index)
     tolerating: list[tuple[tuple[Taint | Toleration, ...], Route]] = [
         (pod.tolerations, pod.where("tolerations"))
-        for pod in (*pods, *(each.pod for job in plan.jobs for each in job.patches))
+        for pod in (
+            *pods,
+            *(each.pod for job in plan.of(TrainJob) for each in job.patches),
+        )
     ]
-    tolerating += [(each.taints, each.where("taints")) for each in plan.node_pools]
+    tolerating += [(each.taints, each.where("taints")) for each in plan.of(NodePool)]
     tolerating += [
-        (each.node_taints, each.where("node_taints")) for each in plan.flavors
+        (each.node_taints, each.where("node_taints")) for each in plan.of(Flavor)
     ]
     tolerating += [
-        (each.tolerations, each.where("tolerations")) for each in plan.flavors
+        (each.tolerations, each.where("tolerations")) for each in plan.of(Flavor)
     ]
     for several, at in tolerating:
         for index, each in enumerate(several):

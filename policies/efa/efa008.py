@@ -3,13 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.model.fit import huge_pages
+from compiler.model.offers import GroupPool
+from compiler.model.work import Work
 from compiler.plan import Quantity
-from compiler.plan.jobs import EFA, HUGEPAGES
-from compiler.policy.fit import huge_pages
-from compiler.policy.offers import GroupPool
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import EFA, HUGEPAGES
+from compiler.subjects.pools.plan import NodeOverlay
 
 
 @rule("EFA008", severity=Severity.WARNING, pods=True)
@@ -42,7 +43,7 @@ def huge_pages_missing(work: Work, world: World) -> Iterator[Finding]:
             for each in work.pools
         )
         blind = launched and not any(
-            HUGEPAGES in each.capacity for each in world.plan.node_overlays
+            HUGEPAGES in each.capacity for each in world.plan.of(NodeOverlay)
         )
         overlay = ", with a NodeOverlay that tells Karpenter of them" if blind else ""
         usual = Quantity.mib(5120)

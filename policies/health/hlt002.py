@@ -3,8 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan import Plan
-from compiler.plan.health import AGENT_CONDITIONS
 from compiler.policy.rule import Finding, rule
+from compiler.subjects.health.plan import (
+    AGENT_CONDITIONS,
+    ConditionTainter,
+    ProblemDetector,
+)
 
 
 @rule("HLT002")
@@ -28,10 +32,10 @@ def condition_without_consumer(plan: Plan) -> Iterator[Finding]:
     """
     if not plan.closed:
         return
-    consumed = {name for each in plan.tainters for name in each.conditions} | set(
-        AGENT_CONDITIONS
-    )
-    for detector in plan.detectors:
+    consumed = {
+        name for each in plan.of(ConditionTainter) for name in each.conditions
+    } | set(AGENT_CONDITIONS)
+    for detector in plan.of(ProblemDetector):
         for monitor in detector.monitors:
             for name in monitor.sets():
                 if name not in consumed:

@@ -3,10 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.delivery import HelmRelease
+from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
 from compiler.policy.world import World
+from compiler.subjects.cluster.plan import Cluster
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.pools.plan import NodePool
 
 
 @rule("HLT004", severity=Severity.WARNING)
@@ -28,16 +30,13 @@ def repair_without_agent(release: HelmRelease, world: World) -> Iterator[Finding
         release.values, "settings", "featureGates", "nodeRepair"
     ):
         return
-    addons = (
-        {each.name for each in world.plan.cluster.addons}
-        if world.plan.cluster
-        else set()
-    )
+    cluster = world.plan.one(Cluster)
+    addons = {addon.name for addon in cluster.addons} if cluster else set()
     if (
         world.plan.closed
         and not world.releases(AGENT)
         and AGENT not in addons
-        and any(world.accelerated(each) for each in world.plan.node_pools)
+        and any(world.accelerated(each) for each in world.plan.of(NodePool))
     ):
         yield Finding(
             "node repair is on without the node monitoring agent",

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.model.values import tolerations
 from compiler.plan import Plan
-from compiler.plan.cluster import Addon
-from compiler.plan.delivery import HelmRelease
-from compiler.plan.nodes import untolerated
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import tolerations
 from compiler.policy.world import World
 from compiler.source import Route
+from compiler.subjects.cluster.plan import Addon, Cluster
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.pools.plan import untolerated
 
 
 @rule("HLT005")
@@ -52,13 +52,16 @@ def dcgm_agent_untolerating(plan: Plan, world: World) -> Iterator[Finding]:
 
 def _agents(plan: Plan) -> Iterator[tuple[HelmRelease | Addon, Route]]:
     yield from (
-        (each, each.where("values")) for each in plan.releases if each.chart == _AGENT
+        (each, each.where("values"))
+        for each in plan.of(HelmRelease)
+        if each.chart == _AGENT
     )
-    if plan.cluster is not None:
-        place = plan.cluster.where("addons")
+    cluster = plan.one(Cluster)
+    if cluster is not None:
+        place = cluster.where("addons")
         yield from (
             (each, place / index)
-            for index, each in enumerate(plan.cluster.addons)
+            for index, each in enumerate(cluster.addons)
             if each.name == _AGENT
         )
 

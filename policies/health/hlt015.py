@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from compiler.catalog import version_key
 from compiler.diagnostics import Severity
-from compiler.plan.delivery import HelmRelease
+from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
 from compiler.policy.world import World
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.pools.plan import NodePool
 
 
 @rule("HLT015", severity=Severity.WARNING)
@@ -46,7 +47,7 @@ def repair_blocked(release: HelmRelease, world: World) -> Iterator[Finding]:
     pool = next(
         (
             each
-            for each in world.plan.node_pools
+            for each in world.plan.of(NodePool)
             if each.capacity_types == ("reserved",)
         ),
         None,

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.model.fit import node_room
+from compiler.model.work import Work
 from compiler.plan import Quantity
-from compiler.plan.jobs import HUGEPAGES
-from compiler.plan.nodes import POOL_LABEL
-from compiler.policy.fit import node_room
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import HUGEPAGES
+from compiler.subjects.pools.plan import POOL_LABEL, NodeShare
 
 
 @rule("LIM002", pods=True)
@@ -73,12 +73,10 @@ def request_over_allocatable(work: Work, world: World) -> Iterator[Finding]:
 
 def _limit(work: Work, world: World, resource: str, text: str) -> str:
     """The most that a job can ask for, where all is known that runs on the nodes."""
-    pools = [
-        world.plan.shares.get(each.labels.get(POOL_LABEL, each.name))
-        for each in work.pools
-    ]
-    most = [each[resource] for each in pools if each is not None]
-    if most and len(most) == len(pools):
+    names = [pool.labels.get(POOL_LABEL, pool.name) for pool in work.pools]
+    shares = [world.plan.named(NodeShare, name) for name in names]
+    most = [share.resources[resource] for share in shares if share is not None]
+    if most and len(most) == len(shares):
         return f"ask for at most {max(most)}"
     return f"ask for at most {text}, less what the DaemonSets of the cluster take"
 

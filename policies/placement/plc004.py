@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.plan.nodes import ZONE, NodeClass, NodePool
-from compiler.policy.fit import rooms
+from compiler.model.fit import rooms
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import ZONE, NodeClass, NodePool
+from compiler.subjects.queues.plan import Flavor
 
 
 @rule("PLC004")
@@ -55,7 +56,7 @@ def efa_zone_unpinned(work: Work, world: World) -> Iterator[Finding]:
           template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2b]}]}}
     """
     flavors = (
-        [world.plan.flavor(each.flavor) for each in work.queue.flavors()]
+        [world.plan.named(Flavor, each.flavor) for each in work.queue.flavors()]
         if work.queue
         else []
     )

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.nodes import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.cluster.plan import Bootstrap
+from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC007")
@@ -34,7 +35,8 @@ def placement_group_across_zones(pool: NodePool, world: World) -> Iterator[Findi
         or node_class.efa
     ):
         return  # of nodes with EFA PLC003 tells the same, and their group is derived
-    made = world.plan.bootstrap.placement_groups if world.plan.bootstrap else ()
+    bootstrap = world.plan.one(Bootstrap)
+    made = bootstrap.placement_groups if bootstrap else ()
     groups = {each.name: each.strategy for each in made}
     # A group that somebody else makes is of unknown strategy; partition and spread groups may span zones.
     if groups.get(node_class.placement_group) == "cluster":

@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.delivery import HelmRelease
+from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
 from compiler.policy.world import World
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC017", severity=Severity.WARNING)
@@ -43,7 +44,7 @@ def interruption_queue_missing(release: HelmRelease, world: World) -> Iterator[F
     spot = next(
         (
             each
-            for each in world.plan.node_pools
+            for each in world.plan.of(NodePool)
             if "spot" in (each.capacity_types or ())
         ),
         None,

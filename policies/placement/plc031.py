@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.delivery import HelmRelease
+from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
 from compiler.policy.world import World
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.pools.plan import NodeOverlay, NodePool
 
 
 @rule("PLC031")
@@ -65,7 +66,7 @@ def feature_gate_off(release: HelmRelease, world: World) -> Iterator[Finding]:
     """
     if release.chart != "karpenter":
         return
-    pools = world.plan.node_pools
+    pools = world.plan.of(NodePool)
     for gate, default, need, those in (
         (
             "reservedCapacity",
@@ -79,7 +80,7 @@ def feature_gate_off(release: HelmRelease, world: World) -> Iterator[Finding]:
             "pool `{}` has `replicas`",
             [each for each in pools if each.replicas is not None],
         ),
-        ("nodeOverlay", False, "overlay `{}` is there", world.plan.node_overlays),
+        ("nodeOverlay", False, "overlay `{}` is there", world.plan.of(NodeOverlay)),
     ):
         said = value(release.values, "settings", "featureGates", gate)
         off = said is False or (

@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.nodes import NodePool
+from compiler.model.values import seconds
 from compiler.plan.units import Duration
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import seconds
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC034", severity=Severity.WARNING, params={"minutes": 8})

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.model.fit import over_pool
 from compiler.plan import Quantity
-from compiler.plan.jobs import EFA
-from compiler.plan.nodes import NodePool
-from compiler.plan.queues import Flavor
-from compiler.policy.fit import over_pool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import EFA
+from compiler.subjects.pools.plan import NodePool
+from compiler.subjects.queues.plan import ClusterQueue, Flavor
 
 
 @rule("QUE004")
@@ -35,7 +35,7 @@ def quota_over_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
         return  # its nodes may come from elsewhere
     promised = [
         (each, quota)
-        for each in world.plan.cluster_queues
+        for each in world.plan.of(ClusterQueue)
         for group in each.flavors()
         if group.flavor == flavor.name
         for quota in group.quotas

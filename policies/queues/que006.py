@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.queues import ClusterQueue
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.queues.plan import ClusterQueue, Flavor
 
 
 @rule("QUE006", severity=Severity.WARNING)
@@ -29,7 +29,7 @@ def quota_of_part_nodes(queue: ClusterQueue, world: World) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     for group in queue.flavors():
-        flavor = world.plan.flavor(group.flavor)
+        flavor = world.plan.named(Flavor, group.flavor)
         types = {
             t.name: t
             for pool in (world.pools_of(flavor) if flavor else ())

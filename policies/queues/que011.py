@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.queues import QueueManager
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.queues.plan import QueueManager
 
 
 @rule("QUE011")
@@ -28,7 +29,7 @@ def framework_not_managed(manager: QueueManager, world: World) -> Iterator[Findi
         waitForPodsReady: {timeout: 30m}
         integrations: {frameworks: [batch/job, trainer.kubeflow.org/trainjob]}
     """
-    queued = next((each for each in world.plan.jobs if each.queue), None)
+    queued = next((each for each in world.plan.of(TrainJob) if each.queue), None)
     if (
         manager.frameworks
         and queued is not None

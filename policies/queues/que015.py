@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("QUE015", severity=Severity.WARNING)
@@ -28,7 +29,9 @@ def job_past_the_queue(work: Work, world: World) -> Iterator[Finding]:
     if work.job.queue is not None:
         return
     here = [
-        each for each in world.plan.local_queues if each.namespace == work.job.namespace
+        each
+        for each in world.plan.of(LocalQueue)
+        if each.namespace == work.job.namespace
     ]
     if here and all(each.name != "default" for each in here):
         yield Finding(

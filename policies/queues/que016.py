@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.queues import ClusterQueue
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.queues.plan import ClusterQueue, QueueManager
 
 
 @rule("QUE016")
@@ -31,7 +31,7 @@ def borrowing_with_fair_sharing(queue: ClusterQueue, world: World) -> Iterator[F
         kind: ClusterQueue
         spec: {preemption: {reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority}}}
     """
-    manager = world.plan.queue_manager
+    manager = world.plan.one(QueueManager)
     if (
         queue.preemption.borrow_within_cohort != "Never"
         and manager is not None

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("QUE018", pods=True)
@@ -31,7 +33,7 @@ def queue_of_other_namespace(work: Work, world: World) -> Iterator[Finding]:
     if name is None or not namespace or world.plan.closed:
         return
     here = [
-        each for each in world.plan.local_queues if each.namespace in (namespace, "")
+        each for each in world.plan.of(LocalQueue) if each.namespace in (namespace, "")
     ]
     behind = next((each.name for each in here if each.cluster_queue == name), None)
     if behind is not None and not any(each.name == name for each in here):
@@ -41,15 +43,15 @@ def queue_of_other_namespace(work: Work, world: World) -> Iterator[Finding]:
             label="the job is never admitted",
             help=f"write `{behind}`, its LocalQueue in namespace `{namespace}`",
         )
-    named = [each for each in world.plan.local_queues if each.name == name]
+    named = [each for each in world.plan.of(LocalQueue) if each.name == name]
     if here or not named:
         return  # before all jobs are looked at, for each of them
-    used = {(each.namespace, each.queue) for each in world.plan.jobs}
+    used = {(each.namespace, each.queue) for each in world.plan.of(TrainJob)}
     elsewhere = [each for each in named if (each.namespace, name) not in used]
     if elsewhere:
         queue = elsewhere[0]
         alone = (
-            sum(each.queue == name for each in world.plan.jobs) == 1
+            sum(each.queue == name for each in world.plan.of(TrainJob)) == 1
         )  # of several jobs the queue is the odd one
         yield Finding(
             f"{work.title} is in namespace `{namespace}`, its queue `{name}` in `{queue.namespace}`",

@@ -3,11 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import placeholder
-from compiler.policy.choices import groups_of, told_by_flavor, whole
-from compiler.policy.fit import turned_away
+from compiler.model.choices import groups_of, told_by_flavor, whole
+from compiler.model.fit import turned_away
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE019", pods=True)
@@ -43,7 +44,7 @@ def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
         key: value for key, value in work.selector.items() if not placeholder(value)
     }
     for group in groups_of(queue, work.asks) if selector else ():
-        found = [world.plan.flavor(each.flavor) for each in group.flavors]
+        found = [world.plan.named(Flavor, each.flavor) for each in group.flavors]
         flavors = [each for each in found if each is not None]
         keys = {key for each in flavors for key in each.node_labels} & set(selector)
         if (

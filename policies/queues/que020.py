@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.policy.choices import groups_of
+from compiler.model.choices import groups_of
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.queues.plan import Flavor, Topology
 
 
 @rule("QUE020", pods=True)
@@ -33,11 +34,11 @@ def topology_not_offered(work: Work, world: World) -> Iterator[Finding]:
     notes = work.pod.annotations
     level = next((notes[each] for each in _ASKED if each in notes), None)
     flavors = [
-        world.plan.flavor(each.flavor)
+        world.plan.named(Flavor, each.flavor)
         for group in groups_of(work.queue, work.asks)
         for each in group.flavors
     ]
-    topologies = {each.name: each.levels for each in world.plan.topologies}
+    topologies = {each.name: each.levels for each in world.plan.of(Topology)}
     if (
         level is None
         or not flavors

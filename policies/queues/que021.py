@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.nodes import untolerated
-from compiler.policy.choices import giving, groups_of
+from compiler.model.choices import giving, groups_of
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import untolerated
+from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE021", pods=True)
@@ -43,7 +44,7 @@ def flavor_taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     for who, reach, asks in (*own, *others):
         for group in groups_of(work.queue, asks):
             found = [
-                world.plan.flavor(each.flavor)
+                world.plan.named(Flavor, each.flavor)
                 for each in giving(work.queue, group, asks)
             ]
             flavors = [each for each in found if each is not None]

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.jobs import Runtime
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.delivery.plan import Stage
+from compiler.subjects.jobs.plan import Runtime
 
 
 @rule("RUN015")
@@ -27,7 +28,8 @@ def runtime_pruned(runtime: Runtime, world: World) -> Iterator[Finding]:
     """
     jobs = world.works_of(runtime)
     pruning = any(
-        each.prune and world.carries(each.path, runtime) for each in world.plan.stages
+        each.prune and world.carries(each.path, runtime)
+        for each in world.plan.of(Stage)
     )
     if runtime.prune and jobs and pruning:
         yield Finding(

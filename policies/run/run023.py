@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.jobs import Runtime
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import Runtime
+from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("RUN023")
@@ -32,7 +33,7 @@ def runtime_elsewhere(work: Work, world: World) -> Iterator[Finding]:
         return
     named = [
         (_kind(each), each.namespace)
-        for each in world.plan.runtimes
+        for each in world.plan.of(Runtime)
         if each.name == job.runtime and not world.works_of(each)
     ]
     if not named or any(
@@ -43,7 +44,7 @@ def runtime_elsewhere(work: Work, world: World) -> Iterator[Finding]:
     if (
         namespace
         and job.queue
-        and world.plan.local_queue(namespace, job.queue)
+        and world.plan.named(LocalQueue, job.queue, namespace)
         and work.queue is None
     ):
         return  # the job is in another namespace than its queue: told by QUE018

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.model.values import seconds
+from compiler.model.work import Work
 from compiler.plan.units import Duration
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import seconds
-from compiler.policy.work import Work
 from compiler.policy.world import World
 
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.storage import PersistentVolume
+from compiler.model.storage import FSX
 from compiler.policy.rule import Finding, rule
-from compiler.policy.storage import FSX
 from compiler.policy.world import World
+from compiler.subjects.storage.plan import PersistentVolume
 
 
 @rule("RUN033", severity=Severity.WARNING)
@@ -75,7 +75,7 @@ def _first(volume: PersistentVolume, world: World) -> bool:
     return (
         next(
             each
-            for each in world.plan.volumes
+            for each in world.plan.of(PersistentVolume)
             if each.attributes.get("dnsname") == name
         )
         is volume

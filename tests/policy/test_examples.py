@@ -11,7 +11,7 @@ RULE = '''\
 from collections.abc import Iterator
 
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
+from compiler.model.work import Work
 
 
 @rule("ORG001")
