@@ -17,6 +17,7 @@ ORDER = (
     "source",
     "catalog",
     "subjects",
+    "platforms",
     "plan",
     "spec.base",
     "subjects.spec",
@@ -24,7 +25,6 @@ ORDER = (
     "subjects.plan",
     "resolve.base",
     "subjects.resolve",
-    "platforms",
     "resolve",
     "manifest",
     "targets",
@@ -60,6 +60,7 @@ BASE = {
         "spec.git",
         "spec.keys",
         "spec.programs",
+        "spec.section",
         "spec.types",
     },
 }

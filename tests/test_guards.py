@@ -20,7 +20,7 @@ from compiler.outcome import Options
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
 from compiler.source import Key, Route
-from compiler.spec.cluster import TrainingCluster
+from compiler.spec.cluster import language
 from compiler.targets import lower
 from compiler.verify import verify
 from compiler.verify.references import POD_SPECS, REFERENCES
@@ -81,7 +81,7 @@ def astray(plan: Plan) -> list[str]:
         for name, route in routes_of(plan)
         if route
         and not str(route[0]).startswith("@")
-        and not kinds_at(TrainingCluster, route)
+        and not kinds_at(language(), route)
     ]
 
 

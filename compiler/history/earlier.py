@@ -13,8 +13,12 @@ from compiler.plan import Plan
 from compiler.plan.units import Quantity
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
+from compiler.subjects.jobs.spec import JobsSection
 from compiler.subjects.namespaces.plan import Namespace, ResourceQuota
+from compiler.subjects.pools.spec import PoolsSection
 from compiler.subjects.queues.plan import LocalQueue
+from compiler.subjects.queues.spec import QueuesSection
+from compiler.subjects.storage.spec import StorageSection
 
 _SPEC = Route(("spec",))
 _SHOWN = 5  # runs that one message names
@@ -32,8 +36,8 @@ def earlier_runs(
     nodes of a pool were until now.
     """
     asked_for = {run.key for run in current}
-    done = {job.name for job in spec.jobs if job.done}
-    ended = set(spec.ended_runs)
+    done = {job.name for job in JobsSection.of(spec).jobs if job.done}
+    ended = set(JobsSection.of(spec).ended_runs)
     earlier = []
     for run in remembered:
         if run.key in asked_for:
@@ -64,7 +68,7 @@ def lost_needs(
 
 def _lost(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str]]:
     """Section of the spec and words for each thing that a run needs and would lose."""
-    pools = {pool.name: pool.nodes.max for pool in spec.node_pools}
+    pools = {pool.name: pool.nodes.max for pool in PoolsSection.of(spec).node_pools}
     if run.namespace not in {namespace.name for namespace in plan.of(Namespace)}:
         yield "namespaces", f"namespace `{run.namespace}`"
     elif run.queue and plan.named(LocalQueue, run.queue, run.namespace) is None:
@@ -72,12 +76,12 @@ def _lost(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str]]:
     else:
         yield from list(_lost_share(run, pools, spec)) or _lost_quota(run, plan)
     yield from _lost_nodes(run, pools, plan)
-    storage = {each.name for each in spec.storage}
+    storage = {each.name for each in StorageSection.of(spec).storage}
     for name in run.storage:
         if name not in storage:
             yield "storage", f"storage `{name}`"
     if run.priority and run.priority not in {
-        priority.name for priority in spec.priorities
+        priority.name for priority in QueuesSection.of(spec).priorities
     }:
         yield "priorities", f"priority `{run.priority}`"
 
@@ -98,7 +102,7 @@ def _lost_share(
     run: Run, pools: Mapping[str, int], spec: ClusterSpec
 ) -> Iterator[tuple[str, str]]:
     """A queue with too few nodes of the pool, borrowed ones included: Kueue would never admit the run again."""
-    for queue in spec.queues:
+    for queue in QueuesSection.of(spec).queues:
         if queue.name != run.queue or run.pool not in pools:
             continue
         share = 0
@@ -218,7 +222,7 @@ def not_ended(
     ended = {run.object for run in earlier}
     asked_for = {run.object: run.job for run in current}
     found = []
-    for index, name in enumerate(spec.ended_runs):
+    for index, name in enumerate(JobsSection.of(spec).ended_runs):
         at = _SPEC / "endedRuns" / index
         if name in asked_for:
             found.append(

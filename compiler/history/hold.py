@@ -32,6 +32,7 @@ from compiler.plan import Plan
 from compiler.source import Document
 from compiler.spec.cluster import TrainingCluster
 from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.jobs.spec import JobsSection
 
 _SHOWN = 3  # fields that a message names
 
@@ -182,8 +183,8 @@ def _added_again(job: TrainJob, run: Run) -> list[Diagnostic]:
 
 def _gone(runs: Sequence[Run], spec: TrainingCluster) -> list[Run]:
     """Runs that may go on, of jobs that the spec no longer has."""
-    declared = {job.name for job in spec.spec.jobs}
-    ended = set(spec.spec.ended_runs)
+    declared = {job.name for job in JobsSection.of(spec.spec).jobs}
+    ended = set(JobsSection.of(spec.spec).ended_runs)
     return [
         run
         for run in runs

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from compiler.dataclass import dataclass
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
-from compiler.subjects.pools.spec import NodePool
+from compiler.subjects.cluster.spec import ClusterSection
+from compiler.subjects.pools.spec import NodePool, PoolsSection
 
 _REFERENCE = "us-east-1"
 _PAID_BEFORE = "block"
@@ -39,7 +40,7 @@ class Line:
 
 def lines(subject: Subject) -> Iterator[Line]:
     """The system nodes, and each pool."""
-    system = subject.spec.system
+    system = ClusterSection.of(subject.spec).system
     price, exact = _price(subject, system.instance_type)
     # One more while the group is updated: an EKS managed node group surges by one.
     yield Line(
@@ -51,7 +52,7 @@ def lines(subject: Subject) -> Iterator[Line]:
         exact,
         _WORDS["on-demand"],
     )
-    for pool in subject.spec.node_pools:
+    for pool in PoolsSection.of(subject.spec).node_pools:
         price, exact = _price(subject, pool.instance_type)
         how = pool.capacity.type
         yield Line(

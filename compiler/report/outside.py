@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from compiler.report.markdown import code
 from compiler.report.subject import Subject
 from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.network.spec import NetworkSection
+from compiler.subjects.pools.spec import PoolsSection
+from compiler.subjects.storage.spec import StorageSection
 
 
 def section(subject: Subject) -> Iterator[str]:
@@ -27,14 +30,15 @@ def _objects(subject: Subject) -> Iterator[str]:
 def _account(subject: Subject) -> Iterator[str]:
     images = {job.image for job in subject.plan.of(TrainJob) if job.image}
     yield from (f"image {code(image)}" for image in sorted(images))
-    for pool in subject.spec.node_pools:
+    for pool in PoolsSection.of(subject.spec).node_pools:
         yield from (
             f"reservation {code(reservation)}" for reservation in pool.capacity.ids
         )
-    for storage in subject.spec.storage:
+    for storage in StorageSection.of(subject.spec).storage:
         if storage.fsx_lustre is not None:
             yield f"file system {code(storage.fsx_lustre.id)}"
         elif storage.s3 is not None:
             yield f"bucket {code(storage.s3.bucket)}"
-    if subject.spec.network.vpc is not None:
-        yield f"VPC {code(subject.spec.network.vpc.id)} with its subnets"
+    vpc = NetworkSection.of(subject.spec).network.vpc
+    if vpc is not None:
+        yield f"VPC {code(vpc.id)} with its subnets"

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
 from compiler.subjects.jobs.plan import TrainJob
-from compiler.subjects.queues.spec import PoolQuota, Queue
+from compiler.subjects.pools.spec import PoolsSection
+from compiler.subjects.queues.spec import PoolQuota, Queue, QueuesSection
 
 
 def section(subject: Subject) -> Iterator[str]:
@@ -29,14 +30,18 @@ def section(subject: Subject) -> Iterator[str]:
 
 def _rows(subject: Subject) -> Iterator[tuple[str, ...]]:
     jobs = subject.jobs()
-    for queue in subject.spec.queues:
+    for queue in QueuesSection.of(subject.spec).queues:
         for quota in queue.quota:
             borrows = _borrows(subject, queue, quota)
             asked = _asked(
                 jobs.get((queue.name, quota.pool), []), quota.nodes + borrows
             )
             yield queue.name, quota.pool, str(quota.nodes), str(borrows), *asked
-    for pool in () if subject.spec.queues else subject.spec.node_pools:
+    for pool in (
+        ()
+        if QueuesSection.of(subject.spec).queues
+        else PoolsSection.of(subject.spec).node_pools
+    ):
         asked = _asked(jobs.get((pool.name, pool.name), []), pool.nodes.max)
         yield pool.name, pool.name, str(pool.nodes.max), "0", *asked
 
@@ -47,7 +52,7 @@ def _borrows(subject: Subject, queue: Queue, quota: PoolQuota) -> int:
         return 0
     others = [
         other
-        for other in subject.spec.queues
+        for other in QueuesSection.of(subject.spec).queues
         if other is not queue and other.cohort == queue.cohort
     ]
     lendable = sum(_lends(other, quota.pool) for other in others)

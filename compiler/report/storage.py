@@ -6,24 +6,25 @@ from collections.abc import Iterator
 
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
-from compiler.subjects.storage.spec import Storage
+from compiler.subjects.jobs.spec import JobsSection
+from compiler.subjects.storage.spec import Storage, StorageSection
 
 
 def section(subject: Subject) -> Iterator[str]:
     """A line for each storage."""
-    if not subject.spec.storage:
+    if not StorageSection.of(subject.spec).storage:
         return
     yield from ("## Storage", "")
     yield from table(
         ("storage", "is", "size:", "mounted by"),
-        (_row(subject, each) for each in subject.spec.storage),
+        (_row(subject, each) for each in StorageSection.of(subject.spec).storage),
     )
 
 
 def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:
     users = [
         job.name
-        for job in subject.spec.jobs
+        for job in JobsSection.of(subject.spec).jobs
         if any(mount.storage == storage.name for mount in job.mounts)
     ]
     mounted = ", ".join(users) or "no job"

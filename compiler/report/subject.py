@@ -13,6 +13,7 @@ from compiler.spec.cluster import ClusterSpec
 from compiler.subjects.jobs.plan import TrainJob
 from compiler.subjects.pools.plan import POOL_LABEL, NodePool
 from compiler.subjects.pools.spec import NodePool as Pool
+from compiler.subjects.pools.spec import PoolsSection
 from compiler.subjects.queues.plan import queue_of
 
 
@@ -35,7 +36,14 @@ class Subject:
 
     def pool(self, name: str) -> Pool | None:
         """The pool of a name, as the spec has it."""
-        return next((pool for pool in self.spec.node_pools if pool.name == name), None)
+        return next(
+            (
+                pool
+                for pool in PoolsSection.of(self.spec).node_pools
+                if pool.name == name
+            ),
+            None,
+        )
 
     def node_pools(self, name: str) -> Iterator[NodePool]:
         """The NodePools that a pool of the spec is made of: one, or one for each reservation."""

@@ -14,6 +14,7 @@ from compiler.diagnostics.near import meant
 from compiler.plan import Derived
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
+from compiler.subjects.network.spec import NetworkSection
 
 SPEC = Route(("spec",))
 T = TypeVar("T")
@@ -126,7 +127,9 @@ class Context:
 
     def catalog_zone(self, zone: str) -> str | None:
         """The catalog's name for a zone of the spec's account; ``None`` where nobody knows which zone that is."""
-        if (zone_id := self.spec.network.zone_ids.get(zone)) is not None:
+        if (
+            zone_id := NetworkSection.of(self.spec).network.zone_ids.get(zone)
+        ) is not None:
             return next(
                 (
                     name
@@ -139,12 +142,15 @@ class Context:
 
     def zone_id(self, zone: str) -> str | None:
         """The id of a zone of the spec's account, if it is known."""
-        given = self.spec.network.zone_ids.get(zone)
+        given = NetworkSection.of(self.spec).network.zone_ids.get(zone)
         return given or (self.catalog.zone_ids.get(zone) if self.knows_names else None)
 
     def zones_named(self, names: Iterable[str]) -> tuple[str, ...]:
         """The names in the spec's account of zones that the catalog names, as far as they are known."""
-        given = {self.catalog_zone(zone): zone for zone in self.spec.network.zone_ids}
+        given = {
+            self.catalog_zone(zone): zone
+            for zone in NetworkSection.of(self.spec).network.zone_ids
+        }
         known = (
             given.get(name) or (name if self.knows_names else None) for name in names
         )
@@ -156,7 +162,7 @@ class Context:
         if known is None or zone in known or (not known and zone[:-1] == region):
             return True  # a region that nobody knows has its own fault
         if zone[:-1] == region and not self.knows_names:
-            if zone not in self.spec.network.zone_ids:
+            if zone not in NetworkSection.of(self.spec).network.zone_ids:
                 example = self.catalog.zone_ids.get(known[0], "use1-az1")
                 self.doubt(
                     "RES004",

@@ -9,6 +9,7 @@ from compiler.platforms import EKS, Platform
 from compiler.resolve.context import SPEC, Context, near_help
 from compiler.resolve.release import choose_release, settle_versions
 from compiler.spec.cluster import TrainingCluster
+from compiler.subjects import parts
 
 __all__ = ["resolve"]
 
@@ -44,7 +45,7 @@ def resolve(
 
 def _plan(context: Context, platform: Platform) -> Plan:
     nodes: list[PlanNode] = []
-    for subject in platform.subjects:
+    for subject in parts("resolve", platform.subjects):
         nodes.extend(subject.resolve(context))
     settle_versions(context)
     return Plan(

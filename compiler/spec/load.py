@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from compiler.diagnostics import Diagnostic
 from compiler.source import Document
-from compiler.spec.cluster import TrainingCluster
+from compiler.spec.cluster import TrainingCluster, language
 from compiler.spec.errors import explain_all
 
 __all__ = ["load"]
@@ -15,9 +15,8 @@ __all__ = ["load"]
 def load(document: Document) -> tuple[TrainingCluster | None, list[Diagnostic]]:
     """The spec in a document, or everything that is wrong with its shape."""
     data = document.root.to_python()
+    model = language()
     try:
-        return TrainingCluster.model_validate(data), []
+        return model.model_validate(data), []
     except ValidationError as problem:
-        return None, explain_all(
-            problem.errors(include_url=False), TrainingCluster, document
-        )
+        return None, explain_all(problem.errors(include_url=False), model, document)

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from compiler.dataclass import dataclass
 from compiler.spec import types as spec_types
-from compiler.spec.cluster import TrainingCluster
+from compiler.spec.cluster import language
 from compiler.spec.errors import inner_model
 from compiler.spec.flow import flow
 
@@ -86,11 +86,9 @@ def keys(model: type[BaseModel], above: str = "") -> list[Key]:
     ]
 
 
-def all_keys(
-    model: type[BaseModel] = TrainingCluster, above: str = ""
-) -> Iterator[Key]:
+def all_keys(model: type[BaseModel] | None = None, above: str = "") -> Iterator[Key]:
     """Every key of the language, each before the keys inside it."""
-    for key in keys(model, above):
+    for key in keys(model or language(), above):
         yield key
         if key.model is not None:
             yield from all_keys(key.model, key.inside)
@@ -99,7 +97,7 @@ def all_keys(
 def models() -> list[type[BaseModel]]:
     """Every model, in the order in which a spec mentions them."""
     inside = (key.model for key in all_keys() if key.model is not None)
-    return list(dict.fromkeys([TrainingCluster, *inside]))
+    return list(dict.fromkeys([language(), *inside]))
 
 
 def _default(value: Any) -> str:

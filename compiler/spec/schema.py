@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from compiler.spec.base import SpecModel
-from compiler.spec.cluster import TrainingCluster
+from compiler.spec.cluster import language
 from compiler.subjects.jobs.spec import Job
 from compiler.subjects.pools.spec import NodePool
 from compiler.subjects.queues.spec import Queue
@@ -45,7 +45,7 @@ def schema(kind: str) -> dict[str, Any]:
     if kind in _PARTS:
         body = _document(kind, _PARTS[kind].model_json_schema(by_alias=True))
     else:
-        cluster = TrainingCluster.model_json_schema(by_alias=True)
+        cluster = language().model_json_schema(by_alias=True)
         body = _base(cluster) if kind == _BASE else _cluster(cluster)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
 

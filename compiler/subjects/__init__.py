@@ -18,7 +18,10 @@ _HERE = Path(__file__).parent
 
 
 @cache
-def parts(name: str) -> tuple[ModuleType, ...]:
-    """The modules of this name (``target``, ``lift``…) of all subjects that have one, by subject."""
-    subjects = sorted(path.parent.name for path in _HERE.glob(f"*/{name}.py"))
-    return tuple(import_module(f"{__name__}.{subject}.{name}") for subject in subjects)
+def parts(name: str, subjects: tuple[str, ...] | None = None) -> tuple[ModuleType, ...]:
+    """The modules of this name (``target``, ``lift``…) of the subjects that have one: of all, or of some in order."""
+    having = {path.parent.name for path in _HERE.glob(f"*/{name}.py")}
+    chosen = (
+        sorted(having) if subjects is None else [*filter(having.__contains__, subjects)]
+    )
+    return tuple(import_module(f"{__name__}.{subject}.{name}") for subject in chosen)

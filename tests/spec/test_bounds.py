@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from compiler.diagnostics.pages import load_pages
 from compiler.spec import types
-from compiler.spec.cluster import TrainingCluster
+from compiler.spec.cluster import language
 from tests.policy.harness import builtin_rules
 
 CODES = {*load_pages(), *(each.code for each in builtin_rules())}
@@ -55,7 +55,7 @@ def leaves(
             yield from leaves(part, f"{key}{listed}.")
 
 
-LEAVES = {key: (field, declared) for key, field, declared in leaves(TrainingCluster)}
+LEAVES = {key: (field, declared) for key, field, declared in leaves(language())}
 ROWS = rows()
 
 

@@ -6,17 +6,18 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from compiler.source import Route
-from compiler.spec.cluster import ClusterSpec, ImportedVpc, TrainingCluster
+from compiler.spec.cluster import language
 from compiler.spec.errors import explain, keys_of, model_at
 from compiler.subjects.jobs.spec import Job, Mount
+from compiler.subjects.network.spec import ImportedVpc
 from compiler.subjects.pools.spec import NodePool
 
 
 @pytest.mark.parametrize(
     ("route", "model"),
     [
-        ((), TrainingCluster),
-        (("spec",), ClusterSpec),
+        ((), language()),
+        (("spec",), language().model_fields["spec"].annotation),
         (("spec", "nodePools", 3), NodePool),
         (("spec", "jobs", 0, "mounts", 1), Mount),
         (("spec", "network", "vpc"), ImportedVpc),
@@ -28,7 +29,7 @@ from compiler.subjects.pools.spec import NodePool
 def test_the_model_of_a_route(
     route: tuple[str | int, ...], model: type[BaseModel] | None
 ) -> None:
-    assert model_at(TrainingCluster, Route(route)) is model
+    assert model_at(language(), Route(route)) is model
 
 
 def test_keys_are_those_that_people_write() -> None:

@@ -20,6 +20,7 @@ from compiler.subjects.jobs.plan import EFA, HUGEPAGES
 from compiler.subjects.pools.plan import NodeGroup
 from compiler.subjects.pools.pools import Pool
 from compiler.subjects.pools.share import ROOT_GIB
+from compiler.subjects.storage.spec import StorageSection
 
 
 def account(context: Context, pools: dict[str, Pool], made: Cluster) -> Account:
@@ -35,7 +36,7 @@ def account(context: Context, pools: dict[str, Pool], made: Cluster) -> Account:
                 file_system=each.fsx_lustre.id if each.fsx_lustre else None,
                 bucket=each.s3.bucket if each.s3 else None,
             )
-            for each in context.spec.storage
+            for each in StorageSection.of(context.spec).storage
         ),
     )
 

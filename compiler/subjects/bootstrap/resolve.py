@@ -21,6 +21,7 @@ from compiler.subjects.delivery.resolve import (
     git_secret,
     interruption_queue,
 )
+from compiler.subjects.delivery.spec import DeliverySection
 from compiler.subjects.delivery.stages import folder
 from compiler.subjects.namespaces.people import access_entries
 from compiler.subjects.pools.pools import Pool, resolve_pools
@@ -36,7 +37,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
 
 def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Bootstrap:
     """Everything that must exist before Flux can work."""
-    spec, flux = context.spec, context.spec.flux
+    spec, flux = context.spec, DeliverySection.of(context.spec).flux
     groups = tuple(
         PlacementGroup(
             at=pool.at / "placement", name=name, pool=pool.name, strategy=pool.placement

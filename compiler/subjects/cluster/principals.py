@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from compiler.resolve.context import SPEC, Context
+from compiler.subjects.cluster.spec import ClusterSection
+from compiler.subjects.namespaces.spec import NamespacesSection
 from compiler.subjects.pools.resolve import node_role
 
 
@@ -10,9 +12,10 @@ def check_principals(context: Context) -> None:
     """Principals of another partition, and the one that is the nodes' own."""
     own = f"arn:{context.partition}:iam::{context.spec.account}:role/{node_role(context.name)}"
     found = [
-        (SPEC / "admins" / index, arn) for index, arn in enumerate(context.spec.admins)
+        (SPEC / "admins" / index, arn)
+        for index, arn in enumerate(ClusterSection.of(context.spec).admins)
     ]
-    for place, namespace in enumerate(context.spec.namespaces):
+    for place, namespace in enumerate(NamespacesSection.of(context.spec).namespaces):
         here = SPEC / "namespaces" / place / "principals"
         found += [(here / index, arn) for index, arn in enumerate(namespace.principals)]
     for at, arn in found:

@@ -20,9 +20,12 @@ from compiler.subjects.cluster.plan import (
     Subnet,
 )
 from compiler.subjects.cluster.principals import check_principals
+from compiler.subjects.cluster.spec import ClusterSection
+from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools.plan import NodeGroup
 from compiler.subjects.pools.pools import Pool, resolve_pools
 from compiler.subjects.pools.resolve import node_role
+from compiler.subjects.storage.spec import StorageSection
 
 SYSTEM = "system"
 CONTROLLER_ROLE = "KarpenterController-{}"
@@ -70,8 +73,8 @@ def cluster(context: Context) -> Cluster:
 
 
 def _network(context: Context, pools: dict[str, Pool]) -> Network:
-    spec, at = context.spec.network, SPEC / "network"
-    blocks = tuple(context.spec.api_server.public)
+    spec, at = NetworkSection.of(context.spec).network, SPEC / "network"
+    blocks = tuple(ClusterSection.of(context.spec).api_server.public)
     # Nodes reach it inside the VPC in any case: from outside, their NAT addresses would have to be in the list as well
     # (EKS user guide, cluster-endpoint).
     reached: dict[str, Any] = {
@@ -177,7 +180,7 @@ def _fits(
         if needed > usable:
             route = (
                 SPEC / "network" / "cidr"
-                if context.spec.network.cidr
+                if NetworkSection.of(context.spec).network.cidr
                 else SPEC / "network"
             )
             context.fault(
@@ -193,7 +196,9 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
     """The pools' zones, and the first two of the Region that take system nodes, since EKS asks for two (EKS user guide,
     network-reqs). A pool that comes adds its zone and takes none away."""
     region = context.spec.region
-    system = context.catalog.instance(context.spec.system.instance_type)
+    system = context.catalog.instance(
+        ClusterSection.of(context.spec).system.instance_type
+    )
     offered = (
         system.zones.get(region, ()) if system else ()
     ) or context.catalog.regions.get(region, ())
@@ -256,7 +261,9 @@ def _identities(context: Context) -> tuple[PodIdentity, ...]:
 def drivers(context: Context) -> tuple[PodIdentity, ...]:
     """Those of drivers that only some clusters have."""
     lustre = iam.addon_role("aws-fsx-csi-driver", context.partition)
-    if lustre is None or not any(each.fsx_lustre for each in context.spec.storage):
+    if lustre is None or not any(
+        each.fsx_lustre for each in StorageSection.of(context.spec).storage
+    ):
         return ()
     return (PodIdentity(lustre.namespace, lustre.service_account, lustre.managed),)
 
@@ -267,7 +274,7 @@ def _nodes_entry(context: Context) -> AccessEntry:
 
 
 def _system(context: Context) -> NodeGroup:
-    at, system = SPEC / "system", context.spec.system
+    at, system = SPEC / "system", ClusterSection.of(context.spec).system
     instance = context.instance(system.instance_type, at / "instanceType")
     if instance is not None and instance.accelerators:
         context.fault(

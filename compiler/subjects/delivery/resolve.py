@@ -16,7 +16,9 @@ from compiler.subjects.delivery.plan import (
     HelmRelease,
     HelmSource,
 )
+from compiler.subjects.delivery.spec import DeliverySection
 from compiler.subjects.delivery.stages import FLUX, folder, root_stage, stage
+from compiler.subjects.health.spec import HealthSection
 from compiler.subjects.jobs.plan import NEURON
 from compiler.subjects.pools.daemons import (
     AGENT_REQUESTS,
@@ -26,6 +28,7 @@ from compiler.subjects.pools.daemons import (
 from compiler.subjects.pools.pools import GPU_PRESENT, Pool, resolve_pools
 from compiler.subjects.queues.plan import QueueManager
 from compiler.subjects.queues.resolve import queue_manager
+from compiler.subjects.storage.spec import StorageSection
 from compiler.subjects.system import availability
 
 # An agent runs on every pool, whatever its taints: a list of them would be another one with each pool that comes.
@@ -40,8 +43,8 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield from sources
     yield from releases
     yield from git_sources(context)
-    if context.spec.flux.url is None:
-        source = context.spec.flux.source
+    if DeliverySection.of(context.spec).flux.url is None:
+        source = DeliverySection.of(context.spec).flux.source
         context.external.add(
             ("source.toolkit.fluxcd.io/v1", "GitRepository", FLUX, source)
         )
@@ -73,13 +76,13 @@ def helm(
         wanted.append(
             ("aws-efa-k8s-device-plugin", SPEC / "nodePools", efa_values(), ())
         )
-    if context.spec.health.monitoring_agent:
+    if HealthSection.of(context.spec).health.monitoring_agent:
         wanted.append(
             ("eks-node-monitoring-agent", SPEC / "health", agent_values(), ())
         )
-    if any(each.fsx_lustre for each in context.spec.storage):
+    if any(each.fsx_lustre for each in StorageSection.of(context.spec).storage):
         wanted.append(("aws-fsx-csi-driver", SPEC / "storage", csi_values(), ()))
-    if any(each.s3 for each in context.spec.storage):
+    if any(each.s3 for each in StorageSection.of(context.spec).storage):
         wanted.append(
             ("aws-mountpoint-s3-csi-driver", SPEC / "storage", csi_values(), ())
         )
@@ -158,7 +161,7 @@ def karpenter_values(context: Context) -> dict[str, Any]:
             "clusterName": context.name,
             "interruptionQueue": interruption_queue(context.name),
             "featureGates": {
-                "nodeRepair": context.spec.health.repair,
+                "nodeRepair": HealthSection.of(context.spec).health.repair,
                 "reservedCapacity": True,
                 "staticCapacity": True,
                 "nodeOverlay": True,
@@ -342,7 +345,7 @@ def csi_values() -> dict[str, Any]:
 
 def git_sources(context: Context) -> tuple[GitSource, ...]:
     """The repository, where the spec names its URL; else the one that Flux was bootstrapped with."""
-    flux = context.spec.flux
+    flux = DeliverySection.of(context.spec).flux
     if flux.url is None:
         return ()
     return (
@@ -359,7 +362,10 @@ def git_sources(context: Context) -> tuple[GitSource, ...]:
 
 def git_secret(context: Context) -> str | None:
     """The Secret with which Flux reads the repository that the spec names; a public one needs none."""
-    url, given = context.spec.flux.url, context.spec.flux.secret
+    url, given = (
+        DeliverySection.of(context.spec).flux.url,
+        DeliverySection.of(context.spec).flux.secret,
+    )
     return given or (FLUX if url is not None and url.startswith("ssh://") else None)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from compiler.resolve.context import SPEC, Context
 from compiler.subjects.delivery.plan import Stage
+from compiler.subjects.delivery.spec import DeliverySection
 
 FLUX = "flux-system"
 PREFIX = "trainyard"
@@ -13,7 +14,9 @@ PREFIX = "trainyard"
 
 def folder(context: Context) -> str:
     """The cluster's folder in the repository."""
-    return context.spec.flux.path or f"{context.output}/{context.name}"
+    return (
+        DeliverySection.of(context.spec).flux.path or f"{context.output}/{context.name}"
+    )
 
 
 def stage(context: Context, name: str, after: str | None, **more: Any) -> Stage:
@@ -23,7 +26,7 @@ def stage(context: Context, name: str, after: str | None, **more: Any) -> Stage:
         name=f"{PREFIX}-{name}",
         namespace=FLUX,
         path=f"./{folder(context)}/{name}",
-        source=context.spec.flux.source,
+        source=DeliverySection.of(context.spec).flux.source,
         depends_on=(f"{PREFIX}-{after}",) if after else (),
         **more,
     )
@@ -36,7 +39,7 @@ def root_stage(context: Context) -> Stage:
         name=PREFIX,
         namespace=FLUX,
         path=f"./{folder(context)}/flux",
-        source=context.spec.flux.source,
+        source=DeliverySection.of(context.spec).flux.source,
         wait=False,
         root=True,
     )

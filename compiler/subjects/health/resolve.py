@@ -13,6 +13,7 @@ from compiler.subjects.health.plan import (
     ProblemDetector,
     ProblemMonitor,
 )
+from compiler.subjects.health.spec import HealthSection
 from compiler.subjects.pools.plan import Toleration
 from compiler.subjects.pools.pools import Pool, resolve_pools
 
@@ -33,7 +34,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
 
 def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector, ...]:
     """The node-problem-detector over the kernel log of GPU nodes, for fatal Xids only."""
-    if not context.spec.health.problem_detector or not any(
+    if not HealthSection.of(context.spec).health.problem_detector or not any(
         pool.instance.gpus for pool in pools.values()
     ):
         return ()

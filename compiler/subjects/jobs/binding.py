@@ -10,8 +10,11 @@ from compiler.diagnostics.diagnostic import listed
 from compiler.resolve.context import SPEC, Context, T, unique
 from compiler.source import Route
 from compiler.subjects.jobs import spec as spec_jobs
+from compiler.subjects.jobs.spec import JobsSection
 from compiler.subjects.pools.pools import Pool, resolve_pools
+from compiler.subjects.pools.spec import PoolsSection
 from compiler.subjects.queues.resolve import Queue, resolve_queues
+from compiler.subjects.queues.spec import QueuesSection
 from compiler.subjects.storage.resolve import resolve_storage
 
 
@@ -36,10 +39,12 @@ def resolve_jobs(context: Context) -> list[Job]:
     queues = context.once(resolve_queues)
     storage = context.once(resolve_storage)
     at = SPEC / "jobs"
-    unique(context, "job", (each.name for each in context.spec.jobs), at)
-    known = {each.name: each for each in context.spec.priorities}
+    unique(
+        context, "job", (each.name for each in JobsSection.of(context.spec).jobs), at
+    )
+    known = {each.name: each for each in QueuesSection.of(context.spec).priorities}
     found = []
-    for index, job in enumerate(context.spec.jobs):
+    for index, job in enumerate(JobsSection.of(context.spec).jobs):
         here = at / index
         if job.done:  # it names what may be gone by now
             context.settle(f"job/{job.name}", "done", True, True, "", at=here / "done")
@@ -97,7 +102,7 @@ def _explain(context: Context, job: Job) -> None:
             bound,
             why,
             at=job.at / key,
-            follows=follows if context.spec.queues else None,
+            follows=follows if QueuesSection.of(context.spec).queues else None,
         )
 
 
@@ -175,7 +180,9 @@ def _queue(
 ) -> Queue | None:
     if job.queue is not None:
         return context.find("RES016", "queue", job.queue, queues, at / "queue")
-    if not context.spec.queues:  # each pool has its own: what a job lacks is the pool
+    if not QueuesSection.of(
+        context.spec
+    ).queues:  # each pool has its own: what a job lacks is the pool
         only = next(iter(queues)) if len(queues) == 1 else ""
         return queues.get(job.pool or only)
     fitting = {
@@ -197,7 +204,7 @@ def _pool(
 ) -> Pool | None:
     if job.pool is not None:
         if job.pool not in pools and job.pool in {
-            each.name for each in context.spec.node_pools
+            each.name for each in PoolsSection.of(context.spec).node_pools
         }:
             return None
         return context.find("RES011", "pool", job.pool, pools, at / "pool")
@@ -218,7 +225,9 @@ def _namespace(
         return _only(context, job, "namespace", known, at, f"queue `{queue.name}` has")
     if job.namespace not in known:
         where = (
-            "the queue's `namespaces`" if context.spec.queues else "`spec.namespaces`"
+            "the queue's `namespaces`"
+            if QueuesSection.of(context.spec).queues
+            else "`spec.namespaces`"
         )
         context.fault(
             "RES013",

@@ -38,6 +38,7 @@ from compiler.subjects.jobs.plan import (
     Volume,
 )
 from compiler.subjects.jobs.requests import processes, requests, shared_memory
+from compiler.subjects.jobs.spec import JobsSection
 from compiler.subjects.jobs.stopping import (
     SHUTDOWN_TIMEOUT,
     SIGNAL_FILE_ENV,
@@ -194,7 +195,11 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
         patches=patches,
         prune=False,
         deadline=spec.timeout.seconds if spec.timeout else None,
-        labels={**context.spec.labels, **spec.labels, JOB_LABEL: spec.name},
+        labels={
+            **JobsSection.of(context.spec).labels,
+            **spec.labels,
+            JOB_LABEL: spec.name,
+        },
         source_name=spec.name,
         pool=job.pool.name,
         rerun=spec.rerun,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
+from compiler.spec.section import Section
 from compiler.spec.types import (
     Amount,
     Command,
     Count,
+    Distinct,
     EnvName,
     HugePages,
     Image,
@@ -323,3 +325,35 @@ class Job(SpecModel):
         "accelerators.",
         examples=[{"parameters": 8.03e9, "sharding": "full"}],
     )
+
+
+class JobsSection(Section):
+    """The jobs, and what they have in common."""
+
+    jobs: list[Job] = Field(
+        [],
+        description="The training jobs of the cluster.",
+        examples=[
+            [
+                {
+                    "name": "pretrain",
+                    "nodes": 4,
+                    "image": "registry.example/train:1.4.2",
+                    "command": ["torchrun", "train.py"],
+                },
+            ]
+        ],
+    )
+    ended_runs: Annotated[list[ObjectName], Distinct] = Field(
+        [],
+        description="The TrainJobs of earlier runs that have ended, so that what they needed may be removed.",
+        examples=[["finetune-58ede"]],
+    )
+    labels: dict[JobLabelKey, LabelValue] = Field(
+        {},
+        description="Kubernetes labels of every job's TrainJob; a job's own labels win.",
+        examples=[{"team": "research"}],
+    )
+
+
+SECTION = JobsSection

@@ -6,8 +6,9 @@ import re
 from hashlib import sha256
 
 from compiler.resolve.context import Context
-from compiler.spec.cluster import Namespace
 from compiler.subjects.cluster.plan import AccessEntry
+from compiler.subjects.cluster.spec import ClusterSection
+from compiler.subjects.namespaces.spec import Namespace, NamespacesSection
 
 ADMIN_POLICY = "arn:{}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 
@@ -35,12 +36,14 @@ def _own_group(arn: str) -> str:
 def access_entries(context: Context) -> tuple[AccessEntry, ...]:
     """One entry a principal, since EKS takes no second (EKS user guide, creating access entries)."""
     admin = ADMIN_POLICY.format(context.partition)
-    groups: dict[str, set[str]] = {arn: set() for arn in context.spec.admins}
-    for namespace in context.spec.namespaces:
+    groups: dict[str, set[str]] = {
+        arn: set() for arn in ClusterSection.of(context.spec).admins
+    }
+    for namespace in NamespacesSection.of(context.spec).namespaces:
         for arn in namespace.principals:
             named = set() if namespace.group is None else {namespace.group}
             groups.setdefault(arn, set()).update({_own_group(arn)}, named)
-    policies = dict.fromkeys(context.spec.admins, admin)
+    policies = dict.fromkeys(ClusterSection.of(context.spec).admins, admin)
     return tuple(
         AccessEntry(arn, policy=policies.get(arn), groups=tuple(sorted(groups[arn])))
         for arn in sorted(groups)

@@ -8,7 +8,6 @@ from compiler.plan import PlanNode
 from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context, unique
 from compiler.source import Route
-from compiler.spec import cluster as spec_cluster
 from compiler.subjects.delivery.stages import stage
 from compiler.subjects.jobs.plan import GPU, NEURON
 from compiler.subjects.jobs.resolve import POD_PRIORITY, SERVICE_ACCOUNT
@@ -25,6 +24,7 @@ from compiler.subjects.namespaces.plan import (
     ServiceAccount,
     Subject,
 )
+from compiler.subjects.namespaces.spec import NamespaceQuota, NamespacesSection
 from compiler.subjects.queues.resolve import TRAINING, resolve_queues
 
 IMDS = "169.254.169.254/32"
@@ -47,9 +47,15 @@ def namespace_routes(context: Context) -> dict[str, Route]:
     """Every team's namespace, with the route that asks for it."""
     queues = context.once(resolve_queues)
     at = SPEC / "namespaces"
-    unique(context, "namespace", (each.name for each in context.spec.namespaces), at)
+    unique(
+        context,
+        "namespace",
+        (each.name for each in NamespacesSection.of(context.spec).namespaces),
+        at,
+    )
     found = {
-        each.name: at / index for index, each in enumerate(context.spec.namespaces)
+        each.name: at / index
+        for index, each in enumerate(NamespacesSection.of(context.spec).namespaces)
     }
     for queue in queues.values():
         for namespace in queue.namespaces:
@@ -82,7 +88,7 @@ def resource_quotas(context: Context) -> tuple[ResourceQuota, ...]:
     at = SPEC / "namespaces"
     quotas = [
         (each.name, at / index / "quota", each.quota)
-        for index, each in enumerate(context.spec.namespaces)
+        for index, each in enumerate(NamespacesSection.of(context.spec).namespaces)
     ]
     hard = [
         (name, here, _hard(quota)) for name, here, quota in quotas if quota is not None
@@ -94,7 +100,7 @@ def resource_quotas(context: Context) -> tuple[ResourceQuota, ...]:
     )
 
 
-def _hard(quota: spec_cluster.NamespaceQuota) -> dict[str, Quantity]:
+def _hard(quota: NamespaceQuota) -> dict[str, Quantity]:
     hard: dict[str, Quantity] = {}
     if quota.cpu is not None:
         hard["requests.cpu"] = quota.cpu
@@ -145,7 +151,7 @@ def access(context: Context) -> tuple[Access, ...]:
             rules=rules,
             subjects=tuple(Subject("Group", group) for group in groups_of(each)),
         )
-        for index, each in enumerate(context.spec.namespaces)
+        for index, each in enumerate(NamespacesSection.of(context.spec).namespaces)
         if groups_of(each)
     )
 

@@ -10,9 +10,11 @@ from compiler.diagnostics.diagnostic import listed
 from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context, unique
 from compiler.source import Route
+from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools import spec as spec_nodes
 from compiler.subjects.pools.plan import NODEPOOL_LABEL, POOL_LABEL, Taint, Toleration
 from compiler.subjects.pools.share import Share, share_of
+from compiler.subjects.pools.spec import PoolsSection
 
 GPU_PRESENT = "nvidia.com/gpu.present"
 
@@ -80,9 +82,14 @@ class Pool:
 def resolve_pools(context: Context) -> dict[str, Pool]:
     """Every pool that could be resolved, by name."""
     at = SPEC / "nodePools"
-    unique(context, "pool", (each.name for each in context.spec.node_pools), at)
+    unique(
+        context,
+        "pool",
+        (each.name for each in PoolsSection.of(context.spec).node_pools),
+        at,
+    )
     pools: dict[str, Pool] = {}
-    for index, pool in enumerate(context.spec.node_pools):
+    for index, pool in enumerate(PoolsSection.of(context.spec).node_pools):
         found = _pool(context, pool, at / index)
         if found is not None:
             pools.setdefault(pool.name, found)
@@ -211,7 +218,7 @@ def _offered(context: Context, instance: InstanceType, zone: str, at: Route) -> 
             f"it is offered in {where}; for newer offers, {dated}",
         )
         return False
-    if zone not in context.spec.network.zone_ids:
+    if zone not in NetworkSection.of(context.spec).network.zone_ids:
         context.doubt(
             "RES008",
             f"`{instance.name}` may not be offered in `{zone}`: {region} has it in {_ids(context, offered)}, "
@@ -226,7 +233,7 @@ def _named(context: Context, zone: str) -> str:
     zone_id = context.zone_id(zone)
     return (
         f"`{zone}` ({zone_id})"
-        if zone_id and zone in context.spec.network.zone_ids
+        if zone_id and zone in NetworkSection.of(context.spec).network.zone_ids
         else f"`{zone}`"
     )
 
@@ -282,7 +289,7 @@ def _derived_zone(
 
 def _network_zones(context: Context) -> tuple[str, ...]:
     """The zones that the spec's network names; empty when they are to be derived."""
-    network = context.spec.network
+    network = NetworkSection.of(context.spec).network
     return tuple(network.vpc.private) if network.vpc else tuple(network.zones)
 
 

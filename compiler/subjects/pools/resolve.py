@@ -10,6 +10,7 @@ from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context
 from compiler.subjects.jobs.plan import HUGEPAGES
 from compiler.subjects.jobs.stopping import BLOCK_DRAIN
+from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools.bounds import check_pools
 from compiler.subjects.pools.parts import parts
 from compiler.subjects.pools.plan import (
@@ -120,7 +121,7 @@ def placement_group(cluster: str, pool: Pool) -> str | None:
 
 
 def _subnets(context: Context, pool: Pool) -> tuple[SelectorTerm, ...]:
-    if (vpc := context.spec.network.vpc) is not None:
+    if (vpc := NetworkSection.of(context.spec).network.vpc) is not None:
         return tuple(SelectorTerm(id=vpc.private[zone]) for zone in pool.zones)
     # eksctl tags what it makes with metadata.tags, and private subnets with the internal-elb role.
     return (

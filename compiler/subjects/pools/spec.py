@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
+from compiler.spec.section import Section
 from compiler.spec.types import (
     Distinct,
     Duration,
@@ -355,3 +356,25 @@ class NodePool(SpecModel):
                 "placement",
             )
         return self
+
+
+class PoolsSection(Section):
+    """The pools of nodes."""
+
+    node_pools: list[NodePool] = Field(
+        min_length=1,
+        description="The pools of nodes that run jobs.",
+        examples=[
+            [
+                {
+                    "name": "h100",
+                    "instanceType": "p5.48xlarge",
+                    "zone": "us-west-2a",
+                    "nodes": {"max": 8},
+                }
+            ]
+        ],
+    )
+
+
+SECTION = PoolsSection

@@ -12,7 +12,9 @@ from compiler.source import Route
 from compiler.subjects.delivery.plan import HealthExpression
 from compiler.subjects.delivery.stages import stage
 from compiler.subjects.jobs.plan import EPHEMERAL
+from compiler.subjects.namespaces.spec import NamespacesSection
 from compiler.subjects.pools.pools import Pool, resolve_pools
+from compiler.subjects.pools.spec import PoolsSection
 from compiler.subjects.queues import spec as spec_queues
 from compiler.subjects.queues.plan import (
     ClusterQueue,
@@ -26,6 +28,7 @@ from compiler.subjects.queues.plan import (
     ResourceGroup,
     WorkloadPriority,
 )
+from compiler.subjects.queues.spec import QueuesSection
 from compiler.subjects.queues.topology import topologies, topology_name
 
 DEFAULT_NAMESPACE = "training"
@@ -81,15 +84,22 @@ def resolve_queues(context: Context) -> dict[str, Queue]:
     """Every queue, by name. Without any in the spec: one queue a pool."""
     pools = context.once(resolve_pools)
     cohorts = _cohorts(context)
-    if not context.spec.queues:
+    if not QueuesSection.of(context.spec).queues:
         return {pool.name: _implicit(context, pool) for pool in pools.values()}
     at = SPEC / "queues"
-    unique(context, "queue", (each.name for each in context.spec.queues), at)
-    declared = {each.name: each for each in context.spec.namespaces}
+    unique(
+        context,
+        "queue",
+        (each.name for each in QueuesSection.of(context.spec).queues),
+        at,
+    )
+    declared = {
+        each.name: each for each in NamespacesSection.of(context.spec).namespaces
+    }
     found: dict[str, Queue] = {}
-    for index, queue in enumerate(context.spec.queues):
+    for index, queue in enumerate(QueuesSection.of(context.spec).queues):
         here = at / index
-        if queue.cohort is not None and context.spec.cohorts:
+        if queue.cohort is not None and QueuesSection.of(context.spec).cohorts:
             context.find("RES014", "cohort", queue.cohort, cohorts, here / "cohort")
         if declared:
             for position, namespace in enumerate(queue.namespaces):
@@ -126,9 +136,9 @@ def resolve_queues(context: Context) -> dict[str, Queue]:
 
 def _implicit(context: Context, pool: Pool) -> Queue:
     """The queue of a pool. One queue over all pools would be another one with each pool that comes."""
-    namespaces = tuple(each.name for each in context.spec.namespaces) or (
-        DEFAULT_NAMESPACE,
-    )
+    namespaces = tuple(
+        each.name for each in NamespacesSection.of(context.spec).namespaces
+    ) or (DEFAULT_NAMESPACE,)
     spec = spec_queues.Queue.model_construct(
         name=pool.name,
         namespaces=list(namespaces),
@@ -154,9 +164,14 @@ def _implicit(context: Context, pool: Pool) -> Queue:
 
 def _cohorts(context: Context) -> dict[str, spec_queues.Cohort]:
     at = SPEC / "cohorts"
-    unique(context, "cohort", (each.name for each in context.spec.cohorts), at)
-    found = {each.name: each for each in context.spec.cohorts}
-    for index, cohort in enumerate(context.spec.cohorts):
+    unique(
+        context,
+        "cohort",
+        (each.name for each in QueuesSection.of(context.spec).cohorts),
+        at,
+    )
+    found = {each.name: each for each in QueuesSection.of(context.spec).cohorts}
+    for index, cohort in enumerate(QueuesSection.of(context.spec).cohorts):
         if cohort.parent is not None:
             context.find(
                 "RES014", "cohort", cohort.parent, found, at / index / "parent"
@@ -170,7 +185,9 @@ def _quota(
     pool = pools.get(quota.pool)
     if pool is None:
         # A pool that is declared but could not be resolved has its own fault already.
-        if quota.pool not in {each.name for each in context.spec.node_pools}:
+        if quota.pool not in {
+            each.name for each in PoolsSection.of(context.spec).node_pools
+        }:
             context.find("RES011", "pool", quota.pool, pools, at / "pool")
         return None
     return pool, quota, at
@@ -279,7 +296,7 @@ def cohorts(context: Context, queues: dict[str, Queue]) -> tuple[Cohort, ...]:
     at = SPEC / "cohorts"
     found = {
         each.name: Cohort(at=at / index, name=each.name, parent=each.parent)
-        for index, each in enumerate(context.spec.cohorts)
+        for index, each in enumerate(QueuesSection.of(context.spec).cohorts)
     }
     for queue in queues.values():
         if queue.spec.cohort is not None:
@@ -308,7 +325,12 @@ def local_queues(queues: dict[str, Queue]) -> tuple[LocalQueue, ...]:
 def priorities(context: Context) -> tuple[WorkloadPriority, ...]:
     """The workload priorities of the spec."""
     at = SPEC / "priorities"
-    unique(context, "priority", (each.name for each in context.spec.priorities), at)
+    unique(
+        context,
+        "priority",
+        (each.name for each in QueuesSection.of(context.spec).priorities),
+        at,
+    )
     return tuple(
         WorkloadPriority(
             at=at / index,
@@ -316,7 +338,7 @@ def priorities(context: Context) -> tuple[WorkloadPriority, ...]:
             value=each.value,
             description=each.description,
         )
-        for index, each in enumerate(context.spec.priorities)
+        for index, each in enumerate(QueuesSection.of(context.spec).priorities)
     )
 
 
@@ -337,7 +359,7 @@ def queue_manager(context: Context) -> QueueManager:
     ready = context.settle(
         "kueue",
         "waitForPodsReady",
-        context.spec.kueue.wait_for_pods_ready,
+        QueuesSection.of(context.spec).kueue.wait_for_pods_ready,
         Duration(_PROVISION.seconds + _PULL.seconds + 300),
         f"provisioning {_PROVISION}, image pull {_PULL}, 5m of slack",
         _WAITS + "timeout",

@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.types import Distinct, Name
+from compiler.spec.section import Section
+from compiler.spec.types import Distinct, Name, Period
 
 
 class PoolQuota(SpecModel):
@@ -140,3 +141,51 @@ class Priority(SpecModel):
         description="What the priority is for, in a sentence for whoever lists the priorities.",
         examples=["Runs that a release waits for."],
     )
+
+
+class Kueue(SpecModel):
+    """Settings of the queue manager."""
+
+    wait_for_pods_ready: Period | None = Field(
+        None,
+        description="How long all pods of an admitted job may take until they are ready, before Kueue puts it back in "
+        "the queue; derived: `30m`.",
+        examples=["40m"],
+    )
+
+
+class QueuesSection(Section):
+    """Queues, what they share, and the queue manager."""
+
+    priorities: list[Priority] = Field(
+        [],
+        description="The priorities that jobs may name.",
+        examples=[[{"name": "urgent", "value": 1000}]],
+    )
+    cohorts: list[Cohort] = Field(
+        [],
+        description="The cohorts of queues; needed only for a cohort in another cohort, or to have names checked.",
+        examples=[[{"name": "training"}]],
+    )
+    queues: list[Queue] = Field(
+        [],
+        description="The queues that jobs wait in; derived: one for each pool, with the pool's name and all of its "
+        "nodes.",
+        examples=[
+            [
+                {
+                    "name": "research",
+                    "namespaces": ["team-a"],
+                    "quota": [{"pool": "h100", "nodes": 8}],
+                }
+            ]
+        ],
+    )
+    kueue: Kueue = Field(
+        Kueue(),
+        description="Settings of Kueue, the queue manager.",
+        examples=[{"waitForPodsReady": "40m"}],
+    )
+
+
+SECTION = QueuesSection

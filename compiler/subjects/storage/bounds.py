@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from compiler.resolve.context import SPEC, Context
 from compiler.source import Route
-from compiler.subjects.storage.spec import FsxLustre
+from compiler.subjects.storage.spec import FsxLustre, StorageSection
 
 
 def check_file_systems(context: Context) -> None:
     """What two storages say of one file system, and what no file system of a deployment is."""
     seen: dict[str, tuple[Route, FsxLustre]] = {}
-    for index, each in enumerate(context.spec.storage):
+    for index, each in enumerate(StorageSection.of(context.spec).storage):
         fsx, at = each.fsx_lustre, SPEC / "storage" / index / "fsxLustre"
         if fsx is None:
             continue

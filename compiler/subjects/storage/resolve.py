@@ -13,6 +13,7 @@ from compiler.subjects.storage import spec as spec_storage
 from compiler.subjects.storage.bounds import check_file_systems
 from compiler.subjects.storage.lustre import check_file_system
 from compiler.subjects.storage.plan import PersistentVolume, VolumeClaim
+from compiler.subjects.storage.spec import StorageSection
 
 FSX_DRIVER = "fsx.csi.aws.com"
 S3_DRIVER = "s3.csi.aws.com"
@@ -41,13 +42,18 @@ def resolve(context: Context) -> Iterator[PlanNode]:
 def resolve_storage(context: Context) -> dict[str, Storage]:
     """Every storage, by name."""
     at = SPEC / "storage"
-    unique(context, "storage", (each.name for each in context.spec.storage), at)
-    for index, each in enumerate(context.spec.storage):
+    unique(
+        context,
+        "storage",
+        (each.name for each in StorageSection.of(context.spec).storage),
+        at,
+    )
+    for index, each in enumerate(StorageSection.of(context.spec).storage):
         if each.fsx_lustre is not None:
             check_file_system(context, each.fsx_lustre, at / index / "fsxLustre")
     return {
         each.name: Storage(each, at / index)
-        for index, each in enumerate(context.spec.storage)
+        for index, each in enumerate(StorageSection.of(context.spec).storage)
     }
 
 

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
+from compiler.spec.section import Section
 from compiler.spec.types import (
     Bucket,
     FileSystemId,
@@ -113,3 +114,16 @@ class Storage(SpecModel):
                 "write either `fsxLustre:` or `s3:`",
             )
         return self
+
+
+class StorageSection(Section):
+    """What jobs may mount."""
+
+    storage: list[Storage] = Field(
+        [],
+        description="The file systems and buckets that jobs may mount; they exist before the cluster does.",
+        examples=[[{"name": "datasets", "s3": {"bucket": "datasets-111122223333"}}]],
+    )
+
+
+SECTION = StorageSection

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from compiler.catalog import allocatable, max_pods
 from compiler.resolve.context import SPEC, Context
+from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.system.controllers import Needs, needs
 
 _REQUESTS = (
@@ -13,7 +14,7 @@ _REQUESTS = (
 
 def check_system(context: Context) -> None:
     """Whether the system's nodes have room for what runs on them."""
-    system, at = context.spec.system, SPEC / "system"
+    system, at = ClusterSection.of(context.spec).system, SPEC / "system"
     instance = context.catalog.instance(system.instance_type)
     if instance is None or instance.accelerators:
         return

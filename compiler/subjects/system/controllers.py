@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from compiler.dataclass import dataclass
 from compiler.resolve.context import Context
+from compiler.subjects.health.spec import HealthSection
 from compiler.subjects.pools.daemons import OURS, always
+from compiler.subjects.storage.spec import StorageSection
 from compiler.subjects.system.availability import REPLICAS
 
 
@@ -120,11 +122,11 @@ def _agents(context: Context) -> Agents:
     """The CNI, the monitoring agent and CSI drivers where there are any; and a pod each of kube-proxy and the pod
     identity agent, of which EKS publishes no manifest."""
     names = ["aws-node"]
-    if context.spec.health.monitoring_agent:
+    if HealthSection.of(context.spec).health.monitoring_agent:
         names.append("eks-node-monitoring-agent")
-    if any(each.fsx_lustre for each in context.spec.storage):
+    if any(each.fsx_lustre for each in StorageSection.of(context.spec).storage):
         names.append("fsx-csi-node")
-    if any(each.s3 for each in context.spec.storage):
+    if any(each.s3 for each in StorageSection.of(context.spec).storage):
         names.append("s3-csi-node")
     running = always(*names)
     return Agents(

@@ -1,0 +1,67 @@
+"""Delivery, as people write it."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from compiler.spec.base import SpecModel
+from compiler.spec.checks import fault
+from compiler.spec.section import Section
+from compiler.spec.types import Branch, Name, ObjectName, RepositoryPath, RepositoryUrl
+
+
+class Flux(SpecModel):
+    """The git repository that Flux reads."""
+
+    url: RepositoryUrl | None = Field(
+        None,
+        description="The URL of the git repository; unset: the one that `flux bootstrap` was given.",
+        examples=["ssh://git@github.com/example/clusters"],
+    )
+    secret: ObjectName | None = Field(
+        None,
+        description="The Secret in `flux-system` with the repository's credentials; derived: `flux-system` for "
+        "`ssh://`, otherwise none.",
+        examples=["clusters-read"],
+    )
+    branch: Branch = Field(
+        "main",
+        description="The branch that Flux applies; used only with `url`.",
+        examples=["main"],
+    )
+    path: RepositoryPath | None = Field(
+        None,
+        description="The cluster's folder in the repository; derived: the output folder and the cluster's name, "
+        "`generated/NAME`.",
+        examples=["generated/research"],
+    )
+    source: Name = Field(
+        "flux-system",
+        description="The name of the GitRepository that Flux reads.",
+        examples=["flux-system"],
+    )
+
+    @model_validator(mode="after")
+    def _of_the_url(self) -> Self:
+        if self.secret is not None and self.url is None:
+            raise fault(
+                f"Secret `{self.secret}` has credentials for no repository",
+                "add `url:`, or remove it: `flux bootstrap` makes a Secret of its own",
+                "secret",
+            )
+        return self
+
+
+class DeliverySection(Section):
+    """The git repository that Flux reads."""
+
+    flux: Flux = Field(
+        Flux(),
+        description="The git repository, branch and folder that Flux reads.",
+        examples=[{"url": "ssh://git@github.com/example/clusters"}],
+    )
+
+
+SECTION = DeliverySection

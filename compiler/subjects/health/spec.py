@@ -1,0 +1,42 @@
+"""What watches the nodes, as people write it."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from compiler.spec.base import SpecModel
+from compiler.spec.section import Section
+
+
+class Health(SpecModel):
+    """What watches the nodes, and what is done about it."""
+
+    monitoring_agent: bool = Field(
+        True,
+        description="Whether the EKS node monitoring agent runs on every node and reports faults of GPU, network, "
+        "storage and kernel.",
+        examples=[True],
+    )
+    problem_detector: bool = Field(
+        True,
+        description="Whether GPU nodes that report a fatal Xid get a taint at once, which keeps new pods away.",
+        examples=[True],
+    )
+    repair: bool = Field(
+        True,
+        description="Whether Karpenter replaces nodes that the monitoring agent reports as faulty.",
+        examples=[True],
+    )
+
+
+class HealthSection(Section):
+    """What watches the nodes."""
+
+    health: Health = Field(
+        Health(),
+        description="What watches the nodes, and whether faulty ones are replaced.",
+        examples=[{"repair": False}],
+    )
+
+
+SECTION = HealthSection
