@@ -15,7 +15,7 @@ _POOLS = Route(("spec", "nodePools"))
 _NOT_WORK = ("name", "rerun", "done")
 # What a job is made of: by type and EFA its share of a node, by taints what it tolerates, by topology how it is placed.
 # How many nodes there are, where, and what else they carry, asks for no other run.
-_REACHES_JOBS = ("instanceType", "efa", "taints", "topology")
+_REACHES_JOBS = ("instanceTypes", "efa", "taints", "topology")
 
 
 class Words:
@@ -46,16 +46,21 @@ class Words:
 
 
 def _reaching(pool: Mapping[str, Any]) -> list[Any]:
-    capacity, nodes = pool.get("capacity") or {}, pool.get("nodes") or {}
-    split = "reservations" in capacity
+    capacity = pool.get("capacity") or {}
+    kinds = list(capacity) if isinstance(capacity, dict) else []
+    split = kinds in (["reserved"], ["block"])
     placed = split or "topology" in pool
-    always_on = placed and nodes.get("min") == nodes.get("max")
+    always_on = placed and _always_on(pool.get("nodes"))
     return [
         *(pool.get(key) for key in _REACHES_JOBS),
-        capacity.get("type") == "block",
+        kinds == ["block"],
         split,
         always_on,
     ]
+
+
+def _always_on(nodes: Any) -> bool:
+    return not isinstance(nodes, dict) or nodes.get("min") == nodes.get("max")
 
 
 def digest(value: Any) -> str:

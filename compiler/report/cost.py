@@ -8,7 +8,7 @@ from compiler.dataclass import dataclass
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
 from compiler.subjects.cluster.spec import ClusterSection
-from compiler.subjects.pools.spec import NodePool, PoolsSection
+from compiler.subjects.pools.spec import NodePool, PoolsSection, in_words
 
 _REFERENCE = "us-east-1"
 _PAID_BEFORE = "block"
@@ -40,7 +40,7 @@ class Line:
 
 def lines(subject: Subject) -> Iterator[Line]:
     """The system nodes, and each pool."""
-    system = ClusterSection.of(subject.spec).system
+    system = ClusterSection.of(subject.spec).eks.system_nodes
     price, exact = _price(subject, system.instance_type)
     # One more while the group is updated: an EKS managed node group surges by one.
     yield Line(
@@ -53,11 +53,11 @@ def lines(subject: Subject) -> Iterator[Line]:
         _WORDS["on-demand"],
     )
     for pool in PoolsSection.of(subject.spec).node_pools:
-        price, exact = _price(subject, pool.instance_type)
-        how = pool.capacity.type
+        price, exact = _highest(subject, pool.instance_types)
+        how = in_words(pool.capacity_types[0])
         yield Line(
             pool.name,
-            pool.instance_type,
+            ", ".join(pool.instance_types),
             _always(pool),
             pool.nodes.max,
             price,
@@ -69,7 +69,7 @@ def lines(subject: Subject) -> Iterator[Line]:
 
 def _always(pool: NodePool) -> int:
     """Nodes that are paid whatever runs: those that are always on, and all of a reservation."""
-    return pool.nodes.max if pool.capacity.type == "reserved" else pool.nodes.min
+    return pool.nodes.max if pool.capacity_types == ("reserved",) else pool.nodes.min
 
 
 def _price(subject: Subject, name: str) -> tuple[float | None, bool]:
@@ -80,6 +80,14 @@ def _price(subject: Subject, name: str) -> tuple[float | None, bool]:
     if own is not None:
         return own, True
     return prices.get(_REFERENCE), False
+
+
+def _highest(subject: Subject, names: list[str]) -> tuple[float | None, bool]:
+    """The price of the dearest of several types, known only where all of them are."""
+    prices = [_price(subject, name) for name in names]
+    known = [price for price, _ in prices if price is not None]
+    exact = all(is_exact for _, is_exact in prices)
+    return (max(known), exact) if len(known) == len(prices) else (None, False)
 
 
 def section(subject: Subject) -> Iterator[str]:

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
 from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.pools import spec as spec_pools
 from compiler.subjects.pools.plan import INSTANCE_TYPE, ZONE, NodeClass, NodePool
+from compiler.subjects.pools.spec import in_words
 from compiler.subjects.queues.plan import Flavor
 
 
@@ -50,9 +52,15 @@ def _landing(subject: Subject, name: str) -> str:
         f"{_values(node_pools, INSTANCE_TYPE)} in {_values(node_pools, ZONE)}",
         f"pool {name}",
     ]
-    parts.append(", ".join(pool.capacity.ids) or pool.capacity.type)
+    parts.append(_capacity(pool))
     parts += _placement(subject, node_pools, name)
     return "; ".join(parts)
+
+
+def _capacity(pool: spec_pools.NodePool) -> str:
+    """The reservations of a pool, or how its nodes are bought."""
+    reservations = ", ".join(one.id for one in pool.reservations)
+    return reservations or " or ".join(map(in_words, pool.capacity_types))
 
 
 def _placement(

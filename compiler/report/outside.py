@@ -31,14 +31,12 @@ def _account(subject: Subject) -> Iterator[str]:
     images = {job.image for job in subject.plan.of(TrainJob) if job.image}
     yield from (f"image {code(image)}" for image in sorted(images))
     for pool in PoolsSection.of(subject.spec).node_pools:
-        yield from (
-            f"reservation {code(reservation)}" for reservation in pool.capacity.ids
-        )
+        yield from (f"reservation {code(one.id)}" for one in pool.reservations)
     for storage in StorageSection.of(subject.spec).storage:
         if storage.fsx_lustre is not None:
             yield f"file system {code(storage.fsx_lustre.id)}"
         elif storage.s3 is not None:
             yield f"bucket {code(storage.s3.bucket)}"
-    vpc = NetworkSection.of(subject.spec).network.vpc
-    if vpc is not None:
-        yield f"VPC {code(vpc.id)} with its subnets"
+    network = NetworkSection.of(subject.spec).network.existing
+    if network is not None:
+        yield f"VPC {code(network.vpc)} with its subnets"

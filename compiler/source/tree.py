@@ -132,10 +132,15 @@ class Document:
     root: Node
 
     def node(self, route: Route) -> tuple[Node, int]:
-        """The node of a route, or of its nearest ancestor that exists, and how many keys were followed."""
+        """The node of a route, or of its nearest ancestor that exists, and how many keys were followed.
+
+        A list of one may be written as its item: the first item of a mapping is the mapping.
+        """
         node = self.root
         for depth, key in enumerate(route):
             found = node.child(key)
+            if found is None and key == 0 and isinstance(node, MappingNode):
+                continue
             if found is None:
                 return node, depth
             node = found

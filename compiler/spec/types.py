@@ -214,6 +214,17 @@ SubnetId = Annotated[
         )
     ),
 ]
+SecurityGroupId = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            rf"sg-{_ID}",
+            "a sg id (8 or 17 hex digits)",
+            "sg-0a1b2c3d4e5f60718",
+            source=_IDS,
+        )
+    ),
+]
 ReservationId = Annotated[
     str,
     BeforeValidator(

@@ -71,7 +71,7 @@ def _of_group(context: Context, group: NodeGroup) -> list[ServiceQuota]:
 def _of_pool(pool: Pool) -> PoolNeeds:
     spec, instance = pool.spec, pool.instance
     code, name = vcpu_quota(
-        instance.name, "spot" if spec.capacity.type == "spot" else "on-demand"
+        instance.name, "spot" if spec.capacity_types == ("spot",) else "on-demand"
     )
     cards = len(instance.efa_layout()) if pool.efa else 1
     # Blocks are counted too: no page was found that says that they are free of the On-Demand quota.
@@ -111,7 +111,9 @@ def _root_gib(pool: Pool) -> int:
 
 
 def _purchase(pool: Pool) -> Purchase:
-    capacity = pool.spec.capacity
+    block = pool.spec.block
+    starts = block.starts if block else None
+    ends = block.ends if block else None
     return Purchase(
         pool.name,
         pool.instance.name,
@@ -119,18 +121,15 @@ def _purchase(pool: Pool) -> Purchase:
         pool.nodes,
         pool.block,
         _sizes(pool),
-        capacity.starts,
-        capacity.ends,
-        _hours(capacity.starts, capacity.ends) if pool.block else None,
+        starts,
+        ends,
+        _hours(starts, ends),
     )
 
 
 def _sizes(pool: Pool) -> tuple[tuple[str, int], ...]:
     """Each reservation of a pool and its nodes."""
-    capacity = pool.spec.capacity
-    if capacity.reservations:
-        return tuple((each.id, each.nodes) for each in capacity.reservations)
-    return ((capacity.id, pool.nodes),) if capacity.id else ()
+    return tuple((one.id, one.nodes or pool.nodes) for one in pool.spec.reservations)
 
 
 def _devices(pool: Pool) -> tuple[tuple[str, str], ...]:

@@ -19,9 +19,9 @@ from compiler.subjects.cluster.plan import (
     PodIdentity,
     Subnet,
 )
-from compiler.subjects.cluster.principals import check_principals
+from compiler.subjects.cluster.principals import EKS, check_principals
 from compiler.subjects.cluster.spec import ClusterSection
-from compiler.subjects.network.spec import NetworkSection
+from compiler.subjects.network.spec import ExistingNetwork, NetworkSection
 from compiler.subjects.pools.plan import NodeGroup
 from compiler.subjects.pools.pools import Pool, resolve_pools
 from compiler.subjects.pools.resolve import node_role
@@ -60,7 +60,7 @@ def cluster(context: Context) -> Cluster:
             "region": SPEC / "region",
             "network": SPEC / "network",
             "name": SPEC,
-            "access": SPEC / "admins",
+            "access": EKS / "admins",
         },
         tags={**spec.tags, "karpenter.sh/discovery": context.name},
         addons=_addons(context),
@@ -74,14 +74,14 @@ def cluster(context: Context) -> Cluster:
 
 def _network(context: Context, pools: dict[str, Pool]) -> Network:
     spec, at = NetworkSection.of(context.spec).network, SPEC / "network"
-    blocks = tuple(ClusterSection.of(context.spec).api_server.public)
+    blocks = tuple(ClusterSection.of(context.spec).eks.api_server.public)
     # Nodes reach it inside the VPC in any case: from outside, their NAT addresses would have to be in the list as well
     # (EKS user guide, cluster-endpoint).
     reached: dict[str, Any] = {
         "public_endpoint": bool(blocks),
         "private_endpoint": True,
         "public_cidrs": blocks,
-        "origins": {"public_cidrs": SPEC / "apiServer" / "public"},
+        "origins": {"public_cidrs": EKS / "apiServer" / "public"},
     }
     if not blocks:
         context.derive(
@@ -94,45 +94,43 @@ def _network(context: Context, pools: dict[str, Pool]) -> Network:
     for zone, zone_id in spec.zone_ids.items():
         if context.in_region(zone, at / "zoneIds" / zone, key=True):
             _is_of_region(context, zone_id, at / "zoneIds" / zone)
-    if spec.vpc is not None:
-        for kind, zones_of in (
-            ("private", spec.vpc.private),
-            ("public", spec.vpc.public),
-        ):
-            for zone in zones_of:
-                context.in_region(zone, at / "vpc" / kind / zone, key=True)
-                _takes_eks(context, zone, at / "vpc" / kind / zone, key=True)
-        subnets = [
-            Subnet(at=at / "vpc" / "private" / zone, zone=zone, id=id)
-            for zone, id in spec.vpc.private.items()
-        ]
-        subnets += [
-            Subnet(at=at / "vpc" / "public" / zone, zone=zone, id=id, public=True)
-            for zone, id in spec.vpc.public.items()
-        ]
-        return Network(at=at, vpc=spec.vpc.id, subnets=tuple(subnets), **reached)
+    if spec.existing is not None:
+        return _existing(context, spec.existing, at / "existing", reached)
+    at, created = at / "create", spec.created
     cidr = context.settle(
         "cluster",
         "network.cidr",
-        spec.cidr,
+        created.cidr,
         "10.0.0.0/16",
         "a new VPC, cut into subnets of /19",
         at=at / "cidr",
     )
-    for index, zone in enumerate(spec.zones):
+    for index, zone in enumerate(created.zones):
         context.in_region(zone, at / "zones" / index)
-    zones = tuple(spec.zones) or _zones(context, pools)
-    for index, zone in enumerate(spec.zones):
         _takes_eks(context, zone, at / "zones" / index)
-    for pool in pools.values():
-        for index, zone in enumerate(pool.zones if not spec.zones else ()):
-            _takes_eks(
-                context,
-                zone,
-                pool.at / "zone" if pool.spec.zone else pool.at / "zones" / index,
-            )
+    zones = tuple(created.zones) or _zones(context, pools)
+    if not created.zones:
+        for pool in pools.values():
+            for index, zone in enumerate(pool.zones):
+                _takes_eks(context, zone, pool.at / "zones" / index)
     _fits(context, cidr, zones, pools)
-    return Network(at=at, cidr=cidr, zones=zones, **reached)
+    return Network(at=SPEC / "network", cidr=cidr, zones=zones, **reached)
+
+
+def _existing(
+    context: Context, given: ExistingNetwork, at: Route, reached: dict[str, Any]
+) -> Network:
+    """The VPC that the spec describes, private subnets first."""
+    found: list[Subnet] = []
+    for index, subnet in enumerate(given.subnets):
+        here = at / "subnets" / index
+        context.in_region(subnet.zone, here / "zone")
+        _takes_eks(context, subnet.zone, here / "zone")
+        found.append(
+            Subnet(at=here, zone=subnet.zone, id=subnet.id, public=subnet.public)
+        )
+    found.sort(key=lambda subnet: subnet.public)
+    return Network(at=SPEC / "network", vpc=given.vpc, subnets=tuple(found), **reached)
 
 
 def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
@@ -179,8 +177,8 @@ def _fits(
         needed = 2 * sum(pool.nodes for pool in there)
         if needed > usable:
             route = (
-                SPEC / "network" / "cidr"
-                if NetworkSection.of(context.spec).network.cidr
+                SPEC / "network" / "create" / "cidr"
+                if NetworkSection.of(context.spec).network.created.cidr
                 else SPEC / "network"
             )
             context.fault(
@@ -197,7 +195,7 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
     network-reqs). A pool that comes adds its zone and takes none away."""
     region = context.spec.region
     system = context.catalog.instance(
-        ClusterSection.of(context.spec).system.instance_type
+        ClusterSection.of(context.spec).eks.system_nodes.instance_type
     )
     offered = (
         system.zones.get(region, ()) if system else ()
@@ -274,7 +272,7 @@ def _nodes_entry(context: Context) -> AccessEntry:
 
 
 def _system(context: Context) -> NodeGroup:
-    at, system = SPEC / "system", ClusterSection.of(context.spec).system
+    at, system = EKS / "systemNodes", ClusterSection.of(context.spec).eks.system_nodes
     instance = context.instance(system.instance_type, at / "instanceType")
     if instance is not None and instance.accelerators:
         context.fault(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from compiler.spec.base import SpecModel
+from compiler.spec.checks import fault
 from compiler.spec.section import Section
 from compiler.spec.types import Arn, Distinct, InstanceType, PublicCidr
 
@@ -18,10 +19,21 @@ class ApiServer(SpecModel):
     public: Annotated[list[PublicCidr], Distinct] = Field(
         [],
         max_length=40,
-        description="The address blocks that reach the Kubernetes API over the internet; without any, only the VPC "
-        "reaches it.",
+        description="The address blocks that reach the Kubernetes API over the internet.",
         examples=[["203.0.113.0/24"]],
     )
+
+
+def _as_access(value: Any) -> Any:
+    """`private` is access for nobody outside of the VPC."""
+    if value == "private":
+        return {}
+    if isinstance(value, str):
+        raise fault(
+            f"`apiServer` is `{value}`",
+            "write `private`, or `{public: [203.0.113.0/24]}` with the blocks that reach it",
+        )
+    return value
 
 
 class SystemNodes(SpecModel):
@@ -41,18 +53,18 @@ class SystemNodes(SpecModel):
     )
 
 
-class ClusterSection(Section):
-    """What only EKS has: the API server, the people, the nodes of the system."""
+class Eks(SpecModel):
+    """What only EKS has."""
 
-    platform: Literal["eks"] = Field(
-        "eks",
-        description="What the cluster runs on; only `eks` exists.",
-        examples=["eks"],
-    )
-    api_server: ApiServer = Field(
+    api_server: Annotated[
+        ApiServer,
+        BeforeValidator(
+            _as_access, json_schema_input_type=Literal["private"] | ApiServer
+        ),
+    ] = Field(
         ApiServer(),
-        description="Who reaches the Kubernetes API from outside the VPC; without it nobody does.",
-        examples=[{"public": ["203.0.113.0/24"]}],
+        description="Who reaches the Kubernetes API from outside the VPC: `private` is nobody, which is derived.",
+        examples=["private", {"public": ["203.0.113.0/24"]}],
     )
     admins: Annotated[list[Arn], Distinct] = Field(
         [],
@@ -60,11 +72,36 @@ class ClusterSection(Section):
         "it.",
         examples=[["arn:aws:iam::111122223333:role/platform"]],
     )
-    system: SystemNodes = Field(
+    system_nodes: SystemNodes = Field(
         SystemNodes(),
         description="The nodes that run the controllers; they are always on.",
         examples=[{"instanceType": "m7i.2xlarge", "nodes": 2}],
     )
+
+
+class Platform(SpecModel):
+    """What the cluster runs on: the key says it, and holds what only it has."""
+
+    eks: Eks = Field(
+        Eks(),
+        description="Amazon EKS with Karpenter.",
+        examples=[{"apiServer": {"public": ["203.0.113.0/24"]}}],
+    )
+
+
+class ClusterSection(Section):
+    """The platform."""
+
+    platform: Platform = Field(
+        Platform(),
+        description="What the cluster runs on: `eks`, with what only EKS has.",
+        examples=[{"eks": {"apiServer": {"public": ["203.0.113.0/24"]}}}],
+    )
+
+    @property
+    def eks(self) -> Eks:
+        """What only EKS has."""
+        return self.platform.eks
 
 
 SECTION = ClusterSection

@@ -87,9 +87,13 @@ def _vpc(network: Network) -> Body:
     }
     subnets: Body = {}
     for subnet in network.subnets:
-        subnets.setdefault("public" if subnet.public else "private", {})[
-            subnet.zone
-        ] = {"id": subnet.id}
+        side = subnets.setdefault("public" if subnet.public else "private", {})
+        if (
+            subnet.zone in side
+        ):  # eksctl v0.230.0, pkg/vpc: any key, where `az` says the zone
+            side[subnet.id] = {"az": subnet.zone, "id": subnet.id}
+        else:
+            side[subnet.zone] = {"id": subnet.id}
     nat = {"gateway": "HighlyAvailable"} if network.vpc is None else None
     return given(
         id=network.vpc,

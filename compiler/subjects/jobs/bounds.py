@@ -13,7 +13,7 @@ from compiler.subjects.jobs.binding import Job, mount_of
 from compiler.subjects.jobs.model import checkpoint_bytes
 from compiler.subjects.pools.pools import Pool
 from compiler.subjects.pools.share import ROOT_GIB
-from compiler.subjects.pools.spec import Capacity
+from compiler.subjects.pools.spec import Block
 from compiler.subjects.storage.resolve import Storage
 
 
@@ -31,7 +31,7 @@ _DRAIN = Duration.minutes(
 
 
 def _block(context: Context, job: Job) -> None:
-    length, timeout = _seconds(job.pool.spec.capacity), job.spec.timeout
+    length, timeout = _seconds(job.pool.spec.block), job.spec.timeout
     if timeout is None or length is None:
         return
     left = Duration(max(length - _DRAIN.seconds, 0))
@@ -46,14 +46,13 @@ def _block(context: Context, job: Job) -> None:
         )
 
 
-def _seconds(capacity: Capacity) -> int | None:
+def _seconds(block: Block | None) -> int | None:
     """How long a block lasts, where the spec says it."""
-    if capacity.starts is None or capacity.ends is None:
+    if block is None or block.starts is None or block.ends is None:
         return None
     return int(
         (
-            datetime.fromisoformat(capacity.ends)
-            - datetime.fromisoformat(capacity.starts)
+            datetime.fromisoformat(block.ends) - datetime.fromisoformat(block.starts)
         ).total_seconds()
     )
 

@@ -37,13 +37,13 @@ def access_entries(context: Context) -> tuple[AccessEntry, ...]:
     """One entry a principal, since EKS takes no second (EKS user guide, creating access entries)."""
     admin = ADMIN_POLICY.format(context.partition)
     groups: dict[str, set[str]] = {
-        arn: set() for arn in ClusterSection.of(context.spec).admins
+        arn: set() for arn in ClusterSection.of(context.spec).eks.admins
     }
     for namespace in NamespacesSection.of(context.spec).namespaces:
         for arn in namespace.principals:
             named = set() if namespace.group is None else {namespace.group}
             groups.setdefault(arn, set()).update({_own_group(arn)}, named)
-    policies = dict.fromkeys(ClusterSection.of(context.spec).admins, admin)
+    policies = dict.fromkeys(ClusterSection.of(context.spec).eks.admins, admin)
     return tuple(
         AccessEntry(arn, policy=policies.get(arn), groups=tuple(sorted(groups[arn])))
         for arn in sorted(groups)

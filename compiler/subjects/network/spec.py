@@ -1,4 +1,4 @@
-"""The network, as people write it."""
+"""The network, as people write it: one to create, or facts about one that exists."""
 
 from __future__ import annotations
 
@@ -9,100 +9,33 @@ from pydantic import Field, model_validator
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.section import Section
-from compiler.spec.types import Distinct, SubnetId, VpcCidr, VpcId, Zone, ZoneId
+from compiler.spec.types import (
+    Distinct,
+    SecurityGroupId,
+    SubnetId,
+    VpcCidr,
+    VpcId,
+    Zone,
+    ZoneId,
+)
 
 
-class ImportedVpc(SpecModel):
-    """A VPC that exists: its subnets by zone."""
-
-    id: VpcId = Field(
-        description="The id of the VPC.", examples=["vpc-0a1b2c3d4e5f60718"]
-    )
-    private: dict[Zone, SubnetId] = Field(
-        min_length=2,
-        description="The private subnet of each zone, in two zones or more; all nodes are placed in them.",
-        examples=[
-            {
-                "us-west-2a": "subnet-0a1b2c3d4e5f60718",
-                "us-west-2b": "subnet-0a1b2c3d4e5f60719",
-            }
-        ],
-    )
-    public: dict[Zone, SubnetId] = Field(
-        {},
-        description="The public subnet of each zone, where there is one; no node is placed in it.",
-        examples=[{"us-west-2a": "subnet-0a1b2c3d4e5f60720"}],
-    )
-
-    @model_validator(mode="after")
-    def _one_zone_each(self) -> Self:
-        # A subnet lies in one zone (VPC user guide, subnet basics).
-        used: dict[str, tuple[str, str]] = {}
-        for kind, subnets in (("private", self.private), ("public", self.public)):
-            for zone, subnet in subnets.items():
-                before = used.setdefault(subnet, (kind, zone))
-                if before != (kind, zone):
-                    raise fault(
-                        f"subnet `{subnet}` is given for {before[0]} `{before[1]}` and for {kind} `{zone}`",
-                        "a subnet lies in one zone, and is private or public: write the one of each",
-                        kind,
-                        source="VPC user guide, subnet basics",
-                    )
-        return self
-
-
-class Network(SpecModel):
-    """A new VPC (``cidr``, ``zones``) or an imported one (``vpc``)."""
+class CreatedNetwork(SpecModel):
+    """A new VPC, which eksctl cuts into a public and a private subnet for each zone."""
 
     cidr: VpcCidr | None = Field(
         None,
-        description="The IPv4 block of a new VPC; derived: `10.0.0.0/16`.",
+        description="The IPv4 block of the VPC; derived: `10.0.0.0/16`.",
         examples=["10.0.0.0/16"],
     )
     zones: Annotated[list[Zone], Distinct] = Field(
         [],
-        description="The zones of a new VPC, two or more; derived: those of the pools and the first two of the Region.",
+        description="The zones of the VPC, two or more; derived: those of the pools and the first two of the Region.",
         examples=[["us-west-2a", "us-west-2b"]],
     )
-    zone_ids: dict[Zone, ZoneId] = Field(
-        {},
-        description="The id of each zone in this account, since the same name means different zones in different "
-        "accounts.",
-        examples=[{"us-east-1a": "use1-az4"}],
-    )
-    vpc: ImportedVpc | None = Field(
-        None,
-        description="A VPC that exists, instead of a new one.",
-        examples=[
-            {
-                "id": "vpc-0a1b2c3d4e5f60718",
-                "private": {
-                    "us-west-2a": "subnet-0a1b2c3d4e5f60718",
-                    "us-west-2b": "subnet-0a1b2c3d4e5f60719",
-                },
-            },
-        ],
-    )
 
     @model_validator(mode="after")
-    def _one_name_each(self) -> Self:
-        ids = list(self.zone_ids.values())
-        if twice := next((each for each in ids if ids.count(each) > 1), None):
-            raise fault(
-                f"two zones have the id `{twice}`",
-                "write the id of each, which are different",
-                "zoneIds",
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _one_way(self) -> Self:
-        if self.vpc is not None and (self.cidr is not None or self.zones):
-            raise fault(
-                "an imported `vpc` has its own CIDR and zones",
-                "remove `cidr` and `zones`, or `vpc`",
-                "vpc",
-            )
+    def _two_zones(self) -> Self:
         if len(self.zones) == 1:
             # EKS user guide, network-reqs; eksctl 0.230.0 refuses one zone too.
             raise fault(
@@ -113,13 +46,154 @@ class Network(SpecModel):
         return self
 
 
+class Subnet(SpecModel):
+    """A subnet that exists."""
+
+    id: SubnetId = Field(
+        description="The id of the subnet.", examples=["subnet-0a1b2c3d4e5f60718"]
+    )
+    zone: Zone = Field(
+        description="The zone that the subnet lies in.", examples=["us-west-2a"]
+    )
+    cidr: VpcCidr | None = Field(
+        None,
+        description="The IPv4 block of the subnet; with it, the addresses of nodes and pods are compared with its "
+        "size.",
+        examples=["10.0.32.0/19"],
+    )
+    public: bool = Field(
+        False,
+        description="Whether the subnet has a route to an internet gateway; no node is placed in it.",
+        examples=[True],
+    )
+
+
+class ExistingNetwork(SpecModel):
+    """A VPC that exists, with the subnets that the cluster uses."""
+
+    vpc: VpcId = Field(
+        description="The id of the VPC.", examples=["vpc-0a1b2c3d4e5f60718"]
+    )
+    subnets: list[Subnet] = Field(
+        min_length=2,
+        description="The subnets of the cluster, private ones in two zones or more; all nodes are placed in private "
+        "ones.",
+        examples=[
+            [
+                {"id": "subnet-0a1b2c3d4e5f60718", "zone": "us-west-2a"},
+                {"id": "subnet-0a1b2c3d4e5f60719", "zone": "us-west-2b"},
+            ]
+        ],
+    )
+    security_groups: Annotated[list[SecurityGroupId], Distinct] = Field(
+        [],
+        description="Security groups of the pools' nodes, beside the one of the cluster, which lets them reach each "
+        "other.",
+        examples=[["sg-0a1b2c3d4e5f60718"]],
+    )
+
+    @property
+    def private(self) -> dict[str, list[Subnet]]:
+        """The private subnets by zone."""
+        zones: dict[str, list[Subnet]] = {}
+        for subnet in self.subnets:
+            if not subnet.public:
+                zones.setdefault(subnet.zone, []).append(subnet)
+        return zones
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        ids = [subnet.id for subnet in self.subnets]
+        for id in ids:
+            if ids.count(id) > 1:
+                raise fault(
+                    f"subnet `{id}` is listed twice",
+                    "a subnet lies in one zone, and is private or public: keep one of the two",
+                    "subnets",
+                    source="VPC user guide, subnet basics",
+                )
+        if len(self.private) < 2:
+            raise fault(
+                "private subnets in fewer than two zones: EKS wants two at least",
+                "add a private subnet of another zone; it costs nothing by itself",
+                "subnets",
+                source="EKS user guide, network-reqs",
+            )
+        return self
+
+
+class Network(SpecModel):
+    """The VPC of the cluster: one to ``create``, which is derived, or an ``existing`` one."""
+
+    create: CreatedNetwork | None = Field(
+        None,
+        description="A new VPC; without `existing` there is one in any case.",
+        examples=[{"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"]}],
+    )
+    existing: ExistingNetwork | None = Field(
+        None,
+        description="A VPC that exists, instead of a new one.",
+        examples=[
+            {
+                "vpc": "vpc-0a1b2c3d4e5f60718",
+                "subnets": [
+                    {"id": "subnet-0a1b2c3d4e5f60718", "zone": "us-west-2a"},
+                    {"id": "subnet-0a1b2c3d4e5f60719", "zone": "us-west-2b"},
+                ],
+            },
+        ],
+    )
+    zone_ids: dict[Zone, ZoneId] = Field(
+        {},
+        description="The id of each zone in this account, since the same name means different zones in different "
+        "accounts.",
+        examples=[{"us-east-1a": "use1-az4"}],
+    )
+
+    @property
+    def created(self) -> CreatedNetwork:
+        """What the spec says of a new VPC."""
+        return self.create or CreatedNetwork()
+
+    @property
+    def zones(self) -> tuple[str, ...]:
+        """The zones that nodes may be in, as far as the spec names them."""
+        if self.existing is not None:
+            return tuple(self.existing.private)
+        return tuple(self.created.zones)
+
+    @model_validator(mode="after")
+    def _one_name_each(self) -> Self:
+        ids = list(self.zone_ids.values())
+        for id in ids:
+            if ids.count(id) > 1:
+                raise fault(
+                    f"two zones have the id `{id}`",
+                    "write the id of each, which are different",
+                    "zoneIds",
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.create is not None and self.existing is not None:
+            raise fault(
+                "both `create` and `existing` are given",
+                "write one of them: an existing VPC has its own CIDR and zones",
+                "existing",
+            )
+        return self
+
+
 class NetworkSection(Section):
     """The VPC of the cluster."""
 
     network: Network = Field(
         Network(),
         description="The VPC of the cluster: a new one, or one that exists.",
-        examples=[{"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"]}],
+        examples=[
+            {"create": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"]}}
+        ],
     )
 
 

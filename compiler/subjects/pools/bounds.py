@@ -21,14 +21,14 @@ def check_pools(context: Context, pools: Mapping[str, Pool]) -> None:
 
 def _one_zone(context: Context, pool: Pool) -> None:
     """A reservation, a Capacity Block too, lies in one zone (EC2 API, CapacityReservation AvailabilityZone)."""
-    ids = pool.spec.capacity.ids
+    ids = tuple(one.id for one in pool.spec.reservations)
     if len(ids) == 1 and len(pool.zones) > 1:
         context.fault(
             "RES039",
             f"reservation `{ids[0]}` of pool `{pool.name}` lies in one zone, and the pool is in "
             f"{len(pool.zones)}",
             pool.at / "zones",
-            "write `zone:` with the one that the reservation is in",
+            "write `zones:` with the one that the reservation is in",
             source=_RESERVATION,
         )
 
@@ -37,16 +37,16 @@ def _reservations(context: Context, pools: Mapping[str, Pool]) -> None:
     """A reservation is of one type, in one zone, of one kind, and has one start and one end."""
     seen: dict[str, Pool] = {}
     for pool in pools.values():
-        for id in pool.spec.capacity.ids:
+        for index, reservation in enumerate(pool.spec.reservations):
+            id = reservation.id
             before = seen.setdefault(id, pool)
             apart = _apart(before, pool)
             if apart is not None:
-                key = "id" if pool.spec.capacity.id else "reservations"
                 context.fault(
                     "RES039",
                     f"reservation `{id}` is of {apart[0]} in pool `{before.name}` and of "
                     f"{apart[1]} in pool `{pool.name}`",
-                    pool.at / "capacity" / key,
+                    pool.at_capacity / "reservations" / index / "id",
                     f"write the reservation of pool `{pool.name}`: `aws ec2 describe-capacity-reservations` "
                     "shows the type and zone of each",
                     source=_RESERVATION,
@@ -59,11 +59,12 @@ def _apart(one: Pool, other: Pool) -> tuple[str, str] | None:
         return f"`{one.instance.name}`", f"`{other.instance.name}`"
     if not set(one.zones) & set(other.zones):
         return f"zone `{one.zones[0]}`", f"zone `{other.zones[0]}`"
-    kinds = tuple(each.spec.capacity.type for each in (one, other))
+    kinds = tuple(each.spec.capacity_types[0] for each in (one, other))
     if kinds[0] != kinds[1]:
         return f"type `{kinds[0]}`", f"type `{kinds[1]}`"
-    ends = tuple(each.spec.capacity.ends for each in (one, other))
-    if all(ends) and ends[0] != ends[1]:
+    blocks = [each.spec.block for each in (one, other)]
+    ends = [block.ends for block in blocks if block is not None]
+    if all(ends) and len(set(ends)) > 1:
         return f"an end at {ends[0]}", f"an end at {ends[1]}"
     return None
 

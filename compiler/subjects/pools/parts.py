@@ -29,20 +29,20 @@ class Part:
 
 def parts(pool: Pool) -> tuple[Part, ...]:
     """Each NodePool of a pool. The name of one that has a reservation of several holds its id, so that it stays."""
-    capacity, at = pool.spec.capacity, pool.at / "capacity"
+    at, reservations = pool.at_capacity, pool.spec.reservations
     if not pool.split:
-        only = next(iter(capacity.ids), None)
+        only = reservations[0].id if reservations else None
         return (Part(pool.name, only, pool.nodes, {}, at, pool.at / "nodes"),)
     return tuple(
         Part(
             _name(pool.name, each.id),
             each.id,
-            each.nodes,
+            each.nodes or pool.nodes,
             {POOL_LABEL: pool.name, RESERVATION_LABEL: each.id},
             at / "reservations" / index,
             at / "reservations" / index / "nodes",
         )
-        for index, each in enumerate(capacity.reservations)
+        for index, each in enumerate(reservations)
     )
 
 

@@ -13,8 +13,8 @@ from compiler.source import Route
 from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools import spec as spec_nodes
 from compiler.subjects.pools.plan import NODEPOOL_LABEL, POOL_LABEL, Taint, Toleration
-from compiler.subjects.pools.share import Share, share_of
-from compiler.subjects.pools.spec import PoolsSection
+from compiler.subjects.pools.share import Share, share_of, smallest
+from compiler.subjects.pools.spec import Placement, PoolsSection
 
 GPU_PRESENT = "nvidia.com/gpu.present"
 
@@ -25,7 +25,7 @@ class Pool:
 
     spec: spec_nodes.NodePool
     at: Route
-    instance: InstanceType
+    instances: tuple[InstanceType, ...]
     zones: tuple[str, ...]
     efa: bool
     local_storage: str
@@ -36,6 +36,21 @@ class Pool:
     @property
     def name(self) -> str:
         return self.spec.name
+
+    @property
+    def instance(self) -> InstanceType:
+        """The type of its nodes, or the first of several."""
+        return self.instances[0]
+
+    @property
+    def at_type(self) -> Route:
+        """The place of the type of its nodes, or of the first of several."""
+        return self.at / "instanceTypes" / 0
+
+    @property
+    def at_capacity(self) -> Route:
+        """The place of the capacity that is tried first, with what it holds."""
+        return self.at / "capacity" / 0 / self.spec.capacity[0].chosen
 
     @property
     def nodes(self) -> int:
@@ -58,8 +73,8 @@ class Pool:
 
     @property
     def split(self) -> bool:
-        """Whether its reservations are a list: each is a NodePool of its own, and stays when another comes or ends."""
-        return bool(self.spec.capacity.reservations)
+        """Whether each of its reservations is a NodePool of its own, which stays when another comes or ends."""
+        return bool(self.spec.reservations) and len(self.spec.capacity) == 1
 
     @property
     def selector(self) -> dict[str, str]:
@@ -68,7 +83,7 @@ class Pool:
 
     @property
     def block(self) -> bool:
-        return self.spec.capacity.type == "block"
+        return self.spec.block is not None
 
     @property
     def tolerations(self) -> tuple[Toleration, ...]:
@@ -97,13 +112,14 @@ def resolve_pools(context: Context) -> dict[str, Pool]:
 
 
 def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None:
-    instance = context.instance(pool.instance_type, at / "instanceType")
-    if instance is None:
+    instances = _instances(context, pool, at)
+    if not instances:
         return None
+    instance = instances[0]
     zones = _zones(context, pool, instance, at)
-    if not _known(context, instance, at) or not zones:
+    if not all(_known(context, known, at) for known in instances) or not zones:
         return None
-    efa = instance.efa_interfaces > 0 if pool.efa is None else pool.efa
+    efa = _efa(context, pool, instances, at)
     if efa and not instance.efa_interfaces:
         context.fault(
             "RES007",
@@ -116,24 +132,82 @@ def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None
     found = Pool(
         spec=pool,
         at=at,
-        instance=instance,
+        instances=instances,
         zones=zones,
         efa=efa,
         local_storage=disks,
         placement=_placement(context, pool, instance, at, efa=efa),
         taints=_taints(context, pool, instance, at),
-        share=share_of(context, pool, instance, efa=efa),
+        share=smallest(
+            [share_of(context, pool, known, efa=efa) for known in instances]
+        ),
     )
     if found.share.cpu < 1 or found.share.memory < Quantity.gib(1):
         context.fault(
             "RES033",
             f"`{instance.name}` leaves no whole CPU, or no GiB of memory, to jobs",
-            at / "instanceType",
+            at / "instanceTypes" / 0,
             f"take a larger size of {instance.family}: the system takes the rest",
         )
         return None
     _explain(context, found)
     return found
+
+
+def _instances(
+    context: Context, pool: spec_nodes.NodePool, at: Route
+) -> tuple[InstanceType, ...]:
+    """The types of a pool's nodes, where jobs may use one in another's place; () where they may not."""
+    found: list[InstanceType] = []
+    for index, name in enumerate(pool.instance_types):
+        instance = context.instance(name, at / "instanceTypes" / index)
+        if instance is None:
+            return ()
+        found.append(instance)
+    first = found[0]
+    for index, other in enumerate(found):
+        apart = _unlike(first, other)
+        if apart is not None:
+            context.fault(
+                "RES051",
+                f"`{first.name}` and `{other.name}` of one pool have {apart}",
+                at / "instanceTypes" / index,
+                "make a pool of each: a job of the pool must run on any of its nodes",
+            )
+            return ()
+    return tuple(found)
+
+
+def _unlike(one: InstanceType, other: InstanceType) -> str | None:
+    """What keeps a job of one type from running on another."""
+    if one.arch != other.arch:
+        return f"architectures `{one.arch}` and `{other.arch}`"
+    if one.accelerator != other.accelerator:
+        return f"accelerators `{one.accelerator}` and `{other.accelerator}`"
+    if one.accelerators != other.accelerators:
+        return f"{one.accelerators} and {other.accelerators} accelerators"
+    return None
+
+
+def _efa(
+    context: Context,
+    pool: spec_nodes.NodePool,
+    instances: tuple[InstanceType, ...],
+    at: Route,
+) -> bool:
+    """Whether nodes get EFA devices: only those of one type that are bought in one way talk over it."""
+    alike = len(instances) == 1 and len(pool.capacity) == 1
+    if pool.efa and not alike:
+        context.fault(
+            "RES051",
+            f"pool `{pool.name}` has EFA, and nodes of several types or capacities",
+            at / "efa",
+            "remove `efa`, or keep one instance type and one capacity",
+            source="EC2 user guide, efa; a gang over EFA needs nodes of one type in one zone",
+        )
+    if pool.efa is not None:
+        return pool.efa
+    return alike and instances[0].efa_interfaces > 0
 
 
 def _known(context: Context, instance: InstanceType, at: Route) -> bool:
@@ -142,7 +216,7 @@ def _known(context: Context, instance: InstanceType, at: Route) -> bool:
         context.fault(
             "RES032",
             f"`{instance.name}` has {instance.gpu_partition:g} of a GPU, and Karpenter counts none",
-            at / "instanceType",
+            at / "instanceTypes" / 0,
             "take a type with a whole GPU, like `g6.xlarge`",
         )
         return False
@@ -152,7 +226,7 @@ def _known(context: Context, instance: InstanceType, at: Route) -> bool:
         context.fault(
             "RES019",
             f"no source tells {what} of `{instance.name}`",
-            at / "instanceType",
+            at / "instanceTypes" / 0,
             "`trainyard catalog refresh` asks EC2 for them; give the file it writes with `--catalog`",
         )
     return not missing
@@ -166,12 +240,10 @@ def _zones(
         context.fault(
             "RES008",
             f"`{instance.name}` is not offered in {region}",
-            at / "instanceType",
+            at / "instanceTypes" / 0,
             f"it is offered in {', '.join(sorted(instance.zones))}",
         )
         return ()
-    if pool.zone is not None:
-        return (pool.zone,) if _takes(context, instance, pool.zone, at / "zone") else ()
     if pool.zones:
         taken = [
             _takes(context, instance, zone, at / "zones" / index)
@@ -260,7 +332,7 @@ def _derived_zone(
     if len(candidates) == len(offered) == 1 or (network and len(candidates) == 1):
         context.derive(
             f"pool/{pool.name}",
-            "zone",
+            "zones",
             candidates[0],
             f"the only zone of {region} with {instance.name}",
             "EC2 DescribeInstanceTypeOfferings",
@@ -268,7 +340,7 @@ def _derived_zone(
         return tuple(candidates)
     if offered and not candidates and not context.knows_names:
         help = (
-            f"add `zone:`; `{instance.name}` is offered in {_ids(context, offered)}, and "
+            f"add `zones:`; `{instance.name}` is offered in {_ids(context, offered)}, and "
             "`aws ec2 describe-availability-zones` tells your account's names of them"
         )
         context.fault("RES006", f"pool `{pool.name}` names no zone", at, help, key=True)
@@ -281,7 +353,7 @@ def _derived_zone(
         "RES006",
         f"pool `{pool.name}` names no zone",
         at,
-        f"add `zone:` with one of {choices}",
+        f"add `zones:` with one of {choices}",
         key=True,
     )
     return ()
@@ -289,8 +361,7 @@ def _derived_zone(
 
 def _network_zones(context: Context) -> tuple[str, ...]:
     """The zones that the spec's network names; empty when they are to be derived."""
-    network = NetworkSection.of(context.spec).network
-    return tuple(network.vpc.private) if network.vpc else tuple(network.zones)
+    return NetworkSection.of(context.spec).network.zones
 
 
 _NO_PLACEMENT = {
@@ -314,17 +385,18 @@ def _placement(
     efa: bool,
 ) -> str | None:
     derived, reason, source = "none", "its nodes do not talk over EFA", ""
-    if pool.placement_group is not None:
-        reason = f"placement group {pool.placement_group} exists"
-    elif pool.capacity.type in _NO_PLACEMENT:
-        reason, source = _NO_PLACEMENT[pool.capacity.type]
+    given = pool.placement or Placement()
+    if given.group is not None:
+        reason = f"placement group {given.group} exists"
+    elif pool.capacity_types[0] in _NO_PLACEMENT:
+        reason, source = _NO_PLACEMENT[pool.capacity_types[0]]
     elif efa and pool.nodes.max > 1 and instance.cluster_placement:
         derived, reason = "cluster", "ranks talk over EFA: nodes close together"
         source = "EC2 user guide, placement groups"
     found = context.settle(
         f"pool/{pool.name}",
         "placement",
-        pool.placement,
+        given.strategy,
         derived,
         reason,
         source,
@@ -364,21 +436,16 @@ def _explain(context: Context, pool: Pool) -> None:
         pool.spec,
         pool.instance,
     )
-    if given := [spec.zone] if spec.zone else spec.zones:
+    if spec.zones:
         context.settle(
-            target,
-            "zone",
-            ", ".join(given),
-            "",
-            "",
-            at=pool.at / ("zone" if spec.zone else "zones"),
+            target, "zones", ", ".join(spec.zones), "", "", at=pool.at / "zones"
         )
     context.derive(
         target,
         "share",
         f"{share.cpu} CPU, {share.memory} memory",
         "what jobs can get of a node",
-        follows=pool.at / "instanceType",
+        follows=pool.at_type,
     )
     if instance.efa_interfaces:
         context.settle(

@@ -34,7 +34,7 @@ from compiler.subjects.pools.share import ROOT_GIB
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
 BLOCK_ENDS = "trainyard.dev/capacity-block-ends"
 _CAPACITY = {
-    "on-demand": "on-demand",
+    "onDemand": "on-demand",
     "spot": "spot",
     "reserved": "reserved",
     "block": "reserved",
@@ -71,14 +71,14 @@ def node_classes(context: Context, pool: Pool) -> tuple[NodeClass, ...]:
 
 def _node_class(context: Context, pool: Pool) -> NodeClass:
     spec, at = pool.spec, pool.at
-    annotations = {BLOCK_ENDS: spec.capacity.ends} if spec.capacity.ends else {}
+    ends = spec.block.ends if spec.block else None
+    annotations = {BLOCK_ENDS: ends} if ends else {}
     return NodeClass(
         at=at,
         name=pool.name,
         origins={
-            "interfaces": at / "instanceType",
-            "placement_group": at
-            / ("placementGroup" if spec.placement_group else "placement"),
+            "interfaces": pool.at_type,
+            "placement_group": at / "placement",
             "block_devices": at / "rootVolume",
             "instance_store": at / "localStorage",
         }
@@ -92,7 +92,10 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
         subnets=_subnets(context, pool),
         # The cluster security group, which EKS tags so and gives self rules both ways from 1.33 on
         # (EKS user guide, sec-group-reqs; kubernetes-versions-standard 1.33).
-        security_groups=(SelectorTerm(tags={"aws:eks:cluster-name": context.name}),),
+        security_groups=(
+            SelectorTerm(tags={"aws:eks:cluster-name": context.name}),
+            *_security_groups(context),
+        ),
         placement_group=placement_group(context.name, pool),
         interfaces=tuple(NetworkInterface(*each) for each in pool.instance.efa_layout())
         if pool.efa
@@ -104,7 +107,7 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
         annotations=annotations,
         # It stays with its NodePool, which is not Ready and replaces no node while its class is being deleted
         # (kubernetes-sigs/karpenter, pkg/controllers/nodepool/readiness).
-        prune=not spec.capacity.ids,
+        prune=not spec.reservations,
     )
 
 
@@ -115,14 +118,17 @@ def node_role(cluster: str) -> str:
 
 def placement_group(cluster: str, pool: Pool) -> str | None:
     """The name of a pool's placement group: one that exists, or one that the bootstrap makes."""
-    return pool.spec.placement_group or (
-        f"{cluster}-{pool.name}" if pool.placement else None
-    )
+    given = pool.spec.placement
+    if given is not None and given.group is not None:
+        return given.group
+    return f"{cluster}-{pool.name}" if pool.placement else None
 
 
 def _subnets(context: Context, pool: Pool) -> tuple[SelectorTerm, ...]:
-    if (vpc := NetworkSection.of(context.spec).network.vpc) is not None:
-        return tuple(SelectorTerm(id=vpc.private[zone]) for zone in pool.zones)
+    existing = NetworkSection.of(context.spec).network.existing
+    if existing is not None:
+        subnets = [subnet for zone in pool.zones for subnet in existing.private[zone]]
+        return tuple(SelectorTerm(id=subnet.id) for subnet in subnets)
     # eksctl tags what it makes with metadata.tags, and private subnets with the internal-elb role.
     return (
         SelectorTerm(
@@ -132,6 +138,13 @@ def _subnets(context: Context, pool: Pool) -> tuple[SelectorTerm, ...]:
             }
         ),
     )
+
+
+def _security_groups(context: Context) -> list[SelectorTerm]:
+    """Those that the spec names beside the cluster's."""
+    existing = NetworkSection.of(context.spec).network.existing
+    groups = existing.security_groups if existing is not None else []
+    return [SelectorTerm(id=group) for group in groups]
 
 
 def _root(context: Context, pool: Pool) -> BlockDevice:
@@ -164,7 +177,7 @@ def node_pools(context: Context, pool: Pool) -> tuple[NodePool, ...]:
             "nodePools",
             named,
             "one for each reservation, so that jobs can be kept in one",
-            follows=pool.at / "capacity" / "reservations",
+            follows=pool.at_capacity / "reservations",
         )
     return tuple(
         replace(
@@ -186,10 +199,12 @@ def node_pools(context: Context, pool: Pool) -> tuple[NodePool, ...]:
 
 def _node_pool(context: Context, pool: Pool) -> NodePool:
     spec, at, instance = pool.spec, pool.at, pool.instance
+    types = tuple(known.name for known in pool.instances)
+    capacity_types = tuple(_CAPACITY[kind] for kind in spec.capacity_types)
     requirements = [
-        Requirement(INSTANCE_TYPE, "In", (instance.name,)),
+        Requirement(INSTANCE_TYPE, "In", types),
         Requirement(ZONE, "In", pool.zones),
-        Requirement(CAPACITY_TYPE, "In", (_CAPACITY[spec.capacity.type],)),
+        Requirement(CAPACITY_TYPE, "In", capacity_types),
     ]
     if pool.block:
         requirements.append(Requirement(RESERVATION_TYPE, "In", ("capacity-block",)))
@@ -197,7 +212,6 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
     if instance.gpus:
         # What the NVIDIA chart's default affinity looks for without feature discovery (device plugin 0.20.0).
         labels[GPU_PRESENT] = "true"
-    zone_key = "zone" if spec.zone else "zones"
     _explain(context, pool)
     return NodePool(
         at=at,
@@ -206,8 +220,8 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
         origins={
             "taints": at / "taints",
             "labels": at / "labels",
-            "instance_types": at / "instanceType",
-            "zones": at / zone_key,
+            "instance_types": at / "instanceTypes",
+            "zones": at / "zones",
             "capacity_types": at / "capacity",
         },
         labels=labels,
@@ -219,7 +233,7 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
         expire_after="Never",
         termination_grace=_drain(context, pool),
         # Nodes of a reservation are paid for and always on: losing them to a slip in git would end every job on them.
-        prune=not spec.capacity.ids,
+        prune=not spec.reservations,
     )
 
 
@@ -236,7 +250,7 @@ def node_overlay(context: Context, pool: Pool) -> NodeOverlay:
     return NodeOverlay(
         at=pool.at,
         name=pool.name,
-        origins={"capacity": pool.at / "instanceType"},
+        origins={"capacity": pool.at_type},
         requirements=(
             Requirement(NODEPOOL_LABEL, "In", tuple(part.name for part in parts(pool))),
         ),
@@ -283,7 +297,7 @@ def _limits(pool: Pool, nodes: int) -> dict[str, Quantity]:
                 nodes * pool.instance.accelerators
             )
         }
-    return {"cpu": Quantity.of(nodes * pool.instance.vcpus)}
+    return {"cpu": Quantity.of(nodes * max(known.vcpus for known in pool.instances))}
 
 
 def _consolidate_after(context: Context, pool: Pool) -> str:

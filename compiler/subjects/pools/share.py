@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from compiler.catalog import InstanceType, allocatable
 from compiler.catalog.capacity import huge_pages_mib
 from compiler.dataclass import dataclass
@@ -75,4 +77,25 @@ def share_of(
         huge_pages=Quantity.mib(huge_pages_mib(instance) if loaded else 0),
         left=(cpu, memory),
         agents=(running.cpu_milli, running.memory_mib),
+    )
+
+
+def smallest(shares: list[Share]) -> Share:
+    """What jobs can get of any node: the least of several types, which have as many accelerators."""
+    first = shares[0]
+    if len(shares) == 1:
+        return first
+    return replace(
+        first,
+        cpu=min(share.cpu for share in shares),
+        memory=min(share.memory for share in shares),
+        huge_pages=min(share.huge_pages for share in shares),
+        left=(
+            min(share.left[0] for share in shares),
+            min(share.left[1] for share in shares),
+        ),
+        agents=(
+            max(share.agents[0] for share in shares),
+            max(share.agents[1] for share in shares),
+        ),
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
+from compiler.spec.choice import OneOf, as_list
 from compiler.spec.section import Section
 from compiler.spec.types import (
     Distinct,
@@ -25,9 +27,12 @@ from compiler.spec.types import (
     Zone,
 )
 
+MOST_NODES = 5000
+_Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
+
 
 class NodeCount(SpecModel):
-    """How many nodes a pool may have. ``min`` equal to ``max`` keeps them always on (a static pool)."""
+    """How many nodes a pool may have: from ``min`` to ``max``. A number alone is both: a pool that is always on."""
 
     min: int = Field(
         0,
@@ -37,7 +42,7 @@ class NodeCount(SpecModel):
     )
     max: int = Field(
         ge=1,
-        le=5000,
+        le=MOST_NODES,
         description="The most nodes that the pool may have.",
         examples=[8],
     )
@@ -54,23 +59,44 @@ class NodeCount(SpecModel):
             # karpenter.sh/v1 NodePool: `replicas` is fixed; a dynamic pool has no minimum (v1.14.1).
             raise fault(
                 f"a pool of {self.min} to {self.max} nodes: Karpenter keeps a fixed number or scales from 0",
-                f"write `min: 0` to scale from zero, or `min: {self.max}` to keep all nodes on",
+                f"write `nodes: {self.max}` to keep all nodes on, or `min: 0` to scale from zero",
                 "min",
             )
         return self
 
 
+def _as_range(value: Any) -> Any:
+    """A number of nodes is exactly so many."""
+    if isinstance(value, str) and value.strip().isdigit():
+        raise fault("`nodes` is text", f"write `{int(value)}` without quotes")
+    if type(value) is not int:
+        return value
+    if not 1 <= value <= MOST_NODES:
+        raise fault(
+            f"`nodes` is {value}, not between 1 and {MOST_NODES}",
+            "write how many nodes are always on, or `{max: 8}` to scale from zero",
+        )
+    return {"min": value, "max": value}
+
+
+Nodes = Annotated[
+    NodeCount, BeforeValidator(_as_range, json_schema_input_type=_Count | NodeCount)
+]
+
+
 class Reservation(SpecModel):
-    """One of several reservations of a pool, and how many of its nodes are in it."""
+    """A capacity reservation of a pool, and how many of the pool's nodes are in it."""
 
     id: ReservationId = Field(
         description="The id of the capacity reservation.",
         examples=["cr-0a1b2c3d4e5f60718"],
     )
-    nodes: int = Field(
+    nodes: int | None = Field(
+        None,
         ge=1,
-        le=5000,
-        description="The number of instances in the reservation; together they are the pool's `max`.",
+        le=MOST_NODES,
+        description="The number of instances in the reservation; may be left out where there is one, and together "
+        "they are the pool's nodes.",
         examples=[4],
     )
 
@@ -80,29 +106,48 @@ _BLOCKS = "EC2 user guide, capacity-blocks-purchase"
 _GP3 = "EBS user guide, general-purpose (gp3)"
 
 
-class Capacity(SpecModel):
-    """How the nodes are bought: on demand, spot, from a reservation (ODCR), or from a Capacity Block."""
+def _each_counted(reservations: list[Reservation]) -> list[Reservation]:
+    """Several reservations, each once and with its nodes."""
+    ids = [one.id for one in reservations]
+    for one in reservations:
+        if ids.count(one.id) > 1:
+            raise fault(f"reservation `{one.id}` is listed twice", "remove one of them")
+        if len(ids) > 1 and one.nodes is None:
+            raise fault(
+                f"reservation `{one.id}` is one of {len(ids)}, and its nodes are not given",
+                "add `nodes:` to each, as many as it has instances",
+            )
+    return reservations
 
-    type: Literal["on-demand", "spot", "reserved", "block"] = Field(
-        description="How the nodes are bought: `on-demand`, `spot`, `reserved` (from a reservation) or `block` (a "
-        "Capacity Block).",
-        examples=["reserved"],
+
+Reservations = Annotated[
+    list[Reservation], Field(min_length=1), AfterValidator(_each_counted)
+]
+
+
+class OnDemand(SpecModel):
+    """Nodes bought by the hour."""
+
+
+class Spot(SpecModel):
+    """Spare capacity, which EC2 takes back at two minutes' notice."""
+
+
+class Reserved(SpecModel):
+    """On-Demand Capacity Reservations (ODCR)."""
+
+    reservations: Reservations = Field(
+        description="The capacity reservations, each with its nodes; a job is kept inside one of them where it fits.",
+        examples=[[{"id": "cr-0a1b2c3d4e5f60718", "nodes": 4}]],
     )
-    id: ReservationId | None = Field(
-        None,
-        description="The id of the reservation or Capacity Block, for `reserved` and `block`.",
-        examples=["cr-0a1b2c3d4e5f60718"],
-    )
-    reservations: list[Reservation] = Field(
-        [],
-        description="Several reservations with their nodes, instead of `id`; a job is kept inside one of them where "
-        "it fits.",
-        examples=[
-            [
-                {"id": "cr-0a1b2c3d4e5f60718", "nodes": 4},
-                {"id": "cr-0a1b2c3d4e5f60719", "nodes": 4},
-            ]
-        ],
+
+
+class Block(SpecModel):
+    """Capacity Blocks for ML: instances of a time that was bought beforehand."""
+
+    reservations: Reservations = Field(
+        description="The Capacity Blocks, each with its nodes; a job is kept inside one of them where it fits.",
+        examples=[[{"id": "cr-0a1b2c3d4e5f60718", "nodes": 4}]],
     )
     starts: Timestamp | None = Field(
         None,
@@ -116,38 +161,7 @@ class Capacity(SpecModel):
     )
 
     @model_validator(mode="after")
-    def _bound(self) -> Self:
-        if self.id is not None and self.reservations:
-            raise fault(
-                "both `id` and `reservations` are given",
-                "list every reservation under `reservations`, and remove `id`",
-                "id",
-            )
-        ids = self.ids
-        if len(set(ids)) < len(ids):
-            twice = next(each for each in ids if ids.count(each) > 1)
-            raise fault(
-                f"reservation `{twice}` is listed twice",
-                "remove one of them",
-                "reservations",
-            )
-        if self.type in ("reserved", "block") and not ids:
-            raise fault(
-                f"capacity `{self.type}` without a reservation: no node would ever be launched",
-                "add `id: cr-…`, the id of the capacity reservation",
-            )
-        if self.type in ("on-demand", "spot") and ids:
-            raise fault(
-                f"capacity `{self.type}` never uses reservation `{ids[0]}`",
-                "write `type: reserved`, or remove the reservation",
-                "id" if self.id else "reservations",
-            )
-        if self.type != "block" and (self.starts or self.ends):
-            raise fault(
-                f"capacity `{self.type}` has no start and end",
-                "write `type: block`, or remove them",
-                "starts" if self.starts else "ends",
-            )
+    def _ends_later(self) -> Self:
         if self.starts and self.ends and self.starts >= self.ends:
             raise fault(
                 f"the block ends ({self.ends}) before it starts ({self.starts})",
@@ -179,14 +193,116 @@ class Capacity(SpecModel):
                 source=_BLOCKS,
             )
 
+
+class Capacity(OneOf):
+    """How nodes are bought."""
+
+    on_demand: OnDemand | None = Field(
+        None, description="By the hour, as they are launched.", examples=[{}]
+    )
+    spot: Spot | None = Field(
+        None,
+        description="As spare capacity, which EC2 takes back at two minutes' notice.",
+        examples=[{}],
+    )
+    reserved: Reserved | None = Field(
+        None,
+        description="From On-Demand Capacity Reservations (ODCR), and never outside of them.",
+        examples=[{"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}],
+    )
+    block: Block | None = Field(
+        None,
+        description="From Capacity Blocks, which start and end at a time.",
+        examples=[
+            {
+                "reservations": [{"id": "cr-0a1b2c3d4e5f60718"}],
+                "ends": "2026-12-15T11:30:00Z",
+            }
+        ],
+    )
+
     @property
-    def ids(self) -> tuple[str, ...]:
-        """All reservations, however they were given."""
-        return (
-            (self.id,)
-            if self.id is not None
-            else tuple(each.id for each in self.reservations)
+    def reservations(self) -> tuple[Reservation, ...]:
+        """The reservations that the nodes come from."""
+        bought = self.reserved or self.block
+        return tuple(bought.reservations) if bought else ()
+
+
+def _in_order(capacity: list[Capacity]) -> list[Capacity]:
+    """Karpenter launches reserved capacity first, then spot, then on demand (v1.14.1, concepts/nodepools)."""
+    kinds = [one.chosen for one in capacity]
+    if len(kinds) > 1 and "block" in kinds:
+        raise fault(
+            "a Capacity Block beside other capacity",
+            "make the block a pool of its own: its nodes end together",
         )
+    wanted = [kind for kind in _ORDER if kind in kinds]
+    if len(kinds) > 1 and kinds != wanted:
+        raise fault(
+            f"capacity in the order {listed(kinds)}",
+            f"write each once, as Karpenter takes them: {listed(wanted)}",
+            source="Karpenter documentation, concepts/nodepools, karpenter.sh/capacity-type",
+        )
+    if len(kinds) > 1 and len(capacity[0].reservations) > 1:
+        raise fault(
+            "several reservations beside other capacity",
+            "keep one reservation, or make a pool of its own for the rest",
+        )
+    return capacity
+
+
+_ORDER = ("reserved", "spot", "onDemand")
+Capacities = Annotated[
+    list[Capacity],
+    Field(min_length=1),
+    BeforeValidator(as_list, json_schema_input_type=Capacity | list[Capacity]),
+    AfterValidator(_in_order),
+]
+
+
+def in_words(capacity_type: str) -> str:
+    """How nodes are bought, as EC2 and Karpenter call it."""
+    return "on-demand" if capacity_type == "onDemand" else capacity_type
+
+
+class PlacementGroup(SpecModel):
+    """A placement group that exists."""
+
+    group: PlacementGroupName = Field(
+        description="The name of a placement group that exists.",
+        examples=["research-h100"],
+    )
+
+
+class Placement(SpecModel):
+    """Where the nodes stand beside each other: a strategy of a new placement group, or a group that exists."""
+
+    strategy: Literal["cluster", "partition", "spread", "none"] | None = None
+    group: PlacementGroupName | None = Field(
+        None,
+        description="The name of a placement group that exists.",
+        examples=["research-h100"],
+    )
+
+
+def _as_placement(value: Any) -> Any:
+    """A word is the strategy of a new placement group."""
+    if isinstance(value, str):
+        if value not in _STRATEGIES:
+            raise fault(
+                f"`placement` is `{value}`",
+                f"write one of {listed(_STRATEGIES)}, or `{{group: NAME}}` for a placement group that exists",
+            )
+        return {"strategy": value}
+    if isinstance(value, dict) and "group" not in value:
+        raise fault(
+            "`placement` names no group",
+            f"write one of {listed(_STRATEGIES)}, or `{{group: NAME}}` for a placement group that exists",
+        )
+    return value
+
+
+_STRATEGIES = ("cluster", "partition", "spread", "none")
 
 
 class Volume(SpecModel):
@@ -248,44 +364,52 @@ class Taint(SpecModel):
 
 
 class NodePool(SpecModel):
-    """Nodes of one instance type, in one zone (or, for pools without EFA, in several)."""
+    """Nodes that jobs may use in each other's place: of one instance type and in one zone, where they talk over EFA."""
 
     name: Name = Field(
         description="The pool's name, which queues and jobs refer to.",
         examples=["h100"],
     )
-    instance_type: InstanceType = Field(
-        description="The EC2 instance type of every node of the pool.",
-        examples=["p5.48xlarge"],
-    )
-    zone: Zone | None = Field(
-        None,
-        description="The zone of the nodes; derived where only one zone of the network offers the type.",
-        examples=["us-west-2a"],
+    instance_types: Annotated[list[InstanceType], Distinct] = Field(
+        min_length=1,
+        description="The EC2 instance types of the nodes; several of them, with as many accelerators each, for jobs "
+        "that do not talk over EFA.",
+        examples=[["p5.48xlarge"]],
     )
     zones: Annotated[list[Zone], Distinct] = Field(
         [],
-        description="Several zones, instead of `zone`, for jobs of a single node: EFA never leaves a zone.",
-        examples=[["us-west-2a", "us-west-2b"]],
+        description="The zones of the nodes; derived where only one zone of the network offers the type. EFA never "
+        "leaves a zone.",
+        examples=[["us-west-2a"]],
     )
-    nodes: NodeCount = Field(
-        description="How many nodes the pool may have.", examples=[{"max": 8}]
+    nodes: Nodes = Field(
+        description="How many nodes the pool has: a number is exactly so many, always on; `{max: 8}` scales from "
+        "zero.",
+        examples=[4, {"max": 8}],
     )
-    capacity: Capacity = Field(
-        Capacity(type="on-demand"),
-        description="How the nodes are bought.",
-        examples=[{"type": "reserved", "id": "cr-0a1b2c3d4e5f60718"}],
+    capacity: Capacities = Field(
+        default_factory=lambda: [Capacity.model_construct(on_demand=OnDemand())],
+        description="How the nodes are bought; several ways are a list, in the order in which they are tried.",
+        examples=[
+            {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}},
+            [{"spot": {}}, {"onDemand": {}}],
+        ],
     )
-    placement: Literal["cluster", "partition", "spread", "none"] | None = Field(
+    placement: (
+        Annotated[
+            Placement,
+            BeforeValidator(
+                _as_placement,
+                json_schema_input_type=Literal["cluster", "partition", "spread", "none"]
+                | PlacementGroup,
+            ),
+        ]
+        | None
+    ) = Field(
         None,
-        description="The strategy of a new placement group; derived: `cluster` for several nodes with EFA, `none` for "
-        "reserved capacity.",
-        examples=["cluster"],
-    )
-    placement_group: PlacementGroupName | None = Field(
-        None,
-        description="The name of a placement group that exists, instead of `placement`.",
-        examples=["research-h100"],
+        description="The strategy of a new placement group, or `{group: NAME}` of one that exists; derived: `cluster` "
+        "for several nodes with EFA, `none` for reserved capacity.",
+        examples=["cluster", {"group": "research-h100"}],
     )
     efa: bool | None = Field(
         None,
@@ -328,34 +452,32 @@ class NodePool(SpecModel):
 
     @model_validator(mode="after")
     def _as_many_as_reserved(self) -> Self:
-        reserved, most = (
-            sum(each.nodes for each in self.capacity.reservations),
-            self.nodes.max,
-        )
-        if self.capacity.reservations and reserved != most:
+        reservations = self.reservations
+        if len(self.capacity) > 1 or any(one.nodes is None for one in reservations):
+            return self
+        reserved = sum(one.nodes or 0 for one in reservations)
+        if reservations and reserved != self.nodes.max:
             raise fault(
-                f"the reservations have {reserved} nodes, and the pool {most}",
-                f"write `max: {reserved}`, or the nodes that each reservation has",
+                f"the reservations have {reserved} nodes, and the pool {self.nodes.max}",
+                f"write `{reserved}` nodes, or the nodes that each reservation has",
                 "nodes",
             )
         return self
 
-    @model_validator(mode="after")
-    def _one_place(self) -> Self:
-        if self.zone is not None and self.zones:
-            raise fault(
-                "both `zone` and `zones` are given",
-                "keep one of them; EFA needs a single zone",
-                "zones",
-            )
-        if self.placement is not None and self.placement_group is not None:
-            raise fault(
-                f"placement group `{self.placement_group}` exists, and `placement: {self.placement}` makes "
-                "another",
-                "keep one of them",
-                "placement",
-            )
-        return self
+    @property
+    def reservations(self) -> tuple[Reservation, ...]:
+        """The reservations that the nodes come from, the blocks too."""
+        return self.capacity[0].reservations
+
+    @property
+    def capacity_types(self) -> tuple[str, ...]:
+        """How the nodes are bought, in the order in which it is tried: `onDemand`, `spot`, `reserved`, `block`."""
+        return tuple(one.chosen for one in self.capacity)
+
+    @property
+    def block(self) -> Block | None:
+        """The Capacity Blocks of the pool, where it has any."""
+        return self.capacity[0].block
 
 
 class PoolsSection(Section):

@@ -11,7 +11,7 @@ def check_file_systems(context: Context) -> None:
     """What two storages say of one file system, and what no file system of a deployment is."""
     seen: dict[str, tuple[Route, FsxLustre]] = {}
     for index, each in enumerate(StorageSection.of(context.spec).storage):
-        fsx, at = each.fsx_lustre, SPEC / "storage" / index / "fsxLustre"
+        fsx, at = each.fsx_lustre, SPEC / "storage" / index / "fsxLustre" / "existing"
         if fsx is None:
             continue
         _deployment(context, fsx, at)

@@ -50,7 +50,9 @@ def resolve_storage(context: Context) -> dict[str, Storage]:
     )
     for index, each in enumerate(StorageSection.of(context.spec).storage):
         if each.fsx_lustre is not None:
-            check_file_system(context, each.fsx_lustre, at / index / "fsxLustre")
+            check_file_system(
+                context, each.fsx_lustre, at / index / "fsxLustre" / "existing"
+            )
     return {
         each.name: Storage(each, at / index)
         for index, each in enumerate(StorageSection.of(context.spec).storage)
@@ -90,9 +92,9 @@ def volumes(
         zone=storage.zone,
         lustre=fsx.version if fsx else None,
         origins={
-            "size": storage.at / "fsxLustre" / "size",
-            "zone": storage.at / "fsxLustre" / "zone",
-            "lustre": storage.at / "fsxLustre" / "version",
+            "size": storage.at / "fsxLustre" / "existing" / "size",
+            "zone": storage.at / "fsxLustre" / "existing" / "zone",
+            "lustre": storage.at / "fsxLustre" / "existing" / "version",
         },
     ), claim
 

@@ -1,4 +1,4 @@
-"""Storage that exists already, as people write it."""
+"""Storage, as people write it: facts about what exists."""
 
 from __future__ import annotations
 
@@ -68,29 +68,11 @@ class FsxLustre(SpecModel):
     )
 
 
-class S3(SpecModel):
-    """An S3 bucket, mounted by Mountpoint for Amazon S3."""
+class Lustre(SpecModel):
+    """An FSx for Lustre file system."""
 
-    bucket: Bucket = Field(
-        description="The name of the bucket.", examples=["datasets-111122223333"]
-    )
-    prefix: Prefix = Field(
-        "",
-        description="The beginning of the keys that are mounted; unset: the whole bucket.",
-        examples=["runs/"],
-    )
-
-
-class Storage(SpecModel):
-    """A storage that exists, of exactly one kind: ``fsxLustre`` or ``s3``."""
-
-    name: Name = Field(
-        description="The storage's name, which jobs mount it by.",
-        examples=["checkpoints"],
-    )
-    fsx_lustre: FsxLustre | None = Field(
-        None,
-        description="An FSx for Lustre file system that exists.",
+    existing: FsxLustre = Field(
+        description="Facts about a file system that exists.",
         examples=[
             {
                 "id": "fs-0a1b2c3d4e5f60718",
@@ -100,11 +82,67 @@ class Storage(SpecModel):
             }
         ],
     )
+
+
+class ExistingBucket(SpecModel):
+    """An S3 bucket that exists."""
+
+    bucket: Bucket = Field(
+        description="The name of the bucket.", examples=["datasets-111122223333"]
+    )
+
+
+class S3(SpecModel):
+    """An S3 bucket, mounted by Mountpoint for Amazon S3."""
+
+    existing: ExistingBucket = Field(
+        description="Facts about a bucket that exists.",
+        examples=[{"bucket": "datasets-111122223333"}],
+    )
+    prefix: Prefix = Field(
+        "",
+        description="The beginning of the keys that are mounted; unset: the whole bucket.",
+        examples=["runs/"],
+    )
+
+    @property
+    def bucket(self) -> str:
+        """The name of the bucket."""
+        return self.existing.bucket
+
+
+class Storage(SpecModel):
+    """A storage of exactly one kind: ``fsxLustre`` or ``s3``."""
+
+    name: Name = Field(
+        description="The storage's name, which jobs mount it by.",
+        examples=["checkpoints"],
+    )
+    lustre: Lustre | None = Field(
+        None,
+        alias="fsxLustre",
+        description="An FSx for Lustre file system.",
+        examples=[
+            {
+                "existing": {
+                    "id": "fs-0a1b2c3d4e5f60718",
+                    "mountName": "abcdefgh",
+                    "size": "4800Gi",
+                    "version": "2.15",
+                }
+            }
+        ],
+    )
     s3: S3 | None = Field(
         None,
-        description="An S3 bucket that exists.",
-        examples=[{"bucket": "datasets-111122223333", "prefix": "runs/"}],
+        description="An S3 bucket.",
+        examples=[{"existing": {"bucket": "datasets-111122223333"}, "prefix": "runs/"}],
     )
+
+    @property
+    def fsx_lustre(self) -> FsxLustre | None:
+        """The facts about the file system."""
+        return self.lustre.existing if self.lustre is not None else None
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
@@ -122,7 +160,14 @@ class StorageSection(Section):
     storage: list[Storage] = Field(
         [],
         description="The file systems and buckets that jobs may mount; they exist before the cluster does.",
-        examples=[[{"name": "datasets", "s3": {"bucket": "datasets-111122223333"}}]],
+        examples=[
+            [
+                {
+                    "name": "datasets",
+                    "s3": {"existing": {"bucket": "datasets-111122223333"}},
+                }
+            ]
+        ],
     )
 
 

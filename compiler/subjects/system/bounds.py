@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from compiler.catalog import allocatable, max_pods
-from compiler.resolve.context import SPEC, Context
+from compiler.resolve.context import Context
+from compiler.subjects.cluster.principals import EKS
 from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.system.controllers import Needs, needs
 
@@ -14,7 +15,7 @@ _REQUESTS = (
 
 def check_system(context: Context) -> None:
     """Whether the system's nodes have room for what runs on them."""
-    system, at = ClusterSection.of(context.spec).system, SPEC / "system"
+    system, at = ClusterSection.of(context.spec).eks.system_nodes, EKS / "systemNodes"
     instance = context.catalog.instance(system.instance_type)
     if instance is None or instance.accelerators:
         return

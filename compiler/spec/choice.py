@@ -1,0 +1,51 @@
+"""Choices of the spec: exactly one of several keys, or a short form of a longer one."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pydantic import ConfigDict, model_validator
+from pydantic.config import JsonDict
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.spec.base import SpecModel
+from compiler.spec.checks import fault
+
+_ONE_KEY: JsonDict = {"minProperties": 1, "maxProperties": 1}
+
+
+class OneOf(SpecModel):
+    """A mapping with exactly one of its keys: the key says which, its value the rest."""
+
+    model_config = ConfigDict(json_schema_extra=_ONE_KEY)
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        given = self.given()
+        if len(given) != 1:
+            keys = [field.alias or name for name, field in _fields(self)]
+            what = f"both {listed(given)} are given" if given else "nothing is given"
+            raise fault(what, f"write exactly one of {listed(keys)}")
+        return self
+
+    def given(self) -> list[str]:
+        """The keys that are given, as they are written."""
+        return [
+            field.alias or name
+            for name, field in _fields(self)
+            if getattr(self, name) is not None
+        ]
+
+    @property
+    def chosen(self) -> str:
+        """The one key, as it is written."""
+        return self.given()[0]
+
+
+def _fields(model: SpecModel) -> list[tuple[str, Any]]:
+    return list(type(model).model_fields.items())
+
+
+def as_list(value: Any) -> Any:
+    """A list of one may be written as its item."""
+    return [value] if isinstance(value, dict) else value
