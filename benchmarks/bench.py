@@ -103,7 +103,7 @@ spec:
   account: "111122223333"
   region: us-west-2
   nodePools:
-    - {name: l40s, instanceType: g6e.48xlarge, zone: us-west-2a, nodes: {max: 64}}
+    - {name: l40s, instanceTypes: [g6e.48xlarge], zones: [us-west-2a], nodes: {max: 64}}
   jobs:
 """
     job = """    - name: job-{0}

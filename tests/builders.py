@@ -30,8 +30,8 @@ SPECS = ("jakarta", "llama3-8b", "starter", "t5-large", "two-teams")
 
 POOL: dict[str, Any] = {
     "name": "gpu",
-    "instanceType": "p4d.24xlarge",
-    "zone": "us-west-2b",
+    "instanceTypes": ["p4d.24xlarge"],
+    "zones": ["us-west-2b"],
     "nodes": {"max": 4},
 }
 JOB: dict[str, Any] = {

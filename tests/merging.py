@@ -123,14 +123,16 @@ def _pool(chance: random.Random) -> dict[str, Any]:
 
 def _storage(chance: random.Random) -> dict[str, Any]:
     if chance.random() < 0.5:
-        return {"s3": {"bucket": f"bucket-{chance.randrange(10**6)}"}}
+        return {"s3": {"existing": {"bucket": f"bucket-{chance.randrange(10**6)}"}}}
     return {
         "fsxLustre": {
-            "id": f"fs-0a1b2c3d4e5f6{chance.randrange(10**4):04}",
-            "mountName": "abcdefgh",
-            "size": "1200Gi",
-            "version": "2.15",
-            "address": "10.80.1.11",
+            "existing": {
+                "id": f"fs-0a1b2c3d4e5f6{chance.randrange(10**4):04}",
+                "mountName": "abcdefgh",
+                "size": "1200Gi",
+                "version": "2.15",
+                "address": "10.80.1.11",
+            }
         }
     }
 

@@ -271,19 +271,23 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
             **draw(
                 st.sampled_from(
                     [
-                        {"s3": {"bucket": "my-bucket", "prefix": "a/b"}},
-                        {"s3": {"bucket": "my-bucket"}},
+                        {"s3": {"existing": {"bucket": "my-bucket"}, "prefix": "a/b"}},
+                        {"s3": {"existing": {"bucket": "my-bucket"}}},
                         {
                             "fsxLustre": {
-                                "id": f"fs-0a1b2c3{index}",
-                                "mountName": "abc",
-                                "size": f"{draw(FSX_SIZES)}Gi",
-                                "zone": "us-west-2a",
-                                **draw(
-                                    mapping(
-                                        version=some(st.sampled_from(["2.12", "2.15"]))
-                                    )
-                                ),
+                                "existing": {
+                                    "id": f"fs-0a1b2c3{index}",
+                                    "mountName": "abc",
+                                    "size": f"{draw(FSX_SIZES)}Gi",
+                                    "zone": "us-west-2a",
+                                    **draw(
+                                        mapping(
+                                            version=some(
+                                                st.sampled_from(["2.12", "2.15"])
+                                            )
+                                        )
+                                    ),
+                                }
                             }
                         },
                     ]
@@ -346,9 +350,15 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
                 ),
                 tags=some(st.just({"cost": "", "team": "a b"})),
                 labels=some(st.just({"org": "x"})),
-                apiServer=some(st.just({"public": ["203.0.113.0/24"]})),
+                platform={
+                    "eks": {"apiServer": some(st.just({"public": ["203.0.113.0/24"]}))}
+                },
                 kueue=some(mapping(waitForPodsReady=some(DURATIONS))),
-                admins=some(st.just(["arn:aws:iam::111122223333:role/a"])),
+                platform={
+                    "eks": {
+                        "admins": some(st.just(["arn:aws:iam::111122223333:role/a"]))
+                    }
+                },
             )
         ),
     )

@@ -121,8 +121,8 @@ class TrainingCluster(SpecModel):
                 "nodePools": [
                     {
                         "name": "h100",
-                        "instanceType": "p5.48xlarge",
-                        "zone": "us-west-2a",
+                        "instanceTypes": ["p5.48xlarge"],
+                        "zones": ["us-west-2a"],
                         "nodes": {"max": 8},
                     }
                 ],

@@ -20,8 +20,8 @@ QUEUES = [
 ]
 SECOND_POOL = {
     "name": "cpu",
-    "instanceType": "p5.48xlarge",
-    "zone": "us-west-2b",
+    "instanceTypes": ["p5.48xlarge"],
+    "zones": ["us-west-2b"],
     "nodes": {"max": 1},
 }
 

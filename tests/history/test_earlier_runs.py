@@ -22,7 +22,10 @@ from history.folder import (
 )
 
 STORAGE = [
-    {"name": "data", "fsxLustre": {**FSX, "address": "10.80.1.11", "version": "2.15"}}
+    {
+        "name": "data",
+        "fsxLustre": {"existing": {**FSX, "address": "10.80.1.11", "version": "2.15"}},
+    }
 ]
 PRIORITIES = [{"name": "high", "value": 100}]
 BOTH_POOLS = [spec()["spec"]["nodePools"][0], SECOND_POOL]
@@ -130,11 +133,16 @@ LEAVES = {
         "quota for 32 nvidia.com/gpu in namespace `team-a`",
     ),
     "type": (
-        {"nodePools": [{**BOTH_POOLS[0], "instanceType": "p5.48xlarge"}, SECOND_POOL]},
+        {
+            "nodePools": [
+                {**BOTH_POOLS[0], "instanceTypes": ["p5.48xlarge"]},
+                SECOND_POOL,
+            ]
+        },
         "instance type `p4d.24xlarge` of pool `gpu`",
     ),
     "zone": (
-        {"nodePools": [{**BOTH_POOLS[0], "zone": "us-west-2a"}, SECOND_POOL]},
+        {"nodePools": [{**BOTH_POOLS[0], "zones": ["us-west-2a"]}, SECOND_POOL]},
         "zone `us-west-2b` of pool `gpu`",
     ),
     "taint": (
@@ -151,7 +159,7 @@ LEAVES = {
         "EFA of pool `gpu`",
     ),
     "spot": (
-        {"nodePools": [{**BOTH_POOLS[0], "capacity": {"type": "spot"}}, SECOND_POOL]},
+        {"nodePools": [{**BOTH_POOLS[0], "capacity": {"spot": {}}}, SECOND_POOL]},
         "capacity `on-demand` of pool `gpu`",
     ),
     "storage": ({"storage": []}, "storage `data`"),

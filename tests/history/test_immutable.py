@@ -29,7 +29,9 @@ def mounted(**fsx: Any) -> dict[str, Any]:
     storage = [
         {
             "name": "data",
-            "fsxLustre": {**FSX, "address": "10.80.1.11", "version": "2.15", **fsx},
+            "fsxLustre": {
+                "existing": {**FSX, "address": "10.80.1.11", "version": "2.15", **fsx}
+            },
         }
     ]
     return spec(job={"mounts": [{"storage": "data", "path": "/data"}]}, storage=storage)
@@ -38,12 +40,12 @@ def mounted(**fsx: Any) -> dict[str, Any]:
 EDITS = {
     "a dynamic pool becomes static": (
         spec(jobs=[]),
-        spec(jobs=[], pool={"nodes": {"min": 4, "max": 4}}),
+        spec(jobs=[], pool={"nodes": 4}),
         "`spec.replicas` of NodePool/gpu",
         8,
     ),
     "a static pool becomes dynamic": (
-        spec(jobs=[], pool={"nodes": {"min": 4, "max": 4}}),
+        spec(jobs=[], pool={"nodes": 4}),
         spec(jobs=[]),
         "`spec.replicas` of NodePool/gpu",
         8,
@@ -135,7 +137,7 @@ def test_an_object_that_is_new_or_was_edited_is_not_judged(tmp_path: Path) -> No
 def test_all_is_said_at_once(trainyard: Command, tmp_path: Path) -> None:
     """What would run twice, what cannot change, and what policies find of the rest."""
     assert compiled(tmp_path, trainyard, spec()).code == 0
-    edit = spec(pool={"nodes": {"min": 4, "max": 4}}, job={"nodes": 5})
+    edit = spec(pool={"nodes": 4}, job={"nodes": 5})
     done = compiled(tmp_path, trainyard, edit)
     assert done.code == 1
     assert "error[CHG002]" in done.out
@@ -149,15 +151,15 @@ def test_a_reserved_pool_that_leaves_stays_in_the_cluster(
     """It costs as before, so the edit that removes it says how to be rid of it; other pools are pruned."""
     block = {
         "name": "block",
-        "instanceType": "p5.48xlarge",
-        "zone": "us-west-2b",
-        "nodes": {"min": 4, "max": 4},
+        "instanceTypes": ["p5.48xlarge"],
+        "zones": ["us-west-2b"],
+        "nodes": 4,
         "capacity": BLOCK,
     }
     dynamic = {
         "name": "other",
-        "instanceType": "p5.48xlarge",
-        "zone": "us-west-2b",
+        "instanceTypes": ["p5.48xlarge"],
+        "zones": ["us-west-2b"],
         "nodes": {"max": 1},
     }
     gpu = spec()["spec"]["nodePools"][0]

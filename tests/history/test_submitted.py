@@ -99,7 +99,7 @@ def test_a_new_job_beside_one_that_stays(
         {"job": {"image": "registry.test/train:2.0"}},
         {"job": {"nodes": 2}},
         {"job": {"env": {"SEED": "2"}}},
-        {"pool": {"instanceType": "p5.48xlarge"}},
+        {"pool": {"instanceTypes": ["p5.48xlarge"]}},
     ],
     ids=str,
 )

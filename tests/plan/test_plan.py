@@ -176,7 +176,7 @@ def test_a_runtime_without_trainer_makes_no_pod() -> None:
 
 def test_the_pod_of_a_compiled_job_is_whole() -> None:
     data = spec(
-        storage=[{"name": "data", "fsxLustre": FSX}],
+        storage=[{"name": "data", "fsxLustre": {"existing": FSX}}],
         job={"mounts": [{"storage": "data", "path": "/data"}]},
     )
     plan = plan_of(data)

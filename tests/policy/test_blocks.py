@@ -101,9 +101,7 @@ def test_a_gang_that_requires_a_block_is_never_admitted_where_it_only_prefers_on
         ],
     }
     part = {
-        "nodePools": [
-            {"name": "gpu", "nodes": {"min": 6, "max": 6}, "capacity": blocks}
-        ],
+        "nodePools": [{"name": "gpu", "nodes": 6, "capacity": blocks}],
         "queues": [{"name": "research", "quota": [{"pool": "gpu", "nodes": 6}]}],
     }
     plan, manifests = from_spec(yaml.safe_dump(merged(SPEC, {"spec": part})))

@@ -152,7 +152,7 @@ def test_options() -> None:
 
 
 def test_same_result_twice() -> None:
-    text = "nodePools: [{name: gpu, capacity: {type: spot}}]\njobs: [{name: llama, resources: {efa: 0}}]"
+    text = "nodePools: [{name: gpu, capacity: {spot: {}}}]\njobs: [{name: llama, resources: {efa: 0}}]"
     assert findings_for(text) == findings_for(text)
     assert len(findings_for(text)) > 1
 

@@ -53,7 +53,7 @@ def test_every_module_of_a_section_is_in_the_report() -> None:
 
 def test_cost_by_pool_and_in_all(trainyard: Command, tmp_path: Path) -> None:
     """p4d.24xlarge: 21.957642 USD an hour in us-east-1, m7i.2xlarge: 0.4032, by the catalog."""
-    write(tmp_path, region="us-east-1", pool={"zone": "us-east-1b"})
+    write(tmp_path, region="us-east-1", pool={"zones": ["us-east-1b"]})
     text = trainyard("report", "lab.yaml", cwd=tmp_path).out
     system, pool = rows(text, "Cost")
     assert system == [
@@ -93,7 +93,10 @@ def test_capacity_that_is_paid_whatever_runs(
 ) -> None:
     """A reservation by the hour, used or not; a block once, when it is bought."""
     write(
-        tmp_path, pool={"capacity": {"type": "reserved", "id": "cr-0a1b2c3d4e5f60713"}}
+        tmp_path,
+        pool={
+            "capacity": {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60713"}]}}
+        },
     )
     assert rows(trainyard("report", "lab.yaml", cwd=tmp_path).out, "Cost")[1][4:6] == [
         "≈ 87.83",
@@ -180,7 +183,7 @@ def test_findings_have_their_line(trainyard: Command, tmp_path: Path) -> None:
     assert re.search(
         r"^\| \w+ \| [A-Z]{3}\d{3} \| `lab.yaml:\d+` \| ", done.out, re.MULTILINE
     )
-    write(tmp_path, pool={"instanceType": "p9.huge"})
+    write(tmp_path, pool={"instanceTypes": ["p9.huge"]})
     done = trainyard("report", "lab.yaml", cwd=tmp_path)
     assert "| error | RES005 | `lab.yaml:" in done.out
     assert (done.code, "# lab" in done.out) == (1, True)

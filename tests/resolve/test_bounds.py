@@ -31,7 +31,7 @@ def two(**other: Any) -> dict[str, Any]:
 
 def saving(every: str, parameters: float, **lustre: Any) -> dict[str, Any]:
     return spec(
-        storage=[{"name": "data", "fsxLustre": {**FSX, **lustre}}],
+        storage=[{"name": "data", "fsxLustre": {"existing": {**FSX, **lustre}}}],
         job={
             **MOUNT,
             "checkpoint": {"path": "/data/run", "every": every},
@@ -51,8 +51,8 @@ def _large() -> dict[str, Any]:
 def _one_volume() -> dict[str, Any]:
     """Two namespaces and two storages, whose names are the same once they are joined."""
     disks = [
-        {"name": "c", "s3": {"bucket": "one"}},
-        {"name": "b-c", "s3": {"bucket": "two"}},
+        {"name": "c", "s3": {"existing": {"bucket": "one"}}},
+        {"name": "b-c", "s3": {"existing": {"bucket": "two"}}},
     ]
     jobs = [
         {
@@ -82,7 +82,7 @@ def _one_volume() -> dict[str, Any]:
 def stored(*systems: dict[str, Any]) -> dict[str, Any]:
     return spec(
         storage=[
-            {"name": f"s{index}", "fsxLustre": {**FSX, **each}}
+            {"name": f"s{index}", "fsxLustre": {"existing": {**FSX, **each}}}
             for index, each in enumerate(systems)
         ]
     )
@@ -114,7 +114,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(
             pool={
-                "instanceType": "g6e.12xlarge",
+                "instanceTypes": ["g6e.12xlarge"],
                 "efa": False,
                 "zone": None,
                 "zones": ["us-west-2a", "us-west-2b"],
@@ -135,28 +135,32 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "at most `max: 7`",
     ),
     (
-        spec(pool={"instanceType": "inf2.48xlarge", "localStorage": "raid0"}),
+        spec(pool={"instanceTypes": ["inf2.48xlarge"], "localStorage": "raid0"}),
         "RES041",
         "spec.nodePools[0].localStorage",
         "`inf2.48xlarge` has no NVMe disks",
         "remove it",
     ),
     (
-        spec(system={"instanceType": "t3.medium"}),
+        spec(platform={"eks": {"systemNodes": {"instanceType": "t3.medium"}}}),
         "RES042",
         "spec.system.instanceType",
         "2 nodes of `t3.medium` have 3860m CPU for pods, and the controllers on them ask for 5050m",
         "`m7i.2xlarge`",
     ),
     (
-        spec(system={"instanceType": "c7g.medium", "nodes": 20}),
+        spec(
+            platform={
+                "eks": {"systemNodes": {"instanceType": "c7g.medium", "nodes": 20}}
+            }
+        ),
         "RES042",
         "spec.system.instanceType",
         "a node of `c7g.medium` has 940m CPU",
         "a larger type",
     ),
     (
-        spec(admins=["arn:aws-cn:iam::111122223333:role/admin"]),
+        spec(platform={"eks": {"admins": ["arn:aws-cn:iam::111122223333:role/admin"]}}),
         "RES043",
         "spec.admins[0]",
         "is of partition `aws-cn`, and region `us-west-2` of `aws`",
@@ -306,12 +310,15 @@ GOOD: list[dict[str, Any]] = [
         capacity={**RESERVED, "id": "cr-0a1b2c3d4e5f60719"}, instanceType="p5.48xlarge"
     ),
     spec(pool={"placement": "spread", "nodes": {"max": 7}}),
-    spec(system={"instanceType": "m7i.xlarge"}),
-    spec(system={"instanceType": "c7g.2xlarge"}),
+    spec(platform={"eks": {"systemNodes": {"instanceType": "m7i.xlarge"}}}),
+    spec(platform={"eks": {"systemNodes": {"instanceType": "c7g.2xlarge"}}}),
     stored({}, {}),
     stored({"deployment": "SCRATCH_1", "mountName": "fsx", "size": "3600Gi"}),
     spec(pool={"capacity": BLOCK}, job={"timeout": "23h20m"}),
-    spec(pool={"capacity": {"type": "block", "id": ID}}, job={"timeout": "9999h"}),
+    spec(
+        pool={"capacity": {"block": {"reservations": [{"id": ID}]}}},
+        job={"timeout": "9999h"},
+    ),
     saving("30m", 70e9),
     saving("1m", 1e9),
     spec(
@@ -330,14 +337,19 @@ def test_what_agrees_is_taken(data: dict[str, Any]) -> None:
 
 def test_no_address_opens_no_endpoint() -> None:
     """An empty list is nobody, not everybody."""
-    network = plan_of(spec(apiServer={"public": []})).one(Cluster)
+    network = plan_of(spec(platform={"eks": {"apiServer": {"public": []}}})).one(
+        Cluster
+    )
     assert network is not None
     assert network.network.public_endpoint is False
     assert network.network.public_cidrs == ()
 
 
 def test_the_default_system_has_room_with_every_option() -> None:
-    storage = [{"name": "a", "fsxLustre": FSX}, {"name": "b", "s3": {"bucket": "runs"}}]
+    storage = [
+        {"name": "a", "fsxLustre": {"existing": FSX}},
+        {"name": "b", "s3": {"existing": {"bucket": "runs"}}},
+    ]
     assert plan_of(spec(storage=storage, health={"monitoringAgent": True}))
 
 

@@ -414,13 +414,13 @@ def roomy(job: dict[str, Any]) -> dict[str, Any]:
     quota = [{"pool": "gpu", "nodes": 4}, {"pool": "second", "nodes": 4}]
     pool = {
         "name": "gpu",
-        "instanceType": "p4d.24xlarge",
-        "zone": "us-west-2b",
+        "instanceTypes": ["p4d.24xlarge"],
+        "zones": ["us-west-2b"],
         "nodes": {"max": 4},
     }
     return spec(
         nodePools=[pool, {**pool, "name": "second"}],
-        storage=[{"name": "d", "fsxLustre": FSX}],
+        storage=[{"name": "d", "fsxLustre": {"existing": FSX}}],
         queues=[
             {"name": name, "namespaces": ["a", "b"], "quota": quota}
             for name in ("one", "two")
@@ -483,7 +483,7 @@ def test_a_pool_is_of_one_type_in_one_zone_with_limits_in_gpus() -> None:
 
 
 def test_a_static_pool_keeps_its_nodes() -> None:
-    (pool,) = plan_of(spec(pool={"nodes": {"min": 4, "max": 4}})).of(NodePool)
+    (pool,) = plan_of(spec(pool={"nodes": 4})).of(NodePool)
     assert (pool.replicas, pool.consolidation, pool.limits) == (
         4,
         None,
@@ -497,7 +497,9 @@ def test_a_static_pool_keeps_its_nodes() -> None:
 
 
 def test_a_cpu_pool_has_a_taint_of_its_own_and_limits_in_cpus() -> None:
-    plan = plan_of(spec(pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}))
+    plan = plan_of(
+        spec(pool={"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]})
+    )
     (pool,), (job,) = plan.of(NodePool), plan.of(TrainJob)
     assert [str(each) for each in pool.taints] == [
         "trainyard.dev/training=present:NoSchedule"
@@ -537,7 +539,9 @@ def test_p6_b300_has_its_efa_on_cards_1_to_16() -> None:
 
 
 def test_trainium_has_neuron_devices_and_eight_efa() -> None:
-    plan = plan_of(spec(pool={"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}))
+    plan = plan_of(
+        spec(pool={"instanceTypes": ["trn1.32xlarge"], "zones": ["us-west-2d"]})
+    )
     assert plan.of(NodeClass)[0].efa == 8
     assert plan.of(TrainJob)[0].requests[NEURON].value == 16
     assert [str(each) for each in plan.of(NodePool)[0].taints] == [
@@ -547,7 +551,7 @@ def test_trainium_has_neuron_devices_and_eight_efa() -> None:
 
 
 def test_an_arm_pool_compiles_without_efa() -> None:
-    plan = plan_of(spec(pool={"instanceType": "g5g.metal", "zone": "us-west-2a"}))
+    plan = plan_of(spec(pool={"instanceTypes": ["g5g.metal"], "zones": ["us-west-2a"]}))
     assert plan.of(NodeClass)[0].interfaces == ()
     assert plan.of(TrainJob)[0].requests[GPU].value == 2
 
@@ -580,7 +584,7 @@ def test_gangs_over_efa_get_a_cluster_placement_group(
 
 def test_a_placement_group_that_exists_is_taken_and_none_is_made() -> None:
     reserved = {"type": "reserved", "id": "cr-0a1b2c3d4e5f60718"}
-    plan = plan_of(spec(pool={"placementGroup": "ours", "capacity": reserved}))
+    plan = plan_of(spec(pool={"placement": {"group": "ours"}, "capacity": reserved}))
     assert plan.of(NodeClass)[0].placement_group == "ours"
     assert plan.one(Bootstrap) is not None
     assert plan.one(Bootstrap).placement_groups == ()
@@ -613,8 +617,8 @@ def test_the_only_zone_of_the_network_that_offers_a_type_is_derived() -> None:
     }  # other than the catalog's account has them
     plan = plan_of(
         spec(
-            pool={"zone": None, "instanceType": "p5en.48xlarge"},
-            network={"zones": ["us-west-2a", "us-west-2b"], "zoneIds": ids},
+            pool={"zones": None, "instanceTypes": ["p5en.48xlarge"]},
+            network={"create": {"zones": ["us-west-2a", "us-west-2b"]}, "zoneIds": ids},
         )
     )
     assert plan.of(NodePool)[0].zones == ("us-west-2b",)
@@ -712,14 +716,14 @@ def test_pools_of_other_kinds_share_a_group_with_nothing_of_each_others() -> Non
     pools = [
         {
             "name": "gpu",
-            "instanceType": "p4d.24xlarge",
-            "zone": "us-west-2b",
+            "instanceTypes": ["p4d.24xlarge"],
+            "zones": ["us-west-2b"],
             "nodes": {"max": 1},
         },
         {
             "name": "cpu",
-            "instanceType": "m7i.16xlarge",
-            "zone": "us-west-2b",
+            "instanceTypes": ["m7i.16xlarge"],
+            "zones": ["us-west-2b"],
             "nodes": {"max": 1},
         },
     ]
@@ -739,7 +743,7 @@ def test_pools_of_other_kinds_share_a_group_with_nothing_of_each_others() -> Non
 def test_pods_have_longer_to_be_ready_than_nodes_and_images_take() -> None:
     dynamic, static = (
         plan_of(spec()),
-        plan_of(spec(pool={"nodes": {"min": 4, "max": 4}})),
+        plan_of(spec(pool={"nodes": 4})),
     )
     assert dynamic.one(QueueManager) is not None
     assert static.one(QueueManager) is not None
@@ -785,8 +789,11 @@ def test_each_namespace_that_mounts_a_storage_has_a_volume_of_its_own() -> None:
     plan = plan_of(
         spec(
             storage=[
-                {"name": "data", "fsxLustre": {**FSX, "zone": "us-west-2b"}},
-                {"name": "unused", "s3": {"bucket": "abc"}},
+                {
+                    "name": "data",
+                    "fsxLustre": {"existing": {**FSX, "zone": "us-west-2b"}},
+                },
+                {"name": "unused", "s3": {"existing": {"bucket": "abc"}}},
             ],
             queues=[
                 {
@@ -824,7 +831,10 @@ def test_a_storage_may_be_mounted_twice_and_have_any_name() -> None:
         {"storage": "dshm", "path": "/out"},
     ]
     plan = plan_of(
-        spec(storage=[{"name": "dshm", "fsxLustre": FSX}], job={"mounts": mounts})
+        spec(
+            storage=[{"name": "dshm", "fsxLustre": {"existing": FSX}}],
+            job={"mounts": mounts},
+        )
     )
     (patch,) = plan.of(TrainJob)[0].patches
     assert {each.name: each.source for each in patch.pod.volumes} == {
@@ -842,16 +852,28 @@ def test_a_storage_may_be_mounted_twice_and_have_any_name() -> None:
     [
         ({"nodes": {"max": 4}}, {HUGEPAGES: "21122Mi"}),
         (
-            {"instanceType": "p5.4xlarge", "zone": "us-west-2a", "nodes": {"max": 4}},
+            {
+                "instanceTypes": ["p5.4xlarge"],
+                "zones": ["us-west-2a"],
+                "nodes": {"max": 4},
+            },
             {HUGEPAGES: "3522Mi"},
         ),
         (
-            {"instanceType": "c7i.48xlarge", "zone": "us-west-2a", "nodes": {"max": 4}},
+            {
+                "instanceTypes": ["c7i.48xlarge"],
+                "zones": ["us-west-2a"],
+                "nodes": {"max": 4},
+            },
             {HUGEPAGES: "42242Mi"},
         ),
         ({"nodes": {"min": 4, "max": 4}}, None),
         (
-            {"instanceType": "g6.xlarge", "zone": "us-west-2a", "nodes": {"max": 4}},
+            {
+                "instanceTypes": ["g6.xlarge"],
+                "zones": ["us-west-2a"],
+                "nodes": {"max": 4},
+            },
             None,
         ),
     ],
@@ -1004,7 +1026,9 @@ def test_every_derived_value_says_why(name: str) -> None:
 
 
 def test_each_device_has_the_plugin_that_advertises_it() -> None:
-    neuron = plan_of(spec(pool={"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}))
+    neuron = plan_of(
+        spec(pool={"instanceTypes": ["trn1.32xlarge"], "zones": ["us-west-2d"]})
+    )
     names = {each.name: each.values for each in neuron.of(HelmRelease)}
     assert "neuron-helm-chart" in names
     assert "nvidia-device-plugin" not in names

@@ -36,7 +36,7 @@ def pools(*names: str) -> list[dict[str, Any]]:
 
 
 def lustre(**more: Any) -> list[dict[str, Any]]:
-    return [{"name": "data", "fsxLustre": {**FSX, **more}}]
+    return [{"name": "data", "fsxLustre": {"existing": {**FSX, **more}}}]
 
 
 # A spec with one fault; code; route; words of the message; words of the help.
@@ -63,35 +63,44 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "write one of `1.35`,",
     ),
     (
-        spec(region="us-wset-2", pool={"zone": None}),
+        spec(region="us-wset-2", pool={"zones": None}),
         "RES003",
         "spec.region",
         "`us-wset-2` is unknown",
         "did you mean `us-west-2`?",
     ),
     (
-        spec(region="us-gov-west-1", pool={"zone": "us-west-2a"}),
+        spec(region="us-gov-west-1", pool={"zones": ["us-west-2a"]}),
         "RES004",
         "spec.nodePools[0].zone",
         "`us-west-2a` is not in region `us-gov-west-1`",
         "like `us-gov-west-1a`",
     ),
     (
-        spec(pool={"zone": "eu-west-1a"}),
+        spec(pool={"zones": ["eu-west-1a"]}),
         "RES004",
         "spec.nodePools[0].zone",
         "`eu-west-1a` is not in region `us-west-2`",
         "us-west-2 has `us-west-2a`",
     ),
     (
-        spec(network={"zones": ["us-west-2b", "eu-west-1a"]}),
+        spec(network={"create": {"zones": ["us-west-2b", "eu-west-1a"]}}),
         "RES004",
         "spec.network.zones[1]",
         "`eu-west-1a`",
         "`us-west-2a`",
     ),
     (
-        spec(network={"vpc": {**VPC, "public": {"us-east-1a": "subnet-2a1b2c3d"}}}),
+        spec(
+            network={
+                "existing": {
+                    "None": VPC,
+                    "subnets": [
+                        {"id": "subnet-2a1b2c3d", "zone": "us-east-1a", "public": True}
+                    ],
+                }
+            }
+        ),
         "RES004",
         "spec.network.vpc.public.us-east-1a",
         "`us-east-1a`",
@@ -105,42 +114,44 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "us-west-2 has",
     ),
     (
-        spec(pool={"instanceType": "p4d.24xlrge"}),
+        spec(pool={"instanceTypes": ["p4d.24xlrge"]}),
         "RES005",
         "spec.nodePools[0].instanceType",
         "`p4d.24xlrge` is unknown",
         "did you mean `p4d.24xlarge`?",
     ),
     (
-        spec(pool={"instanceType": "zz9.huge"}),
+        spec(pool={"instanceTypes": ["zz9.huge"]}),
         "RES005",
         "spec.nodePools[0].instanceType",
         "`zz9.huge`",
         "trainyard catalog",
     ),
     (
-        spec(system={"instanceType": "m7i.2xlrge"}),
+        spec(platform={"eks": {"systemNodes": {"instanceType": "m7i.2xlrge"}}}),
         "RES005",
         "spec.system.instanceType",
         "`m7i.2xlrge`",
         "`m7i.2xlarge`",
     ),
     (
-        spec(pool={"zone": None, "instanceType": "g6e.48xlarge"}),
+        spec(pool={"zones": None, "instanceTypes": ["g6e.48xlarge"]}),
         "RES006",
         "spec.nodePools[0]",
         "`gpu` names no zone",
         "add `zone:` with one of `us-west-2a`",
     ),
     (
-        spec(pool={"instanceType": "g5g.metal", "zone": "us-west-2a", "efa": True}),
+        spec(
+            pool={"instanceTypes": ["g5g.metal"], "zones": ["us-west-2a"], "efa": True}
+        ),
         "RES007",
         "spec.nodePools[0].efa",
         "`g5g.metal` has no EFA",
         "remove it",
     ),
     (
-        spec(pool={"zone": None, "instanceType": "p5e.48xlarge"}),
+        spec(pool={"zones": None, "instanceTypes": ["p5e.48xlarge"]}),
         "RES006",
         "spec.nodePools[0]",
         "`gpu` names no zone",
@@ -156,7 +167,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(
             network={"zoneIds": {"us-west-2b": "usw2-az1"}},
-            pool={"instanceType": "p5e.48xlarge"},
+            pool={"instanceTypes": ["p5e.48xlarge"]},
         ),
         "RES008",
         "spec.nodePools[0].zone",
@@ -166,7 +177,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(
             network={"zoneIds": {"us-west-2b": "usw2-az1", "us-west-2a": "usw2-az3"}},
-            pool={"instanceType": "p5e.48xlarge"},
+            pool={"instanceTypes": ["p5e.48xlarge"]},
         ),
         "RES008",
         "spec.nodePools[0].zone",
@@ -176,7 +187,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(
             region="eu-north-1",
-            pool={"instanceType": "p5e.48xlarge", "zone": "eu-north-1b"},
+            pool={"instanceTypes": ["p5e.48xlarge"], "zones": ["eu-north-1b"]},
         ),
         "RES008",
         "spec.nodePools[0].zone",
@@ -186,9 +197,9 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(
             region="us-east-1",
-            pool={"zone": "us-east-1a"},
+            pool={"zones": ["us-east-1a"]},
             network={
-                "zones": ["us-east-1a", "us-east-1b"],
+                "create": {"zones": ["us-east-1a", "us-east-1b"]},
                 "zoneIds": {"us-east-1b": "use1-az3"},
             },
         ),
@@ -198,7 +209,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "take another zone of us-east-1",
     ),
     (
-        spec(region="af-south-1", pool={"zone": "af-south-1a"}),
+        spec(region="af-south-1", pool={"zones": ["af-south-1a"]}),
         "RES008",
         "spec.nodePools[0].instanceType",
         "`p4d.24xlarge` is not offered in af-south-1",
@@ -261,7 +272,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "rename",
     ),
     (
-        spec(network={"zones": ["us-west-2a", "us-west-2c"]}),
+        spec(network={"create": {"zones": ["us-west-2a", "us-west-2c"]}}),
         "RES010",
         "spec.nodePools[0].zone",
         "the network has no subnet in `us-west-2b`",
@@ -359,14 +370,14 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "one of `a`, `b`",
     ),
     (
-        spec(system={"instanceType": "p4d.24xlarge"}),
+        spec(platform={"eks": {"systemNodes": {"instanceType": "p4d.24xlarge"}}}),
         "RES018",
         "spec.system.instanceType",
         "have 8 accelerators",
         "`m7i.2xlarge`",
     ),
     (
-        spec(pool={"instanceType": "p6e-gb200.36xlarge"}),
+        spec(pool={"instanceTypes": ["p6e-gb200.36xlarge"]}),
         "RES019",
         "spec.nodePools[0].instanceType",
         "no source tells EFA interfaces and network cards of `p6e-gb200.36xlarge`",
@@ -455,7 +466,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     (
         spec(
-            pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"},
+            pool={"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]},
             job={"resources": {"gpus": 1}},
         ),
         "RES025",
@@ -464,7 +475,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "remove it",
     ),
     (
-        spec(network={"cidr": "10.0.0.0/24"}, pool={"nodes": {"max": 16}}),
+        spec(network={"create": {"cidr": "10.0.0.0/24"}}, pool={"nodes": {"max": 16}}),
         "RES026",
         "spec.network.cidr",
         "is a /27 with 27 addresses; 16 nodes and their pods need 32 at least",
@@ -502,7 +513,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "another path",
     ),
     (
-        spec(pool={"instanceType": "g6f.2xlarge"}),
+        spec(pool={"instanceTypes": ["g6f.2xlarge"]}),
         "RES032",
         "spec.nodePools[0].instanceType",
         "has 0.25 of a GPU",
@@ -525,7 +536,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "the mount at `/a/b`",
     ),
     (
-        spec(region="us-gov-west-1", pool={"zone": "us-gov-west-1a"}),
+        spec(region="us-gov-west-1", pool={"zones": ["us-gov-west-1a"]}),
         "RES038",
         "spec.region",
         "those of `us-gov-west-1` are not known beside `us-gov-west-1a`",
@@ -553,14 +564,14 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "left out, kueue follows",
     ),
     (
-        spec(pool={"instanceType": "c7g.medium"}),
+        spec(pool={"instanceTypes": ["c7g.medium"]}),
         "RES033",
         "spec.nodePools[0].instanceType",
         "leaves no whole CPU",
         "a larger size of c7g",
     ),
     (
-        spec(pool={"instanceType": "t3.nano", "zone": "us-west-2a"}),
+        spec(pool={"instanceTypes": ["t3.nano"], "zones": ["us-west-2a"]}),
         "RES033",
         "spec.nodePools[0].instanceType",
         "or no GiB",
@@ -657,7 +668,7 @@ def test_all_faults_are_told_at_once_each_on_its_line() -> None:
 
 def test_a_pool_that_has_a_fault_of_its_own_makes_no_second_one() -> None:
     data = spec(
-        pool={"instanceType": "p4d.24xlrge"},
+        pool={"instanceTypes": ["p4d.24xlrge"]},
         queues=[queue()],
         job={"pool": "gpu", "queue": "q"},
     )
@@ -821,13 +832,13 @@ def test_a_new_subnet_has_an_address_for_each_node_and_its_pod(
 
 
 def test_an_imported_network_is_not_measured() -> None:
-    plan = plan_of(spec(network={"vpc": VPC}, pool={"nodes": {"max": 5000}}))
+    plan = plan_of(spec(network={}, pool={"nodes": {"max": 5000}}))
     assert [each.id for each in plan.of(NodeClass)[0].subnets] == ["subnet-1a1b2c3d"]
     assert plan.of(NodePool)[0].limits == {"nvidia.com/gpu": Quantity.of(40_000)}
 
 
 def test_facts_that_a_refresh_brought_lift_the_fault_of_unknown_cards() -> None:
-    data = spec(pool={"instanceType": "p6e-gb200.36xlarge"})
+    data = spec(pool={"instanceTypes": ["p6e-gb200.36xlarge"]})
     assert loaded(data)
     known = load_catalog().instance("p6e-gb200.36xlarge")
     assert known is not None
@@ -836,7 +847,7 @@ def test_facts_that_a_refresh_brought_lift_the_fault_of_unknown_cards() -> None:
 
 def test_a_zone_of_which_nobody_knows_where_it_is_gets_a_warning() -> None:
     """Names of us-west-2 differ by account: the catalog's are those of the account that its answers are from."""
-    plan, found = resolved(spec(pool={"instanceType": "p5e.48xlarge"}))
+    plan, found = resolved(spec(pool={"instanceTypes": ["p5e.48xlarge"]}))
     assert plan is not None
     (doubt,) = found
     assert (doubt.code, doubt.severity, str(doubt.at)) == (
@@ -857,7 +868,7 @@ def test_a_zone_with_its_id_is_taken_for_what_it_is(zone_id: str) -> None:
     """One that has the type in the catalog, and one that the catalog does not know."""
     plan, found = resolved(
         spec(
-            pool={"instanceType": "p5e.48xlarge"},
+            pool={"instanceTypes": ["p5e.48xlarge"]},
             network={"zoneIds": {"us-west-2b": zone_id}},
         )
     )
@@ -893,7 +904,7 @@ def test_names_of_a_refreshed_region_are_those_of_the_account_that_was_asked(
     (tmp_path / "catalog.json").write_text(json.dumps(overlay))
     catalog = load_catalog(tmp_path / "catalog.json")
     assert catalog.faults == ()
-    _, found = resolve(loaded(spec(pool={"instanceType": "p5e.48xlarge"})), catalog)
+    _, found = resolve(loaded(spec(pool={"instanceTypes": ["p5e.48xlarge"]})), catalog)
     assert [(each.code, each.severity) for each in found if each.code == "RES008"] == [
         ("RES008", severity)
     ]
@@ -903,7 +914,9 @@ def test_a_network_that_is_derived_leaves_zones_without_eks_out() -> None:
     """As far as their ids are known."""
     ids = {"us-east-1a": "use1-az3", "us-east-1b": "use1-az1", "us-east-1c": "use1-az2"}
     plan, found = resolved(
-        spec(region="us-east-1", pool={"zone": "us-east-1b"}, network={"zoneIds": ids})
+        spec(
+            region="us-east-1", pool={"zones": ["us-east-1b"]}, network={"zoneIds": ids}
+        )
     )
     assert plan is not None, found
     assert plan.one(Cluster) is not None
@@ -912,17 +925,18 @@ def test_a_network_that_is_derived_leaves_zones_without_eks_out() -> None:
 
 def test_a_name_that_the_account_may_not_have_gets_a_warning() -> None:
     """In us-west-2 each account has names of its own; elsewhere an unknown one is an error."""
-    _, found = resolved(spec(pool={"zone": "us-west-2z"}))
+    _, found = resolved(spec(pool={"zones": ["us-west-2z"]}))
     assert [(each.code, each.severity) for each in found] == [
         ("RES004", Severity.WARNING)
     ]
     _, found = resolved(
         spec(
-            pool={"zone": "us-west-2z"}, network={"zoneIds": {"us-west-2z": "usw2-az1"}}
+            pool={"zones": ["us-west-2z"]},
+            network={"zoneIds": {"us-west-2z": "usw2-az1"}},
         )
     )
     assert found == []
-    _, found = resolved(spec(region="us-east-2", pool={"zone": "us-east-2z"}))
+    _, found = resolved(spec(region="us-east-2", pool={"zones": ["us-east-2z"]}))
     assert [(each.code, each.severity) for each in found] == [
         ("RES004", Severity.ERROR)
     ]

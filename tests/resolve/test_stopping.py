@@ -11,7 +11,7 @@ from compiler.catalog.torch import torch_of
 from compiler.subjects.jobs.plan import Runtime, TrainJob
 from compiler.subjects.pools.plan import NodePool
 
-STORAGE = [{"name": "data", "fsxLustre": {**FSX, "version": "2.15"}}]
+STORAGE = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}]
 SAVES: dict[str, Any] = {
     "mounts": [{"storage": "data", "path": "/data"}],
     "checkpoint": {"path": "/data/run"},

@@ -31,19 +31,24 @@ def queue(**more: Any) -> list[dict[str, Any]]:
 GOOD: list[dict[str, Any]] = [
     spec(),
     spec(jobs=None),
-    spec(region="us-gov-west-1", pool={"zone": "us-gov-west-1a"}),
+    spec(region="us-gov-west-1", pool={"zones": ["us-gov-west-1a"]}),
     spec(pool={"zone": None, "zones": ["us-west-2a", "us-west-2b"]}),
-    spec(pool={"nodes": {"min": 4, "max": 4}}),
-    spec(pool={"capacity": {"type": "spot"}}),
-    spec(pool={"capacity": {"type": "reserved", "id": "cr-0a1b2c3d4e5f60718"}}),
+    spec(pool={"nodes": 4}),
+    spec(pool={"capacity": {"spot": {}}}),
+    spec(
+        pool={
+            "capacity": {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}}
+        }
+    ),
     spec(
         pool={
             "capacity": {
-                "type": "reserved",
-                "reservations": [
-                    {"id": "cr-0a100000", "nodes": 3},
-                    {"id": "cr-0a200000", "nodes": 1},
-                ],
+                "reserved": {
+                    "reservations": [
+                        {"id": "cr-0a100000", "nodes": 3},
+                        {"id": "cr-0a200000", "nodes": 1},
+                    ]
+                }
             }
         }
     ),
@@ -55,10 +60,18 @@ GOOD: list[dict[str, Any]] = [
         }
     ),
     spec(pool={"consolidateAfter": "0s"}),
-    spec(pool={"placementGroup": "research a100"}),
-    spec(network={"cidr": "10.0.0.0/24", "zones": ["us-west-2a", "us-west-2b"]}),
-    spec(network={"vpc": VPC}, apiServer={}),
-    spec(apiServer={"public": ["203.0.113.0/24", "198.51.100.7/32"]}),
+    spec(pool={"placement": {"group": "research a100"}}),
+    spec(
+        network={
+            "create": {"cidr": "10.0.0.0/24", "zones": ["us-west-2a", "us-west-2b"]}
+        }
+    ),
+    spec(network={}, platform={"eks": {"apiServer": {}}}),
+    spec(
+        platform={
+            "eks": {"apiServer": {"public": ["203.0.113.0/24", "198.51.100.7/32"]}}
+        }
+    ),
     spec(
         namespaces=[
             {
@@ -95,11 +108,18 @@ GOOD: list[dict[str, Any]] = [
     ),
     spec(
         storage=[
-            {"name": "a", "fsxLustre": FSX},
-            {"name": "b", "s3": {"bucket": "my.bucket-1", "prefix": "x/"}},
+            {"name": "a", "fsxLustre": {"existing": FSX}},
+            {
+                "name": "b",
+                "s3": {"existing": {"bucket": "my.bucket-1"}, "prefix": "x/"},
+            },
         ]
     ),
-    spec(storage=[{"name": "a", "fsxLustre": {**FSX, "mountName": "A_b-9"}}]),
+    spec(
+        storage=[
+            {"name": "a", "fsxLustre": {"existing": {**FSX, "mountName": "A_b-9"}}}
+        ]
+    ),
     spec(
         queues=queue(
             cohort="all", strategy="StrictFIFO", preemption={"withinQueue": "Never"}
@@ -128,7 +148,7 @@ GOOD: list[dict[str, Any]] = [
     spec(
         tags={"cost center": "42 + more"},
         labels={"org": "research"},
-        admins=["arn:aws:iam::111122223333:role/a/b"],
+        platform={"eks": {"admins": ["arn:aws:iam::111122223333:role/a/b"]}},
     ),
 ]
 
@@ -186,49 +206,49 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "like `us-west-2`",
     ),
     (
-        spec(pool={"placement": "cluster", "placementGroup": "ours"}),
+        spec(pool={"placement": "cluster", "placement": {"group": "ours"}}),
         "SPC005",
         "spec.nodePools[0].placement",
         "placement group `ours` exists, and `placement: cluster` makes another",
         "keep one",
     ),
     (
-        spec(pool={"zone": "us-west-2"}),
+        spec(pool={"zones": ["us-west-2"]}),
         "SPC005",
         "spec.nodePools[0].zone",
         "is a Region, not an Availability Zone",
         "like `us-west-2a`",
     ),
     (
-        spec(pool={"zone": "usw2-az1"}),
+        spec(pool={"zones": ["usw2-az1"]}),
         "SPC005",
         "spec.nodePools[0].zone",
         "is the id of a zone, not its name",
         "the name in your account",
     ),
     (
-        spec(pool={"zone": "US_West-2A"}),
+        spec(pool={"zones": ["US_West-2A"]}),
         "SPC005",
         "spec.nodePools[0].zone",
         "not an Availability Zone",
         "write `us-west-2a`",
     ),
     (
-        spec(pool={"zone": 2}),
+        spec(pool={"zones": [2]}),
         "SPC005",
         "spec.nodePools[0].zone",
         "text, not the number `2`",
         "like `us-west-2a`",
     ),
     (
-        spec(pool={"instanceType": "p5 .48xlarge"}),
+        spec(pool={"instanceTypes": ["p5 .48xlarge"]}),
         "SPC005",
         "spec.nodePools[0].instanceType",
         "not an instance type",
         "write `p5.48xlarge`",
     ),
     (
-        spec(pool={"zone": "west"}),
+        spec(pool={"zones": ["west"]}),
         "SPC005",
         "spec.nodePools[0].zone",
         "`west` is not an Availability Zone",
@@ -249,7 +269,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "remove one",
     ),
     (
-        spec(network={"zones": ["us-west-2a"]}),
+        spec(network={"create": {"zones": ["us-west-2a"]}}),
         "SPC005",
         "spec.network",
         "EKS wants subnets in two",
@@ -257,14 +277,14 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     # Network
     (
-        spec(network={"cidr": "10.0.0.1/16"}),
+        spec(network={"create": {"cidr": "10.0.0.1/16"}}),
         "SPC005",
         "spec.network.cidr",
         "host bits set",
         "write `10.0.0.0/16`",
     ),
     (
-        spec(network={"cidr": "10.0.0.0"}),
+        spec(network={"create": {"cidr": "10.0.0.0"}}),
         "SPC005",
         "spec.network.cidr",
         "`10.0.0.0` is not a CIDR block: it has no prefix length",
@@ -272,7 +292,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     *(
         (
-            spec(network={"cidr": cidr}),
+            spec(network={"create": {"cidr": cidr}}),
             "SPC005",
             "spec.network.cidr",
             f"no host can have an address of `{cidr}`",
@@ -325,49 +345,60 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "shorten it",
     ),
     (
-        spec(network={"cidr": "ten"}),
+        spec(network={"create": {"cidr": "ten"}}),
         "SPC005",
         "spec.network.cidr",
         "`ten` is not a CIDR block",
         "like `10.0.0.0/16`",
     ),
     (
-        spec(network={"cidr": "10.0.0.0/8"}),
+        spec(network={"create": {"cidr": "10.0.0.0/8"}}),
         "SPC005",
         "spec.network.cidr",
         "a block of /8",
         "`10.0.0.0/16`",
     ),
     (
-        spec(network={"vpc": VPC, "cidr": "10.0.0.0/16"}),
+        spec(network={"create": {"cidr": "10.0.0.0/16"}}),
         "SPC005",
         "spec.network",
         "an imported `vpc`",
         "remove `cidr`",
     ),
     (
-        spec(network={"vpc": {**VPC, "id": "vpc-1"}}),
+        spec(network={"existing": {"vpc": "vpc-1", "None": VPC, "subnets": []}}),
         "SPC005",
         "spec.network.vpc.id",
         "`vpc-1` is not a VPC id",
         "vpc-0a1",
     ),
     (
-        spec(network={"vpc": {**VPC, "private": {"us-west-2a": "subnet-0a1b2c3d"}}}),
+        spec(
+            network={
+                "existing": {
+                    "None": VPC,
+                    "subnets": [{"id": "subnet-0a1b2c3d", "zone": "us-west-2a"}],
+                }
+            }
+        ),
         "SPC004",
         "spec.network.vpc.private",
         "has 1 item, below the minimum of 2",
         "at least 2",
     ),
     (
-        spec(apiServer={"public": ["2001:db8::/32"]}),
+        spec(platform={"eks": {"apiServer": {"public": ["2001:db8::/32"]}}}),
         "SPC005",
         "spec.apiServer.public[0]",
         "`2001:db8::/32` is not an IPv4 block",
         "an IPv4 block",
     ),
     (
-        spec(storage=[{"name": "d", "fsxLustre": {**FSX, "address": "10.0.1"}}]),
+        spec(
+            storage=[
+                {"name": "d", "fsxLustre": {"existing": {**FSX, "address": "10.0.1"}}}
+            ]
+        ),
         "SPC005",
         "spec.storage[0].fsxLustre.address",
         "`10.0.1` is not an IPv4 address",
@@ -396,14 +427,14 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     # Capacity
     (
-        spec(pool={"capacity": {"type": "reserved"}}),
+        spec(pool={"capacity": {"reserved": {}}}),
         "SPC005",
         "spec.nodePools[0].capacity",
         "capacity `reserved` without a reservation",
         "add `id: cr-",
     ),
     (
-        spec(pool={"capacity": {"type": "spot", "id": "cr-00000001"}}),
+        spec(pool={"capacity": {"spot": {"reservations": [{"id": "cr-00000001"}]}}}),
         "SPC005",
         "spec.nodePools[0].capacity.id",
         "never uses reservation `cr-00000001`",
@@ -413,9 +444,10 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(
             pool={
                 "capacity": {
-                    "type": "reserved",
-                    "id": "cr-00000001",
-                    "reservations": [{"id": "cr-00000002", "nodes": 4}],
+                    "reserved": {
+                        "reservations": [{"id": "cr-00000001"}],
+                        "reservations": [{"id": "cr-00000002", "nodes": 4}],
+                    }
                 }
             }
         ),
@@ -428,11 +460,12 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(
             pool={
                 "capacity": {
-                    "type": "reserved",
-                    "reservations": [
-                        {"id": "cr-00000002", "nodes": 2},
-                        {"id": "cr-00000002", "nodes": 2},
-                    ],
+                    "reserved": {
+                        "reservations": [
+                            {"id": "cr-00000002", "nodes": 2},
+                            {"id": "cr-00000002", "nodes": 2},
+                        ]
+                    }
                 }
             }
         ),
@@ -445,8 +478,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(
             pool={
                 "capacity": {
-                    "type": "spot",
-                    "reservations": [{"id": "cr-00000002", "nodes": 4}],
+                    "spot": {"reservations": [{"id": "cr-00000002", "nodes": 4}]}
                 }
             }
         ),
@@ -459,11 +491,12 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(
             pool={
                 "capacity": {
-                    "type": "block",
-                    "reservations": [
-                        {"id": "cr-00000001", "nodes": 2},
-                        {"id": "cr-00000002", "nodes": 1},
-                    ],
+                    "block": {
+                        "reservations": [
+                            {"id": "cr-00000001", "nodes": 2},
+                            {"id": "cr-00000002", "nodes": 1},
+                        ]
+                    }
                 }
             }
         ),
@@ -476,8 +509,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(
             pool={
                 "capacity": {
-                    "type": "block",
-                    "reservations": [{"id": "cr-00000001", "nodes": 0}],
+                    "block": {"reservations": [{"id": "cr-00000001", "nodes": 0}]}
                 }
             }
         ),
@@ -490,10 +522,11 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(
             pool={
                 "capacity": {
-                    "type": "block",
-                    "id": "cr-00000001",
-                    "starts": "2026-12-02T11:30:00Z",
-                    "ends": "2026-12-01T11:30:00Z",
+                    "block": {
+                        "reservations": [{"id": "cr-00000001"}],
+                        "starts": "2026-12-02T11:30:00Z",
+                        "ends": "2026-12-01T11:30:00Z",
+                    }
                 }
             }
         ),
@@ -506,9 +539,10 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(
             pool={
                 "capacity": {
-                    "type": "block",
-                    "id": "cr-00000001",
-                    "ends": "2026-12-01T11:30:00",
+                    "block": {
+                        "reservations": [{"id": "cr-00000001"}],
+                        "ends": "2026-12-01T11:30:00",
+                    }
                 }
             }
         ),
@@ -520,7 +554,12 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(
             pool={
-                "capacity": {"type": "block", "id": "cr-00000001", "ends": "2026-12-01"}
+                "capacity": {
+                    "block": {
+                        "reservations": [{"id": "cr-00000001"}],
+                        "ends": "2026-12-01",
+                    }
+                }
             }
         ),
         "SPC005",
@@ -532,9 +571,10 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(
             pool={
                 "capacity": {
-                    "type": "block",
-                    "id": "cr-00000001",
-                    "ends": "0001-01-01T00:00:00+09:00",
+                    "block": {
+                        "reservations": [{"id": "cr-00000001"}],
+                        "ends": "0001-01-01T00:00:00+09:00",
+                    }
                 }
             }
         ),
@@ -544,14 +584,20 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "2026",
     ),
     (
-        spec(pool={"capacity": {"type": "block", "id": "cr-00000001", "ends": "soon"}}),
+        spec(
+            pool={
+                "capacity": {
+                    "block": {"reservations": [{"id": "cr-00000001"}], "ends": "soon"}
+                }
+            }
+        ),
         "SPC005",
         "spec.nodePools[0].capacity.ends",
         "`soon` is not a time",
         "2026-12-01T11:30:00Z",
     ),
     (
-        spec(pool={"capacity": {"type": "on-demnd"}}),
+        spec(pool={"capacity": {"on-demnd": {}}}),
         "SPC004",
         "spec.nodePools[0].capacity.type",
         "`type` is `on-demnd`, not one of `on-demand`",
@@ -587,7 +633,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "`{max: 4}`",
     ),
     (
-        spec(pool={"instanceType": "p5"}),
+        spec(pool={"instanceTypes": ["p5"]}),
         "SPC005",
         "spec.nodePools[0].instanceType",
         "`p5` is not an instance type",
@@ -757,7 +803,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "write `my-job`",
     ),
     (
-        spec(pool={"instanceType": "ml.p5.48xlarge"}),
+        spec(pool={"instanceTypes": ["ml.p5.48xlarge"]}),
         "SPC005",
         "spec.nodePools[0].instanceType",
         "`ml.p5.48xlarge`",
@@ -767,8 +813,13 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(
             pool={
                 "capacity": {
-                    "type": "reserved",
-                    "id": "arn:aws:ec2:us-west-2:1:capacity-reservation/cr-0a1b0000",
+                    "reserved": {
+                        "reservations": [
+                            {
+                                "id": "arn:aws:ec2:us-west-2:1:capacity-reservation/cr-0a1b0000"
+                            }
+                        ]
+                    }
                 }
             }
         ),
@@ -778,7 +829,11 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "write `cr-0a1b0000`",
     ),
     (
-        spec(admins=["arn:aws:sts::111122223333:assumed-role/Admin/me"]),
+        spec(
+            platform={
+                "eks": {"admins": ["arn:aws:sts::111122223333:assumed-role/Admin/me"]}
+            }
+        ),
         "SPC005",
         "spec.admins[0]",
         "is not the ARN of an IAM role",
@@ -792,7 +847,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "write `2.1.0`",
     ),
     (
-        spec(storage=[{"name": "s", "s3": {"bucket": "s3://data/c4"}}]),
+        spec(storage=[{"name": "s", "s3": {"existing": {"bucket": "s3://data/c4"}}}]),
         "SPC005",
         "spec.storage[0].s3.bucket",
         "is not an S3 bucket name",
@@ -879,9 +934,10 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(
             pool={
                 "capacity": {
-                    "type": "block",
-                    "id": "cr-00000001",
-                    "ends": "2026-12-15 11:30",
+                    "block": {
+                        "reservations": [{"id": "cr-00000001"}],
+                        "ends": "2026-12-15 11:30",
+                    }
                 }
             }
         ),
@@ -1076,21 +1132,30 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "either `fsxLustre:` or `s3:`",
     ),
     (
-        spec(storage=[{"name": "a", "s3": {"bucket": "A"}}]),
+        spec(storage=[{"name": "a", "s3": {"existing": {"bucket": "A"}}}]),
         "SPC005",
         "spec.storage[0].s3.bucket",
         "not an S3 bucket",
         "-1",
     ),
     (
-        spec(storage=[{"name": "a", "fsxLustre": {**FSX, "id": "fsx-1"}}]),
+        spec(
+            storage=[{"name": "a", "fsxLustre": {"existing": {**FSX, "id": "fsx-1"}}}]
+        ),
         "SPC005",
         "spec.storage[0].fsxLustre.id",
         "`fsx-1` is not an FSx file system id",
         "`fs-0a1b",
     ),
     (
-        spec(storage=[{"name": "a", "fsxLustre": {**FSX, "mountName": "nine-long"}}]),
+        spec(
+            storage=[
+                {
+                    "name": "a",
+                    "fsxLustre": {"existing": {**FSX, "mountName": "nine-long"}},
+                }
+            ]
+        ),
         "SPC005",
         "spec.storage[0].fsxLustre.mountName",
         "`nine-long` is not the MountName",
@@ -1155,7 +1220,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     *(
         (
-            spec(admins=[f"arn:aws:iam::111122223333:{rest}"]),
+            spec(platform={"eks": {"admins": [f"arn:aws:iam::111122223333:{rest}"]}}),
             "SPC005",
             "spec.admins[0]",
             "is not the ARN of an IAM role",
@@ -1164,28 +1229,30 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         for rest in ("role/", "role/a b", "role/path/", "root", f"role/{'a' * 65}")
     ),
     (
-        spec(admins=[111122223333]),
+        spec(platform={"eks": {"admins": [111122223333]}}),
         "SPC005",
         "spec.admins[0]",
         "text, not the number",
         "write it as text, like `arn:",
     ),
     (
-        spec(admins=["arn:aws:iam::111122223333:role/Two Words"]),
+        spec(
+            platform={"eks": {"admins": ["arn:aws:iam::111122223333:role/Two Words"]}}
+        ),
         "SPC005",
         "spec.admins[0]",
         "is not the ARN",
         "write it like",
     ),
     (
-        spec(admins=["ARN:aws:iam::111122223333:role/Ops"]),
+        spec(platform={"eks": {"admins": ["ARN:aws:iam::111122223333:role/Ops"]}}),
         "SPC005",
         "spec.admins[0]",
         "is not the ARN",
         "write `arn:aws:iam::111122223333:role/Ops`",
     ),
     (
-        spec(admins=["arn:aws:s3:::x"]),
+        spec(platform={"eks": {"admins": ["arn:aws:s3:::x"]}}),
         "SPC005",
         "spec.admins[0]",
         "the ARN of an IAM role or user",
@@ -1213,7 +1280,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         'quote it: `"1"`',
     ),
     (
-        spec(system={"nodes": 1}),
+        spec(platform={"eks": {"systemNodes": {"nodes": 1}}}),
         "SPC004",
         "spec.system.nodes",
         "below the minimum of 2",
@@ -1292,7 +1359,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     (spec(region=None), "SPC001", "spec", "`region` is missing", "add `region:`"),
     (
-        spec(network={"vpc": {"id": "vpc-0a1b2c3d"}}),
+        spec(network={"existing": {"vpc": "vpc-0a1b2c3d", "subnets": []}}),
         "SPC001",
         "spec.network.vpc",
         "`private` is missing",
@@ -1328,7 +1395,7 @@ def test_all_faults_of_a_document_are_told_at_once() -> None:
         region="us-west-2a",
         account=1,
         job={"nodes": "4", "imge": "x", "image": None, "command": None},
-        pool={"zone": "us-west-2"},
+        pool={"zones": ["us-west-2"]},
     )
     assert sorted((each.code, str(each.at)) for each in shape_faults(data)) == [
         ("SPC001", "spec.jobs[0]"),

@@ -18,16 +18,20 @@ BLOCK = {"type": "block", "id": "cr-0a1b2c3d4e5f60718"}
 
 
 def bucket(**more: Any) -> dict[str, Any]:
-    return spec(storage=[{"name": "data", "s3": {"bucket": "runs", **more}}])
+    return spec(
+        storage=[{"name": "data", "s3": {"existing": {"bucket": "runs", "None": more}}}]
+    )
 
 
 def vpc(**more: Any) -> dict[str, Any]:
-    return spec(network={"vpc": {"id": "vpc-0a1b2c3d", **more}})
+    return spec(
+        network={"existing": {"vpc": "vpc-0a1b2c3d", "None": more, "subnets": []}}
+    )
 
 
 def mounted(path: str) -> dict[str, Any]:
     return spec(
-        storage=[{"name": "data", "fsxLustre": FSX}],
+        storage=[{"name": "data", "fsxLustre": {"existing": FSX}}],
         job={"mounts": [{"storage": "data", "path": path}]},
     )
 
@@ -49,7 +53,7 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
     ),
     *(
         (
-            spec(apiServer={"public": [block]}),
+            spec(platform={"eks": {"apiServer": {"public": [block]}}}),
             "apiServer.public[0]",
             f"`{block}` are {what}",
             help,
@@ -70,7 +74,14 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         )
     ),
     (
-        spec(storage=[{"name": "d", "fsxLustre": {**FSX, "address": "127.0.0.1"}}]),
+        spec(
+            storage=[
+                {
+                    "name": "d",
+                    "fsxLustre": {"existing": {**FSX, "address": "127.0.0.1"}},
+                }
+            ]
+        ),
         "storage[0].fsxLustre.address",
         "no host can have the address `127.0.0.1`",
         "10.0.1.20",
@@ -391,8 +402,8 @@ GOOD: list[dict[str, Any]] = [
             }
         }
     ),
-    spec(apiServer={"public": ["0.0.0.0/0", "8.8.8.0/24"]}),
-    spec(apiServer={"public": []}),
+    spec(platform={"eks": {"apiServer": {"public": ["0.0.0.0/0", "8.8.8.0/24"]}}}),
+    spec(platform={"eks": {"apiServer": {"public": []}}}),
     bucket(bucket="runs--usw2-az1--x-s3", prefix="a/b/"),
     bucket(prefix="a=1/b"),
     mounted("/opt/data"),

@@ -40,25 +40,26 @@ VPC = {
     "id": "vpc-0a1b2c3d",
     "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-0a1b2c3e"},
 }
-DISK = [{"name": "data", "fsxLustre": FSX}]
+DISK = [{"name": "data", "fsxLustre": {"existing": FSX}}]
 MOUNT = {"mounts": [{"storage": "data", "path": "/data"}]}
 DIGEST = "sha256:" + "0a" * 32
 OPEN = {"public": ["203.0.113.0/24"]}
 CASES = {
     "private": spec(),
-    "public": spec(apiServer=OPEN),
-    "imported, private": spec(network={"vpc": VPC}, storage=DISK, job=MOUNT),
-    "imported, public": spec(network={"vpc": VPC}, apiServer=OPEN),
+    "public": spec(platform={"eks": {"apiServer": OPEN}}),
+    "imported, private": spec(network={}, storage=DISK, job=MOUNT),
+    "imported, public": spec(network={}, platform={"eks": {"apiServer": OPEN}}),
     "block": spec(pool=BLOCK),
-    "spot": spec(pool={"capacity": {"type": "spot"}}),
+    "spot": spec(pool={"capacity": {"spot": {}}}),
     "reserved": spec(
         pool={
             "capacity": {
-                "type": "reserved",
-                "reservations": [
-                    {"id": "cr-0a100000", "nodes": 3},
-                    {"id": "cr-0a200000", "nodes": 1},
-                ],
+                "reserved": {
+                    "reservations": [
+                        {"id": "cr-0a100000", "nodes": 3},
+                        {"id": "cr-0a200000", "nodes": 1},
+                    ]
+                }
             }
         }
     ),
@@ -73,12 +74,19 @@ CASES = {
     "ecr": spec(
         job={"image": f"444455556666.dkr.ecr.eu-west-1.amazonaws.com/a/b@{DIGEST}"}
     ),
-    "admins": spec(
-        admins=["arn:aws:iam::111122223333:role/ops"],
-        namespaces=[
-            {"name": "training", "principals": ["arn:aws:iam::111122223333:role/ml"]},
-        ],
-    ),
+    "platform": {
+        "eks": {
+            "admins": spec(
+                admins=["arn:aws:iam::111122223333:role/ops"],
+                namespaces=[
+                    {
+                        "name": "training",
+                        "principals": ["arn:aws:iam::111122223333:role/ml"],
+                    },
+                ],
+            )
+        }
+    },
     "secrets": spec(job={"secrets": [{"env": "T", "secret": "hf", "key": "t"}]}),
     "no jobs": spec(jobs=None),
 }
@@ -578,7 +586,7 @@ def test_pages_belong_to_one_pool_or_storage() -> None:
     """Another pool or storage changes no page but its own, and not the README."""
     one = pages("file system")
     made = spec(
-        storage=[*DISK, {"name": "raw", "s3": {"bucket": "raw-1"}}],
+        storage=[*DISK, {"name": "raw", "s3": {"existing": {"bucket": "raw-1"}}}],
         job={**MOUNT, "pool": "gpu"},
     )
     made["spec"]["nodePools"].append({**made["spec"]["nodePools"][0], "name": "second"})

@@ -28,8 +28,8 @@ VPC = {
     "public": {"us-west-2a": "subnet-2a1b2c3d", "us-west-2b": "subnet-3a1b2c3d"},
 }
 STORAGE = [
-    {"name": "data", "fsxLustre": {**FSX, "zone": "us-west-2b"}},
-    {"name": "raw", "s3": {"bucket": "raw-1", "prefix": "x"}},
+    {"name": "data", "fsxLustre": {"existing": {**FSX, "zone": "us-west-2b"}}},
+    {"name": "raw", "s3": {"existing": {"bucket": "raw-1"}, "prefix": "x"}},
 ]
 MOUNTS = [
     {"storage": "data", "path": "/data"},
@@ -50,22 +50,27 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "trainer 2.1": spec(
         versions={"trainer": "2.1.0"}, storage=STORAGE, job={"mounts": MOUNTS}
     ),
-    "imported vpc": spec(network={"vpc": VPC}),
-    "public endpoint": spec(apiServer={"public": ["203.0.113.0/24"]}),
-    "spot": spec(pool={"capacity": {"type": "spot"}}),
+    "imported vpc": spec(network={}),
+    "public endpoint": spec(
+        platform={"eks": {"apiServer": {"public": ["203.0.113.0/24"]}}}
+    ),
+    "spot": spec(pool={"capacity": {"spot": {}}}),
     "reserved": spec(
-        pool={"capacity": {"type": "reserved", "id": "cr-0a1b2c3d4e5f60718"}}
+        pool={
+            "capacity": {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}}
+        }
     ),
     "block": spec(
         pool={
             "capacity": {
-                "type": "block",
-                "id": "cr-0a1b2c3d4e5f60718",
-                "ends": "2026-12-15T11:30:00Z",
+                "block": {
+                    "reservations": [{"id": "cr-0a1b2c3d4e5f60718"}],
+                    "ends": "2026-12-15T11:30:00Z",
+                }
             }
         }
     ),
-    "static": spec(pool={"nodes": {"min": 4, "max": 4}, "topology": "network"}),
+    "static": spec(pool={"nodes": 4, "topology": "network"}),
     "several zones": spec(
         pool={"zone": None, "zones": ["us-west-2a", "us-west-2b"], "efa": False},
         job={"nodes": 1},
@@ -100,10 +105,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
         queues=QUEUES,
         job={"namespace": "a"},
     ),
-    "cpu": spec(pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}),
-    "neuron": spec(pool={"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}),
-    "arm": spec(pool={"instanceType": "g5g.metal", "zone": "us-west-2a"}),
-    "b300": spec(pool={"instanceType": "p6-b300.48xlarge"}),
+    "cpu": spec(pool={"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}),
+    "neuron": spec(pool={"instanceTypes": ["trn1.32xlarge"], "zones": ["us-west-2d"]}),
+    "arm": spec(pool={"instanceTypes": ["g5g.metal"], "zones": ["us-west-2a"]}),
+    "b300": spec(pool={"instanceTypes": ["p6-b300.48xlarge"]}),
     "part of a node": spec(
         job={
             "nodes": 1,
@@ -366,7 +371,7 @@ ROLE = "arn:aws:iam::111122223333:role/{}"
 def test_a_teams_principals_get_access_entries_with_its_group() -> None:
     made = plan_of(
         spec(
-            admins=[ROLE.format("lead")],
+            platform={"eks": {"admins": [ROLE.format("lead")]}},
             queues=QUEUES,
             job={"namespace": "a"},
             namespaces=[
@@ -551,7 +556,7 @@ def test_a_node_that_is_not_ready_holds_up_no_stage() -> None:
     assert folders == {"health"}
     assert "trainyard-health" in {each["metadata"]["name"] for each in stages} - waited
     cpu = manifests_of(
-        spec(pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"})
+        spec(pool={"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]})
     )
     assert not any(each.body["metadata"]["name"] == "trainyard-health" for each in cpu)
 
@@ -656,7 +661,9 @@ def test_the_readme_tells_what_a_given_file_system_needs_to_be_mounted() -> None
 
 def test_a_file_system_of_another_vpc_is_mounted_by_its_address() -> None:
     # Its name has no address there: kubernetes-sigs/aws-fsx-csi-driver issue 357.
-    disks = [{"name": "data", "fsxLustre": {**FSX, "address": "10.8.1.20"}}]
+    disks = [
+        {"name": "data", "fsxLustre": {"existing": {**FSX, "address": "10.8.1.20"}}}
+    ]
     written = manifests_of(
         spec(storage=disks, job={"mounts": [{"storage": "data", "path": "/data"}]})
     )

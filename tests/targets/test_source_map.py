@@ -182,7 +182,7 @@ LINES: list[tuple[str, str, tuple[Key, ...], str]] = [
         "ClusterConfig",
         "seoul-llm",
         ("vpc", "cidr"),
-        "network: {cidr: 10.0.0.0/16, zones: [ap-northeast-2a, ap-northeast-2b]}",
+        "network: {create: {cidr: 10.0.0.0/16, zones: [ap-northeast-2a, ap-northeast-2b]}}",
     ),
 ]
 

@@ -19,14 +19,14 @@ from .cloudformation import TYPES, WRITTEN
 STRUCTURE: dict[str, Any] = json.loads(WRITTEN.read_text())
 ARN = "arn:aws:iam::111122223333:role/{}"
 ALL_STORAGE = [
-    {"name": "data", "fsxLustre": FSX},
-    {"name": "raw", "s3": {"bucket": "raw-1"}},
-    {"name": "fast", "s3": {"bucket": "fast--usw2-az1--x-s3"}},
+    {"name": "data", "fsxLustre": {"existing": FSX}},
+    {"name": "raw", "s3": {"existing": {"bucket": "raw-1"}}},
+    {"name": "fast", "s3": {"existing": {"bucket": "fast--usw2-az1--x-s3"}}},
 ]
 CASES = {
     "everything": spec(
         storage=ALL_STORAGE,
-        admins=[ARN.format("ops"), ARN.format("path/lead")],
+        platform={"eks": {"admins": [ARN.format("ops"), ARN.format("path/lead")]}},
         namespaces=[
             {
                 "name": "training",
@@ -130,7 +130,7 @@ def test_a_principal_of_two_namespaces_has_one_entry() -> None:
     ]
     made = plan_of(
         spec(
-            admins=[ARN.format("ml")],
+            platform={"eks": {"admins": [ARN.format("ml")]}},
             namespaces=both,
             job={"namespace": "a"},
             queues=[
