@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from datetime import date
 from fnmatch import fnmatchcase
@@ -16,6 +16,7 @@ from compiler.diagnostics.diagnostic import error, listed, warning
 from compiler.diagnostics.near import meant
 from compiler.policy.documents import read_documents
 from compiler.policy.load import FIXED_AREAS
+from compiler.policy.params import refused
 from compiler.policy.rule import Rule
 from compiler.source import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
 
@@ -24,13 +25,6 @@ _LEVELS: Mapping[str, Severity | None] = {
     "warning": Severity.WARNING,
     "note": Severity.NOTE,
     "off": None,
-}
-_KINDS = {
-    int: "a whole number",
-    float: "a number",
-    str: "text",
-    bool: "`true` or `false`",
-    list: "a list",
 }
 
 
@@ -182,9 +176,11 @@ class _Reader:
 
     def __init__(self, rules: Mapping[str, Rule]) -> None:
         self.rules = rules
-        self.by_slug = {each.slug: each.code for each in rules.values()}
+        self.by_slug = _by_slug(rules.values())
         self.found: list[Diagnostic] = []
-        self.levels: dict[str, Severity | None] = {}
+        self.levels: dict[str, Severity | None] = {
+            rule.code: None for rule in rules.values() if not rule.enabled
+        }
         self.params: dict[str, Mapping[str, Any]] = {}
         self.allowed: list[PolicyException] = []
         self._given: list[tuple[int, tuple[str, ...], Severity | None]] = []
@@ -205,18 +201,20 @@ class _Reader:
         for key, node in self.entries(root, ("levels", "params")):
             for name, child in self.entries(node):
                 self.level(name, child) if key == "levels" else self.param(name, child)
-        order = sorted(self._given, key=lambda each: each[0])
-        self.levels = {code: level for _, codes, level in order for code in codes}
+        order = sorted(self._given, key=lambda given: given[0])
+        self.levels.update((code, level) for _, codes, level in order for code in codes)
 
     def level(self, name: str, node: Node) -> None:
-        """An area is weaker than a slug or a code, whatever the order in the file."""
-        area = tuple(code for code, each in self.rules.items() if each.area == name)
-        codes = area or self.known(name, node)
-        text = (
-            "off"
-            if isinstance(node, ScalarNode) and node.value is False
-            else _text(node)
-        )
+        """An area is weaker than a slug or a code, whatever the order in the file.
+
+        Only a slug or a code enables a rule that is off by default.
+        """
+        area = [rule for rule in self.rules.values() if rule.area == name]
+        enabled = tuple(rule.code for rule in area if rule.enabled)
+        codes = enabled if area else self.known(name, node)
+        text = _text(node)
+        if isinstance(node, ScalarNode) and node.value is False:
+            text = "off"  # YAML 1.1 reads `off` as a boolean
         if text not in _LEVELS:
             self.fault(
                 "POL007",
@@ -254,29 +252,16 @@ class _Reader:
             defaults = self.rules[code].params
             given: dict[str, Any] = dict(defaults)
             for key, child in self.entries(node):
-                if key not in defaults:
-                    self.fault(
-                        "POL008",
-                        f"rule `{code}` has no parameter `{key}`",
-                        child.key_span or child.span,
-                        f"it has {listed(defaults)}"
-                        if defaults
-                        else "it takes none: remove it",
-                    )
-                    continue
                 value = child.to_python()
-                if type(value) is not type(defaults[key]) and not (
-                    isinstance(defaults[key], float) and type(value) is int
-                ):
-                    kind = _KINDS.get(type(defaults[key]), "a mapping")
+                refusal = refused(self.rules[code], key, value)
+                if refusal is None:
+                    given[key] = value
+                else:
+                    unknown = key not in defaults
+                    span = child.key_span if unknown else None
                     self.fault(
-                        "POL008",
-                        f"parameter `{key}` of `{code}` is {kind}",
-                        child.span,
-                        f"write {kind}",
+                        "POL008", refusal.message, span or child.span, refusal.help
                     )
-                    continue
-                given[key] = value
             self.params[code] = given
 
     # -- exceptions.yaml
@@ -376,6 +361,13 @@ class _Reader:
         return [
             (key, child) for key, child in node.items.items() if not keys or key in keys
         ]
+
+
+def _by_slug(rules: Collection[Rule]) -> dict[str, str]:
+    """The codes of rules by slug and by former slug, of which a slug is the stronger."""
+    codes = {alias: rule.code for rule in rules for alias in rule.aliases}
+    codes.update((rule.slug, rule.code) for rule in rules)
+    return codes
 
 
 def _text(node: Node | None) -> str:

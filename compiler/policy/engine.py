@@ -13,7 +13,7 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.manifest import Manifest, ObjectRef
 from compiler.plan import Plan, PlanNode
 from compiler.policy.config import NO_CONFIG, Config
-from compiler.policy.load import builtin_folder, line_of, quiet, words
+from compiler.policy.load import is_builtin, line_of, quiet, words
 from compiler.policy.rule import Finding, Rule, malformed
 from compiler.policy.work import Work
 from compiler.policy.world import World
@@ -38,7 +38,7 @@ def run(
     found: list[Diagnostic] = []
     with quiet():
         for each in rules:
-            level = config.levels.get(each.code, each.severity)
+            level = config.levels.get(each.code, each.default_level)
             if level is not None:
                 world.params = config.params.get(each.code, each.params)
                 found.extend(
@@ -115,11 +115,10 @@ def _common(f: Finding, work: Work) -> object:
 
 def _failure(rule: Rule, problem: BaseException) -> Diagnostic:
     """A rule that raised: our own fault if it is built in, its author's otherwise."""
-    built_in = Path(rule.file).is_relative_to(builtin_folder())
     line = _line(problem, rule.file)
     python = rule.file.endswith(".py")
     return Diagnostic(
-        "INT002" if built_in else "POL015",
+        "INT002" if is_builtin(rule) else "POL015",
         Severity.ERROR,
         f"rule `{rule.code}` failed: {words(problem)}",
         span=line_of(

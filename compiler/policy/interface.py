@@ -79,7 +79,8 @@ def names() -> list[str]:
 def _rule() -> Iterator[str]:
     yield "rule"
     yield ""
-    yield "@rule(code, *, severity=Severity.ERROR, params={}, kinds=(), pods=False)"
+    yield "@rule(code, *, severity=Severity.ERROR, params={}, kinds=(), pods=False,"
+    yield "      aliases=(), enabled=True)"
     yield ""
     yield inspect.cleandoc(rule.__doc__ or "").replace("``", "`")
     yield ""

@@ -18,8 +18,30 @@ from compiler.source import SourceFile, Span
 from compiler.source.read import is_yaml, read
 
 SETTINGS = ("policy.yaml", "exceptions.yaml")
-BUILTIN = ("placement", "efa", "limits", "queues", "health", "run", "access")
-"""Folders of the built-in rules; everything else in a policies' folder is the adopter's own."""
+BUILTIN = (
+    "access",
+    "capacity",
+    "checkpoints",
+    "cluster",
+    "disruption",
+    "efa",
+    "gitops",
+    "health",
+    "images",
+    "jobs",
+    "launch",
+    "network",
+    "nodes",
+    "placement",
+    "queues",
+    "resilience",
+    "resources",
+    "security",
+    "storage",
+)
+"""Folders of the built-in rules, by what they are about."""
+BUILTIN_AREAS = frozenset(("ACC", "EFA", "HLT", "LIM", "PLC", "QUE", "RUN"))
+"""Areas of the codes of the built-in rules. A rule of any other area is the adopter's own, in whatever folder."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -38,36 +60,49 @@ def load_rules(
     that cannot be loaded is a diagnostic at its line, and the other rules are loaded all the same.
     """
     base = builtin if builtin is not None else builtin_folder()
-    own, faults = _builtin(base)
+    loaded, faults = _builtin(base)
     found = list(faults)
-    rules = {each.code: each for each in own}
+    rules = {rule.code: rule for rule in loaded if rule.area in BUILTIN_AREAS}
+    own = [rule for rule in loaded if rule.area not in BUILTIN_AREAS]
     if folder is not None and folder.is_dir():
-        reserved = {each.area for each in own}
-        for path in _files(
-            folder, () if folder.resolve() != base.resolve() else BUILTIN
-        ):
-            if not path.is_file():
-                found += read(path)[
-                    1
-                ]  # a pipe, a device, a link to nowhere: to open it could wait for ever
-                continue
-            if (
-                _same(path, base / path.relative_to(folder))
-                and path.relative_to(folder).parts[0] in BUILTIN
-            ):
-                continue
-            for each in _load(path, found):
-                fault = _refusal(each, path, rules, reserved)
-                if fault is not None:
-                    found.append(fault)
-                else:
-                    rules[each.code] = each
+        own += _own(folder, base, found)
+    for rule in own:
+        refusal = _refusal(rule, rules)
+        if refusal is not None:
+            found.append(refusal)
+        else:
+            rules[rule.code] = rule
     return tuple(rules[code] for code in sorted(rules)), found
+
+
+def is_builtin(rule: Rule) -> bool:
+    """Whether a rule came with Trainyard, rather than being the adopter's: by its code and by where it lies."""
+    folder, file = builtin_folder(), Path(rule.file)
+    if rule.area not in BUILTIN_AREAS or not file.is_relative_to(folder):
+        return False
+    return file.relative_to(folder).parts[0] in BUILTIN
+
+
+def _own(folder: Path, base: Path, found: list[Diagnostic]) -> Iterator[Rule]:
+    """The rules of an adopter's folder, without unchanged copies of built-in ones; faults go to ``found``."""
+    shared = folder.resolve() == base.resolve()
+    for path in _files(folder, BUILTIN if shared else ()):
+        if not path.is_file():
+            # A pipe, a device, a link to nowhere: to open it could wait for ever.
+            found += read(path)[1]
+        elif not _is_copy(path, folder, base):
+            yield from _load(path, found)
+
+
+def _is_copy(path: Path, folder: Path, base: Path) -> bool:
+    """Whether a file of an adopter's folder is an unchanged copy of a built-in one."""
+    name = path.relative_to(folder)
+    return name.parts[0] in BUILTIN and _same(path, base / name)
 
 
 @cache
 def _builtin(base: Path) -> tuple[tuple[Rule, ...], tuple[Diagnostic, ...]]:
-    """The rules of the built-in areas."""
+    """The rules of the built-in folders."""
     found: list[Diagnostic] = []
     rules = [
         rule
@@ -199,41 +234,55 @@ def line_of(path: Path, number: int) -> Span:
     return Span(file, number, start, number, max(len(text.rstrip()) + 1, start))
 
 
-def _refusal(
-    each: Rule, path: Path, rules: dict[str, Rule], reserved: set[str]
-) -> Diagnostic | None:
-    """Why a user's rule is not taken."""
+def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
+    """Why a user's rule is not taken, beside the rules that are."""
+    path = Path(rule.file)
     python = path.suffix == ".py"
-    span = line_of(path, each.check.__code__.co_firstlineno if python else 1)
-    if python and (wrong := _malformed(each)):
+    span = line_of(path, rule.check.__code__.co_firstlineno if python else 1)
+    wrong = _malformed(rule) if python else ""
+    if wrong:
         return error(
             "POL010",
-            f"rule `{each.code}`: {wrong}",
+            f"rule `{rule.code}`: {wrong}",
             span=span,
             help="correct the arguments of `@rule`",
         )
-    if each.area in reserved or each.area in FIXED_AREAS:
-        return error(
-            "POL009",
-            f"code `{each.code}`: area `{each.area}` belongs to the built-in rules",
-            span=span,
-            help="give your own rules an area of their own, like `ORG001`",
-        )
-    if each.code in rules:
+    if rule.area in BUILTIN_AREAS or rule.area in FIXED_AREAS:
+        return _reserved(rule, rules, span)
+    if rule.code in rules:
         return error(
             "POL012",
-            f"code `{each.code}` is taken by `{rules[each.code].slug}`",
+            f"code `{rule.code}` is taken by `{rules[rule.code].slug}`",
             span=span,
             help="give each rule a code of its own",
         )
-    if python and not (each.fails and each.passes):
+    if python and not (rule.fails and rule.passes):
         return error(
             "POL011",
-            f"rule `{each.code}` has no examples",
+            f"rule `{rule.code}` has no examples",
             span=span,
             help="end its docstring with `## Fails` and `## Passes`, each with an indented YAML example",
         )
-    return _without_objects(each, span) if python else None
+    return _without_objects(rule, span) if python else None
+
+
+def _reserved(rule: Rule, rules: Mapping[str, Rule], span: Span) -> Diagnostic:
+    """The fault of a code in an area that is not the adopter's; often a copy that is older than the release."""
+    builtin = rules.get(rule.code)
+    if builtin is not None:
+        return error(
+            "POL009",
+            f"code `{rule.code}` belongs to the built-in rule `{builtin.slug}`",
+            span=span,
+            help="this is another version of the built-in rule: delete the file, and set "
+            "its level and parameters in `policy.yaml`; a rule of your own has an area of its own, like `ORG001`",
+        )
+    return error(
+        "POL009",
+        f"code `{rule.code}`: area `{rule.area}` belongs to the built-in rules",
+        span=span,
+        help="give your own rules an area of their own, like `ORG001`",
+    )
 
 
 def _malformed(rule: Rule) -> str:
@@ -248,6 +297,12 @@ def _malformed(rule: Rule) -> str:
         isinstance(each, str) for each in rule.kinds
     ):
         return '`kinds` is not a tuple, like `("batch/Job",)`'
+    if not isinstance(rule.aliases, tuple) or not all(
+        isinstance(alias, str) for alias in rule.aliases
+    ):
+        return '`aliases` is not a tuple, like `("old-name",)`'
+    if not isinstance(rule.enabled, bool):
+        return "`enabled` is neither `True` nor `False`"
     return ""
 
 

@@ -70,8 +70,9 @@ class Rule:
 
     ``subject`` is the class that ``check`` is run on: a plan node, ``Plan``, ``Work`` or ``Manifest`` (then only the
     ``kinds`` given, as ``group/Kind`` with an empty group for core kinds; all kinds if there are none). ``pods``: a
-    rule on ``Work`` that holds for the pods of any kind. ``doc`` is the manual page; its first line tells what the rule
-    finds, its examples are the rule's tests.
+    rule on ``Work`` that holds for the pods of any kind. ``doc`` is the manual page; its first line says what the rule
+    finds, its examples are the rule's tests. ``aliases`` are slugs that the rule had before. A rule that is not
+    ``enabled`` runs only where ``policy.yaml`` sets its level.
     """
 
     code: str
@@ -85,11 +86,18 @@ class Rule:
     pods: bool = False
     needs_world: bool = True
     file: str = ""
+    aliases: tuple[str, ...] = ()
+    enabled: bool = True
 
     @property
     def area(self) -> str:
         """The letters of the code."""
         return self.code[:-3]
+
+    @property
+    def default_level(self) -> Severity | None:
+        """The level of the rule unless the user sets one; ``None`` is off."""
+        return self.severity if self.enabled else None
 
     @property
     def title(self) -> str:
@@ -122,6 +130,8 @@ def rule(
     params: Mapping[str, Any] = NO_PARAMS,
     kinds: tuple[str, ...] = (),
     pods: bool = False,
+    aliases: tuple[str, ...] = (),
+    enabled: bool = True,
 ) -> Callable[[F], F]:
     """Make a generator function a rule; its name is the slug, its docstring the page.
 
@@ -129,13 +139,17 @@ def rule(
     ``Plan``, ``Work`` or ``Manifest``. A second parameter gets the ``World``.
 
     ``code`` is an area of one's own and three digits, like ``ORG001``. ``severity`` is the level unless the user sets
-    one. ``params`` are parameters with their defaults; ``params:`` of ``policy.yaml`` sets others, and
-    ``world.param(name)`` reads them. ``kinds``, of a rule on ``Manifest``: those that it is run on, as ``group/Kind``.
+    one. ``params`` are parameters with their defaults; ``params:`` of ``policy.yaml`` sets others, as does
+    ``# params: {name: value}`` at the top of an example, and ``world.param(name)`` reads them.
+
+    ``kinds``, of a rule on ``Manifest``: those that it is run on, as ``group/Kind``.
     ``pods``, of a rule on ``Work``: it is run on jobs of other kinds too, of which nothing but the pods is known.
+    ``aliases`` are former slugs, which settings may still use. ``enabled=False`` makes a rule that is off until
+    ``levels:`` of ``policy.yaml`` sets its level by code or slug; ``severity`` is then the level that you suggest.
     """
 
     def mark(function: F) -> F:
-        found = Rule(
+        function.rule = Rule(  # type: ignore[attr-defined]
             code=code,
             slug=function.__name__.replace("_", "-"),
             severity=severity,
@@ -147,8 +161,9 @@ def rule(
             pods=pods,
             needs_world=function.__code__.co_argcount > 1,
             file=function.__code__.co_filename,
+            aliases=aliases,
+            enabled=enabled,
         )
-        function.rule = found  # type: ignore[attr-defined]
         return function
 
     return mark

@@ -19,6 +19,7 @@ _KEYS = {
     "code",
     "slug",
     "severity",
+    "enabled",
     "match",
     "schema",
     "message",
@@ -65,6 +66,7 @@ def _rule(document: Document, path: Path, found: list[Diagnostic]) -> Rule | Non
         kinds=(f"{group}/{match['kind']}",),
         needs_world=False,
         file=str(path),
+        enabled=data.get("enabled", True),
     )
 
 
@@ -109,6 +111,13 @@ def _faults(data: Any) -> Iterator[_Fault]:
             Route(("severity",)),
             False,
             "write `error`, `warning` or `note`",
+        )
+    if not isinstance(data.get("enabled", True), bool):
+        yield (
+            "`enabled` is neither `true` nor `false`",
+            Route(("enabled",)),
+            False,
+            "write `enabled: false` for a rule that is off by default",
         )
     match = data.get("match")
     if (

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.plan.nodes import NodePool
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("PLC011", aliases=("block-unsupported",))
+def capacity_block_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
+    """A Capacity Block is used for an instance type that has none.
+
+    EC2 sells blocks for some types only (DescribeInstanceTypes SupportedUsageClasses `capacity-block`): a
+    reservation of this type cannot be a block, so a pool that asks for one never gets a node.
+
+    ## Fails
+
+        nodePools: [{name: gpu, instanceType: g6e.48xlarge, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+
+    ## Passes
+
+        nodePools: [{name: gpu, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+    """
+    types = world.types(pool) if world.block(pool) else ()
+    if types and not any(
+        each.capacity_block or "usage_classes" in each.unknown for each in types
+    ):
+        names = listed(each.name for each in types[:3])
+        yield Finding(
+            f"{names} is not sold in Capacity Blocks",
+            pool.where("capacity_types"),
+            help="take an on-demand reservation (`reserved`), or a type like `p5.48xlarge`",
+        )

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.command import options
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+
+
+@rule("RUN020", aliases=("checkpoint-in-container",), pods=True)
+def checkpoint_on_ephemeral_storage(work: Work) -> Iterator[Finding]:
+    """A job saves its checkpoints to a path that dies with the pod.
+
+    Nothing is mounted there: the file system of the container is gone with the first restart, and training begins
+    at step 0 (Kubernetes, volumes). Read from `CHECKPOINT_DIR` and from the options `--save-path`, `--output-dir`,
+    `--checkpoint-dir`, `--checkpoint-path` and `--ckpt-dir`, where they are absolute paths.
+
+    ## Fails
+
+        jobs: [{name: llama, checkpoint: {path: /data/llama}, torch: "2.12"}]
+
+        jobs: [{name: llama, command: [torchrun, train.py, --output_dir=/data/llama]}]
+
+    ## Passes
+
+        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
+          version: "2.15"}}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama}}]
+    """
+    if work.main is None or work.pod is None:
+        return
+    lost = {
+        each.name
+        for each in work.pod.volumes
+        if each.type in ("emptyDir", "ephemeral", "")
+    }
+    roots = [
+        each.path.rstrip("/") + "/"
+        for each in work.main.mounts
+        if each.volume not in lost
+    ]
+    named = [
+        (
+            "`CHECKPOINT_DIR`",
+            work.env.get("CHECKPOINT_DIR"),
+            work.where_env("CHECKPOINT_DIR"),
+        )
+    ]
+    named += [
+        (f"`--{name}`", given, work.where_said(f"--{name}"))
+        for name, given in options(work.words)
+        if name in _OPTIONS
+    ]
+    for what, path, place in named:
+        if (
+            path
+            and path.startswith("/")
+            and not any(f"{path}/".startswith(root) for root in roots)
+        ):
+            yield Finding(
+                f"{work.title} saves to `{path}` ({what}), where nothing is mounted",
+                place,
+                label="gone with the first restart",
+                help="mount a storage above this path",
+            )
+
+
+_OPTIONS = (
+    "save",
+    "save-path",
+    "output-dir",
+    "checkpoint-dir",
+    "checkpoint-path",
+    "ckpt-dir",
+    "save-dir",
+)

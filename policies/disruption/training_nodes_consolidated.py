@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan.nodes import NodePool
+from compiler.policy.offers import held
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("HLT012", aliases=("consolidation-of-training",), severity=Severity.WARNING)
+def training_nodes_consolidated(pool: NodePool, world: World) -> Iterator[Finding]:
+    """Karpenter consolidates nodes of a training pool that are in use.
+
+    `WhenEmptyOrUnderutilized` and `Balanced` move pods to pack nodes (karpenter.sh/v1 NodePool `disruption`): a
+    rank that is moved stops the whole job. A budget of no nodes for that reason keeps the nodes as well.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {disruption: {consolidationPolicy: WhenEmptyOrUnderutilized}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {disruption: {consolidationPolicy: WhenEmpty}}
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {disruption: {consolidationPolicy: WhenEmptyOrUnderutilized, budgets: [
+          {nodes: "0", reasons: [Underutilized]}]}}
+    """
+    moved = pool.consolidation in ("WhenEmptyOrUnderutilized", "Balanced") and not held(
+        pool, "Underutilized"
+    )
+    if moved and world.accelerated(pool):
+        yield Finding(
+            f"pool `{pool.name}` consolidates nodes in use: `{pool.consolidation}`",
+            pool.where("consolidation"),
+            help="write `consolidationPolicy: WhenEmpty`",
+        )

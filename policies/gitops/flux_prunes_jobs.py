@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan.delivery import Stage
+from compiler.plan.jobs import TrainJob
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("RUN014", aliases=("stage-prunes-jobs",))
+def flux_prunes_jobs(stage: Stage, world: World) -> Iterator[Finding]:
+    """Flux deletes running jobs when their file leaves git.
+
+    A Kustomization with `prune: true` deletes what it no longer finds (Flux kustomize-controller 1.9): renaming a
+    folder or reverting a commit stops a run of weeks. The annotation `kustomize.toolkit.fluxcd.io/prune: disabled`
+    on the job keeps it. Others may want just that: in a set that may be part of more it is a warning.
+
+    ## Fails
+
+        # a whole cluster
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {annotations: {kustomize.toolkit.fluxcd.io/prune: enabled}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    exposed = (
+        [
+            each
+            for each in world.plan.jobs
+            if each.prune and _carries(stage, each, world)
+        ]
+        if stage.prune
+        else []
+    )
+    if not exposed:
+        return
+    yield Finding(
+        f"stage `{stage.name}` prunes, and job `{exposed[0].name}` does not say `prune: disabled`",
+        exposed[0].at,
+        label="leaving git stops the run",
+        help="annotate the job with `kustomize.toolkit.fluxcd.io/prune: disabled`",
+        severity=None if world.plan.closed else Severity.WARNING,
+    )
+
+
+def _carries(stage: Stage, job: TrainJob, world: World) -> bool:
+    """Of several stages only one that is certainly over the job's folder."""
+    known = bool(job.at) and bool(world.paths.get(str(job.at[0])))
+    named = stage.path.rstrip("/").endswith("jobs") or len(world.plan.stages) == 1
+    return world.carries(stage.path, job) if known else named

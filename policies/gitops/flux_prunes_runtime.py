@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.jobs import Runtime
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("RUN015", aliases=("runtime-pruned",))
+def flux_prunes_runtime(runtime: Runtime, world: World) -> Iterator[Finding]:
+    """Flux may delete a runtime that jobs refer to.
+
+    Observed with Trainer 2.3.0: a runtime is deleted at once, jobs or not; from then on every apply of its jobs is
+    refused, and a pending job is admitted, holds its quota and stays suspended.
+
+    ## Fails
+
+        # a whole cluster
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        metadata: {annotations: {kustomize.toolkit.fluxcd.io/prune: enabled}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    jobs = world.works_of(runtime)
+    pruning = any(
+        each.prune and world.carries(each.path, runtime) for each in world.plan.stages
+    )
+    if runtime.prune and jobs and pruning:
+        yield Finding(
+            f"runtime `{runtime.name}` may be pruned while job `{jobs[0].name}` refers to it",
+            runtime.at,
+            label="every further apply of the job is refused",
+            help="annotate the runtime with `kustomize.toolkit.fluxcd.io/prune: disabled`",
+        )

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan import Plan
+from compiler.plan.cluster import Addon
+from compiler.plan.delivery import HelmRelease
+from compiler.plan.nodes import untolerated
+from compiler.policy.rule import Finding, rule
+from compiler.policy.values import tolerations
+from compiler.policy.world import World
+from compiler.source import Route
+
+
+@rule("HLT005", aliases=("dcgm-agent-untolerating",))
+def dcgm_server_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
+    """The monitoring agent's DCGM server does not tolerate the taint of a GPU pool.
+
+    The agent runs everywhere, its `dcgmAgent` only where `tolerations` let it, and those are empty by default: on a
+    tainted node the agent finds no DCGM, sets `AcceleratedHardwareReady=False` after a minute, and node repair
+    deletes a healthy node after ten (eks-node-monitoring-agent 1.7.0; aws/containers-roadmap #2567). It comes
+    as a chart or as an add-on of EKS, with the same values.
+
+    ## Fails
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: agent, namespace: flux-system}
+        spec: {chart: {spec: {chart: eks-node-monitoring-agent, version: 1.7.0}}, values: {nodeAgent: {}}}
+
+    ## Passes
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: agent, namespace: flux-system}
+        spec:
+          chart: {spec: {chart: eks-node-monitoring-agent, version: 1.7.0}}
+          values: {dcgmAgent: {tolerations: [{operator: Exists}]}}
+    """
+    for agent, at in _agents(plan):
+        reach = tolerations(agent, "dcgmAgent", "tolerations")
+        for pool in world.pools if reach is not None else ():
+            left = untolerated(pool.taints, reach or ())
+            if left and any(each.gpus for each in world.types(pool)):
+                yield Finding(
+                    f"`dcgmAgent` does not tolerate `{left[0]}` of pool `{pool.name}`",
+                    at,
+                    label="node repair deletes healthy nodes",
+                    help="add the taint to `dcgmAgent.tolerations`",
+                )
+
+
+def _agents(plan: Plan) -> Iterator[tuple[HelmRelease | Addon, Route]]:
+    yield from (
+        (each, each.where("values")) for each in plan.releases if each.chart == _AGENT
+    )
+    if plan.cluster is not None:
+        place = plan.cluster.where("addons")
+        yield from (
+            (each, place / index)
+            for index, each in enumerate(plan.cluster.addons)
+            if each.name == _AGENT
+        )
+
+
+_AGENT = "eks-node-monitoring-agent"

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan import Plan
+from compiler.plan.jobs import GPU
+from compiler.plan.nodes import Toleration, untolerated
+from compiler.policy.rule import Finding, rule
+from compiler.policy.values import tolerations, value
+from compiler.policy.world import World
+
+
+@rule("HLT009", aliases=("agent-untolerating",))
+def node_agent_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
+    """An agent that a pool's nodes need does not tolerate their taints.
+
+    A DaemonSet lands on a tainted node only with the toleration (Kubernetes, taints and tolerations): without the
+    device plugin the node offers no GPUs, without the node-problem-detector nobody watches it. The NVIDIA chart
+    tolerates `nvidia.com/gpu` by default (nvidia-device-plugin 0.20.0).
+
+    ## Fails
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: nvdp, namespace: flux-system}
+        spec:
+          chart: {spec: {chart: nvidia-device-plugin, version: 0.20.0}}
+          values: {tolerations: [{key: team, operator: Exists}]}
+
+    ## Passes
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: nvdp, namespace: flux-system}
+        spec:
+          chart: {spec: {chart: nvidia-device-plugin, version: 0.20.0}}
+          values: {tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]}
+    """
+    pools = [each for each in world.pools if any(t.gpus for t in world.types(each))]
+    agents = [
+        (
+            f"release `{each.name}`",
+            tolerations(each, "tolerations", default=_CHART),
+            each.where("values"),
+            value(each.values, "nodeSelector"),
+        )
+        for each in world.releases("nvidia-device-plugin")
+    ]
+    agents += [
+        (
+            f"problem detector `{each.name}`",
+            each.tolerations,
+            each.where("tolerations"),
+            dict(each.node_selector),
+        )
+        for each in plan.detectors
+    ]
+    for name, reach, at, selector in agents:
+        for pool in pools if reach is not None else ():
+            left = untolerated(pool.taints, reach or ())
+            if left and world.may_match(pool, selector or {}):
+                yield Finding(
+                    f"{name} does not tolerate `{left[0]}` of pool `{pool.name}`",
+                    at,
+                    label="it never runs there",
+                    help="add the toleration",
+                )
+                break
+
+
+_CHART = (
+    Toleration(GPU, "Exists", "", "NoSchedule"),
+    Toleration("CriticalAddonsOnly", "Exists"),
+)

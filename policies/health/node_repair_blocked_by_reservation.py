@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.catalog import version_key
+from compiler.diagnostics import Severity
+from compiler.plan.delivery import HelmRelease
+from compiler.policy.rule import Finding, rule
+from compiler.policy.values import value
+from compiler.policy.world import World
+
+
+@rule("HLT015", aliases=("repair-blocked",), severity=Severity.WARNING)
+def node_repair_blocked_by_reservation(
+    release: HelmRelease, world: World
+) -> Iterator[Finding]:
+    """Node repair cannot replace a node of a full reservation.
+
+    Since Karpenter 1.15 repair launches the new node before it ends the sick one; a reservation or Capacity Block
+    that is full has no room for it, unless `TerminateFirstRepair` is on (karpenter core 1.15, node repair).
+
+    ## Fails
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: karpenter, namespace: flux-system}
+        spec:
+          chart: {spec: {chart: karpenter, version: 1.15.0}}
+          values: {settings: {interruptionQueue: jobs, featureGates: {nodeRepair: true}}}
+        ---
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: reserved}
+        spec: {template: {spec: {requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [reserved]}]}}}
+        ---
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec: {capacityReservationSelectorTerms: [{id: cr-0a1b2c3d4e5f60718}]}
+
+    ## Passes
+
+        nodePools: [{name: gpu, capacity: {type: reserved, id: cr-0a1b2c3d4e5f60718}}]
+    """
+    on = value(release.values, "settings", "featureGates", "nodeRepair")
+    first = value(release.values, "settings", "featureGates", "terminateFirstRepair")
+    if release.chart != "karpenter" or version_key(release.version) < (1, 15) or not on:
+        return
+    pool = next(
+        (
+            each
+            for each in world.plan.node_pools
+            if each.capacity_types == ("reserved",)
+        ),
+        None,
+    )
+    if (
+        pool is not None
+        and not first
+        and (first is not None or "values" not in release.unread)
+    ):
+        yield Finding(
+            f"node repair waits for a free place in the reservation of pool `{pool.name}`",
+            release.where("values"),
+            help="set `settings.featureGates.terminateFirstRepair: true`",
+        )

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.jobs import Runtime
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+from compiler.policy.world import World
+
+
+@rule("RUN023", aliases=("runtime-elsewhere",))
+def runtime_ref_mismatch(work: Work, world: World) -> Iterator[Finding]:
+    """A job refers to a runtime of another kind or namespace.
+
+    `runtimeRef.kind` is ClusterTrainingRuntime unless it says TrainingRuntime, and a TrainingRuntime serves its own
+    namespace only (trainer v2.3.0): the job is refused. Told where the set has a runtime of that name only there.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec: {runtimeRef: {name: torch-gpu-1, kind: TrainingRuntime}}
+
+    ## Passes
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec: {runtimeRef: {name: torch-gpu-1, kind: ClusterTrainingRuntime}}
+    """
+    job = work.job
+    if work.runtime is not None or world.plan.closed or not job.namespace:
+        return
+    named = [
+        (_kind(each), each.namespace)
+        for each in world.plan.runtimes
+        if each.name == job.runtime and not world.works_of(each)
+    ]
+    if not named or any(
+        kind == job.runtime_kind and not namespace for kind, namespace in named
+    ):
+        return  # a TrainingRuntime that does not say its namespace may be in any
+    kind, namespace = named[0]
+    if (
+        namespace
+        and job.queue
+        and world.plan.local_queue(namespace, job.queue)
+        and work.queue is None
+    ):
+        return  # the job is in another namespace than its queue: told by QUE018
+    where = f" in namespace `{namespace}`" if namespace else ""
+    right = (
+        f"write `kind: {kind}`"
+        if kind != job.runtime_kind and namespace in ("", job.namespace)
+        else (
+            f"make the runtime in namespace `{job.namespace}`, or a ClusterTrainingRuntime of it"
+        )
+    )
+    yield Finding(
+        f"job `{work.name}` refers to {job.runtime_kind} `{job.runtime}`, and that is a {kind}{where}",
+        work.where("runtime"),
+        label="the job is refused",
+        help=right,
+    )
+
+
+def _kind(runtime: Runtime) -> str:
+    """The kind of a lifted runtime: the first key of its place is the id of its manifest."""
+    return str(runtime.at[0]).removeprefix("@").partition("/")[0]

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.nodes import NodePool
+from compiler.policy.rule import Finding, rule
+
+
+@rule("PLC019", aliases=("label-of-auto-mode",))
+def auto_mode_label_on_karpenter(pool: NodePool) -> Iterator[Finding]:
+    """A node pool of Karpenter selects by a label of EKS Auto Mode.
+
+    Auto Mode calls its labels `eks.amazonaws.com/instance-…`; Karpenter with an EC2NodeClass knows
+    `karpenter.k8s.aws/instance-…` (karpenter-provider-aws v1.14.1, labels). No type has the label, so none is left.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: eks.amazonaws.com/instance-category, operator: In, values: [p]}]}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: karpenter.k8s.aws/instance-category, operator: In, values: [p]}]}}
+    """
+    for index, each in enumerate(
+        pool.requirements if pool.node_class else ()
+    ):  # Auto Mode has a NodeClass of its own
+        if each.key.startswith("eks.amazonaws.com/instance-"):
+            yield Finding(
+                f"`{each.key}` is a label of EKS Auto Mode",
+                pool.where("requirements") / index,
+                help=f"write `karpenter.k8s.aws/{each.key.partition('/')[2]}`",
+            )

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.delivery import HelmRelease
+from compiler.policy.rule import Finding, rule
+from compiler.policy.values import value
+from compiler.policy.world import World
+
+
+@rule("PLC031", aliases=("feature-gate-off",))
+def karpenter_feature_gate_off(release: HelmRelease, world: World) -> Iterator[Finding]:
+    """A pool needs a feature of Karpenter that its release leaves off.
+
+    Reserved capacity is behind `settings.featureGates.reservedCapacity` (on unless it says `false`), `replicas` behind
+    `staticCapacity`, NodeOverlays behind `nodeOverlay` (off unless it says `true`; karpenter-provider-aws v1.14.1,
+    chart values; karpenter v1.14 controllers.go): without its gate Karpenter launches no node for the pool, or for the
+    pods that want what the overlay tells of.
+
+    ## Fails
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: karpenter, namespace: flux-system}
+        spec: {chart: {spec: {chart: karpenter, version: 1.14.1}}, values: {settings: {clusterName: a}}}
+        ---
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: standing}
+        spec:
+          replicas: 4
+          limits: {$patch: replace, nodes: 5}
+          template: {spec: {requirements: [
+            {key: node.kubernetes.io/instance-type, operator: In, values: [m7i.2xlarge]}]}}
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: karpenter, namespace: flux-system}
+        spec: {chart: {spec: {chart: karpenter, version: 1.14.1}}, values: {settings: {clusterName: a}}}
+        ---
+        apiVersion: karpenter.sh/v1alpha1
+        kind: NodeOverlay
+        metadata: {name: gpu}
+        spec:
+          requirements: [{key: karpenter.sh/nodepool, operator: In, values: [gpu]}]
+          capacity: {hugepages-2Mi: 10256Mi}
+
+    ## Passes
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: karpenter, namespace: flux-system}
+        spec:
+          chart: {spec: {chart: karpenter, version: 1.14.1}}
+          values: {settings: {featureGates: {staticCapacity: true}}}
+        ---
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: standing}
+        spec:
+          replicas: 4
+          limits: {$patch: replace, nodes: 5}
+          template: {spec: {requirements: [
+            {key: node.kubernetes.io/instance-type, operator: In, values: [m7i.2xlarge]}]}}
+    """
+    if release.chart != "karpenter":
+        return
+    pools = world.plan.node_pools
+    for gate, default, need, those in (
+        (
+            "reservedCapacity",
+            True,
+            "pool `{}` takes `reserved` capacity only",
+            [each for each in pools if each.capacity_types == ("reserved",)],
+        ),
+        (
+            "staticCapacity",
+            False,
+            "pool `{}` has `replicas`",
+            [each for each in pools if each.replicas is not None],
+        ),
+        ("nodeOverlay", False, "overlay `{}` is there", world.plan.node_overlays),
+    ):
+        said = value(release.values, "settings", "featureGates", gate)
+        off = said is False or (
+            said is None and not default and "values" not in release.unread
+        )
+        if off and those:
+            yield Finding(
+                f"{need.format(those[0].name)}, and Karpenter's feature gate `{gate}` is off",
+                release.where("values"),
+                label="no node is ever launched",
+                help=f"set `settings.featureGates.{gate}: true`",
+            )

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.manifest import placeholder
+from compiler.plan.nodes import ARCH, CAPACITY_TYPE, OS, NodePool
+from compiler.policy.offers import place
+from compiler.policy.rule import Finding, rule
+
+
+@rule("PLC020", aliases=("label-value-of-no-node",))
+def node_label_value_unknown(pool: NodePool) -> Iterator[Finding]:
+    """A node pool requires an operating system, architecture or capacity type that is none.
+
+    `kubernetes.io/os` is `linux` or `windows` (Kubernetes well-known labels): Bottlerocket is an image, chosen by
+    the EC2NodeClass. `kubernetes.io/arch` has Go's names, and `karpenter.sh/capacity-type` is `on-demand`, `spot` or
+    `reserved` (karpenter v1.14, labels). No node ever has another value.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: kubernetes.io/os, operator: In, values: [bottlerocket, linux]}]}}
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: kubernetes.io/arch, operator: In, values: [x86_64]}]}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: kubernetes.io/os, operator: In, values: [linux]}]}}
+    """
+    for each in pool.requirements:
+        known = _VALUES.get(each.key, ()) if each.operator == "In" else ()
+        wrong = (
+            [
+                value
+                for value in each.values
+                if value not in known and not placeholder(value)
+            ]
+            if known
+            else ()
+        )
+        if wrong:
+            yield Finding(
+                f"`{each.key}` is never `{wrong[0]}`",
+                place(pool, each.key, wrong[0]),
+                help=f"write {listed(known, ' or ')}",
+            )
+
+
+_VALUES = {
+    OS: ("linux", "windows"),
+    ARCH: ("amd64", "arm64"),
+    CAPACITY_TYPE: ("on-demand", "spot", "reserved"),
+}

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.jobs import ACCELERATORS
+from compiler.policy.fit import over_node, over_pool, queue_lack
+from compiler.policy.rule import Finding, rule
+from compiler.policy.work import Work
+from compiler.policy.world import World
+
+
+@rule("QUE005", aliases=("gang-over-quota",))
+def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
+    """A job asks for more than its queue can ever admit.
+
+    All nodes of a job are admitted together, into one flavor (kueue v0.19.2). Beyond the nominal quota and what may
+    be borrowed from the cohort the job waits for ever; its only condition is Suspended. Of a cohort with a member that
+    may be elsewhere nothing is reported.
+
+    ## Fails
+
+        queues: [{name: research, quota: [{pool: gpu, nodes: 3}]}]
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: research}
+        spec: {cohortName: all, resourceGroups: [
+          {flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 16}]}]}]}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: serving}
+        spec: {cohortName: all, namespaceSelector: {}, resourceGroups: [
+          {coveredResources: [nvidia.com/gpu], flavors: [
+            {name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 8}]}]}]}
+
+    ## Passes
+
+        queues: [{name: research, quota: [{pool: gpu, nodes: 4}]}]
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: research}
+        spec: {cohortName: all, resourceGroups: [
+          {flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 16}]}]}]}
+    """
+    lack = queue_lack(work, world)
+    if (
+        lack is None
+        or work.queue is None
+        or over_node(work, world)
+        or over_pool(work, world)
+    ):
+        return
+    quota, asked, most = lack
+    # a job that fits by its accelerators is not too large: the quota of something else is too small
+    odd = work.accelerator is not None and quota.resource not in ACCELERATORS
+    together = work.queue.cohort is not None and not world.plan.closed
+    yield Finding(
+        f"job `{work.name}` asks for {asked} of `{quota.resource}`, and queue `{work.queue.name}` can admit at most "
+        f"{most}",
+        quota.where("nominal") if odd else work.where("nodes"),
+        label="it waits for ever",
+        help="make the job smaller, or the quota larger",
+        notes=(f"with all that cohort `{work.queue.cohort}` of these files lends it",)
+        if together
+        else (),
+    )

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan import Quantity
+from compiler.plan.jobs import EFA
+from compiler.plan.nodes import NodePool
+from compiler.plan.queues import Flavor
+from compiler.policy.fit import over_pool
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("QUE004", aliases=("quota-over-capacity",))
+def quota_exceeds_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
+    """Queues promise more of a flavor than its pools may launch.
+
+    Kueue admits by quota and does not look at nodes (kueue v0.19.2): jobs beyond the `limits` of the NodePool hold
+    their quota, wait for nodes that never come, are evicted after `waitForPodsReady` and start over.
+
+    ## Fails
+
+        queues: [{name: research, quota: [{pool: gpu, nodes: 5}]}]
+
+    ## Passes
+
+        queues: [{name: research, quota: [{pool: gpu, nodes: 4}]}]
+    """
+    pools = world.pools_of(flavor)
+    if not any(
+        world.has_label(pool, *label)
+        for pool in pools
+        for label in flavor.node_labels.items()
+    ):
+        return  # its nodes may come from elsewhere
+    promised = [
+        (each, quota)
+        for each in world.plan.cluster_queues
+        for group in each.flavors()
+        if group.flavor == flavor.name
+        for quota in group.quotas
+    ]
+    for resource in dict.fromkeys(quota.resource for _, quota in promised):
+        rooms = [_room(pool, resource, world) for pool in pools]
+        given = [
+            (queue, quota) for queue, quota in promised if quota.resource == resource
+        ]
+        part = (
+            _devices_of_node(pools, resource, world) * 1000
+        )  # what no job of whole nodes gets is told by QUE006
+        total = sum(
+            quota.nominal.milli - quota.nominal.milli % part for _, quota in given
+        )
+        if any(each is None for each in rooms) or total <= sum(
+            each for each in rooms if each is not None
+        ):
+            continue
+        if any(
+            over_pool(work, world) for pool in pools for work in world.works_on(pool)
+        ):
+            continue  # told as the gang that its pool has no room for
+        if (
+            resource == EFA
+            and not any(rooms)
+            and any(work.efa for pool in pools for work in world.works_on(pool))
+        ):
+            continue  # told as EFA that the job asks for and no node has
+        most = Quantity(sum(each for each in rooms if each is not None))
+        queue, quota = next(
+            (pair for pair in given if pair[1].nominal > most), given[-1]
+        )
+        alone = f"queue `{queue.name}` promises {quota.nominal}"
+        among = f"queues promise {Quantity(total)}" if len(given) > 1 else alone
+        yield Finding(
+            f"{among} of `{resource}` in flavor `{flavor.name}`, and its pools have at most {most}",
+            quota.where("nominal"),
+            help="lower the quota, or raise the limit of the pool",
+        )
+        return  # the other resources of the same nodes say the same
+
+
+def _devices_of_node(pools: list[NodePool], resource: str, world: World) -> int:
+    sizes = {
+        each.accelerators
+        for pool in pools
+        for each in world.types(pool)
+        if each.accelerator_resource == resource
+    }
+    return sizes.pop() if len(sizes) == 1 else 1
+
+
+def _room(pool: NodePool, resource: str, world: World) -> int | None:
+    """Thousandths of a resource that a pool may have; ``None`` is unknown. Only devices are counted: what pods can
+    get of CPU and memory is less than a node's, by an amount that quotas leave out or not."""
+    found = []
+    for instance in world.types(pool):
+        nodes = world.most_nodes(pool, instance)
+        if nodes is None:
+            return None
+        if resource == instance.accelerator_resource:
+            found.append(nodes * instance.accelerators * 1000)
+        elif resource == EFA and "efa_interfaces" not in instance.unknown:
+            found.append(nodes * world.efa_of(pool, instance) * 1000)
+        elif resource == "cpu" and not instance.accelerators:
+            found.append(nodes * instance.vcpus * 1000)
+        else:
+            return None
+    return max(found) if found else None

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan.queues import ClusterQueue
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("QUE006", aliases=("quota-of-part-nodes",), severity=Severity.WARNING)
+def quota_of_partial_nodes(queue: ClusterQueue, world: World) -> Iterator[Finding]:
+    """A quota of accelerators is no multiple of a node's.
+
+    Jobs of whole nodes can never use the rest: of 100 GPUs on nodes of 8, 4 are promised and never given.
+
+    ## Fails
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        spec: {resourceGroups: [{flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 30}]}]}]}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec: {trainer: {numNodes: 2}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    for group in queue.flavors():
+        flavor = world.plan.flavor(group.flavor)
+        types = {
+            t.name: t
+            for pool in (world.pools_of(flavor) if flavor else ())
+            for t in world.types(pool)
+        }
+        for quota in group.quotas:
+            sizes = {
+                each.accelerators
+                for each in types.values()
+                if each.accelerator_resource == quota.resource
+            }
+            if len(sizes) == 1 and quota.nominal.value % (size := next(iter(sizes))):
+                low = quota.nominal.value // size * size
+                yield Finding(
+                    f"queue `{queue.name}` has {quota.nominal} of `{quota.resource}`, and nodes have {size} each",
+                    quota.where("nominal"),
+                    help=f"write {low} or {low + size}",
+                )

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan.jobs import Runtime
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("RUN007", aliases=("pods-restart-singly",), severity=Severity.WARNING)
+def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Finding]:
+    """Pods of a job of several nodes restart one by one.
+
+    The other ranks wait in a collective for the one that restarted, until NCCL's timeout or for ever. With
+    `backoffLimit` 0 and `restartPolicy` Never each failure goes to JobSet, which makes all pods anew (jobset 0.12.0
+    failurePolicy; the Job's default is 6 retries, JobSet's default policy OnFailure). `InPlaceRestart` wants them to.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {backoffLimit: 6}}}]}}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    job = runtime.trainer()
+    meant = runtime.restart_strategy == "InPlaceRestart"
+    if job is None or meant or not any(each.gang for each in world.works_of(runtime)):
+        return
+    if job.backoff_limit != 0:
+        said = (
+            "no `backoffLimit`, which is 6"
+            if job.backoff_limit is None
+            else f"`backoffLimit` {job.backoff_limit}"
+        )
+        yield Finding(
+            f"job `{job.name}` of runtime `{runtime.name}` has {said}",
+            job.where("backoff_limit"),
+            label="pods restart singly",
+            help="write `backoffLimit: 0`",
+        )
+    elif job.pod.restart_policy != "Never":
+        said = job.pod.restart_policy or "OnFailure, by default"
+        yield Finding(
+            f"pods of runtime `{runtime.name}` restart in place: `restartPolicy` {said}",
+            job.pod.where("restart_policy"),
+            label="pods restart singly",
+            help="write `restartPolicy: Never`",
+        )

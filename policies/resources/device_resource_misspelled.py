@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan import Plan
+from compiler.plan.jobs import MISSPELT, Container, TrainJob
+from compiler.plan.nodes import Taint, Toleration
+from compiler.policy.rule import Finding, rule
+from compiler.source import Route
+
+
+@rule("EFA004", aliases=("device-key-misspelt",))
+def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
+    """A device is asked for, or given quota, by a resource name that no device plugin offers.
+
+    Extended resources have a domain and a name: `nvidia.com/gpu`, `aws.amazon.com/neuron`, `vpc.amazonaws.com/efa`
+    (NVIDIA device plugin 0.20.0, Neuron and EFA device plugins). Under any other name no node has any, so pods stay
+    Pending, and quota for it admits nothing. Taints and tolerations for a device have its name as key, unless their key
+    is a plain word like `gpu`, which anybody may choose.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec: {trainer: {resourcesPerNode: {limits: {nvidia.com: 8}, requests: {nvidia.com: 8}}}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    pods = [each.pod for runtime in plan.runtimes for each in runtime.jobs]
+    askers: list[TrainJob | Container] = [
+        *plan.jobs,
+        *(each for pod in pods for each in pod.containers),
+    ]
+    for asker in askers:
+        yield from _asked(asker)
+    for group in (each for queue in plan.cluster_queues for each in queue.groups):
+        for index, name in enumerate(group.covered):
+            yield from _judge(name, group.where("covered") / index)
+    tolerating: list[tuple[tuple[Taint | Toleration, ...], Route]] = [
+        (pod.tolerations, pod.where("tolerations"))
+        for pod in (*pods, *(each.pod for job in plan.jobs for each in job.patches))
+    ]
+    tolerating += [(each.taints, each.where("taints")) for each in plan.node_pools]
+    tolerating += [
+        (each.node_taints, each.where("node_taints")) for each in plan.flavors
+    ]
+    tolerating += [
+        (each.tolerations, each.where("tolerations")) for each in plan.flavors
+    ]
+    for several, at in tolerating:
+        for index, each in enumerate(several):
+            if not each.key.isalpha():
+                yield from _judge(each.key, at / index / "key")
+
+
+def _asked(node: TrainJob | Container) -> Iterator[Finding]:
+    """Each name once, at its key."""
+    places = {
+        name: node.where(field) / name
+        for field in ("requests", "limits")
+        for name in getattr(node, field)
+        if name in MISSPELT
+    }
+    for name, at in places.items():
+        yield from _judge(name, at)
+
+
+def _judge(name: str, at: Route) -> Iterator[Finding]:
+    right = MISSPELT.get(name)
+    if right is not None:
+        yield Finding(
+            f"`{name}` is the name of no device", at, help=f"did you mean `{right}`?"
+        )

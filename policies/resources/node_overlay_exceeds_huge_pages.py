@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.catalog import huge_pages_mib
+from compiler.diagnostics import Severity
+from compiler.plan import Quantity
+from compiler.plan.jobs import HUGEPAGES
+from compiler.plan.nodes import NODEPOOL_LABEL, NodeOverlay, NodePool
+from compiler.policy.offers import admits
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("EFA019", aliases=("overlay-over-huge-pages",), severity=Severity.WARNING)
+def node_overlay_exceeds_huge_pages(
+    overlay: NodeOverlay, world: World
+) -> Iterator[Finding]:
+    """A NodeOverlay promises more huge pages than its nodes have.
+
+    Karpenter believes the overlay, launches a node for a pod that asks for as much, the kubelet turns the pod away, and
+    Karpenter launches the next one (karpenter.sh/v1alpha1 NodeOverlay, v1.14.1). A node with EFA has (110 × vCPU + 1)
+    pages of 2 MiB, 21122Mi on p4d.24xlarge and 3522Mi on p5.4xlarge; why is in EFA009.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1alpha1
+        kind: NodeOverlay
+        metadata: {name: gpu}
+        spec:
+          requirements: [{key: karpenter.sh/nodepool, operator: In, values: [gpu]}]
+          capacity: {hugepages-2Mi: 42242Mi}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1alpha1
+        kind: NodeOverlay
+        metadata: {name: gpu}
+        spec:
+          requirements: [{key: karpenter.sh/nodepool, operator: In, values: [gpu]}]
+          capacity: {hugepages-2Mi: 10256Mi}
+    """
+    promised, pools = overlay.capacity.get(HUGEPAGES), _pools(overlay, world)
+    if promised is None or any(world.own_kubelet(pool) for pool in pools):
+        return
+    types = [each for pool in pools for each in world.types(pool)]
+    if not types or not all(world.types(pool) for pool in pools):
+        return
+    least = min(types, key=huge_pages_mib)
+    has = Quantity.mib(huge_pages_mib(least))
+    if promised > has:
+        yield Finding(
+            f"overlay `{overlay.name}` promises {promised} of `{HUGEPAGES}`, and a node of `{least.name}` has {has}",
+            overlay.where("capacity") / HUGEPAGES,
+            label="Karpenter launches node after node",
+            help=f"write `{has}`",
+        )
+
+
+def _pools(overlay: NodeOverlay, world: World) -> list[NodePool]:
+    """The pools that an overlay is for, where it says them by name and by nothing else."""
+    if not overlay.requirements or any(
+        each.key != NODEPOOL_LABEL for each in overlay.requirements
+    ):
+        return []
+    return [
+        pool
+        for pool in world.plan.node_pools
+        if all(admits(each, pool.name) for each in overlay.requirements)
+    ]
