@@ -8,11 +8,11 @@ from compiler.policy.rule import Finding, rule
 
 @rule("ACC003", aliases=("group-of-the-system",))
 def access_entry_in_system_group(cluster: Cluster) -> Iterator[Finding]:
-    """An access entry makes its principal a member of a group of the system.
+    """An access entry names a Kubernetes group that begins with `system:`.
 
     EKS refuses it: "The kubernetes group name system:masters is invalid, it cannot start with system:"
     (CreateAccessEntry; terraform-aws-modules/terraform-aws-eks issue 2915). eksctl creates the entries after the
-    control plane, so the cluster stays half made.
+    control plane, so the cluster is left incomplete.
 
     ## Fails
 

@@ -6,9 +6,8 @@ from compiler.diagnostics import Severity
 from compiler.plan.cluster import Cluster
 from compiler.policy.rule import Finding, rule
 
-_WIDEST = (
-    8  # no owner has a larger block of addresses (IANA IPv4 address space registry)
-)
+# No owner has a larger block of addresses (IANA IPv4 address space registry).
+_WIDEST = 8
 
 
 @rule("ACC001", severity=Severity.WARNING)

@@ -10,7 +10,7 @@ from compiler.policy.world import World
 
 @rule("ACC002", severity=Severity.NOTE)
 def group_without_members(access: Access, world: World) -> Iterator[Finding]:
-    """Rights are given to a Kubernetes group, and nobody logs in as its member.
+    """A Kubernetes group has rights, and no access entry makes anybody its member.
 
     A cluster whose authentication mode is `API` knows people by its access entries alone, and their groups by
     `kubernetesGroups` (EKS user guide, access-entries). A group that no entry names has rights on paper: only the
@@ -27,10 +27,8 @@ def group_without_members(access: Access, world: World) -> Iterator[Finding]:
     cluster = world.plan.cluster
     if cluster is None or not world.plan.closed:
         return
-    entries = [
-        *cluster.access,
-        *(world.plan.bootstrap.access if world.plan.bootstrap else ()),
-    ]
+    bootstrap = world.plan.bootstrap
+    entries = [*cluster.access, *(bootstrap.access if bootstrap else ())]
     known = {group for entry in entries for group in entry.groups}
     for subject in access.subjects:
         if (

@@ -24,7 +24,7 @@ _EVERYBODY = {
     ),
 )
 def role_binding_to_everyone(manifest: Manifest) -> Iterator[Finding]:
-    """A binding gives rights to everybody.
+    """A role binding gives rights to everybody.
 
     `system:unauthenticated` are requests without credentials, `system:authenticated` all others (Kubernetes, RBAC,
     default roles). What a team may do, look into pods or run programs in them, anybody then may. Bindings of the

@@ -13,7 +13,7 @@ _ENDS = "trainyard.dev/capacity-block-ends"
 
 @rule("PLC037", aliases=("block-over",), severity=Severity.WARNING)
 def capacity_block_ended(node_class: NodeClass, world: World) -> Iterator[Finding]:
-    """A pool's Capacity Block is over.
+    """The Capacity Block of a pool has ended.
 
     EC2 takes the instances of a block 30 minutes before its end, and gives none after it (EC2 user guide,
     capacity-blocks-monitor): the pool has no nodes, and its jobs wait for ever. Reported from the day after the end on,

@@ -10,7 +10,7 @@ from compiler.policy.world import World
 
 @rule("PLC011", aliases=("block-unsupported",))
 def capacity_block_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
-    """A Capacity Block is used for an instance type that has none.
+    """A Capacity Block is used for an instance type that is not sold in Capacity Blocks.
 
     EC2 sells blocks for some types only (DescribeInstanceTypes SupportedUsageClasses `capacity-block`): a
     reservation of this type cannot be a block, so a pool that asks for one never gets a node.
@@ -24,10 +24,13 @@ def capacity_block_unsupported(pool: NodePool, world: World) -> Iterator[Finding
         nodePools: [{name: gpu, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
     """
     types = world.types(pool) if world.block(pool) else ()
-    if types and not any(
-        each.capacity_block or "usage_classes" in each.unknown for each in types
-    ):
-        names = listed(each.name for each in types[:3])
+    sold = [
+        instance
+        for instance in types
+        if instance.capacity_block or "usage_classes" in instance.unknown
+    ]
+    if types and not sold:
+        names = listed(instance.name for instance in types[:3])
         yield Finding(
             f"{names} is not sold in Capacity Blocks",
             pool.where("capacity_types"),

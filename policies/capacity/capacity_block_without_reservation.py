@@ -12,7 +12,7 @@ from compiler.source import Route
     "PLC028", aliases=("block-without-reservation",), kinds=("eksctl.io/ClusterConfig",)
 )
 def capacity_block_without_reservation(manifest: Manifest) -> Iterator[Finding]:
-    """A node group wants a Capacity Block and does not say which.
+    """A node group uses a Capacity Block and does not say which one.
 
     Instances of market type `capacity-block` are launched into a reservation that is named (EC2 user guide, Capacity
     Blocks); without one EC2 refuses them.
@@ -45,12 +45,9 @@ def capacity_block_without_reservation(manifest: Manifest) -> Iterator[Finding]:
     for field in ("managedNodeGroups", "nodeGroups"):
         groups = manifest.body.get(field)
         for index, group in enumerate(groups if isinstance(groups, list) else ()):
-            block = (
-                value(group, "instanceMarketOptions", "marketType") == "capacity-block"
-            )
-            if block and not value(
-                group, "capacityReservation", "capacityReservationTarget"
-            ):
+            market = value(group, "instanceMarketOptions", "marketType")
+            target = value(group, "capacityReservation", "capacityReservationTarget")
+            if market == "capacity-block" and not target:
                 yield Finding(
                     f"node group `{value(group, 'name')}` wants a Capacity Block and names none",
                     Route((manifest.id, field, index, "instanceMarketOptions")),

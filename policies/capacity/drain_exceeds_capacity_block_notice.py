@@ -7,6 +7,7 @@ from compiler.plan.nodes import NodePool
 from compiler.plan.units import Duration
 from compiler.policy.rule import Finding, rule
 from compiler.policy.values import seconds
+from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
@@ -19,7 +20,7 @@ from compiler.policy.world import World
 def drain_exceeds_capacity_block_notice(
     pool: NodePool, world: World
 ) -> Iterator[Finding]:
-    """A pool of Capacity Blocks drains its nodes longer than EC2 leaves them.
+    """A pool of Capacity Blocks drains its nodes for longer than EC2 allows.
 
     EC2 begins to terminate the instances 30 minutes before a block ends. Karpenter drains them from 40 minutes before
     the end on, and looks once a minute (karpenter-provider-aws v1.14.1, capacityreservation/expiration; EC2 user
@@ -79,17 +80,15 @@ def drain_exceeds_capacity_block_notice(
     """
     if not world.block(pool):
         return
-    most, drain, types = (
-        world.param("minutes") * 60,
-        seconds(pool.termination_grace),
-        world.types(pool),
-    )
-    if types and all(each.family in _ULTRASERVERS for each in types):
+    most = world.param("minutes") * 60
+    drain = seconds(pool.termination_grace)
+    types = world.types(pool)
+    if types and all(instance.family in _ULTRASERVERS for instance in types):
         yield Finding(
-            f"pool `{pool.name}` is of UltraServers, which EC2 takes 60 minutes before their block ends, and Karpenter "
-            "drains from 40 minutes on",
+            f"pool `{pool.name}` has UltraServers, which EC2 takes 60 minutes before their block ends, and Karpenter "
+            "drains from 40 minutes before it",
             pool.where("termination_grace"),
-            label="pods are not told to stop",
+            label="pods get no signal to stop",
             help="save often, and stop the jobs by hand in time",
         )
     elif drain is not None and drain > most:
@@ -100,19 +99,19 @@ def drain_exceeds_capacity_block_notice(
             label="what is being saved is lost",
             help=f"write `terminationGracePeriod: {Duration(most)}`",
         )
-    elif drain is None and any(
-        _KEPT in work.pod.annotations
-        for work in world.works_on(pool)
-        if work.pod is not None
-    ):
+    elif drain is None and any(map(_undisruptable, world.works_on(pool))):
         yield Finding(
             f"pool `{pool.name}` of a Capacity Block has no `terminationGracePeriod`, and its pods may not be "
             "disrupted",
             pool.where("termination_grace"),
-            label="pods are not told to stop",
+            label="pods get no signal to stop",
             help=f"write `terminationGracePeriod: {Duration(most)}`",
         )
 
 
-_KEPT = "karpenter.sh/do-not-disrupt"
+def _undisruptable(work: Work) -> bool:
+    return work.pod is not None and _DO_NOT_DISRUPT in work.pod.annotations
+
+
+_DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 _ULTRASERVERS = ("p6e-gb200", "p6e-gb300", "trn2u")

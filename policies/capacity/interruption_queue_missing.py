@@ -33,21 +33,14 @@ def interruption_queue_missing(release: HelmRelease, world: World) -> Iterator[F
         nodePools: [{name: gpu, capacity: {type: spot}}]
         jobs: [{name: llama, nodes: 1}]
     """
-    queue = value(release.values, "settings", "interruptionQueue")
-    if (
-        release.chart != "karpenter"
-        or queue
-        or (queue is None and "values" in release.unread)
-    ):
+    if release.chart != "karpenter":
         return
-    spot = next(
-        (
-            each
-            for each in world.plan.node_pools
-            if "spot" in (each.capacity_types or ())
-        ),
-        None,
-    )
+    queue = value(release.values, "settings", "interruptionQueue")
+    unknown = queue is None and "values" in release.unread
+    if queue or unknown:
+        return
+    pools = world.plan.node_pools
+    spot = next((pool for pool in pools if "spot" in (pool.capacity_types or ())), None)
     if spot is not None:
         yield Finding(
             f"pool `{spot.name}` may launch spot, and Karpenter has no interruption queue",

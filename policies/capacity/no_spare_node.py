@@ -35,17 +35,19 @@ def no_spare_node(flavor: Flavor, world: World) -> Iterator[Finding]:
         nodePools: [{name: gpu, nodes: {min: 4, max: 4}, capacity: {type: reserved, id: cr-0a1b2c3d4e5f60718}}]
     """
     pools = world.pools_of(flavor)
-    if not pools or not all(_bought(each, world) for each in pools):
+    if not pools or not all(_bought(pool, world) for pool in pools):
         return
     works = gangs_of(flavor, world)
-    nodes, asked = sum(map(_most, pools)), sum(work.nodes or 0 for work in works)
-    spare, standing = world.param("nodes"), sum(each.replicas or 0 for each in pools)
+    nodes = sum(map(_most, pools))
+    standing = sum(pool.replicas or 0 for pool in pools)
+    asked = sum(work.nodes or 0 for work in works)
+    spare = world.param("nodes")
     if not works or not nodes - spare < asked <= standing:
         return
     names = listed(work.name for work in works)
+    take = f"job {names} takes" if len(works) == 1 else f"jobs {names} take"
     yield Finding(
-        f"{'job' if len(works) == 1 else 'jobs'} {names} {'takes' if len(works) == 1 else 'take'} {asked} of {nodes} "
-        f"nodes of `{flavor.name}`",
+        f"{take} {asked} of {nodes} nodes of `{flavor.name}`",
         pools[0].where("replicas"),
         label="a node that fails has no successor",
         help=f"leave {spare} to spare",

@@ -41,15 +41,12 @@ def pool_exceeds_capacity_block(pool: NodePool, world: World) -> Iterator[Findin
     node_class, types = world.node_class(pool), world.types(pool)
     if node_class is None or not types or not world.block(pool):
         return
-    ids = [each.id for each in node_class.reservations]
-    nodes = max(world.most_nodes(pool, each) or 0 for each in types)
+    ids = [reservation.id for reservation in node_class.reservations]
+    nodes = max(world.most_nodes(pool, instance) or 0 for instance in types)
     most = world.param("instances") * len(ids)
     if ids and all(ids) and nodes > most:
-        blocks = (
-            "a Capacity Block has"
-            if len(ids) == 1
-            else f"{len(ids)} Capacity Blocks have"
-        )
+        several = f"{len(ids)} Capacity Blocks have"
+        blocks = "a Capacity Block has" if len(ids) == 1 else several
         yield Finding(
             f"pool `{pool.name}` may have {nodes} nodes, and {blocks} at most {most}",
             node_class.where("reservations"),

@@ -28,11 +28,13 @@ def reservation_unused(node_class: NodeClass, world: World) -> Iterator[Finding]
     pools = world.pools_of_class(node_class)
     if not node_class.reservations or not pools:
         return
-    if all(
-        each.capacity_types is not None and "reserved" not in each.capacity_types
-        for each in pools
-    ):
-        names = listed(each.name for each in pools)
+    takers = [
+        pool
+        for pool in pools
+        if pool.capacity_types is None or "reserved" in pool.capacity_types
+    ]
+    if not takers:
+        names = listed(pool.name for pool in pools)
         takes = listed(pools[0].capacity_types or ())
         yield Finding(
             f"node class `{node_class.name}` selects a reservation that pool {names} cannot use: it takes {takes}",

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.nodes import CAPACITY_TYPE
+from compiler.plan.nodes import CAPACITY_TYPE, NodePool
 from compiler.policy.offers import place
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
@@ -29,21 +29,13 @@ def spot_for_gang(work: Work, world: World) -> Iterator[Finding]:
     """
     wanted = {
         pool.name: pool
-        for each in work.choices
-        for pool in each.pools
-        if each.labels.get(CAPACITY_TYPE, "spot") == "spot"
+        for choice in work.choices
+        for pool in choice.pools
+        if choice.labels.get(CAPACITY_TYPE, "spot") == "spot"
     }
     for pool in wanted.values() if work.gang else ():
-        node_class = world.node_class(pool)
-        if (
-            node_class is not None
-            and node_class.reservations
-            and not any(
-                "reserved" in (each.capacity_types or ())
-                for each in world.pools_of_class(node_class)
-            )
-        ):
-            continue  # told as a reservation that no pool can use
+        if _reservation_unused(pool, world):
+            continue  # PLC010 reports it
         if "spot" in (pool.capacity_types or ()):
             yield Finding(
                 f"job `{work.name}` needs several nodes at once, and pool `{pool.name}` may launch spot",
@@ -51,3 +43,12 @@ def spot_for_gang(work: Work, world: World) -> Iterator[Finding]:
                 label="one interruption stops all nodes",
                 help="take `on-demand` or a reservation for jobs of several nodes",
             )
+
+
+def _reservation_unused(pool: NodePool, world: World) -> bool:
+    """Whether a pool's node class selects a reservation, and no pool of the class takes reserved capacity."""
+    node_class = world.node_class(pool)
+    if node_class is None or not node_class.reservations:
+        return False
+    pools = world.pools_of_class(node_class)
+    return not any("reserved" in (other.capacity_types or ()) for other in pools)

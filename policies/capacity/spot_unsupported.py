@@ -10,7 +10,7 @@ from compiler.policy.world import World
 
 @rule("PLC012")
 def spot_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
-    """Spot capacity is asked for an instance type that has none.
+    """Spot capacity is required of an instance type that is not offered as spot.
 
     EC2 does not offer every type as spot (DescribeInstanceTypes SupportedUsageClasses): a pool of spot alone never
     gets a node.
@@ -31,10 +31,13 @@ def spot_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
         jobs: [{name: llama, nodes: 1}]
     """
     types = world.types(pool) if pool.capacity_types == ("spot",) else ()
-    if types and not any(
-        each.spot or "usage_classes" in each.unknown for each in types
-    ):
-        names = listed(each.name for each in types[:3])
+    offered = [
+        instance
+        for instance in types
+        if instance.spot or "usage_classes" in instance.unknown
+    ]
+    if types and not offered:
+        names = listed(instance.name for instance in types[:3])
         yield Finding(
             f"{names} is not offered as spot",
             pool.where("capacity_types"),

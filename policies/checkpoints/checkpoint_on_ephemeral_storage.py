@@ -9,7 +9,7 @@ from compiler.policy.work import Work
 
 @rule("RUN020", aliases=("checkpoint-in-container",), pods=True)
 def checkpoint_on_ephemeral_storage(work: Work) -> Iterator[Finding]:
-    """A job saves its checkpoints to a path that dies with the pod.
+    """A job saves its checkpoints to a path that is lost with the pod.
 
     Nothing is mounted there: the file system of the container is gone with the first restart, and training begins
     at step 0 (Kubernetes, volumes). Read from `CHECKPOINT_DIR` and from the options `--save-path`, `--output-dir`,
@@ -30,33 +30,26 @@ def checkpoint_on_ephemeral_storage(work: Work) -> Iterator[Finding]:
     if work.main is None or work.pod is None:
         return
     lost = {
-        each.name
-        for each in work.pod.volumes
-        if each.type in ("emptyDir", "ephemeral", "")
+        volume.name
+        for volume in work.pod.volumes
+        if volume.type in ("emptyDir", "ephemeral", "")
     }
     roots = [
-        each.path.rstrip("/") + "/"
-        for each in work.main.mounts
-        if each.volume not in lost
+        mount.path.rstrip("/") + "/"
+        for mount in work.main.mounts
+        if mount.volume not in lost
     ]
-    named = [
-        (
-            "`CHECKPOINT_DIR`",
-            work.env.get("CHECKPOINT_DIR"),
-            work.where_env("CHECKPOINT_DIR"),
-        )
-    ]
+    variable = work.env.get("CHECKPOINT_DIR")
+    named = [("`CHECKPOINT_DIR`", variable, work.where_env("CHECKPOINT_DIR"))]
     named += [
         (f"`--{name}`", given, work.where_said(f"--{name}"))
         for name, given in options(work.words)
         if name in _OPTIONS
     ]
     for what, path, place in named:
-        if (
-            path
-            and path.startswith("/")
-            and not any(f"{path}/".startswith(root) for root in roots)
-        ):
+        if not path or not path.startswith("/"):
+            continue
+        if not any(f"{path}/".startswith(root) for root in roots):
             yield Finding(
                 f"{work.title} saves to `{path}` ({what}), where nothing is mounted",
                 place,

@@ -21,12 +21,12 @@ _OPTIONS = (
 
 @rule("RUN040", aliases=("checkpoint-on-bucket",), pods=True)
 def checkpoint_on_s3_mount(work: Work, world: World) -> Iterator[Finding]:
-    """A job saves its checkpoints to a bucket that is mounted as a folder.
+    """A job saves its checkpoints to an S3 bucket that is mounted as a folder.
 
-    Mountpoint writes new files from beginning to end; it renames none in a general purpose bucket, changes none, and
-    overwrites none unless told so (Mountpoint for Amazon S3, semantics). Savers write beside and rename, so that half
-    a checkpoint is never taken for one: torch.distributed.checkpoint its `.metadata`, Hugging Face its folder. They end
-    with `Operation not permitted`, at the first save. Directory buckets (`--x-s3`) rename, and pass.
+    Mountpoint writes new files from beginning to end. In a general purpose bucket it renames and changes no file, and
+    overwrites one only with an option (Mountpoint for Amazon S3, semantics). Savers write to another name and rename,
+    so that half a checkpoint is never taken for a whole one: torch.distributed.checkpoint its `.metadata`, Hugging Face
+    its folder. They fail with `Operation not permitted` at the first save. Directory buckets (`--x-s3`) can rename.
 
     ## Fails
 
@@ -49,16 +49,15 @@ def checkpoint_on_s3_mount(work: Work, world: World) -> Iterator[Finding]:
     if work.main is None or work.pod is None:
         return
     sources = {
-        each.name: each.source
-        for each in work.pod.volumes
-        if each.type == "persistentVolumeClaim"
+        volume.name: volume.source
+        for volume in work.pod.volumes
+        if volume.type == "persistentVolumeClaim"
     }
     buckets = {
-        each.path.rstrip("/"): bucket
-        for each in work.main.mounts
-        if (bucket := _bucket(work, world, sources.get(each.volume, "")))
+        mount.path.rstrip("/"): _bucket(work, world, sources.get(mount.volume, ""))
+        for mount in work.main.mounts
     }
-    if not buckets:
+    if not any(buckets.values()):
         return
     named = [(work.env.get("CHECKPOINT_DIR"), work.where_env("CHECKPOINT_DIR"))]
     named += [
@@ -66,13 +65,12 @@ def checkpoint_on_s3_mount(work: Work, world: World) -> Iterator[Finding]:
         for name, given in options(work.words)
         if name in _OPTIONS
     ]
-    mounts = [each.path.rstrip("/") for each in work.main.mounts]
     for path, place in named:
-        inside = [each for each in mounts if path and f"{path}/".startswith(f"{each}/")]
-        root = max(inside, key=len, default="")
-        if path and root in buckets:
+        above = [root for root in buckets if f"{path or ''}/".startswith(f"{root}/")]
+        bucket = buckets[max(above, key=len)] if path and above else ""
+        if bucket:
             yield Finding(
-                f"{work.title} saves to `{path}`, in bucket `{buckets[root]}`",
+                f"{work.title} saves to `{path}`, in bucket `{bucket}`",
                 place,
                 label="Mountpoint renames no file",
                 help="save to FSx for Lustre, or by a saver for S3 itself (s3torchconnector)",

@@ -24,7 +24,7 @@ from compiler.policy.world import World
     params={"seconds": 60},
 )
 def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
-    """A job has long to save when it must stop, and torchrun kills its ranks after 30 seconds.
+    """A job has a long grace period to save, and torchrun kills its ranks after 30 seconds.
 
     On SIGTERM torchrun passes the signal on, and kills what still runs 30 seconds later, whatever the pod's
     `terminationGracePeriodSeconds` (torch/distributed/elastic/agent/server/api.py). PyTorch 2.12 reads another time
@@ -63,43 +63,38 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
         jobs: [{name: llama, mounts: [{storage: data, path: /data}],
           checkpoint: {path: /data/llama, signalFile: /tmp/save-now}}]
     """
-    grace = work.pod.grace_seconds if work.pod is not None else None
-    if (
-        grace is None
-        or grace <= world.param("seconds")
-        or work.main is None
-        or not launches(work.words)
-    ):
+    pod, main = work.pod, work.main
+    if pod is None or main is None or not launches(work.words):
         return
-    if work.main.pre_stop or "pre_stop" in work.main.unread:
+    grace = pod.grace_seconds
+    if grace is None or grace <= world.param("seconds"):
         return
-    if work.queued and any(
-        patch.pod.grace_seconds is not None for patch in work.job.patches
-    ):
-        return  # it never starts, which is told as such
-    version, given = torch_of(work.main.image or ""), _given(work)
+    if main.pre_stop or "pre_stop" in main.unread:
+        return
+    patched = [patch.pod.grace_seconds for patch in work.job.patches]
+    if work.queued and any(seconds is not None for seconds in patched):
+        return  # RUN004 reports that it never starts
+    version, given = torch_of(main.image or ""), _given(work)
     if given is not None and (version is None or version >= SHUTDOWN_SINCE):
         return
-    known = (
-        f", and PyTorch {version[0]}.{version[1]} has no `{SHUTDOWN_TIMEOUT}`"
-        if version and given
-        else ""
-    )
+    known = ""
+    if version and given:
+        number = f"{version[0]}.{version[1]}"
+        known = f", and PyTorch {number} has no `{SHUTDOWN_TIMEOUT}`"
     yield Finding(
         f"job `{work.name}` has {Duration(grace)} to save, and torchrun kills its ranks after {SHUTDOWN_SECONDS} "
         f"seconds{known}",
-        work.pod.where("grace_seconds") if work.pod is not None else work.job.at,
+        pod.where("grace_seconds"),
         label="a longer save is lost",
         help=_help(world, version, grace),
     )
 
 
 def _given(work: Work) -> str | None:
-    """How long torchrun is told to wait, wherever that is said."""
-    said = dict(options(work.words)).get(SHUTDOWN_OPTION)
-    return (
-        said or work.env.get("PET_SHUTDOWN_TIMEOUT") or work.env.get(SHUTDOWN_TIMEOUT)
-    )
+    """How long torchrun waits after SIGTERM, by its option or a variable."""
+    option = dict(options(work.words)).get(SHUTDOWN_OPTION)
+    variable = work.env.get("PET_SHUTDOWN_TIMEOUT")
+    return option or variable or work.env.get(SHUTDOWN_TIMEOUT)
 
 
 def _help(world: World, version: tuple[int, int] | None, grace: int) -> str:
@@ -108,7 +103,6 @@ def _help(world: World, version: tuple[int, int] | None, grace: int) -> str:
     hook = "give `checkpoint.signalFile`" if ours else "save in a `preStop` hook"
     if version is not None and version < SHUTDOWN_SINCE:
         return f"take an image of PyTorch 2.12, or {hook}"
-    told = (
-        'write `torch: "2.12"`' if ours else f'set `{SHUTDOWN_TIMEOUT}: "{grace - 15}"`'
-    )
-    return f"{told} where the image has PyTorch 2.12 or newer; else {hook}"
+    longer = f'set `{SHUTDOWN_TIMEOUT}: "{grace - 15}"`'
+    setting = 'write `torch: "2.12"`' if ours else longer
+    return f"{setting} where the image has PyTorch 2.12 or newer; else {hook}"

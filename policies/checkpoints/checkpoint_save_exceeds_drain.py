@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 
 from compiler.diagnostics import Severity
 from compiler.plan.units import Duration
@@ -12,7 +13,7 @@ from compiler.policy.world import World
 
 @rule("RUN032", aliases=("saving-over-drain",), severity=Severity.WARNING)
 def checkpoint_save_exceeds_drain(work: Work, world: World) -> Iterator[Finding]:
-    """A job has longer to save than the nodes of its pool have to drain.
+    """The grace period of a job is longer than the drain of its pool's nodes.
 
     `terminationGracePeriod` of a NodePool bounds the drain: Karpenter deletes a pod so that its own grace period ends
     with it, and one that is longer is cut (karpenter v1.14.1, terminator). In a pool of Capacity Blocks it is at most 8
@@ -31,17 +32,16 @@ def checkpoint_save_exceeds_drain(work: Work, world: World) -> Iterator[Finding]
     grace = work.pod.grace_seconds if work.pod is not None else None
     if grace is None or work.pod is None:
         return
-    drains = {
-        pool.name: drain
-        for pool in work.pools
-        if (drain := seconds(pool.termination_grace)) is not None
-    }
-    name = min(drains, key=drains.__getitem__, default="")
-    if name and drains[name] < grace:
+    drains = [(seconds(pool.termination_grace), pool.name) for pool in work.pools]
+    known = [(drain, name) for drain, name in drains if drain is not None]
+    if not known:
+        return
+    drain, name = min(known, key=itemgetter(0))
+    if drain < grace:
         yield Finding(
             f"job `{work.name}` has {Duration(grace)} to save, and nodes of pool `{name}` drain in "
-            f"{Duration(drains[name])}",
+            f"{Duration(drain)}",
             work.pod.where("grace_seconds"),
             label="the rest is cut",
-            help=f"write at most {Duration(drains[name])}",
+            help=f"write at most {Duration(drain)}",
         )

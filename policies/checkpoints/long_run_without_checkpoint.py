@@ -34,8 +34,8 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
     """A job may run for days or restart many times, and has nowhere to save.
 
     No storage is mounted and no bucket named, so that a restart begins at step 0: of 16,384 GPUs one failed every three
-    hours in the training of Llama 3 (arXiv:2407.21783, section 3.3.4), and retries after 71 hours are 71 hours anew. Up
-    to `hours` and `restarts` nothing is said.
+    hours in the training of Llama 3 (arXiv:2407.21783, section 3.3.4), and a restart after 71 hours repeats 71 hours.
+    A job of at most `hours` and `restarts` is accepted.
 
     ## Fails
 
@@ -77,7 +77,7 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
         yield Finding(
             f"job `{work.name}` may restart {restarts} times, and has nowhere to save",
             work.runtime.where("max_restarts"),
-            label="each begins at step 0",
+            label="each restart begins at step 0",
             help=help,
         )
 
@@ -85,11 +85,10 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
 def _saves(work: Work) -> bool:
     """Whether anything that outlives the pods is known to the job, or may be."""
     pod = work.pod
-    mounted = pod is not None and any(
-        each.type not in _OF_THE_POD for each in pod.volumes
-    )
-    said = [*work.words, *(value for value in work.env.values() if value)]
-    elsewhere = any(each in text for text in said for each in _ELSEWHERE)
-    return (
-        mounted or elsewhere or "CHECKPOINT_DIR" in work.env or "volumes" in work.unread
-    )
+    types = [volume.type for volume in pod.volumes] if pod is not None else []
+    if any(kind not in _OF_THE_POD for kind in types):
+        return True
+    if "CHECKPOINT_DIR" in work.env or "volumes" in work.unread:
+        return True
+    texts = [*work.words, *filter(None, work.env.values())]
+    return any(scheme in text for text in texts for scheme in _ELSEWHERE)

@@ -9,7 +9,7 @@ from compiler.policy.rule import Finding, rule
 
 @rule("HLT022", aliases=("addon-unpinned",), severity=Severity.WARNING)
 def addon_not_pinned(cluster: Cluster) -> Iterator[Finding]:
-    """An EKS add-on takes whatever version is the default.
+    """An EKS add-on has no pinned version.
 
     Without `version` (or with `latest`) eksctl 0.230 takes what EKS offers on that day: the same file makes another
     cluster later, with another CNI or another agent on its nodes.
@@ -32,10 +32,12 @@ def addon_not_pinned(cluster: Cluster) -> Iterator[Finding]:
     """
     for index, addon in enumerate(cluster.addons):
         if addon.version in (None, "", "latest"):
-            latest = addon.version == "latest"
             place = cluster.where("addons") / index
+            what = "has no version"
+            if addon.version == "latest":
+                place, what = place / "version", "follows `latest`"
             yield Finding(
-                f"add-on `{addon.name}` {'follows `latest`' if latest else 'has no version'}",
-                place / "version" if latest else place,
+                f"add-on `{addon.name}` {what}",
+                place,
                 help="write `version:` as `aws eks describe-addon-versions` shows it",
             )

@@ -12,7 +12,7 @@ from compiler.policy.world import World
 
 @rule("HLT010", aliases=("two-owners",))
 def component_installed_twice(plan: Plan, world: World) -> Iterator[Finding]:
-    """Two releases install the same thing.
+    """Two releases install the same component.
 
     Two device plugins give the same device out twice, two JobSet controllers or DCGM hosts fight over one object or
     port; which one wins changes from start to start. One owner for each. Releases that select nodes may be
@@ -35,30 +35,31 @@ def component_installed_twice(plan: Plan, world: World) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     for what, owners in _OWNERS.items():
-        found = {
-            (each.namespace, each.name): each
+        installers = {
+            (release.namespace, release.name): release
             for chart, switch in owners.items()
-            for each in world.releases(chart)
-            if _on(each, switch)
+            for release in world.releases(chart)
+            if _on(release, switch)
         }
-        if len(found) > 1:
-            names = listed((each.name for each in found.values()), " and ")
+        if len(installers) > 1:
+            names = listed((release.name for release in installers.values()), " and ")
             yield Finding(
                 f"{names} both install {what}",
-                list(found.values())[-1].where("chart"),
+                list(installers.values())[-1].where("chart"),
                 help="switch one of them off",
             )
 
 
 def _on(release: HelmRelease, switch: tuple[str, ...]) -> bool:
-    """Whether a release certainly installs the thing, on all nodes: all of the charts do unless told otherwise."""
+    """Whether a release certainly installs the component, on all nodes: every chart does so by default."""
     if any(value(release.values, field) for field in ("nodeSelector", "affinity")):
         return False
     given = value(release.values, *switch) if switch else True
     return given is not False and not (given is None and "values" in release.unread)
 
 
-# Chart -> the value that switches the thing, on by default (gpu-operator v26.7.0, kubeflow-trainer 2.3.0 chart values).
+# Chart -> the value that switches the component, on by default
+# (gpu-operator v26.7.0, kubeflow-trainer 2.3.0 chart values).
 _OWNERS: dict[str, dict[str, tuple[str, ...]]] = {
     "the NVIDIA device plugin": {
         "nvidia-device-plugin": (),

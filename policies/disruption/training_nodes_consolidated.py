@@ -33,10 +33,8 @@ def training_nodes_consolidated(pool: NodePool, world: World) -> Iterator[Findin
         spec: {disruption: {consolidationPolicy: WhenEmptyOrUnderutilized, budgets: [
           {nodes: "0", reasons: [Underutilized]}]}}
     """
-    moved = pool.consolidation in ("WhenEmptyOrUnderutilized", "Balanced") and not held(
-        pool, "Underutilized"
-    )
-    if moved and world.accelerated(pool):
+    packs = pool.consolidation in ("WhenEmptyOrUnderutilized", "Balanced")
+    if packs and not held(pool, "Underutilized") and world.accelerated(pool):
         yield Finding(
             f"pool `{pool.name}` consolidates nodes in use: `{pool.consolidation}`",
             pool.where("consolidation"),

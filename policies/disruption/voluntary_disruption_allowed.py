@@ -28,11 +28,9 @@ def voluntary_disruption_allowed(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if (
-        work.pod is None
-        or work.accelerator is None
-        or all(map(_left_alone, work.pools))
-    ):
+    if work.pod is None or work.accelerator is None:
+        return
+    if all(map(_left_alone, work.pools)):
         return
     if work.pod.annotations.get("karpenter.sh/do-not-disrupt") != "true":
         yield Finding(
@@ -44,9 +42,7 @@ def voluntary_disruption_allowed(work: Work) -> Iterator[Finding]:
 
 def _left_alone(pool: NodePool) -> bool:
     """Whether Karpenter disrupts no node of a pool that runs something: it is not Karpenter's, or budgets forbid it."""
-    reasons = (
-        ("Drifted",)
-        if pool.consolidation == "WhenEmpty"
-        else ("Drifted", "Underutilized")
-    )
-    return isinstance(pool, GroupPool) or all(held(pool, each) for each in reasons)
+    if isinstance(pool, GroupPool):
+        return True
+    packs = pool.consolidation != "WhenEmpty"
+    return held(pool, "Drifted") and not (packs and not held(pool, "Underutilized"))

@@ -33,15 +33,14 @@ def efa_across_instance_types(work: Work, world: World) -> Iterator[Finding]:
         return
     pool, types = work.pools[0], work.types
     if not types and (named(pool, world.catalog) or not_there(pool, world.catalog)):
-        return  # told by PLC024 or PLC018
+        return  # reported by PLC024 or PLC018
     if isinstance(pool, GroupPool) and pool.block:
-        return  # told by PLC025
+        return  # reported by PLC025
     if INSTANCE_TYPE in work.selector:
         return  # the job pins it, though the catalog may not know it
     if len(types) != 1 and (types or pool.instance_types is None):
-        what = (
-            f"{len(types)} instance types" if types else "any instance type that fits"
-        )
+        several = f"{len(types)} instance types"
+        what = several if types else "any instance type that fits"
         yield Finding(
             f"pool `{pool.name}` allows {what}, and job `{work.name}` talks over EFA between its nodes",
             pool.where("instance_types"),

@@ -31,16 +31,15 @@ def efa_dra_driver_on_dynamic_pool(pool: NodePool, world: World) -> Iterator[Fin
           chart: {spec: {chart: aws-efa-k8s-device-plugin, version: v0.5.30}}
           values: {tolerations: [{operator: Exists}]}
     """
-    if (
-        world.starts_empty(pool)
-        and world.releases("aws-dranet")
-        and not world.releases("aws-efa-k8s-device-plugin")
-    ):
-        asking = next((each for each in world.works_on(pool) if each.efa), None)
-        if asking is not None:
-            yield Finding(
-                f"pool `{pool.name}` starts from 0 nodes, and EFA comes from the DRA driver",
-                pool.where("limits"),
-                label=f"job `{asking.name}` asks for EFA",
-                help="make the pool static (`replicas`), or use the plugin",
-            )
+    driver = world.releases("aws-dranet")
+    plugin = world.releases("aws-efa-k8s-device-plugin")
+    if not world.starts_empty(pool) or not driver or plugin:
+        return
+    asking = next((work for work in world.works_on(pool) if work.efa), None)
+    if asking is not None:
+        yield Finding(
+            f"pool `{pool.name}` starts from 0 nodes, and EFA comes from the DRA driver",
+            pool.where("limits"),
+            label=f"job `{asking.name}` asks for EFA",
+            help="make the pool static (`replicas`), or use the plugin",
+        )

@@ -24,28 +24,22 @@ def efa_exceeds_node(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, resources: {efa: 4}}]
     """
-    if (
-        not work.efa
-        or not work.types
-        or any("efa_interfaces" in each.unknown for each in work.types)
-    ):
+    types = work.types
+    if not work.efa or not types:
         return
-    if work.accelerator and work.accelerator[1] > max(
-        each.accelerators for each in work.types
-    ):
-        return  # what was asked for the devices of another type is told as that
-    has, name = max((world.efa_of(*each), each[1].name) for each in work.offers)
-    groups = [
-        each for each in work.pools if isinstance(each, GroupPool) and not each.efa
-    ]
-    if (
-        not has
-        and len(groups) == len(work.pools)
-        and work.efa <= max(each.efa_interfaces for each in work.types)
-    ):
+    if any("efa_interfaces" in instance.unknown for instance in types):
+        return
+    most = max(instance.accelerators for instance in types)
+    if work.accelerator and work.accelerator[1] > most:
+        return  # LIM001 reports a request that was written for another type
+    has, name = max((world.efa_of(*offer), offer[1].name) for offer in work.offers)
+    groups = [pool for pool in work.pools if isinstance(pool, GroupPool)]
+    disabled = [group for group in groups if not group.efa]
+    enough = work.efa <= max(instance.efa_interfaces for instance in types)
+    if not has and len(disabled) == len(work.pools) and enough:
         yield Finding(
-            f"node group `{groups[0].name}` has no EFA, and {work.title} asks for {work.efa} devices a node",
-            groups[0].where("efa"),
+            f"node group `{disabled[0].name}` has no EFA, and {work.title} asks for {work.efa} devices a node",
+            disabled[0].where("efa"),
             label="its pods stay Pending",
             help="write `efaEnabled: true`",
         )

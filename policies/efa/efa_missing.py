@@ -27,21 +27,18 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, nodes: 1}]
     """
-    if not (
-        work.gang and work.complete and work.job.trainer and not work.efa and work.types
-    ):
+    known = work.gang and work.complete and work.job.trainer
+    if not known or work.efa or not work.types:
         return
-    most = min(world.efa_of(*each) for each in work.offers)
-    if (
-        most
-        and all(each.accelerators for each in work.types)
-        and not _opted_out(work, world)
-    ):
+    most = min(world.efa_of(*offer) for offer in work.offers)
+    accelerated = all(instance.accelerators for instance in work.types)
+    if most and accelerated and not _opted_out(work, world):
+        at = work.where("limits")
+        if work.accelerator:
+            at = work.place(work.accelerator[0])
         yield Finding(
             f"{work.title} has {work.nodes} nodes of `{work.types[0].name}` and asks for no EFA",
-            work.place(work.accelerator[0])
-            if work.accelerator
-            else work.where("limits"),
+            at,
             label="the nodes talk over TCP",
             help=f'ask for `{EFA}: "{most}"`, all that a node has',
             severity=Severity.WARNING if EFA in work.asks else None,
@@ -50,7 +47,7 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
 
 def _opted_out(work: Work, world: World) -> bool:
     """A spec that says `efa: false` for the pool means it; in our own output that is a class without interfaces."""
-    classes = [world.node_class(each) for each in work.pools]
+    classes = [world.node_class(pool) for pool in work.pools]
     return world.plan.closed and all(
-        each is not None and not each.efa for each in classes
+        node_class is not None and not node_class.efa for node_class in classes
     )

@@ -28,12 +28,14 @@ def efa_partially_requested(work: Work, world: World) -> Iterator[Finding]:
     """
     if not work.gang or work.accelerator is None or not work.efa or not work.types:
         return
-    if any(not_offered(each, world) for each in work.pools):
-        return  # told as a type that is not there
+    if any(not_offered(pool, world) for pool in work.pools):
+        return  # reported as a type that is not there
     has = {
-        world.efa_of(pool, each) for pool in work.pools for each in world.types(pool)
+        world.efa_of(pool, instance)
+        for pool in work.pools
+        for instance in world.types(pool)
     }
-    whole = all(each.accelerators == work.accelerator[1] for each in work.types)
+    whole = all(instance.accelerators == work.accelerator[1] for instance in work.types)
     if whole and len(has) == 1 and work.efa < max(has):
         yield Finding(
             f"{work.title} asks for {work.efa} of the {max(has)} EFA devices of each node",

@@ -37,15 +37,13 @@ def efa_plugin_beside_dra_driver(plan: Plan, world: World) -> Iterator[Finding]:
         spec: {chart: {spec: {chart: aws-dranet, version: 1.0.0}}}
     """
     drivers = world.releases("aws-dranet")
-    if (
-        drivers
-        and world.releases("aws-efa-k8s-device-plugin")
-        and not any(
-            value(each.values, field)
-            for each in world.releases("aws-dranet", "aws-efa-k8s-device-plugin")
-            for field in ("nodeSelector", "affinity")
-        )
-    ):
+    plugins = world.releases("aws-efa-k8s-device-plugin")
+    selecting = any(
+        value(release.values, field)
+        for release in (*drivers, *plugins)
+        for field in ("nodeSelector", "affinity")
+    )
+    if drivers and plugins and not selecting:
         yield Finding(
             "the EFA device plugin and the EFA DRA driver are both installed",
             drivers[0].where("chart"),

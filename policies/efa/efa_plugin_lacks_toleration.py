@@ -39,7 +39,7 @@ def efa_plugin_lacks_toleration(
     reach = tolerations(release, "tolerations")
     for pool in world.pools if reach is not None else ():
         left = untolerated(pool.taints, reach or ())
-        if left and any(each.efa for each in world.works_on(pool)):
+        if left and any(work.efa for work in world.works_on(pool)):
             yield Finding(
                 f"the EFA device plugin does not tolerate `{left[0]}` of pool `{pool.name}`",
                 release.where("values"),

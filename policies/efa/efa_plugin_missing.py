@@ -29,7 +29,7 @@ def efa_plugin_missing(plan: Plan, world: World) -> Iterator[Finding]:
     """
     if not plan.closed or not plan.releases or world.releases(*_OFFER):
         return
-    work = next((each for each in world.works if each.efa), None)
+    work = next((work for work in world.works if work.efa), None)
     if work is not None:
         yield Finding(
             f"job `{work.name}` asks for EFA, and no EFA device plugin is installed",

@@ -60,11 +60,8 @@ def env_disables_efa(work: Work) -> Iterator[Finding]:
             "`RDMAV_FORK_SAFE` is set",
             "it copies every page that is registered",
         )
-    if (
-        env.get("FI_EFA_USE_DEVICE_RDMA") == "1"
-        and work.types
-        and not any(each.gpudirect_rdma for each in work.types)
-    ):
+    rdma = any(instance.gpudirect_rdma for instance in work.types)
+    if env.get("FI_EFA_USE_DEVICE_RDMA") == "1" and work.types and not rdma:
         what = (
             f"`FI_EFA_USE_DEVICE_RDMA` is `1`, and `{work.types[0].name}` has no RDMA"
         )

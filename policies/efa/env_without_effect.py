@@ -27,31 +27,30 @@ def env_without_effect(work: Work) -> Iterator[Finding]:
     """
     for name in work.env:
         why = _WHY.get(name) or (_beside_efa(name) if work.efa else "")
-        if (
-            name == "FI_EFA_USE_DEVICE_RDMA"
-            and work.types
-            and not any(each.gpudirect_rdma for each in work.types)
-        ):
-            continue
+        if name == "FI_EFA_USE_DEVICE_RDMA" and _without_rdma(work):
+            continue  # EFA010 reports it
         if why:
+            right = _RIGHT.get(name)
             yield Finding(
                 f"`{name}` {why}",
                 work.where_env(name),
-                help=f"write `{_RIGHT[name]}`"
-                if name in _RIGHT
-                else f"remove `{name}`",
+                help=f"write `{right}`" if right else f"remove `{name}`",
             )
+
+
+def _without_rdma(work: Work) -> bool:
+    """Whether the instance types of a job are known, and none has GPUDirect RDMA."""
+    rdma = any(instance.gpudirect_rdma for instance in work.types)
+    return bool(work.types) and not rdma
 
 
 def _beside_efa(name: str) -> str:
     """Why a variable means nothing to a job whose traffic goes over EFA; over sockets it may."""
     if name.startswith("NCCL_IB_"):
         return "is for InfiniBand verbs; EFA does not read it"
-    return (
-        "is for TCP sockets only"
-        if name in ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD")
-        else ""
-    )
+    if name in ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD"):
+        return "is for TCP sockets only"
+    return ""
 
 
 _WHY = {

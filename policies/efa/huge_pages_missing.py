@@ -18,7 +18,7 @@ def huge_pages_missing(work: Work, world: World) -> Iterator[Finding]:
 
     libfabric's EFA provider takes its buffers from huge pages, and a container gets none that it did not ask for:
     it falls back to normal pages, or fails to register memory (EKS user guide, node-efa: `hugepages-2Mi: 5120Mi`).
-    Karpenter knows of no huge pages and launches nothing for them, unless a NodeOverlay tells it of them (issue 3315
+    Karpenter knows of no huge pages and launches nothing for them, unless a NodeOverlay declares them (issue 3315
     of karpenter-provider-aws): on its pools `FI_EFA_USE_HUGE_PAGE: "0"` is the shorter way.
 
     ## Fails
@@ -35,22 +35,25 @@ def huge_pages_missing(work: Work, world: World) -> Iterator[Finding]:
         jobs: [{name: llama, nodes: 1}]
     """
     if not work.efa or work.nodes == 1 or not work.complete:
-        return  # EFA of one node is told as such
+        return  # EFA of one node is reported as such
     if HUGEPAGES not in work.asks and work.env.get("FI_EFA_USE_HUGE_PAGE") != "0":
-        launched = any(
-            not isinstance(each, GroupPool) and each.replicas is None
-            for each in work.pools
+        overlay = (
+            ", with a NodeOverlay that declares them" if _blind(work, world) else ""
         )
-        blind = launched and not any(
-            HUGEPAGES in each.capacity for each in world.plan.node_overlays
-        )
-        overlay = ", with a NodeOverlay that tells Karpenter of them" if blind else ""
         usual = Quantity.mib(5120)
-        pages = min(
-            usual, huge_pages(work, world) or usual
-        )  # smaller nodes have less than the guide asks for
+        # Smaller nodes have less than the guide asks for.
+        pages = min(usual, huge_pages(work, world) or usual)
         yield Finding(
             f"{work.title} asks for EFA and for no `{HUGEPAGES}`",
             work.place(EFA),
             help=f"set `FI_EFA_USE_HUGE_PAGE` to `0`, or ask for `{HUGEPAGES}: {pages}`{overlay}",
         )
+
+
+def _blind(work: Work, world: World) -> bool:
+    """Whether Karpenter launches nodes for a job without a NodeOverlay that declares their huge pages."""
+    overlays = world.plan.node_overlays
+    if any(HUGEPAGES in overlay.capacity for overlay in overlays):
+        return False
+    pools = [pool for pool in work.pools if not isinstance(pool, GroupPool)]
+    return any(pool.replicas is None for pool in pools)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.catalog import InstanceType
 from compiler.plan.nodes import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -41,10 +42,13 @@ def network_interface_layout_invalid(
             - {networkCardIndex: 2, deviceIndex: 0, interfaceType: efa-only}
             - {networkCardIndex: 3, deviceIndex: 0, interfaceType: efa-only}
     """
-    if not node_class.interfaces:
+    interfaces = node_class.interfaces
+    if not interfaces:
         return
-    slots = {(each.card, each.device): each.type for each in node_class.interfaces}
-    cards = [each.card for each in node_class.interfaces if each.type == "efa-only"]
+    slots = {
+        (interface.card, interface.device): interface.type for interface in interfaces
+    }
+    cards = _efa_cards(node_class)
     at = node_class.where("interfaces")
     if slots.get((0, 0)) != "interface":
         yield Finding(
@@ -52,7 +56,7 @@ def network_interface_layout_invalid(
             at,
             help="make it `interfaceType: interface`",
         )
-    if len(slots) < len(node_class.interfaces):
+    if len(slots) < len(interfaces):
         yield Finding(
             "a slot (network card and device) is used twice",
             at,
@@ -65,38 +69,47 @@ def network_interface_layout_invalid(
             help="one `efa-only` for each card",
         )
     types = {
-        each.name: each
+        instance.name: instance
         for pool in world.pools_of_class(node_class)
-        for each in world.types(pool)
+        for instance in world.types(pool)
     }
     for instance in types.values():
-        known = {each.index for each in instance.network_cards}
-        missing = (
-            sorted({each.card for each in node_class.interfaces} - known)
-            if known
-            else []
+        yield from _of_type(instance, node_class)
+
+
+def _of_type(instance: InstanceType, node_class: NodeClass) -> Iterator[Finding]:
+    """Cards that an instance type does not have, or that take no EFA; what is unknown of the type is no fault."""
+    at = node_class.where("interfaces")
+    used = {interface.card for interface in node_class.interfaces}
+    known = {card.index for card in instance.network_cards}
+    missing = sorted(used - known) if known else []
+    if missing:
+        yield Finding(
+            f"`{instance.name}` has no network card {missing[0]}: it has {len(known)}",
+            at / _index(node_class, missing[0]),
+            help="make one node class for each instance type",
         )
-        without = (
-            sorted(set(cards) - set(instance.efa_cards) - set(missing))
-            if instance.efa_cards
-            else []
+        return
+    capable = set(instance.efa_cards)
+    without = sorted(set(_efa_cards(node_class)) - capable) if capable else []
+    if without:
+        yield Finding(
+            f"network card {without[0]} of `{instance.name}` takes no EFA",
+            at / _index(node_class, without[0]),
+            help=f"EFA goes on cards {', '.join(map(str, instance.efa_cards))}",
         )
-        if missing:
-            yield Finding(
-                f"`{instance.name}` has no network card {missing[0]}: it has {len(known)}",
-                at / _index(node_class, missing[0]),
-                help="make one node class for each instance type",
-            )
-        elif without:
-            yield Finding(
-                f"network card {without[0]} of `{instance.name}` takes no EFA",
-                at / _index(node_class, without[0]),
-                help=f"EFA goes on cards {', '.join(map(str, instance.efa_cards))}",
-            )
+
+
+def _efa_cards(node_class: NodeClass) -> list[int]:
+    """The network cards with an EFA interface, once for each interface."""
+    interfaces = node_class.interfaces
+    return [interface.card for interface in interfaces if interface.type == "efa-only"]
 
 
 def _index(node_class: NodeClass, card: int) -> int:
     """Which interface is on a card."""
     return next(
-        index for index, each in enumerate(node_class.interfaces) if each.card == card
+        index
+        for index, interface in enumerate(node_class.interfaces)
+        if interface.card == card
     )

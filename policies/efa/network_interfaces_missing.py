@@ -31,10 +31,11 @@ def network_interfaces_missing(pool: NodePool, world: World) -> Iterator[Finding
     node_class, types = world.node_class(pool), world.types(pool)
     if node_class is None or node_class.interfaces or not types:
         return
+    families = ("p6-b300", "p6e-gb200")
     special = next(
-        (each for each in types if each.family in ("p6-b300", "p6e-gb200")), None
+        (instance for instance in types if instance.family in families), None
     )
-    asking = next((each for each in world.works_on(pool) if each.efa), None)
+    asking = next((work for work in world.works_on(pool) if work.efa), None)
     if special is not None:
         why = f"`{special.name}` comes up with a wrong layout"
     elif pool.replicas is not None and asking is not None:

@@ -11,7 +11,7 @@ from compiler.policy.rule import Finding, rule
 
 @rule("RUN025", severity=Severity.WARNING)
 def chart_not_pinned(release: HelmRelease) -> Iterator[Finding]:
-    """A Helm release takes whatever version of its chart is newest.
+    """A Helm release does not pin the version of its chart.
 
     Without `version`, or with a range (`1.2` is one), Flux upgrades when somebody publishes (helm-controller 1.6,
     `spec.chart.spec.version`, default `*`; source-controller 1.10, `spec.ref` of an OCIRepository, default `latest`):
@@ -51,13 +51,10 @@ def chart_not_pinned(release: HelmRelease) -> Iterator[Finding]:
         metadata: {name: kueue, namespace: flux-system}
         spec: {interval: 1h, chartRef: {kind: OCIRepository, name: kueue}}
     """
-    if (
-        not release.chart
-        or "version" in release.unread
-        or placeholder(release.version)
-        or "/" in release.chart
-    ):
+    if not release.chart or "/" in release.chart:
         return  # a chart by path comes from a repository, whose commit is its version
+    if "version" in release.unread or placeholder(release.version):
+        return
     if not re.fullmatch(r"[v=]?\d+\.\d+\.\d+([-+].*)?", release.version.strip()):
         said = f"`{release.version}`" if release.version else "no version"
         yield Finding(

@@ -41,7 +41,7 @@ def flux_force_recreates_jobs(manifest: Manifest, world: World) -> Iterator[Find
         path = ("spec", "force")
         folder = str(value(manifest.body, "spec", "path") or "")
         forced = value(manifest.body, *path) is True and any(
-            world.carries(folder, each) for each in world.plan.jobs
+            world.carries(folder, job) for job in world.plan.jobs
         )
     if forced:
         yield Finding(

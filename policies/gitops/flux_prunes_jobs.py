@@ -15,7 +15,7 @@ def flux_prunes_jobs(stage: Stage, world: World) -> Iterator[Finding]:
 
     A Kustomization with `prune: true` deletes what it no longer finds (Flux kustomize-controller 1.9): renaming a
     folder or reverting a commit stops a run of weeks. The annotation `kustomize.toolkit.fluxcd.io/prune: disabled`
-    on the job keeps it. Others may want just that: in a set that may be part of more it is a warning.
+    on the job keeps it. In third-party manifests, where that may be intended, it is a warning.
 
     ## Fails
 
@@ -28,20 +28,13 @@ def flux_prunes_jobs(stage: Stage, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    exposed = (
-        [
-            each
-            for each in world.plan.jobs
-            if each.prune and _carries(stage, each, world)
-        ]
-        if stage.prune
-        else []
-    )
-    if not exposed:
+    jobs = [job for job in world.plan.jobs if job.prune]
+    exposed = next((job for job in jobs if _carries(stage, job, world)), None)
+    if not stage.prune or exposed is None:
         return
     yield Finding(
-        f"stage `{stage.name}` prunes, and job `{exposed[0].name}` does not say `prune: disabled`",
-        exposed[0].at,
+        f"stage `{stage.name}` prunes, and job `{exposed.name}` does not say `prune: disabled`",
+        exposed.at,
         label="leaving git stops the run",
         help="annotate the job with `kustomize.toolkit.fluxcd.io/prune: disabled`",
         severity=None if world.plan.closed else Severity.WARNING,

@@ -27,7 +27,8 @@ def flux_prunes_runtime(runtime: Runtime, world: World) -> Iterator[Finding]:
     """
     jobs = world.works_of(runtime)
     pruning = any(
-        each.prune and world.carries(each.path, runtime) for each in world.plan.stages
+        stage.prune and world.carries(stage.path, runtime)
+        for stage in world.plan.stages
     )
     if runtime.prune and jobs and pruning:
         yield Finding(

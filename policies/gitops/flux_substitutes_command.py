@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from compiler.manifest import Manifest
 from compiler.policy.rule import Finding, rule
 from compiler.policy.values import value
+from compiler.policy.work import Work
 from compiler.policy.world import World
 
 
@@ -48,24 +49,15 @@ def flux_substitutes_command(manifest: Manifest, world: World) -> Iterator[Findi
         return
     known = build.get("substitute") or {}
     folder = str(value(manifest.body, "spec", "path") or "")
-    off = {each.id for each in world.manifests if _switched_off(each)}
+    off = {other.id for other in world.manifests if _switched_off(other)}
     for work in world.works:
-        if (work.job.at and work.job.at[0] in off) or not world.carries(
-            folder, work.job
-        ):
+        if work.job.at and work.job.at[0] in off:
             continue
-        texts = (*work.words, *(each for each in work.env.values() if each))
-        names = [
-            name
-            for text in texts
-            for name in _VARIABLE.findall(text)
-            if name not in known
-            and (
-                not build.get("substituteFrom")
-                or name in work.env
-                or name.startswith("PET_")
-            )
-        ]
+        if not world.carries(folder, work.job):
+            continue
+        names = [name for name in _variables(work) if name not in known]
+        if build.get("substituteFrom"):
+            names = [name for name in names if _of_the_pod(name, work)]
         if names:
             yield Finding(
                 f"`${{{names[0]}}}` in job `{work.name}` is replaced by Flux",
@@ -73,6 +65,17 @@ def flux_substitutes_command(manifest: Manifest, world: World) -> Iterator[Findi
                 label=f"`{manifest.ref.name}` substitutes variables",
                 help=f"write `$${{{names[0]}}}`, or annotate the job with `{_OFF}: disabled`",
             )
+
+
+def _variables(work: Work) -> list[str]:
+    """The variables that a job's command and environment refer to as ``${NAME}``."""
+    texts = [*work.words, *filter(None, work.env.values())]
+    return [name for text in texts for name in _VARIABLE.findall(text)]
+
+
+def _of_the_pod(name: str, work: Work) -> bool:
+    """Whether only the pod has a variable, so that no ConfigMap of Flux gives it."""
+    return name in work.env or name.startswith("PET_")
 
 
 # Not preceded by another dollar sign, which escapes it.

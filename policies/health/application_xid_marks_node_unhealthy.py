@@ -12,7 +12,7 @@ from compiler.policy.world import World
 def application_xid_marks_node_unhealthy(
     detector: ProblemDetector, world: World
 ) -> Iterator[Finding]:
-    """A rule calls a node sick for an Xid that a faulty program causes.
+    """The node-problem-detector marks a node unhealthy for an Xid that an application causes.
 
     Xids 13, 31, 43, 45, 68 and 109 come from the program on the GPU (NVIDIA Xid catalogue): a pattern like `NVRM:
     Xid.*` takes nodes away for every bug of a user. The patterns are tried on sample lines of the driver.
@@ -34,8 +34,8 @@ def application_xid_marks_node_unhealthy(
         health: {problemDetector: true}
     """
     for monitor in detector.monitors:
-        for each in monitor.rules:
-            pattern = compiled(each.pattern) if each.permanent else ""
+        for monitor_rule in monitor.rules:
+            pattern = compiled(monitor_rule.pattern) if monitor_rule.permanent else ""
             if isinstance(pattern, str):
                 continue
             codes = [
@@ -44,12 +44,13 @@ def application_xid_marks_node_unhealthy(
                 if pattern.search(_SAMPLE.format(code))
             ]
             if codes:
+                xids = ", ".join(map(str, codes))
+                fatal = ", ".join(map(str, world.catalog.xids.fatal()))
                 yield Finding(
-                    f"rule `{each.reason}` of monitor `{monitor.name}` matches Xid {', '.join(map(str, codes))}",
+                    f"rule `{monitor_rule.reason}` of monitor `{monitor.name}` matches Xid {xids}",
                     monitor.where("rules"),
                     label="a faulty program takes the node away",
-                    help="name the fatal Xids only: "
-                    + ", ".join(map(str, world.catalog.xids.fatal())),
+                    help=f"name the fatal Xids only: {fatal}",
                 )
 
 

@@ -41,7 +41,7 @@ def dcgm_server_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
         reach = tolerations(agent, "dcgmAgent", "tolerations")
         for pool in world.pools if reach is not None else ():
             left = untolerated(pool.taints, reach or ())
-            if left and any(each.gpus for each in world.types(pool)):
+            if left and any(instance.gpus for instance in world.types(pool)):
                 yield Finding(
                     f"`dcgmAgent` does not tolerate `{left[0]}` of pool `{pool.name}`",
                     at,
@@ -52,14 +52,16 @@ def dcgm_server_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
 
 def _agents(plan: Plan) -> Iterator[tuple[HelmRelease | Addon, Route]]:
     yield from (
-        (each, each.where("values")) for each in plan.releases if each.chart == _AGENT
+        (release, release.where("values"))
+        for release in plan.releases
+        if release.chart == _AGENT
     )
     if plan.cluster is not None:
         place = plan.cluster.where("addons")
         yield from (
-            (each, place / index)
-            for index, each in enumerate(plan.cluster.addons)
-            if each.name == _AGENT
+            (addon, place / index)
+            for index, addon in enumerate(plan.cluster.addons)
+            if addon.name == _AGENT
         )
 
 

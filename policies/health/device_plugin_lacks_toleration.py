@@ -48,29 +48,19 @@ def device_plugin_lacks_toleration(
               containers: [{name: efa, image: public.ecr.aws/eks/aws-efa-k8s-device-plugin:v0.5.30}]
     """
     pod = value(manifest.body, "spec", "template", "spec")
-    devices = {
-        _PLUGINS[name]
-        for each in items(pod, "containers")
-        if (name := _repository(str(each.get("image")))) in _PLUGINS
-    }
+    images = [str(container.get("image")) for container in items(pod, "containers")]
+    devices = {_PLUGINS.get(_repository(image), "") for image in images} - {""}
     reach = read_tolerations(value(pod, "tolerations"))
     for device in sorted(devices):
         for pool in world.pools:
             left = untolerated(pool.taints, reach)
-            if (
-                left
-                and _needs(pool, device, world)
-                and world.may_match(pool, dict(mapping(pod, "nodeSelector")))
-            ):
-                path = (
-                    "spec",
-                    "template",
-                    "spec",
-                    *(("tolerations",) if value(pod, "tolerations") else ()),
-                )
+            if not left or not _needs(pool, device, world):
+                continue
+            if world.may_match(pool, dict(mapping(pod, "nodeSelector"))):
+                at = Route((manifest.id, "spec", "template", "spec"))
                 yield Finding(
                     f"device plugin `{manifest.ref.name}` does not tolerate `{left[0]}` of pool `{pool.name}`",
-                    Route((manifest.id, *path)),
+                    at / "tolerations" if value(pod, "tolerations") else at,
                     key=True,
                     label=f"no node offers `{device}`",
                     help="add the toleration",
@@ -80,7 +70,7 @@ def device_plugin_lacks_toleration(
 
 def _needs(pool: NodePool, device: str, world: World) -> bool:
     """Whether jobs on a pool ask for a device."""
-    return any(each.asks.get(device) for each in world.works_on(pool))
+    return any(work.asks.get(device) for work in world.works_on(pool))
 
 
 def _repository(image: str) -> str:

@@ -38,16 +38,14 @@ def gpu_feature_discovery_lacks_toleration(
         metadata: {name: nvdp, namespace: flux-system}
         spec: {chart: {spec: {chart: nvidia-device-plugin, version: 0.20.0}}, values: {gfd: {enabled: true}}}
     """
-    if release.chart != "nvidia-device-plugin" or not value(
-        release.values, "gfd", "enabled"
-    ):
+    enabled = value(release.values, "gfd", "enabled")
+    if release.chart != "nvidia-device-plugin" or not enabled:
         return
     own = (Toleration(GPU, "Equal", "present", "NoSchedule"),)
     reach = tolerations(release, "nfd", "worker", "tolerations", default=own)
     for pool in world.pools if reach is not None else ():
-        for taint in untolerated(
-            tuple(each for each in pool.taints if each.key == GPU), reach or ()
-        ):
+        taints = tuple(taint for taint in pool.taints if taint.key == GPU)
+        for taint in untolerated(taints, reach or ()):
             yield Finding(
                 f"feature discovery does not tolerate `{taint}` of pool `{pool.name}`",
                 pool.where("taints"),

@@ -15,10 +15,10 @@ from compiler.source import Route
 
 @rule("HLT025", aliases=("monitor-file-absent",))
 def monitor_config_missing(_plan: Plan, world: World) -> Iterator[Finding]:
-    """The node-problem-detector is told to read a file that nothing gives it.
+    """The node-problem-detector is configured to read a file that does not exist.
 
     It stops at a monitor's file that it cannot read (node-problem-detector v1.36.0, NewLogMonitorOrDie), on every node.
-    Told where the path lies in a ConfigMap of these files without that key, outside of all mounts of the released
+    Reported where the path lies in a ConfigMap of these files without that key, outside of all mounts of the released
     image (which has files in `/config` only), or in the `/custom-config` of the chart without a definition (chart
     2.4.1 of deliveryhero).
 
@@ -66,92 +66,77 @@ def _of_pods(manifest: Manifest, world: World) -> Iterator[Finding]:
     for index, container in enumerate(items(pod, "containers")):
         if "node-problem-detector" not in str(container.get("image")):
             continue
-        for field in ("command", "args"):
-            words = container.get(field)
-            for place, word in enumerate(words if isinstance(words, list) else ()):
-                for file in _files(str(word)):
-                    if why := _absent(
-                        file, container, pod, manifest.ref.namespace, world
-                    ):
-                        yield _finding(
-                            file,
-                            why,
-                            Route(
-                                (manifest.id, *path, "containers", index, field, place)
-                            ),
-                        )
+        at = Route((manifest.id, *path, "containers", index))
+        for place, file in _options(container):
+            why = _absent(file, container, pod, manifest.ref.namespace, world)
+            if why:
+                yield _finding(file, why, at / place[0] / place[1])
+
+
+def _options(container: Mapping[str, Any]) -> Iterator[tuple[tuple[str, int], str]]:
+    """The configuration files that a container's words name, each with the field and the index of its word."""
+    for field in ("command", "args"):
+        words = container.get(field)
+        for index, word in enumerate(words if isinstance(words, list) else ()):
+            for file in _files(str(word)):
+                yield (field, index), file
+
+
+_OPTION = re.compile(
+    r"--?(?:config\.[a-z-]+|system-log-monitors|custom-plugin-monitors)=(.+)"
+)
 
 
 def _files(word: str) -> list[str]:
     """The configuration files that an option of the detector names."""
-    found = re.match(
-        r"--?(?:config\.[a-z-]+|system-log-monitors|custom-plugin-monitors)=(.+)", word
-    )
-    return (
-        [
-            each
-            for each in found[1].split(",")
-            if each.startswith("/") and "$" not in each
-        ]
-        if found
-        else []
-    )
+    option = _OPTION.match(word)
+    files = option[1].split(",") if option else []
+    return [file for file in files if file.startswith("/") and "$" not in file]
 
 
 def _absent(
     file: str, container: Mapping[str, Any], pod: Any, namespace: str, world: World
 ) -> str:
     """Why there is no such file; nothing where there is one, or may be."""
-    over = [
-        each
-        for each in items(container, "volumeMounts")
-        if f"{file}/".startswith(f"{str(each.get('mountPath')).rstrip('/')}/")
-    ]
-    if not over:
-        released = str(container.get("image")).startswith(
-            "registry.k8s.io/node-problem-detector/"
-        )
-        return (
-            "no volume is mounted there"
-            if released and not file.startswith("/config/")
-            else ""
-        )
-    mount = max(over, key=lambda each: len(str(each.get("mountPath"))))
-    volume = next(
-        (
-            each
-            for each in items(pod, "volumes")
-            if each.get("name") == mount.get("name")
-        ),
-        {},
-    )
+    mounts = {_mount_path(mount): mount for mount in items(container, "volumeMounts")}
+    above = [path for path in mounts if f"{file}/".startswith(f"{path}/")]
+    if not above:
+        image = str(container.get("image"))
+        released = image.startswith("registry.k8s.io/node-problem-detector/")
+        own = not released or file.startswith("/config/")
+        return "" if own else "no volume is mounted there"
+    path = max(above, key=len)
+    mount = mounts[path]
+    volumes = {volume.get("name"): volume for volume in items(pod, "volumes")}
+    volume = volumes.get(mount.get("name"), {})
     name = value(volume, "configMap", "name")
-    body = next(
-        (
-            each.body
-            for each in world.manifests
-            if each.ref.group == ""
-            and each.ref.kind == "ConfigMap"
-            and (each.ref.namespace, each.ref.name) == (namespace, name)
-        ),
-        None,
-    )
-    rest = file.removeprefix(str(mount.get("mountPath")).rstrip("/")).lstrip("/")
-    inner = "/".join(
-        each for each in (str(mount.get("subPath") or "").strip("/"), rest) if each
-    )
+    body = _config_map(namespace, name, world)
+    folder = str(mount.get("subPath") or "").strip("/")
+    inner = f"{folder}/{file.removeprefix(path).lstrip('/')}".strip("/")
     if body is None or inner in _provided(value(volume, "configMap"), body):
         return ""
     return f"ConfigMap `{name}` does not give it"
 
 
+def _mount_path(mount: Mapping[str, Any]) -> str:
+    return str(mount.get("mountPath")).rstrip("/")
+
+
+def _config_map(namespace: str, name: Any, world: World) -> Mapping[str, Any] | None:
+    """The body of a ConfigMap; ``None`` where the set does not have it."""
+    for manifest in world.manifests:
+        ref = manifest.ref
+        if (ref.group, ref.kind) != ("", "ConfigMap"):
+            continue
+        if (ref.namespace, ref.name) == (namespace, name):
+            return manifest.body
+    return None
+
+
 def _provided(source: Any, body: Mapping[str, Any]) -> set[str]:
     """The files of a ConfigMap volume."""
-    chosen = items(source, "items")
-    return {str(each.get("path")) for each in chosen} or {
-        *mapping(body, "data"),
-        *mapping(body, "binaryData"),
-    }
+    chosen = {str(item.get("path")) for item in items(source, "items")}
+    return chosen or {*mapping(body, "data"), *mapping(body, "binaryData")}
 
 
 def _of_chart(release: HelmRelease) -> Iterator[Finding]:

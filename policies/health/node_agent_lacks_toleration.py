@@ -36,24 +36,24 @@ def node_agent_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
           chart: {spec: {chart: nvidia-device-plugin, version: 0.20.0}}
           values: {tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]}
     """
-    pools = [each for each in world.pools if any(t.gpus for t in world.types(each))]
+    pools = [pool for pool in world.pools if _has_gpus(pool, world)]
     agents = [
         (
-            f"release `{each.name}`",
-            tolerations(each, "tolerations", default=_CHART),
-            each.where("values"),
-            value(each.values, "nodeSelector"),
+            f"release `{release.name}`",
+            tolerations(release, "tolerations", default=_CHART),
+            release.where("values"),
+            value(release.values, "nodeSelector"),
         )
-        for each in world.releases("nvidia-device-plugin")
+        for release in world.releases("nvidia-device-plugin")
     ]
     agents += [
         (
-            f"problem detector `{each.name}`",
-            each.tolerations,
-            each.where("tolerations"),
-            dict(each.node_selector),
+            f"problem detector `{detector.name}`",
+            detector.tolerations,
+            detector.where("tolerations"),
+            dict(detector.node_selector),
         )
-        for each in plan.detectors
+        for detector in plan.detectors
     ]
     for name, reach, at, selector in agents:
         for pool in pools if reach is not None else ():
@@ -66,6 +66,10 @@ def node_agent_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
                     help="add the toleration",
                 )
                 break
+
+
+def _has_gpus(pool: NodePool, world: World) -> bool:
+    return any(instance.gpus for instance in world.types(pool))
 
 
 _CHART = (

@@ -28,9 +28,8 @@ def node_condition_without_consumer(plan: Plan) -> Iterator[Finding]:
     """
     if not plan.closed:
         return
-    consumed = {name for each in plan.tainters for name in each.conditions} | set(
-        AGENT_CONDITIONS
-    )
+    tainted = {name for tainter in plan.tainters for name in tainter.conditions}
+    consumed = tainted | set(AGENT_CONDITIONS)
     for detector in plan.detectors:
         for monitor in detector.monitors:
             for name in monitor.sets():

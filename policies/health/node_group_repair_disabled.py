@@ -10,9 +10,9 @@ from compiler.policy.world import World
 
 @rule("HLT016", aliases=("node-group-repair-off",), severity=Severity.WARNING)
 def node_group_repair_disabled(group: NodeGroup, world: World) -> Iterator[Finding]:
-    """Nobody repairs the nodes of a managed node group with accelerators.
+    """Node repair is off for a managed node group with accelerators.
 
-    `nodeRepairConfig.enabled` is off by default (EKS user guide, node-health): a node with a dead GPU stays, and
+    `nodeRepairConfig.enabled` is off by default (EKS user guide, node-health): a node with a broken GPU stays, and
     jobs keep landing on it.
 
     ## Fails
@@ -31,11 +31,11 @@ def node_group_repair_disabled(group: NodeGroup, world: World) -> Iterator[Findi
         autoModeConfig: {enabled: false}
         managedNodeGroups: [{name: gpu, instanceType: p4d.24xlarge, nodeRepairConfig: {enabled: true}}]
     """
-    types = [world.catalog.instance(each) for each in group.instance_types]
+    types = [world.catalog.instance(name) for name in group.instance_types]
     if (
         group.managed
         and not group.repair
-        and any(each is not None and each.accelerators for each in types)
+        and any(instance is not None and instance.accelerators for instance in types)
     ):
         yield Finding(
             f"node group `{group.name}` has accelerators and no node repair",

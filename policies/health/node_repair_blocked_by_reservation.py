@@ -16,7 +16,7 @@ def node_repair_blocked_by_reservation(
 ) -> Iterator[Finding]:
     """Node repair cannot replace a node of a full reservation.
 
-    Since Karpenter 1.15 repair launches the new node before it ends the sick one; a reservation or Capacity Block
+    Since Karpenter 1.15 repair launches the new node before it ends the unhealthy one; a reservation or Capacity Block
     that is full has no room for it, unless `TerminateFirstRepair` is on (karpenter core 1.15, node repair).
 
     ## Fails
@@ -41,23 +41,17 @@ def node_repair_blocked_by_reservation(
 
         nodePools: [{name: gpu, capacity: {type: reserved, id: cr-0a1b2c3d4e5f60718}}]
     """
-    on = value(release.values, "settings", "featureGates", "nodeRepair")
-    first = value(release.values, "settings", "featureGates", "terminateFirstRepair")
-    if release.chart != "karpenter" or version_key(release.version) < (1, 15) or not on:
+    if release.chart != "karpenter" or version_key(release.version) < (1, 15):
         return
-    pool = next(
-        (
-            each
-            for each in world.plan.node_pools
-            if each.capacity_types == ("reserved",)
-        ),
-        None,
-    )
-    if (
-        pool is not None
-        and not first
-        and (first is not None or "values" not in release.unread)
-    ):
+    gates = value(release.values, "settings", "featureGates")
+    first = value(gates, "terminateFirstRepair")
+    unknown = first is None and "values" in release.unread
+    if not value(gates, "nodeRepair") or first or unknown:
+        return
+    pools = world.plan.node_pools
+    full = (pool for pool in pools if pool.capacity_types == ("reserved",))
+    pool = next(full, None)
+    if pool is not None:
         yield Finding(
             f"node repair waits for a free place in the reservation of pool `{pool.name}`",
             release.where("values"),

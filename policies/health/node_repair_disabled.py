@@ -11,7 +11,7 @@ from compiler.policy.world import World
 
 @rule("HLT003", aliases=("repair-off",), severity=Severity.WARNING)
 def node_repair_disabled(release: HelmRelease, world: World) -> Iterator[Finding]:
-    """Sick nodes are detected, and nothing repairs them.
+    """Unhealthy nodes are detected, and nothing repairs them.
 
     Karpenter's node repair is behind `settings.featureGates.nodeRepair`, off by default (karpenter v1.14): what the
     node monitoring agent finds stays on the node, and jobs keep landing there.

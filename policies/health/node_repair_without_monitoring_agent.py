@@ -13,7 +13,7 @@ from compiler.policy.world import World
 def node_repair_without_monitoring_agent(
     release: HelmRelease, world: World
 ) -> Iterator[Finding]:
-    """Node repair is on, and nothing looks at the accelerators.
+    """Node repair is on, and nothing monitors the accelerators.
 
     Without the node monitoring agent a node has only `Ready`: a GPU that fell off the bus is never seen
     (karpenter-provider-aws v1.14.1, RepairPolicies; eks-node-monitoring-agent 1.7.0).
@@ -26,21 +26,13 @@ def node_repair_without_monitoring_agent(
 
         health: {monitoringAgent: true}
     """
-    if release.chart != "karpenter" or not value(
-        release.values, "settings", "featureGates", "nodeRepair"
-    ):
+    repair = value(release.values, "settings", "featureGates", "nodeRepair")
+    if release.chart != "karpenter" or not repair or not world.plan.closed:
         return
-    addons = (
-        {each.name for each in world.plan.cluster.addons}
-        if world.plan.cluster
-        else set()
-    )
-    if (
-        world.plan.closed
-        and not world.releases(AGENT)
-        and AGENT not in addons
-        and any(world.accelerated(each) for each in world.plan.node_pools)
-    ):
+    cluster = world.plan.cluster
+    addons = [addon.name for addon in cluster.addons] if cluster else []
+    installed = world.releases(AGENT) or AGENT in addons
+    if not installed and any(map(world.accelerated, world.plan.node_pools)):
         yield Finding(
             "node repair is on without the node monitoring agent",
             release.where("values"),

@@ -9,7 +9,7 @@ from compiler.policy.rule import Finding, rule
 
 @rule("HLT008", aliases=("pattern-of-other-dialect",))
 def pattern_not_re2(detector: ProblemDetector) -> Iterator[Finding]:
-    """A pattern of the node-problem-detector is no regular expression of Go.
+    """A pattern of the node-problem-detector is not a regular expression that Go accepts.
 
     The detector compiles patterns with Go's `regexp` (RE2): no look-around, no back-references. It stops at a
     pattern that does not compile (node-problem-detector v1.36.0), and then nothing is watched.
@@ -30,10 +30,11 @@ def pattern_not_re2(detector: ProblemDetector) -> Iterator[Finding]:
         health: {problemDetector: true}
     """
     for monitor in detector.monitors:
-        for each in monitor.rules:
-            if isinstance(why := compiled(each.pattern), str):
+        for monitor_rule in monitor.rules:
+            why = compiled(monitor_rule.pattern)
+            if isinstance(why, str):
                 yield Finding(
-                    f"pattern of rule `{each.reason}` does not compile in Go: {why}",
+                    f"pattern of rule `{monitor_rule.reason}` does not compile in Go: {why}",
                     monitor.where("rules"),
                     label="the detector stops",
                     help="write it as Go reads it (`go doc regexp/syntax`)",

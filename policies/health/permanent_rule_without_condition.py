@@ -30,11 +30,12 @@ def permanent_rule_without_condition(detector: ProblemDetector) -> Iterator[Find
         health: {problemDetector: true}
     """
     for monitor in detector.monitors:
-        for each in monitor.rules:
-            if each.permanent and each.condition not in monitor.sets():
+        for monitor_rule in monitor.rules:
+            condition = monitor_rule.condition
+            if monitor_rule.permanent and condition not in monitor.sets():
                 yield Finding(
-                    f"rule `{each.reason}` of monitor `{monitor.name}` sets `{each.condition}`, which is not declared",
+                    f"rule `{monitor_rule.reason}` of monitor `{monitor.name}` sets `{condition}`, which is not declared",
                     monitor.where("rules"),
                     label="the condition is never set",
-                    help=f"add `{each.condition}` to `conditions` of the monitor",
+                    help=f"add `{condition}` to `conditions` of the monitor",
                 )

@@ -21,7 +21,7 @@ _PUBLIC = ("public.ecr.aws", "ecr-public.aws.com")
 
 @rule("RUN038", aliases=("registry-of-nobody",), pods=True)
 def ecr_registry_invalid(work: Work, world: World) -> Iterator[Finding]:
-    """An image is in a registry of ECR that cannot exist.
+    """An image is in an ECR registry that cannot exist.
 
     A private registry is `ACCOUNT.dkr.ecr.REGION.amazonaws.com` (`.com.cn` in China), with twelve digits and a Region
     that there is (ECR user guide, private registry). A slip in it is `no such host` on each node, and the pods stay in
@@ -46,10 +46,12 @@ def ecr_registry_invalid(work: Work, world: World) -> Iterator[Finding]:
     node = work.job if work.job.image or work.main is None else work.main
     image = node.image or ""
     host, slash, _ = image.partition("/")
-    if not slash or placeholder(host) or host in _PUBLIC or not re.search(_MEANT, host):
+    if not slash or placeholder(host) or host in _PUBLIC:
         return
-    found = re.match(_PRIVATE, host)
-    if found is None:
+    if not re.search(_MEANT, host):
+        return
+    registry = re.match(_PRIVATE, host)
+    if registry is None:
         yield Finding(
             f"image `{image}` of {work.title} is in no registry of ECR: `{host}`",
             node.where("image"),
@@ -57,11 +59,12 @@ def ecr_registry_invalid(work: Work, world: World) -> Iterator[Finding]:
             help="write `ACCOUNT.dkr.ecr.REGION.amazonaws.com`, ACCOUNT with 12 digits",
         )
         return
-    region, known = found["region"] or found["dual"], world.catalog.regions
+    region = registry["region"] or registry["dual"]
+    known = world.catalog.regions
     meant = near(region, known, limit=1) if region not in known else []
     if meant:
         yield Finding(
-            f"image `{image}` of {work.title} is in region `{region}`, which there is not",
+            f"image `{image}` of {work.title} is in region `{region}`, which does not exist",
             node.where("image"),
             label="no such host",
             help=f"did you mean `{meant[0]}`?",

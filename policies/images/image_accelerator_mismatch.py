@@ -16,11 +16,11 @@ _CPU = r"(^|[-_.:])cpu($|[-_.])"
 
 @rule("RUN037", aliases=("image-of-other-software",), pods=True)
 def image_accelerator_mismatch(work: Work) -> Iterator[Finding]:
-    """A job asks for accelerators that its image has no software for, or its nodes are of another architecture.
+    """The image of a job does not fit its accelerators or the architecture of its nodes.
 
     AWS Deep Learning Containers say what they are for: `-gpu-`, `-cpu-` or `-neuronx-` in the tag, `-arm64` in the name
     of the repository (AWS Deep Learning Containers, available images). PyTorch for CPUs finds no GPU and trains on the
-    CPU, or ends at once; an image of another architecture ends with `exec format error`. An image of others whose tag
+    CPU, or ends at once; an image of another architecture ends with `exec format error`. A third-party image whose tag
     says `cpu` is a warning.
 
     ## Fails
@@ -45,10 +45,12 @@ def image_accelerator_mismatch(work: Work) -> Iterator[Finding]:
         return
     name, ours = image.partition("@")[0], image.startswith(_OF_AWS)
     resource = work.accelerator[0]
-    found = _software(name, resource) or (_machine(name, work) if ours else "")
-    if found:
+    wrong = _software(name, resource)
+    if not wrong and ours:
+        wrong = _machine(name, work)
+    if wrong:
         yield Finding(
-            f"image `{image}` of {work.title} {found}",
+            f"image `{image}` of {work.title} {wrong}",
             node.where("image"),
             severity=None if ours else Severity.WARNING,
             help="take the image for these nodes: its tag says `gpu` or `neuronx`, its name `arm64`",
@@ -69,7 +71,7 @@ def _software(name: str, resource: str) -> str:
 
 def _machine(name: str, work: Work) -> str:
     """What is wrong between a Deep Learning Container and the architecture of the nodes."""
-    arches = {each.arch for each in work.types}
+    arches = {instance.arch for instance in work.types}
     wanted = "arm64" if "arm64" in name else "amd64"
     if arches and wanted not in arches:
         return f"is for `{wanted}`, and its nodes are `{min(arches)}`"

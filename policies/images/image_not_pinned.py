@@ -27,12 +27,13 @@ def image_not_pinned(work: Work) -> Iterator[Finding]:
     """
     node = work.job if work.job.image or work.main is None else work.main
     image = node.image
-    if image and "@" not in image and not placeholder(image):
-        tag = image.rpartition("/")[2].partition(":")[2]
-        if tag in ("", "latest"):
-            said = "has no tag" if not tag else "is `latest`"
-            yield Finding(
-                f"image `{image}` of {work.title} {said}",
-                node.where("image"),
-                help="pin a version or, better, a digest",
-            )
+    if not image or "@" in image or placeholder(image):
+        return
+    tag = image.rpartition("/")[2].partition(":")[2]
+    if tag in ("", "latest"):
+        what = "is `latest`" if tag else "has no tag"
+        yield Finding(
+            f"image `{image}` of {work.title} {what}",
+            node.where("image"),
+            help="pin a version or, better, a digest",
+        )

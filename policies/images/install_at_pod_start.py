@@ -35,30 +35,32 @@ def install_at_pod_start(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [torchrun, train.py]}]
     """
-    for word in work.words:
-        for found in (
-            re.finditer(_FETCHES, word) if "install" in word or "clone" in word else ()
-        ):
-            if "pip" in found["what"] and _stays_here(found["rest"]):
-                continue
-            what = " ".join(found["what"].split())
-            yield Finding(
-                f"{work.title} runs `{what}` at every start of each of its pods",
-                work.where_said(what),
-                label="at every restart, on all nodes at once",
-                help="put it into the image",
-            )
-            return
+    what = next(filter(None, map(_fetches, work.words)), "")
+    if what:
+        yield Finding(
+            f"{work.title} runs `{what}` at every start of each of its pods",
+            work.where_said(what),
+            label="at every restart, on all nodes at once",
+            help="put it into the image",
+        )
+
+
+def _fetches(word: str) -> str:
+    """The first command in a word that gets something from elsewhere; empty without one."""
+    if "install" not in word and "clone" not in word:
+        return ""
+    for command in re.finditer(_FETCHES, word):
+        if "pip" not in command["what"] or not _stays_here(command["rest"]):
+            return " ".join(command["what"].split())
+    return ""
 
 
 def _stays_here(rest: str) -> bool:
     """Whether pip is given folders and wheels alone, or no index."""
-    words = [each.strip("\"'") for each in rest.split()]
+    words = [word.strip("\"'") for word in rest.split()]
     if "--no-index" in words:
         return True
-    named = [each for each in words if not each.startswith("-")]
-    return (
-        "-r" not in words
-        and bool(named)
-        and all(each.startswith((".", "/")) for each in named)
-    )
+    named = [word for word in words if not word.startswith("-")]
+    if not named or "-r" in words:
+        return False
+    return all(name.startswith((".", "/")) for name in named)

@@ -43,9 +43,10 @@ def patch_drops_tolerations(work: Work) -> Iterator[Finding]:
         if replicated is None or not patch.pod.tolerations:
             continue
         dropped = [
-            Taint(each.key, each.value, each.effect)
-            for each in replicated.pod.tolerations
-            if each.key and not any(_covers(new, each) for new in patch.pod.tolerations)
+            Taint(toleration.key, toleration.value, toleration.effect)
+            for toleration in replicated.pod.tolerations
+            if toleration.key
+            and not any(_covers(new, toleration) for new in patch.pod.tolerations)
         ]
         if dropped:
             reach = patch.pod.tolerations

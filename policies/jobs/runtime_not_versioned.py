@@ -51,7 +51,7 @@ def runtime_not_versioned(runtime: Runtime, world: World) -> Iterator[Finding]:
     """
     if not world.plan.closed:
         return
-    if any(each.queued for each in world.works_of(runtime)) and not _VERSION.search(
+    if any(work.queued for work in world.works_of(runtime)) and not _VERSION.search(
         runtime.name
     ):
         yield Finding(

@@ -13,7 +13,7 @@ def runtime_ref_mismatch(work: Work, world: World) -> Iterator[Finding]:
     """A job refers to a runtime of another kind or namespace.
 
     `runtimeRef.kind` is ClusterTrainingRuntime unless it says TrainingRuntime, and a TrainingRuntime serves its own
-    namespace only (trainer v2.3.0): the job is refused. Told where the set has a runtime of that name only there.
+    namespace only (trainer v2.3.0): the job is refused. Reported where the set has a runtime of that name only there.
 
     ## Fails
 
@@ -31,9 +31,9 @@ def runtime_ref_mismatch(work: Work, world: World) -> Iterator[Finding]:
     if work.runtime is not None or world.plan.closed or not job.namespace:
         return
     named = [
-        (_kind(each), each.namespace)
-        for each in world.plan.runtimes
-        if each.name == job.runtime and not world.works_of(each)
+        (_kind(runtime), runtime.namespace)
+        for runtime in world.plan.runtimes
+        if runtime.name == job.runtime and not world.works_of(runtime)
     ]
     if not named or any(
         kind == job.runtime_kind and not namespace for kind, namespace in named
@@ -46,7 +46,7 @@ def runtime_ref_mismatch(work: Work, world: World) -> Iterator[Finding]:
         and world.plan.local_queue(namespace, job.queue)
         and work.queue is None
     ):
-        return  # the job is in another namespace than its queue: told by QUE018
+        return  # the job is in another namespace than its queue: QUE018 reports it
     where = f" in namespace `{namespace}`" if namespace else ""
     right = (
         f"write `kind: {kind}`"

@@ -10,7 +10,7 @@ from compiler.policy.work import Work
 
 @rule("RUN026")
 def launcher_without_hosts(work: Work) -> Iterator[Finding]:
-    """A launcher on several nodes is not told of the other nodes.
+    """A launcher on several nodes has no list of the other nodes.
 
     `deepspeed` reads them from a host file only, by default `/job/hostfile`; without one it trains "with local
     resources only" (DeepSpeed, launcher/runner.py): each node is a run of its own. `accelerate launch` with
@@ -45,10 +45,10 @@ def launcher_without_hosts(work: Work) -> Iterator[Finding]:
     given = dict(options(work.words))
     machines = given.get("num-machines") or ""
     mounted = (
-        {each.path.rstrip("/") for each in work.main.mounts} if work.main else set()
+        {mount.path.rstrip("/") for mount in work.main.mounts} if work.main else set()
     )
     if starts(work.words, "deepspeed"):
-        told = any(re.search(r"hostfile|(^|\s)-H(\s|$)", each) for each in work.words)
+        told = any(re.search(r"hostfile|(^|\s)-H(\s|$)", word) for word in work.words)
         if not told and not {"/job", "/job/hostfile"} & mounted:
             yield Finding(
                 f"job `{work.name}` runs `deepspeed` on {work.nodes} nodes without a host file",
@@ -90,11 +90,11 @@ def _mpi(work: Work) -> str:
     """The launcher of MPI that the command starts, where no runtime tells it of the hosts."""
     if work.runtime is None or work.runtime.framework == "mpi":
         return ""
-    return next((each for each in _MPI if starts(work.words, each)), "")
+    return next((launcher for launcher in _MPI if starts(work.words, launcher)), "")
 
 
 def _has_hosts(work: Work) -> bool:
     words = [part for word in work.words for part in word.split()]
-    return any(re.fullmatch(_HOSTS, each.partition("=")[0]) for each in words) or any(
+    return any(re.fullmatch(_HOSTS, word.partition("=")[0]) for word in words) or any(
         name in work.env for name in _FROM_OUTSIDE
     )

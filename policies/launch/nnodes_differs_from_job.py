@@ -9,7 +9,7 @@ from compiler.policy.work import Work
 
 @rule("RUN010", aliases=("nodes-in-command",))
 def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
-    """torchrun is told another number of nodes than the job has.
+    """torchrun gets a number of nodes that differs from the job's.
 
     It waits for as many nodes as `--nnodes` says: with more it never starts, with fewer some nodes are left out
     (PyTorch, torchrun). Trainer sets `PET_NNODES` from `numNodes`.
@@ -27,7 +27,7 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
     given = dict(options(work.words)).get("nnodes")
     if given is not None and given.isdigit() and int(given) != work.nodes:
         yield Finding(
-            f"job `{work.name}` has {work.nodes} nodes, and torchrun is told {given}",
+            f"job `{work.name}` has {work.nodes} nodes, and torchrun gets `--nnodes` {given}",
             work.where_said("nnodes"),
             help="remove `--nnodes`: `PET_NNODES` is set",
         )

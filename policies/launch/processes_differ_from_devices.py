@@ -13,7 +13,7 @@ from compiler.policy.world import World
 
 @rule("RUN011", severity=Severity.WARNING)
 def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]:
-    """A job starts another number of processes a node than it has GPUs.
+    """The number of processes a node differs from the number of GPUs.
 
     With fewer, GPUs stay idle; with more, two processes share one and NCCL refuses ("Duplicate GPU detected"). What a
     command does not say, torchrun takes from `PET_NPROC_PER_NODE`, and Trainer sets that to `numProcPerNode` whatever
@@ -51,9 +51,9 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
     if (
         work.gang
         and work.types
-        and asked[1] < min(each.accelerators for each in work.types) == told
+        and asked[1] < min(instance.accelerators for instance in work.types) == told
     ):
-        return  # told as GPUs that the job leaves idle
+        return  # reported as GPUs that the job leaves idle
     if isinstance(told, int) and told != asked[1]:
         yield Finding(
             f"job `{work.name}` starts {told} processes a node and has {asked[1]} GPUs",

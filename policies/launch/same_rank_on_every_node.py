@@ -12,7 +12,7 @@ _ITSELF = ("localhost", "127.0.0.1", "0.0.0.0", "::1")  # noqa: S104  # what is 
 
 @rule("RUN036", aliases=("each-node-told-the-same",))
 def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
-    """Every node of a job is told that it is the first, or the only one.
+    """Every node of a job is configured as the first, or as the only one.
 
     All pods of a TrainJob have the same command and variables. `--standalone` has torchrun start a store of its own on
     each node, and train there alone; one `--node_rank` for all, or a master on `localhost`, and the nodes wait for each

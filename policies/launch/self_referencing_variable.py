@@ -9,7 +9,7 @@ from compiler.policy.work import Work
 
 @rule("RUN042", aliases=("variable-of-itself",), pods=True)
 def self_referencing_variable(work: Work) -> Iterator[Finding]:
-    """An environment variable is to be longer than it was, and is replaced by the words for that.
+    """An environment variable refers to its own previous value, which nothing substitutes.
 
     No shell reads values of variables: Kubernetes replaces `$(NAME)` of variables that it sets itself, before this one,
     and nothing else (core/v1 EnvVar, value). `PATH: /opt/bin:$PATH` leaves a PATH without the image's programs.

@@ -18,7 +18,7 @@ _NAMES_OF_SHELLS = frozenset({"--", "-", "_", "sh", "bash"})
 
 @rule("RUN035", aliases=("command-without-shell",), pods=True)
 def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
-    """A command is written for a shell, and none runs it.
+    """A command uses shell syntax, and no shell runs it.
 
     Kubernetes starts the first word as a program and gives it the others as they stand (core/v1 Container, command):
     nothing splits `torchrun train.py`, joins by `&&`, or replaces `$HOME`; only `$(NAME)` of a variable of the
@@ -115,7 +115,7 @@ def _shell(work: Work, words: tuple[str, ...], place: Route) -> Iterator[Finding
                 f'write `-c` before it: `[{shell}, -c, "..."]`',
             )
         return
-    lost = [each for each in words[line + 1 :] if each not in _NAMES_OF_SHELLS]
+    lost = [word for word in words[line + 1 :] if word not in _NAMES_OF_SHELLS]
     if lost and not re.search(r"\$\{?[\d@*#]", words[line]):
         yield _finding(
             work,

@@ -11,7 +11,7 @@ _NAMES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 
 @rule("EFA020", aliases=("socket-interface-of-no-node",), pods=True)
 def socket_interface_not_on_node(work: Work) -> Iterator[Finding]:
-    """A job is to meet over a network interface that its pods do not have.
+    """A variable of a job names a network interface that its pods do not have.
 
     A pod of the VPC CNI has `eth0` and `lo`; EC2's nodes have `ens*`, `enp*` or `eth*`, and none has InfiniBand's `ib0`
     or a `bond0`. NCCL ends with "no socket interface found", Gloo with "Unable to find address for" it (NCCL 2.30.7,
@@ -33,16 +33,11 @@ def socket_interface_not_on_node(work: Work) -> Iterator[Finding]:
         return
     for name in _NAMES:
         given = work.env.get(name)
-        if (
-            given
-            and not placeholder(given)
-            and not _meets(given, host=work.pod.host_network, alone=not work.gang)
-        ):
-            has = (
-                "a node has `ens*`, `enp*` or `eth*`"
-                if work.pod.host_network
-                else "a pod has `eth0`"
-            )
+        host = work.pod.host_network
+        if not given or placeholder(given):
+            continue
+        if not _meets(given, host=host, alone=not work.gang):
+            has = "a node has `ens*`, `enp*` or `eth*`" if host else "a pod has `eth0`"
             yield Finding(
                 f"`{name}` is `{given}` in {work.title}, and {has}",
                 work.where_env(name),
@@ -52,22 +47,20 @@ def socket_interface_not_on_node(work: Work) -> Iterator[Finding]:
 
 
 def _meets(given: str, *, host: bool, alone: bool) -> bool:
-    """Whether an interface that there is remains."""
-    there = ["ens5", "enp71s0", "eth0"] if host else ["eth0"]
-    there += ["lo"] if alone else []
-    names = [each for each in given.lstrip("^=").split(",") if each]
+    """Whether a value leaves an interface that exists."""
+    interfaces = ["ens5", "enp71s0", "eth0"] if host else ["eth0"]
+    if alone:
+        interfaces.append("lo")
+    names = [name for name in given.lstrip("^=").split(",") if name]
+    whole = given.startswith(("=", "^="))
+    matched = [card for card in interfaces if _named(card, names, whole=whole)]
     if given.startswith("^"):
-        return any(
-            not _named(each, names, whole=given.startswith("^=")) for each in there
-        )
-    if host and any(each.startswith(("en", "eth")) for each in names):
-        return True
-    return any(
-        _named(each, names, whole=given.startswith("=")) for each in there
-    ) or any(each.startswith("eth") for each in names)
+        return len(matched) < len(interfaces)
+    common = ("en", "eth") if host else ("eth",)
+    return bool(matched) or any(name.startswith(common) for name in names)
 
 
 def _named(interface: str, names: list[str], *, whole: bool) -> bool:
     return any(
-        interface == each if whole else interface.startswith(each) for each in names
+        interface == name if whole else interface.startswith(name) for name in names
     )

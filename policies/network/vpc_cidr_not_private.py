@@ -25,7 +25,7 @@ _OF_SERVICES = IPv4Network("172.17.0.0/16")
 
 @rule("ACC004", aliases=("vpc-of-public-addresses",), severity=Severity.WARNING)
 def vpc_cidr_not_private(cluster: Cluster) -> Iterator[Finding]:
-    """A new VPC takes addresses that belong to others, or that services of AWS use.
+    """The CIDR of a new VPC has public addresses, or overlaps one that AWS services use.
 
     EC2 takes any block of /16 to /28, and recommends those of RFC 1918. With others, the hosts of the internet that
     have these addresses are out of reach from inside, such as a registry or a mirror. `172.17.0.0/16` is
@@ -60,7 +60,7 @@ def vpc_cidr_not_private(cluster: Cluster) -> Iterator[Finding]:
             label="they overlap `172.17.0.0/16`",
             help=help,
         )
-    elif not any(block.subnet_of(each) for each in _PRIVATE):
+    elif not any(block.subnet_of(private) for private in _PRIVATE):
         yield Finding(
             f"block `{block}` of the VPC has public addresses, which belong to others",
             at,

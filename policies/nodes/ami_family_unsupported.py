@@ -10,7 +10,7 @@ from compiler.policy.world import World
 
 @rule("HLT021", aliases=("image-family-gone",))
 def ami_family_unsupported(cluster: Cluster, world: World) -> Iterator[Finding]:
-    """Nodes want an image that their Kubernetes version does not have.
+    """Nodes use an image that does not exist for their Kubernetes version.
 
     Amazon Linux 2 images end with Kubernetes 1.32 (EKS user guide, AL2 AMI deprecation): for 1.33 and later none is
     published, and no node comes up.
@@ -49,10 +49,10 @@ def ami_family_unsupported(cluster: Cluster, world: World) -> Iterator[Finding]:
                 group.where("ami_family"),
                 help="write `amiFamily: AmazonLinux2023`",
             )
-    for each in world.plan.node_classes:
-        if (each.ami_alias or "").startswith("al2@"):
+    for node_class in world.plan.node_classes:
+        if (node_class.ami_alias or "").startswith("al2@"):
             yield Finding(
-                f"node class `{each.name}` wants `{each.ami_alias}`, {said}",
-                each.where("ami_alias"),
+                f"node class `{node_class.name}` wants `{node_class.ami_alias}`, {said}",
+                node_class.where("ami_alias"),
                 help="write `alias: al2023@v20260714`",
             )

@@ -19,7 +19,7 @@ def ami_instance_type_mismatch(
     An alias lets Karpenter take the right variant for each type; an SSM parameter names one image (EKS user guide,
     retrieve-ami-id: `…/optimized-ami/VERSION/amazon-linux-2023/ARCH/VARIANT/…`). With none for the architecture of
     a type Karpenter launches nothing (karpenter-provider-aws v1.14.1, amifamily); `standard` has no accelerator
-    driver, so that the nodes offer no device and the pods stay Pending. Told where it holds for every type of the
+    driver, so that the nodes offer no device and the pods stay Pending. Reported where it holds for every type of the
     class, and for every image that it selects.
 
     ## Fails
@@ -50,8 +50,8 @@ def ami_instance_type_mismatch(
             - $patch: replace
               ssmParameter: /aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/nvidia/recommended/image_id
     """
-    images = [_IMAGE.search(each) for each in node_class.ami_parameters]
-    offered = [world.types(each) for each in world.pools_of_class(node_class)]
+    images = [_IMAGE.search(parameter) for parameter in node_class.ami_parameters]
+    offered = [world.types(pool) for pool in world.pools_of_class(node_class)]
     types = [each for found in offered for each in found]
     if (
         len(images) != 1
@@ -88,13 +88,16 @@ _VARIANTS = {NVIDIA_RESOURCE: "nvidia", NEURON_RESOURCE: "neuron"}
 def _arch(types: Sequence[InstanceType], arch: str) -> str:
     return (
         ""
-        if any(each.arch == arch for each in types)
+        if any(instance.arch == arch for instance in types)
         else f"`{types[0].name}` is `{types[0].arch}`"
     )
 
 
 def _driver(types: Sequence[InstanceType], variant: str) -> str:
-    wanted = {_VARIANTS.get(each.accelerator_resource or "", variant) for each in types}
+    wanted = {
+        _VARIANTS.get(instance.accelerator_resource or "", variant)
+        for instance in types
+    }
     return (
         ""
         if variant in wanted

@@ -42,9 +42,9 @@ def ami_without_kubelet(node_class: NodeClass) -> Iterator[Finding]:
     """
     name = next(
         (
-            each
-            for each in node_class.ami_names
-            if each.lstrip("*").lower().startswith("deep learning ")
+            name
+            for name in node_class.ami_names
+            if name.lstrip("*").lower().startswith("deep learning ")
         ),
         None,
     )

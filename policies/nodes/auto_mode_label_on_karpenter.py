@@ -27,12 +27,12 @@ def auto_mode_label_on_karpenter(pool: NodePool) -> Iterator[Finding]:
         spec:
           template: {spec: {requirements: [{key: karpenter.k8s.aws/instance-category, operator: In, values: [p]}]}}
     """
-    for index, each in enumerate(
+    for index, requirement in enumerate(
         pool.requirements if pool.node_class else ()
     ):  # Auto Mode has a NodeClass of its own
-        if each.key.startswith("eks.amazonaws.com/instance-"):
+        if requirement.key.startswith("eks.amazonaws.com/instance-"):
             yield Finding(
-                f"`{each.key}` is a label of EKS Auto Mode",
+                f"`{requirement.key}` is a label of EKS Auto Mode",
                 pool.where("requirements") / index,
-                help=f"write `karpenter.k8s.aws/{each.key.partition('/')[2]}`",
+                help=f"write `karpenter.k8s.aws/{requirement.key.partition('/')[2]}`",
             )

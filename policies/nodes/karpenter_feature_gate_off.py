@@ -10,7 +10,7 @@ from compiler.policy.world import World
 
 @rule("PLC031", aliases=("feature-gate-off",))
 def karpenter_feature_gate_off(release: HelmRelease, world: World) -> Iterator[Finding]:
-    """A pool needs a feature of Karpenter that its release leaves off.
+    """A pool needs a feature gate of Karpenter that is off.
 
     Reserved capacity is behind `settings.featureGates.reservedCapacity` (on unless it says `false`), `replicas` behind
     `staticCapacity`, NodeOverlays behind `nodeOverlay` (off unless it says `true`; karpenter-provider-aws v1.14.1,
@@ -71,13 +71,13 @@ def karpenter_feature_gate_off(release: HelmRelease, world: World) -> Iterator[F
             "reservedCapacity",
             True,
             "pool `{}` takes `reserved` capacity only",
-            [each for each in pools if each.capacity_types == ("reserved",)],
+            [pool for pool in pools if pool.capacity_types == ("reserved",)],
         ),
         (
             "staticCapacity",
             False,
             "pool `{}` has `replicas`",
-            [each for each in pools if each.replicas is not None],
+            [pool for pool in pools if pool.replicas is not None],
         ),
         ("nodeOverlay", False, "overlay `{}` is there", world.plan.node_overlays),
     ):

@@ -9,7 +9,7 @@ from compiler.policy.world import World
 
 @rule("PLC023", aliases=("node-group-type-cannot",))
 def node_group_feature_unsupported(group: NodeGroup, world: World) -> Iterator[Finding]:
-    """A managed node group asks of its instance type what the type does not have.
+    """A managed node group needs a feature that its instance type does not have.
 
     EFA only on types that have interfaces for it, Capacity Blocks only for types that are sold so (EC2
     DescribeInstanceTypes): eksctl fails, or the nodes never come.

@@ -11,7 +11,7 @@ from compiler.policy.rule import Finding, rule
 
 @rule("PLC020", aliases=("label-value-of-no-node",))
 def node_label_value_unknown(pool: NodePool) -> Iterator[Finding]:
-    """A node pool requires an operating system, architecture or capacity type that is none.
+    """A node pool requires an operating system, architecture or capacity type that does not exist.
 
     `kubernetes.io/os` is `linux` or `windows` (Kubernetes well-known labels): Bottlerocket is an image, chosen by
     the EC2NodeClass. `kubernetes.io/arch` has Go's names, and `karpenter.sh/capacity-type` is `on-demand`, `spot` or
@@ -36,12 +36,12 @@ def node_label_value_unknown(pool: NodePool) -> Iterator[Finding]:
         spec:
           template: {spec: {requirements: [{key: kubernetes.io/os, operator: In, values: [linux]}]}}
     """
-    for each in pool.requirements:
-        known = _VALUES.get(each.key, ()) if each.operator == "In" else ()
+    for requirement in pool.requirements:
+        known = _VALUES.get(requirement.key, ()) if requirement.operator == "In" else ()
         wrong = (
             [
                 value
-                for value in each.values
+                for value in requirement.values
                 if value not in known and not placeholder(value)
             ]
             if known
@@ -49,8 +49,8 @@ def node_label_value_unknown(pool: NodePool) -> Iterator[Finding]:
         )
         if wrong:
             yield Finding(
-                f"`{each.key}` is never `{wrong[0]}`",
-                place(pool, each.key, wrong[0]),
+                f"`{requirement.key}` is never `{wrong[0]}`",
+                place(pool, requirement.key, wrong[0]),
                 help=f"write {listed(known, ' or ')}",
             )
 

@@ -34,14 +34,14 @@ def requirements_match_no_instance_type(
     types = named(pool, world.catalog)
     if not types or world.types(pool):
         return
-    each = types[0]
-    broken = excluding(pool, each)[0]
+    instance = types[0]
+    broken = excluding(pool, instance)[0]
     if broken.key == ARCH and not {"amd64", "arm64"} & set(broken.values):
-        return  # told as an architecture that is none
+        return  # reported as an architecture that is none
     said = f"{broken.key} {broken.operator} {', '.join(broken.values)}".rstrip()
     index = pool.requirements.index(broken)
     yield Finding(
-        f"no instance type meets the requirements of pool `{pool.name}`: `{each.name}` is not `{said}`",
+        f"no instance type meets the requirements of pool `{pool.name}`: `{instance.name}` is not `{said}`",
         pool.where("requirements") / index / "values",
         label="no node is ever launched",
         help=f"remove the requirement on `{broken.key}`, or change it",

@@ -8,7 +8,7 @@ from compiler.policy.rule import Finding, rule
 
 @rule("HLT020", aliases=("root-volume-elsewhere",))
 def root_volume_device_mismatch(node_class: NodeClass) -> Iterator[Finding]:
-    """The volume that should be the root of the nodes is another disk.
+    """A block device mapping for the root volume names a device that is not the root.
 
     The images of AL2023 and Bottlerocket boot from `/dev/xvda` (karpenter-provider-aws v1.14.1, amifamily): a mapping
     for `/dev/sda1` adds an empty disk, and the root stays at 20 GiB, which one training image fills.
@@ -25,10 +25,9 @@ def root_volume_device_mismatch(node_class: NodeClass) -> Iterator[Finding]:
         kind: EC2NodeClass
         spec: {blockDeviceMappings: [{deviceName: /dev/xvda, ebs: {volumeSize: 500Gi, volumeType: gp3}}]}
     """
-    family = (
-        (node_class.ami_alias or node_class.ami_family or "").partition("@")[0].lower()
-    )
-    devices = [each.device for each in node_class.block_devices]
+    image = node_class.ami_alias or node_class.ami_family or ""
+    family = image.partition("@")[0].lower()
+    devices = [mapping.device for mapping in node_class.block_devices]
     if (
         family in ("al2023", "bottlerocket")
         and "/dev/sda1" in devices

@@ -42,8 +42,8 @@ def unknown_instance_type(pool: NodePool, world: World) -> Iterator[Finding]:
     if pool.instance_types is None and (name := not_there(pool, world.catalog)):
         size = next(
             index
-            for index, each in enumerate(pool.requirements)
-            if each.key.endswith("/instance-size")
+            for index, requirement in enumerate(pool.requirements)
+            if requirement.key.endswith("/instance-size")
         )
         yield Finding(
             f"there is no instance type `{name}`",

@@ -29,9 +29,9 @@ def efa_across_zones(pool: NodePool, world: World) -> Iterator[Finding]:
     """
     zones = pool.zones
     if zones is None or len({zone[:-1] for zone in zones}) != 1 or len(zones) < 2:
-        return  # zones of several Regions are told as such
+        return  # zones of several Regions are reported as such
     node_class, works = world.node_class(pool), world.works_on(pool)
-    talking = [each for each in works if each.gang and each.efa and each.spread(pool)]
+    talking = [work for work in works if work.gang and work.efa and work.spread(pool)]
     if talking or (node_class is not None and node_class.efa and not works):
         why = (
             f"job `{talking[0].name}` talks over EFA between its {talking[0].nodes} nodes"

@@ -55,12 +55,12 @@ def efa_zone_not_pinned(work: Work, world: World) -> Iterator[Finding]:
           template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2b]}]}}
     """
     flavors = (
-        [world.plan.flavor(each.flavor) for each in work.queue.flavors()]
+        [world.plan.flavor(quotas.flavor) for quotas in work.queue.flavors()]
         if work.queue
         else []
     )
     if not (work.gang and work.efa and work.pod is not None) or any(
-        each is None for each in flavors
+        flavor is None for flavor in flavors
     ):
         return
     for pool in work.pools:
@@ -84,11 +84,11 @@ def _split(work: Work, world: World) -> Iterator[Finding]:
     for choice in work.choices:
         room = (
             rooms(work, choice, world)
-            if all(work.spread(each) for each in choice.pools)
+            if all(work.spread(pool) for pool in choice.pools)
             else None
         )
         if room is None or not all(
-            each.zones and len(each.zones) == 1 for each in choice.pools
+            pool.zones and len(pool.zones) == 1 for pool in choice.pools
         ):
             return
         by_zone: Counter[str] = Counter()
@@ -100,7 +100,7 @@ def _split(work: Work, world: World) -> Iterator[Finding]:
             return
     if work.choices:
         last = work.choices[0].pools[-1]
-        names = listed(each.name for each in work.choices[0].pools)
+        names = listed(pool.name for pool in work.choices[0].pools)
         yield Finding(
             f"job `{work.name}` needs pools {names} together, and talks over EFA between {work.nodes} nodes",
             last.where("zones"),

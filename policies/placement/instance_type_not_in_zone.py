@@ -43,7 +43,11 @@ def instance_type_not_in_zone(pool: NodePool, world: World) -> Iterator[Finding]
     if not_offered(pool, world):
         zones, types = pool.zones or (), world.types(pool)
         where = sorted(
-            {zone for each in types for zone in each.zones.get(zones[0][:-1], ())}
+            {
+                zone
+                for instance in types
+                for zone in instance.zones.get(zones[0][:-1], ())
+            }
         )
         yield Finding(
             f"`{types[0].name}` is not offered in {listed(zones)}",

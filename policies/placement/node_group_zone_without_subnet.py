@@ -47,7 +47,7 @@ def node_group_zone_without_subnet(cluster: Cluster, world: World) -> Iterator[F
     has = (
         network.zones or ()
         if not network.subnets
-        else tuple(each.zone for each in network.subnets)
+        else tuple(subnet.zone for subnet in network.subnets)
     )
     for zone, at in _zones(network):
         if region and zone[:-1] in world.catalog.regions and zone not in region:
@@ -77,4 +77,4 @@ def _zones(network: Network) -> Iterator[tuple[str, Route]]:
         (zone, network.where("zones") / index)
         for index, zone in enumerate(network.zones)
     )
-    yield from ((each.zone, each.at / "az") for each in network.subnets)
+    yield from ((subnet.zone, subnet.at / "az") for subnet in network.subnets)

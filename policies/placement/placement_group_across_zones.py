@@ -33,7 +33,7 @@ def placement_group_across_zones(pool: NodePool, world: World) -> Iterator[Findi
         or len(zones) < 2
         or node_class.efa
     ):
-        return  # of nodes with EFA PLC003 tells the same, and their group is derived
+        return  # for nodes with EFA, PLC003 reports the same, and their group is derived
     made = world.plan.bootstrap.placement_groups if world.plan.bootstrap else ()
     groups = {each.name: each.strategy for each in made}
     # A group that somebody else makes is of unknown strategy; partition and spread groups may span zones.

@@ -29,9 +29,9 @@ def placement_strategy_unsupported(pool: NodePool, world: World) -> Iterator[Fin
         return
     group = next(
         (
-            each
-            for each in bootstrap.placement_groups
-            if each.name == node_class.placement_group
+            group
+            for group in bootstrap.placement_groups
+            if group.name == node_class.placement_group
         ),
         None,
     )

@@ -12,7 +12,7 @@ from compiler.policy.world import World
 
 @rule("PLC005", pods=True)
 def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
-    """The pods of a job select nodes that the pool they name cannot have.
+    """The node selector of a job matches no node of the pool that it names.
 
     A pod lands only on nodes with every label of its `nodeSelector` (Kubernetes, assigning pods to nodes): a zone
     or a type that the pool does not allow leaves the pods Pending for ever.
@@ -43,10 +43,10 @@ def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
     for key, wanted in work.selector.items():
         if told_by_flavor(work, world, key) or _flavor_is_lost(work, world, key):
             continue
-        if pools and all(world.has_label(each, key, wanted) is False for each in pools):
-            names = listed(each.name for each in pools[:3])
+        if pools and all(world.has_label(pool, key, wanted) is False for pool in pools):
+            names = listed(pool.name for pool in pools[:3])
             has = dict.fromkeys(
-                value for each in pools for value in each.values(key) or ()
+                value for pool in pools for value in pool.values(key) or ()
             )
             yield Finding(
                 f"{work.title} selects `{key}: {wanted}`, which no node of pool {names} has",
@@ -59,17 +59,17 @@ def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
 
 
 def _flavor_is_lost(work: Work, world: World, key: str) -> bool:
-    """Whether a flavor of the job's queue wants the same label and no pool has it: told of the flavor."""
+    """Whether a flavor of the job's queue wants the same label and no pool has it, which is reported for the flavor."""
     flavors = (
-        [world.plan.flavor(each.flavor) for each in work.queue.flavors()]
+        [world.plan.flavor(quotas.flavor) for quotas in work.queue.flavors()]
         if work.queue
         else []
     )
     return any(
-        each is not None
-        and each.node_labels.get(key) == work.selector[key]
-        and not world.pools_of(each)
-        for each in flavors
+        flavor is not None
+        and flavor.node_labels.get(key) == work.selector[key]
+        and not world.pools_of(flavor)
+        for flavor in flavors
     )
 
 
@@ -80,5 +80,5 @@ def _reached(work: Work, world: World) -> tuple[NodePool, ...]:
         return (named,)
     choices = find_choices(world, {}, work.queue, work.asks, None)
     return tuple(
-        {each.name: each for choice in choices for each in choice.pools}.values()
+        {pool.name: pool for choice in choices for pool in choice.pools}.values()
     )

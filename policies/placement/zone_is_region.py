@@ -14,7 +14,7 @@ from compiler.source import Route
 
 @rule("PLC001")
 def zone_is_region(plan: Plan, world: World) -> Iterator[Finding]:
-    """An Availability Zone is named that is a Region, or a Region that is a zone.
+    """A Region is given as an Availability Zone, or a zone as the Region.
 
     The label `topology.kubernetes.io/zone` of a node is a zone, like `us-west-2b`; no node has a Region there, so
     Karpenter finds no offering and pods stay Pending (Kubernetes well-known labels; karpenter v1.14).
@@ -61,8 +61,8 @@ def zones_named(plan: Plan) -> Iterator[tuple[str, Route]]:
     for flavor in plan.flavors:
         if (zone := flavor.node_labels.get(ZONE)) is not None:
             yield zone, flavor.where("node_labels") / ZONE
-    pods = [each.pod for runtime in plan.runtimes for each in runtime.jobs]
-    pods += [each.pod for job in plan.jobs for each in job.patches]
+    pods = [replicated.pod for runtime in plan.runtimes for replicated in runtime.jobs]
+    pods += [patch.pod for job in plan.jobs for patch in job.patches]
     for pod in pods:
         if (zone := pod.node_selector.get(ZONE)) is not None:
             yield zone, pod.where("node_selector") / ZONE

@@ -37,20 +37,20 @@ def flavor_matches_no_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
     rest = {key: wanted for key, wanted in flavor.node_labels.items() if key != ZONE}
     if (
         any(
-            world.may_match(each, rest) and not_offered(each, world)
-            for each in world.pools
+            world.may_match(pool, rest) and not_offered(pool, world)
+            for pool in world.pools
         )
         and rest
     ):
-        return  # told as a zone of the pool that does not have the type
+        return  # reported as a zone of the pool that does not have the type
     for key, wanted in flavor.node_labels.items():
         if not any(
-            world.has_label(each, key, wanted) is not False for each in world.pools
+            world.has_label(pool, key, wanted) is not False for pool in world.pools
         ):
             names = [
-                each.name
-                for each in world.pools
-                if key != NODEPOOL_LABEL or not isinstance(each, GroupPool)
+                pool.name
+                for pool in world.pools
+                if key != NODEPOOL_LABEL or not isinstance(pool, GroupPool)
             ]
             close = near(wanted, names) if key == NODEPOOL_LABEL else []
             pools = f"the pools are {listed(names)}"

@@ -48,8 +48,8 @@ def flavor_taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
             ]
             flavors = [each for each in found if each is not None]
             left = [
-                untolerated(each.node_taints, (*reach, *each.tolerations))
-                for each in flavors
+                untolerated(flavor.node_taints, (*reach, *flavor.tolerations))
+                for flavor in flavors
             ]
             if flavors and len(flavors) == len(found) and all(left):
                 yield Finding(

@@ -48,8 +48,8 @@ def flavor_without_labels(flavor: Flavor, world: World) -> Iterator[Finding]:
 def _steers(queue: ClusterQueue, flavor: Flavor) -> bool:
     """Whether the flavor decides where jobs of a queue land: it counts devices, or everything."""
     for group in queue.groups:
-        if any(each.flavor == flavor.name for each in group.flavors):
+        if any(quotas.flavor == flavor.name for quotas in group.flavors):
             return len(queue.groups) == 1 or any(
-                each in ACCELERATORS for each in group.covered
+                resource in ACCELERATORS for resource in group.covered
             )
     return False

@@ -12,7 +12,7 @@ from compiler.policy.world import World
 
 @rule("QUE022", severity=Severity.WARNING)
 def gang_across_blocks(flavor: Flavor, world: World) -> Iterator[Finding]:
-    """Jobs cannot all be placed without one of them lying across two blocks of nodes.
+    """Jobs cannot all be placed without one of them spanning two blocks of nodes.
 
     Nodes of one Capacity Block are close together, those of two are not (EC2 user guide, Capacity Blocks): a gang that
     lies across two talks over the long way. With the reservation as the widest level of a Topology, Kueue keeps a gang

@@ -28,9 +28,11 @@ def job_without_queue(work: Work, world: World) -> Iterator[Finding]:
     if work.job.queue is not None:
         return
     here = [
-        each for each in world.plan.local_queues if each.namespace == work.job.namespace
+        queue
+        for queue in world.plan.local_queues
+        if queue.namespace == work.job.namespace
     ]
-    if here and all(each.name != "default" for each in here):
+    if here and all(queue.name != "default" for queue in here):
         yield Finding(
             f"job `{work.name}` has no queue",
             work.where("queue"),

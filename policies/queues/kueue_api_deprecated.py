@@ -11,7 +11,7 @@ from compiler.source import Route
 
 @rule("QUE014", aliases=("old-queue-api",), severity=Severity.NOTE)
 def kueue_api_deprecated(_plan: Plan, world: World) -> Iterator[Finding]:
-    """Objects are written for an API version of Kueue that is on its way out.
+    """Objects use a deprecated API version of Kueue.
 
     v1beta1 is served and deprecated since v1beta2 became the stored version (Kueue 0.19); fields have other names in
     the new one, like `cohortName` for `cohort`. It is reported once, at the first object.
@@ -31,9 +31,9 @@ def kueue_api_deprecated(_plan: Plan, world: World) -> Iterator[Finding]:
         spec: {clusterQueue: research}
     """
     old = [
-        each
-        for each in world.manifests
-        if each.body.get("apiVersion") == "kueue.x-k8s.io/v1beta1"
+        manifest
+        for manifest in world.manifests
+        if manifest.body.get("apiVersion") == "kueue.x-k8s.io/v1beta1"
     ]
     if old:
         yield Finding(

@@ -10,7 +10,7 @@ from compiler.policy.world import World
 
 @rule("RUN028", aliases=("queue-newer-than-trainer",))
 def kueue_newer_than_trainer(work: Work, world: World) -> Iterator[Finding]:
-    """A queued job is written for Trainer 2.1, and Kueue for a later one.
+    """A queued job is written for Trainer 2.1, and Kueue for a later version.
 
     Kueue writes node selectors and tolerations of an admitted job into `runtimePatches` from 0.17 on, before that into
     `podTemplateOverrides` (kueue v0.16.9 and v0.19.2, trainjob_controller.go). Trainer 2.1 drops the one, Trainer 2.2
@@ -39,12 +39,12 @@ def kueue_newer_than_trainer(work: Work, world: World) -> Iterator[Finding]:
         spec: {podTemplateOverrides: [{targetJobs: [{name: node}], spec: {serviceAccountName: training}}]}
     """
     old = next(
-        (each for each in work.job.patches if "manager" not in each.origins), None
+        (patch for patch in work.job.patches if "manager" not in patch.origins), None
     )
     newer = [
-        each.version
-        for each in world.releases("kueue")
-        if version_key(each.version) >= (0, 17)
+        release.version
+        for release in world.releases("kueue")
+        if version_key(release.version) >= (0, 17)
     ]
     if old is not None and work.queued and newer:
         yield Finding(

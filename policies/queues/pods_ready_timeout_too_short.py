@@ -39,7 +39,7 @@ def pods_ready_timeout_too_short(
     """
     ready, least = manager.pods_ready, world.param("minutes")
     if ready is None or (
-        world.pools and not any(world.starts_empty(each) for each in world.pools)
+        world.pools and not any(world.starts_empty(pool) for pool in world.pools)
     ):
         return
     if ready.seconds < least * 60:

@@ -34,9 +34,9 @@ def quota_exceeds_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
     ):
         return  # its nodes may come from elsewhere
     promised = [
-        (each, quota)
-        for each in world.plan.cluster_queues
-        for group in each.flavors()
+        (queue, quota)
+        for queue in world.plan.cluster_queues
+        for group in queue.flavors()
         if group.flavor == flavor.name
         for quota in group.quotas
     ]
@@ -47,25 +47,25 @@ def quota_exceeds_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
         ]
         part = (
             _devices_of_node(pools, resource, world) * 1000
-        )  # what no job of whole nodes gets is told by QUE006
+        )  # what no job of whole nodes gets is reported by QUE006
         total = sum(
             quota.nominal.milli - quota.nominal.milli % part for _, quota in given
         )
-        if any(each is None for each in rooms) or total <= sum(
-            each for each in rooms if each is not None
+        if any(room is None for room in rooms) or total <= sum(
+            room for room in rooms if room is not None
         ):
             continue
         if any(
             over_pool(work, world) for pool in pools for work in world.works_on(pool)
         ):
-            continue  # told as the gang that its pool has no room for
+            continue  # reported as the gang that its pool has no room for
         if (
             resource == EFA
             and not any(rooms)
             and any(work.efa for pool in pools for work in world.works_on(pool))
         ):
-            continue  # told as EFA that the job asks for and no node has
-        most = Quantity(sum(each for each in rooms if each is not None))
+            continue  # reported as EFA that the job asks for and no node has
+        most = Quantity(sum(room for room in rooms if room is not None))
         queue, quota = next(
             (pair for pair in given if pair[1].nominal > most), given[-1]
         )
@@ -81,10 +81,10 @@ def quota_exceeds_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
 
 def _devices_of_node(pools: list[NodePool], resource: str, world: World) -> int:
     sizes = {
-        each.accelerators
+        instance.accelerators
         for pool in pools
-        for each in world.types(pool)
-        if each.accelerator_resource == resource
+        for instance in world.types(pool)
+        if instance.accelerator_resource == resource
     }
     return sizes.pop() if len(sizes) == 1 else 1
 

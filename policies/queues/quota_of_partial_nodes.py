@@ -10,7 +10,7 @@ from compiler.policy.world import World
 
 @rule("QUE006", aliases=("quota-of-part-nodes",), severity=Severity.WARNING)
 def quota_of_partial_nodes(queue: ClusterQueue, world: World) -> Iterator[Finding]:
-    """A quota of accelerators is no multiple of a node's.
+    """A quota of accelerators is not a multiple of what a node has.
 
     Jobs of whole nodes can never use the rest: of 100 GPUs on nodes of 8, 4 are promised and never given.
 
@@ -37,9 +37,9 @@ def quota_of_partial_nodes(queue: ClusterQueue, world: World) -> Iterator[Findin
         }
         for quota in group.quotas:
             sizes = {
-                each.accelerators
-                for each in types.values()
-                if each.accelerator_resource == quota.resource
+                instance.accelerators
+                for instance in types.values()
+                if instance.accelerator_resource == quota.resource
             }
             if len(sizes) == 1 and quota.nominal.value % (size := next(iter(sizes))):
                 low = quota.nominal.value // size * size

@@ -49,8 +49,8 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
         else ()
     )
     covered = queue.covered | {
-        MISSPELT[each] for each in queue.covered if each in MISSPELT
-    }  # told by EFA004
+        MISSPELT[resource] for resource in queue.covered if resource in MISSPELT
+    }  # reported by EFA004
     asks = {
         **work.asks,
         **{
@@ -85,5 +85,6 @@ def _summed(name: str, covered: Iterable[str]) -> bool:
     `nvidia.com/gpucores` into `nvidia.com/total-gpucores` (kueue v0.19.2, `resources.transformations`)."""
     domain, _, part = name.rpartition("/")
     return any(
-        each.startswith(f"{domain}/") and each.endswith(f"-{part}") for each in covered
+        resource.startswith(f"{domain}/") and resource.endswith(f"-{part}")
+        for resource in covered
     )

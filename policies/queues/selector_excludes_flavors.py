@@ -38,39 +38,41 @@ def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
     """
     queue = work.queue
     if queue is None or turned_away(work, world):
-        return  # the latter is told by QUE008
+        return  # QUE008 reports the latter
     selector = {
         key: value for key, value in work.selector.items() if not placeholder(value)
     }
     for group in groups_of(queue, work.asks) if selector else ():
-        found = [world.plan.flavor(each.flavor) for each in group.flavors]
+        found = [world.plan.flavor(quotas.flavor) for quotas in group.flavors]
         flavors = [each for each in found if each is not None]
-        keys = {key for each in flavors for key in each.node_labels} & set(selector)
+        keys = {key for flavor in flavors for key in flavor.node_labels} & set(selector)
         if (
             not keys
             or len(flavors) < len(found)
-            or not all(told_by_flavor(work, world, each) for each in keys)
+            or not all(told_by_flavor(work, world, key) for key in keys)
         ):
             continue
         if (
-            not (all if whole(world) else any)(world.pools_of(each) for each in flavors)
+            not (all if whole(world) else any)(
+                world.pools_of(flavor) for flavor in flavors
+            )
             and world.pools
         ):
-            continue  # told of the flavors
+            continue  # reported for the flavors
         if not any(
-            all(each.node_labels.get(key) == selector[key] for key in keys)
-            for each in flavors
+            all(flavor.node_labels.get(key) == selector[key] for key in keys)
+            for flavor in flavors
         ):
             key = min(
                 key
                 for key in keys
                 if not all(
-                    each.node_labels.get(key) == selector[key] for each in flavors
+                    flavor.node_labels.get(key) == selector[key] for flavor in flavors
                 )
             )
             has = ", ".join(
-                f"`{each.name}` has `{each.node_labels.get(key, 'none')}`"
-                for each in flavors
+                f"`{flavor.name}` has `{flavor.node_labels.get(key, 'none')}`"
+                for flavor in flavors
             )
             yield Finding(
                 f"{work.title} selects `{key}: {selector[key]}`, and none of queue `{queue.name}` does: {has}",

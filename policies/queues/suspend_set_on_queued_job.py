@@ -8,7 +8,7 @@ from compiler.policy.work import Work
 
 @rule("RUN001", aliases=("suspend-in-git",))
 def suspend_set_on_queued_job(work: Work) -> Iterator[Finding]:
-    """A TrainJob says `suspend`, which Kueue owns.
+    """A queued TrainJob sets `suspend`, which Kueue owns.
 
     Observed with Kueue 0.19.2 and Trainer 2.3.0: with `false` a pending job is unsuspended for a moment at every
     apply, pods start and are deleted; with `true` an admitted job is suspended and starts over at every apply.

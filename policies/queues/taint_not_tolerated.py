@@ -31,18 +31,18 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     if work.tolerations is None or work.queue_unknown:
         return
     trainer = work.runtime.trainer() if work.runtime else None
-    # What a patch drops of the runtime's tolerations is told by RUN005.
+    # What a patch drops of the runtime's tolerations is reported by RUN005.
     own = (*work.tolerations, *(trainer.pod.tolerations if trainer else ()))
     if work.queue is not None and any(
-        world.plan.flavor(each.flavor) is None for each in work.queue.flavors()
+        world.plan.flavor(quotas.flavor) is None for quotas in work.queue.flavors()
     ):
         return
     for choice in work.choices:
         if _passed_over(choice, own):
             continue
         taints = [
-            keeping_away(each, (*own, *choice.tolerations), work.asks)
-            for each in choice.pools
+            keeping_away(pool, (*own, *choice.tolerations), work.asks)
+            for pool in choice.pools
         ]
         if taints and all(taints):
             key = taints[0].partition("=")[0].partition(":")[0]
@@ -86,7 +86,7 @@ def _others(work: Work, world: World) -> Iterator[Finding]:
 
 
 def _passed_over(choice: Choice, reach: tuple[Toleration, ...]) -> bool:
-    """Whether Kueue passes over a flavor for its own taints: told by QUE021, if there is no other."""
+    """Whether Kueue passes over a flavor for its own taints: QUE021 reports it, if there is no other."""
     flavor = choice.flavor
     return flavor is not None and bool(
         untolerated(flavor.node_taints, (*reach, *flavor.tolerations))

@@ -33,33 +33,33 @@ def topology_level_not_in_flavor(work: Work, world: World) -> Iterator[Finding]:
     notes = work.pod.annotations
     level = next((notes[each] for each in _ASKED if each in notes), None)
     flavors = [
-        world.plan.flavor(each.flavor)
+        world.plan.flavor(flavor.flavor)
         for group in groups_of(work.queue, work.asks)
-        for each in group.flavors
+        for flavor in group.flavors
     ]
-    topologies = {each.name: each.levels for each in world.plan.topologies}
+    topologies = {topology.name: topology.levels for topology in world.plan.topologies}
     if (
         level is None
         or not flavors
         or any(
-            each is None
+            flavor is None
             or (
-                each.topology is not None
-                and level in topologies.get(each.topology, (level,))
+                flavor.topology is not None
+                and level in topologies.get(flavor.topology, (level,))
             )
-            for each in flavors
+            for flavor in flavors
         )
     ):
         return
-    named = {each.topology or "" for each in flavors if each is not None}
+    named = {flavor.topology or "" for flavor in flavors if flavor is not None}
     known = dict.fromkeys(
-        key for each in sorted(named) for key in topologies.get(each, ())
+        key for name in sorted(named) for key in topologies.get(name, ())
     )
     at = next(
         (
-            each.pod.where("annotations")
-            for each in work.job.patches
-            if level in each.pod.annotations.values()
+            patch.pod.where("annotations")
+            for patch in work.job.patches
+            if level in patch.pod.annotations.values()
         ),
         work.pod.where("annotations"),
     )

@@ -26,7 +26,7 @@ def topology_on_dynamic_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
     if flavor.topology is None:
         return
     pools = world.pools_of(flavor)
-    if pools and all(world.starts_empty(each) for each in pools):
+    if pools and all(world.starts_empty(pool) for pool in pools):
         yield Finding(
             f"flavor `{flavor.name}` places by topology `{flavor.topology}`, and pool `{pools[0].name}` starts from 0 "
             "nodes",

@@ -30,7 +30,7 @@ def trainjob_integration_disabled(
         waitForPodsReady: {timeout: 30m}
         integrations: {frameworks: [batch/job, trainer.kubeflow.org/trainjob]}
     """
-    queued = next((each for each in world.plan.jobs if each.queue), None)
+    queued = next((job for job in world.plan.jobs if job.queue), None)
     if (
         manager.frameworks
         and queued is not None

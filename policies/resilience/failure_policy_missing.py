@@ -26,7 +26,7 @@ def failure_policy_missing(runtime: Runtime, world: World) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     if runtime.max_restarts is None and any(
-        each.gang for each in world.works_of(runtime)
+        work.gang for work in world.works_of(runtime)
     ):
         yield Finding(
             f"runtime `{runtime.name}` has no failure policy",

@@ -13,7 +13,7 @@ def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Findin
     """Pods of a job of several nodes restart one by one.
 
     The other ranks wait in a collective for the one that restarted, until NCCL's timeout or for ever. With
-    `backoffLimit` 0 and `restartPolicy` Never each failure goes to JobSet, which makes all pods anew (jobset 0.12.0
+    `backoffLimit` 0 and `restartPolicy` Never each failure goes to JobSet, which creates all pods again (jobset 0.12.0
     failurePolicy; the Job's default is 6 retries, JobSet's default policy OnFailure). `InPlaceRestart` wants them to.
 
     ## Fails
@@ -28,7 +28,7 @@ def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Findin
     """
     job = runtime.trainer()
     meant = runtime.restart_strategy == "InPlaceRestart"
-    if job is None or meant or not any(each.gang for each in world.works_of(runtime)):
+    if job is None or meant or not any(work.gang for work in world.works_of(runtime)):
         return
     if job.backoff_limit != 0:
         said = (
@@ -39,7 +39,7 @@ def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Findin
         yield Finding(
             f"job `{job.name}` of runtime `{runtime.name}` has {said}",
             job.where("backoff_limit"),
-            label="pods restart singly",
+            label="pods restart individually",
             help="write `backoffLimit: 0`",
         )
     elif job.pod.restart_policy != "Never":
@@ -47,6 +47,6 @@ def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Findin
         yield Finding(
             f"pods of runtime `{runtime.name}` restart in place: `restartPolicy` {said}",
             job.pod.where("restart_policy"),
-            label="pods restart singly",
+            label="pods restart individually",
             help="write `restartPolicy: Never`",
         )

@@ -25,8 +25,11 @@ def accelerators_exceed_node(work: Work) -> Iterator[Finding]:
         return
     resource, count = asked
     has, name = max(
-        (each.accelerators * (each.accelerator_resource == resource), each.name)
-        for each in work.types
+        (
+            instance.accelerators * (instance.accelerator_resource == resource),
+            instance.name,
+        )
+        for instance in work.types
     )
     if count > has:
         yield Finding(

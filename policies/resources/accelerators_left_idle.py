@@ -30,21 +30,24 @@ def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
     """
     if not world.plan.closed or work.accelerator is None or work.gang or not work.types:
         return
-    count, node = work.accelerator[1], min(each.accelerators for each in work.types)
-    if count >= node or not all(each.efa_interfaces for each in work.types):
+    count = work.accelerator[1]
+    node = min(instance.accelerators for instance in work.types)
+    if count >= node or not all(instance.efa_interfaces for instance in work.types):
         return
-    here = {each.name for each in work.pools}
-    sharing = [
-        each.accelerator[1]
-        for each in world.works
-        if each.accelerator is not None
-        and not each.gang
-        and here & {pool.name for pool in each.pools}
-    ]
-    if sum(each for each in sharing if each < node) < node:
+    shared = sum(_part(other, work, node) for other in world.works)
+    if shared < node:
         yield Finding(
             f"{work.title} takes {count} of the {node} accelerators of `{work.types[0].name}`, and no job the rest",
             work.place(work.accelerator[0]),
             label="paid for, and idle",
             help=f"write `gpus: {node}`, or take a smaller type",
         )
+
+
+def _part(other: Work, work: Work, node: int) -> int:
+    """The accelerators that a job takes of a node beside another one; 0 where it takes whole nodes or other pools."""
+    if other.accelerator is None or other.gang or other.accelerator[1] >= node:
+        return 0
+    pools = {pool.name for pool in work.pools}
+    beside = any(pool.name in pools for pool in other.pools)
+    return other.accelerator[1] if beside else 0

@@ -35,9 +35,11 @@ def accelerators_not_requested(work: Work) -> Iterator[Finding]:
         "nvidia.com/",
         "aws.amazon.com/",
     )  # parts of a device, or devices by another name of their plugin
-    if any(each in MISSPELT or each.startswith(shared) for each in work.asks):
+    if any(
+        resource in MISSPELT or resource.startswith(shared) for resource in work.asks
+    ):
         return
-    if all(each.accelerator_resource for each in work.types):
+    if all(instance.accelerator_resource for instance in work.types):
         instance = work.types[0]
         yield Finding(
             f"job `{work.name}` asks for none of the {instance.accelerators} accelerators of `{instance.name}`",

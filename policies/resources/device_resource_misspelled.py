@@ -11,7 +11,7 @@ from compiler.source import Route
 
 @rule("EFA004", aliases=("device-key-misspelt",))
 def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
-    """A device is asked for, or given quota, by a resource name that no device plugin offers.
+    """A device is requested, or has quota, under a resource name that no device plugin offers.
 
     Extended resources have a domain and a name: `nvidia.com/gpu`, `aws.amazon.com/neuron`, `vpc.amazonaws.com/efa`
     (NVIDIA device plugin 0.20.0, Neuron and EFA device plugins). Under any other name no node has any, so pods stay
@@ -28,26 +28,26 @@ def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    pods = [each.pod for runtime in plan.runtimes for each in runtime.jobs]
+    pods = [replicated.pod for runtime in plan.runtimes for replicated in runtime.jobs]
     askers: list[TrainJob | Container] = [
         *plan.jobs,
-        *(each for pod in pods for each in pod.containers),
+        *(container for pod in pods for container in pod.containers),
     ]
     for asker in askers:
         yield from _asked(asker)
-    for group in (each for queue in plan.cluster_queues for each in queue.groups):
+    for group in (group for queue in plan.cluster_queues for group in queue.groups):
         for index, name in enumerate(group.covered):
             yield from _judge(name, group.where("covered") / index)
     tolerating: list[tuple[tuple[Taint | Toleration, ...], Route]] = [
         (pod.tolerations, pod.where("tolerations"))
-        for pod in (*pods, *(each.pod for job in plan.jobs for each in job.patches))
+        for pod in (*pods, *(patch.pod for job in plan.jobs for patch in job.patches))
     ]
-    tolerating += [(each.taints, each.where("taints")) for each in plan.node_pools]
+    tolerating += [(pool.taints, pool.where("taints")) for pool in plan.node_pools]
     tolerating += [
-        (each.node_taints, each.where("node_taints")) for each in plan.flavors
+        (flavor.node_taints, flavor.where("node_taints")) for flavor in plan.flavors
     ]
     tolerating += [
-        (each.tolerations, each.where("tolerations")) for each in plan.flavors
+        (flavor.tolerations, flavor.where("tolerations")) for flavor in plan.flavors
     ]
     for several, at in tolerating:
         for index, each in enumerate(several):

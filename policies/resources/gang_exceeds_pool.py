@@ -33,19 +33,13 @@ def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, nodes: 4}]
     """
-    if not over_pool(work, world) or over_node(work, world):
+    if not _too_large(work, world):
         return
     most = pool_room(work, world)
-    pool, names = work.pools[0], listed(each.name for each in work.pools)
-    if (
-        len(work.pools) == 1
-        and pool.limits
-        and sum(
-            over_pool(each, world) and not over_node(each, world)
-            for each in world.works_on(pool)
-        )
-        > 1
-    ):  # of several jobs the pool is the odd one
+    pool, names = work.pools[0], listed(pool.name for pool in work.pools)
+    large = [other for other in world.works_on(pool) if _too_large(other, world)]
+    # Where several jobs are too large, the limit of the pool is the mistake.
+    if len(work.pools) == 1 and pool.limits and len(large) > 1:
         yield Finding(
             f"pool {names} has room for {most} nodes at once, and job `{work.name}` needs more",
             pool.where("limits"),
@@ -53,15 +47,18 @@ def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
             help="raise the limit of the pool",
         )
         return
+    lower = f"lower the job to {_nodes(most)}, or " if most else ""
     has = f"pool {names} has" if len(work.pools) == 1 else f"pools {names} have"
     yield Finding(
         f"job `{work.name}` needs {_nodes(work.nodes)} at once, and {has} room for {most}",
         work.where("nodes"),
         label="it never starts",
-        help=f"lower the job to {_nodes(most)}, or raise the limit of the pool"
-        if most
-        else "raise the pool's limit",
+        help=f"{lower}raise the limit of the pool",
     )
+
+
+def _too_large(work: Work, world: World) -> bool:
+    return over_pool(work, world) and not over_node(work, world)
 
 
 def _nodes(count: int | None) -> str:

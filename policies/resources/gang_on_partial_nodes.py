@@ -27,7 +27,7 @@ def gang_on_partial_nodes(work: Work) -> Iterator[Finding]:
     if not work.gang or work.accelerator is None or not work.types:
         return
     resource, count = work.accelerator
-    has = min(each.accelerators for each in work.types)
+    has = min(instance.accelerators for instance in work.types)
     if count < has:
         yield Finding(
             f"{work.title} takes {count} of {has} accelerators on each of {work.nodes} nodes",

@@ -43,7 +43,7 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
                 "",
             )
             hard = quota.hard.get(key)
-            # One mistake is told once: what does not fit a node, a pool or a queue either is theirs to tell.
+            # One mistake is reported once: other rules report what does not fit a node, a pool or a queue.
             if (
                 hard is not None
                 and asked * work.nodes > hard

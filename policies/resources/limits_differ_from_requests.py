@@ -10,7 +10,7 @@ from compiler.policy.work import Work
 
 @rule("LIM004", severity=Severity.WARNING)
 def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
-    """What a job asks for and what it may use differ.
+    """Requests and limits of a job differ.
 
     Without equal requests and limits for CPU and memory a pod is not Guaranteed and is evicted before others when
     its node runs short (Kubernetes, pod QoS); one lost rank stops all. For devices and huge pages the API server
@@ -38,7 +38,7 @@ def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
     }
     if (
         work.complete and work.accelerator and not work.boundless_memory
-    ):  # of which LIM013 tells
+    ):  # LIM013 reports those
         unlike |= {
             name: (source.requests[name], "has no limit of it")
             for name in ("cpu", "memory")

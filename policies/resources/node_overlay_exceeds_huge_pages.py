@@ -43,7 +43,7 @@ def node_overlay_exceeds_huge_pages(
     promised, pools = overlay.capacity.get(HUGEPAGES), _pools(overlay, world)
     if promised is None or any(world.own_kubelet(pool) for pool in pools):
         return
-    types = [each for pool in pools for each in world.types(pool)]
+    types = [instance for pool in pools for instance in world.types(pool)]
     if not types or not all(world.types(pool) for pool in pools):
         return
     least = min(types, key=huge_pages_mib)
@@ -60,11 +60,11 @@ def node_overlay_exceeds_huge_pages(
 def _pools(overlay: NodeOverlay, world: World) -> list[NodePool]:
     """The pools that an overlay is for, where it says them by name and by nothing else."""
     if not overlay.requirements or any(
-        each.key != NODEPOOL_LABEL for each in overlay.requirements
+        requirement.key != NODEPOOL_LABEL for requirement in overlay.requirements
     ):
         return []
     return [
         pool
         for pool in world.plan.node_pools
-        if all(admits(each, pool.name) for each in overlay.requirements)
+        if all(admits(requirement, pool.name) for requirement in overlay.requirements)
     ]

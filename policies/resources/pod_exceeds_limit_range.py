@@ -75,10 +75,10 @@ def _asked(work: Work, kind: object) -> tuple[Resources, str]:
     if kind != "Pod" or work.pod is None:
         return {}, ""
     total = dict(work.asks)
-    for each in work.pod.containers:
-        if each.name == (work.main.name if work.main else ""):
+    for container in work.pod.containers:
+        if container.name == (work.main.name if work.main else ""):
             continue
-        for name, amount in {**each.requests, **each.limits}.items():
+        for name, amount in {**container.requests, **container.limits}.items():
             total[name] = total.get(name, Quantity(0)) + amount
     return total, "a pod"
 

@@ -35,15 +35,15 @@ def pool_without_device_limit(pool: NodePool, world: World) -> Iterator[Finding]
     )
     if bounded or pool.unread or not world.accelerated(pool):
         return
-    resources = {each.accelerator_resource for each in world.types(pool)} or set(
-        ACCELERATORS
-    )
+    resources = {
+        instance.accelerator_resource for instance in world.types(pool)
+    } or set(ACCELERATORS)
     if "nodes" not in pool.limits and not resources & set(pool.limits):
         has = listed(pool.limits) or "none"
         name = (
             GPU
             if GPU in resources
-            else min((each for each in resources if each), default=GPU)
+            else min((resource for resource in resources if resource), default=GPU)
         )
         yield Finding(
             f"pool `{pool.name}` has no limit in `{name}`: it has {has}",

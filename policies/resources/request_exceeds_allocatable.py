@@ -30,11 +30,13 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
         jobs: [{name: llama, resources: {memory: 1000Gi, cpu: 90}}]
     """
     asked_devices = work.accelerator[1] if work.accelerator else 0
-    if not work.types or asked_devices > max(each.accelerators for each in work.types):
-        return  # what was asked for the devices of another type is told as that
+    if not work.types or asked_devices > max(
+        instance.accelerators for instance in work.types
+    ):
+        return  # what was asked for the devices of another type is reported as that
     rooms = [
-        (*node_room(*each, world, huge_pages=HUGEPAGES in work.asks), each[1].name)
-        for each in work.offers
+        (*node_room(*offer, world, huge_pages=HUGEPAGES in work.asks), offer[1].name)
+        for offer in work.offers
     ]
     cpu, memory = (
         max(rooms, key=lambda each: each[0]),
@@ -54,7 +56,7 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
         )
         if (asked := work.asks.get(each[0])) is not None and asked > each[2]
     ]
-    # In a stranger's set the type may be what is wrong, and then both are one fault.
+    # In third-party manifests the type may be what is wrong, and then both are one fault.
     told = over if world.plan.closed else over[:1]
     for resource, text, _, steps, name in told:
         more = tuple(
@@ -74,10 +76,10 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
 def _limit(work: Work, world: World, resource: str, text: str) -> str:
     """The most that a job can ask for, where all is known that runs on the nodes."""
     pools = [
-        world.plan.shares.get(each.labels.get(POOL_LABEL, each.name))
-        for each in work.pools
+        world.plan.shares.get(pool.labels.get(POOL_LABEL, pool.name))
+        for pool in work.pools
     ]
-    most = [each[resource] for each in pools if each is not None]
+    most = [pool[resource] for pool in pools if pool is not None]
     if most and len(most) == len(pools):
         return f"ask for at most {max(most)}"
     return f"ask for at most {text}, less what the DaemonSets of the cluster take"

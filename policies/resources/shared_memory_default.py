@@ -39,7 +39,7 @@ def shared_memory_default(work: Work) -> Iterator[Finding]:
     ):
         return
     if "host_ipc" not in work.unread and all(
-        each.path.rstrip("/") != "/dev/shm" for each in work.main.mounts
+        mount.path.rstrip("/") != "/dev/shm" for mount in work.main.mounts
     ):
         yield Finding(
             f"{work.title} has {work.accelerator[1]} devices a node and 64Mi of /dev/shm",

@@ -9,7 +9,7 @@ from compiler.policy.work import Work
 
 @rule("EFA013", severity=Severity.WARNING, pods=True)
 def visible_devices_fixed(work: Work) -> Iterator[Finding]:
-    """A job fixes which GPUs its processes see.
+    """A job sets which GPUs its processes see.
 
     The device plugin gives each container its GPUs, numbered from 0; `CUDA_VISIBLE_DEVICES` then hides some of them
     from every process of the node (NVIDIA device plugin 0.20.0; torchrun sets LOCAL_RANK, not this). A list of as many

@@ -18,7 +18,7 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
     """A job has a secret as plain text.
 
     What is written in git is read by everybody who reads git, and stays in its history (Kubernetes, good practices
-    for Secrets). Told by the names of variables and options that carry credentials, and by the form of tokens, in
+    for Secrets). Found by the names of variables and options that carry credentials, and by the form of tokens, in
     variables and in the command; the value is not printed.
 
     ## Fails

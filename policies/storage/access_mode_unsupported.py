@@ -22,7 +22,7 @@ _OFFERED = {
     kinds=("/PersistentVolumeClaim", "/PersistentVolume"),
 )
 def access_mode_unsupported(manifest: Manifest, world: World) -> Iterator[Finding]:
-    """A volume is to be accessed in a way that its driver does not know.
+    """A volume has an access mode that its driver does not support.
 
     A disk of EBS with a file system goes to one node (aws-ebs-csi-driver: only `ReadWriteOnce`; `ReadWriteMany` is for
     raw blocks), and no driver of a file system of AWS knows `ReadOnlyMany` (aws-fsx-csi-driver issue 164,
@@ -65,7 +65,7 @@ def access_mode_unsupported(manifest: Manifest, world: World) -> Iterator[Findin
     else:
         claim = world.storage.claim(manifest.ref.namespace, manifest.ref.name)
         if claim is None or claim.volume:
-            return  # told at the volume
+            return  # reported at the volume
         driver = world.storage.driver(claim)
     offered = _OFFERED.get(driver, modes)
     for index, mode in enumerate(modes):

@@ -13,7 +13,7 @@ from compiler.policy.world import World
 def file_system_in_other_vpc(
     volume: PersistentVolume, world: World
 ) -> Iterator[Finding]:
-    """A cluster makes a VPC of its own, and a volume mounts by name a file system that is older than it.
+    """A cluster creates its own VPC, and a volume mounts an existing file system by DNS name.
 
     The file system is then in another VPC, where its name has an address and here it has none: pods stay in
     ContainerCreating. Mounts from outside of its VPC take the address of its first network interface (FSx for Lustre

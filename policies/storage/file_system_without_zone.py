@@ -57,7 +57,7 @@ def file_system_without_zone(work: Work, world: World) -> Iterator[Finding]:
         or not all(pool.zones for pool in work.pools)
         or (work.gang and work.efa)
     ):
-        return  # EFA across zones is told as such
+        return  # EFA across zones is reported as such
     for volume in world.storage.volumes(work.job.namespace, work.claims):
         if volume.driver == FSX and volume.zone is None and "zone" not in volume.unread:
             yield Finding(

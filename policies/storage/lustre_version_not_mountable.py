@@ -14,7 +14,7 @@ from compiler.policy.world import World
 def lustre_version_not_mountable(
     volume: PersistentVolume, world: World
 ) -> Iterator[Finding]:
-    """A volume is on a Lustre that the nodes cannot mount, or nobody says on which.
+    """The nodes cannot mount the Lustre version of a volume, or the version is not given.
 
     AL2023 has the Lustre client 2.15, on kernels 6.1, 6.12 and 6.18. It mounts file systems of Lustre 2.12 and 2.15 and
     not of 2.10 (FSx for Lustre user guide, lustre-client-matrix): pods stay in ContainerCreating with `mount failed:
@@ -76,9 +76,9 @@ def _first(volume: PersistentVolume, world: World) -> bool:
     name = volume.attributes.get("dnsname")
     return (
         next(
-            each
-            for each in world.plan.volumes
-            if each.attributes.get("dnsname") == name
+            volume
+            for volume in world.plan.volumes
+            if volume.attributes.get("dnsname") == name
         )
         is volume
     )

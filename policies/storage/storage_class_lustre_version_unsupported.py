@@ -20,7 +20,7 @@ from compiler.source import Route
 def storage_class_lustre_version_unsupported(
     manifest: Manifest, world: World
 ) -> Iterator[Finding]:
-    """A storage class makes file systems of a Lustre that the nodes cannot mount.
+    """A storage class creates file systems of a Lustre version that the nodes cannot mount.
 
     `fileSystemTypeVersion` of the FSx CSI driver is 2.10 unless it is given, for all deployment types but PERSISTENT_2
     (FSx API, CreateFileSystem; aws-fsx-csi-driver issue 399). Nodes of AL2023 have the Lustre client 2.15, which mounts
@@ -50,7 +50,7 @@ def storage_class_lustre_version_unsupported(
         str(given.get("fileSystemTypeVersion", "")),
         str(given.get("deploymentType", "SCRATCH_1")),
     )
-    nodes = [world.amazon_linux_2023(each) for each in world.pools]
+    nodes = [world.amazon_linux_2023(pool) for pool in world.pools]
     if (
         version not in ("", "2.10")
         or placeholder(deployment)

@@ -12,7 +12,7 @@ from compiler.source import Route
 
 @rule("RUN027", aliases=("volume-of-other-file-system",), kinds=("/PersistentVolume",))
 def volume_file_system_mismatch(manifest: Manifest) -> Iterator[Finding]:
-    """A volume mounts another FSx file system than the one that it names.
+    """A volume mounts another FSx file system than the one in its handle.
 
     The driver mounts `dnsname` of the volume's attributes, whatever `volumeHandle` says (aws-fsx-csi-driver,
     NodePublishVolume); the DNS name of a file system begins with its id (FSx for Lustre user guide). Jobs then read and
