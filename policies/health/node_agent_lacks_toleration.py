@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.plan import Plan
 from compiler.plan.jobs import GPU
-from compiler.plan.nodes import Toleration, untolerated
+from compiler.plan.nodes import NodePool, Toleration, untolerated
 from compiler.policy.rule import Finding, rule
 from compiler.policy.values import tolerations, value
 from compiler.policy.world import World

@@ -31,10 +31,10 @@ def permanent_rule_without_condition(detector: ProblemDetector) -> Iterator[Find
     """
     for monitor in detector.monitors:
         for monitor_rule in monitor.rules:
-            condition = monitor_rule.condition
+            reason, condition = monitor_rule.reason, monitor_rule.condition
             if monitor_rule.permanent and condition not in monitor.sets():
                 yield Finding(
-                    f"rule `{monitor_rule.reason}` of monitor `{monitor.name}` sets `{condition}`, which is not declared",
+                    f"rule `{reason}` of monitor `{monitor.name}` sets `{condition}`, which is not declared",
                     monitor.where("rules"),
                     label="the condition is never set",
                     help=f"add `{condition}` to `conditions` of the monitor",

@@ -38,34 +38,39 @@ def patch_drops_tolerations(work: Work) -> Iterator[Finding]:
                   {key: team, operator: Exists},
                   {key: nvidia.com/gpu, operator: Equal, value: present, effect: NoSchedule}]}}}}}]}}}
     """
-    for patch in work.job.patches if work.runtime else ():
-        replicated = work.runtime.job(patch.job) if work.runtime else None
-        if replicated is None or not patch.pod.tolerations:
+    if work.runtime is None:
+        return
+    for patch in work.job.patches:
+        replicated = work.runtime.job(patch.job)
+        kept = patch.pod.tolerations
+        if replicated is None or not kept:
             continue
         dropped = [
-            Taint(toleration.key, toleration.value, toleration.effect)
-            for toleration in replicated.pod.tolerations
-            if toleration.key
-            and not any(_covers(new, toleration) for new in patch.pod.tolerations)
+            old
+            for old in replicated.pod.tolerations
+            if old.key and not any(_covers(new, old) for new in kept)
         ]
         if dropped:
-            reach = patch.pod.tolerations
-            hard = (
-                work.choices
-                and not work.queue_unknown
-                and all(
-                    keeping_away(pool, (*reach, *choice.tolerations), work.asks)
-                    for choice in work.choices
-                    for pool in choice.pools
-                )
-            )
+            taint = Taint(dropped[0].key, dropped[0].value, dropped[0].effect)
+            pending = _kept_off_every_pool(work, kept)
             yield Finding(
-                f"the patch of job `{work.name}` drops the runtime's toleration of `{dropped[0]}`",
+                f"the patch of job `{work.name}` drops the runtime's toleration of `{taint}`",
                 patch.pod.where("tolerations"),
                 label="tolerations are replaced as a whole",
                 help="repeat the runtime's tolerations in the patch",
-                severity=Severity.ERROR if hard else None,
+                severity=Severity.ERROR if pending else None,
             )
+
+
+def _kept_off_every_pool(work: Work, kept: tuple[Toleration, ...]) -> bool:
+    """Whether the taints of every pool that the job may land on keep its pods away, with these tolerations."""
+    if work.queue_unknown or not work.choices:
+        return False
+    return all(
+        keeping_away(pool, (*kept, *choice.tolerations), work.asks)
+        for choice in work.choices
+        for pool in choice.pools
+    )
 
 
 def _covers(new: Toleration, old: Toleration) -> bool:

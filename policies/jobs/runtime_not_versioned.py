@@ -15,8 +15,8 @@ def runtime_not_versioned(runtime: Runtime, world: World) -> Iterator[Finding]:
 
     Observed with Kueue 0.19.2 and Trainer 2.3.0: a runtime that is edited never reaches an existing job, but may
     restart it: Kueue compares the job with the runtime as it is now, deletes the workload and starts the pods anew,
-    with the old content. A new name for each content avoids that, as Trainyard's own have. How others see to it, in a
-    set that may be part of more, is theirs.
+    with the old content. A new name for each content avoids that, as Trainyard's own have. Third-party manifests,
+    whose owners may use other means, are not judged.
 
     ## Fails
 
@@ -51,9 +51,8 @@ def runtime_not_versioned(runtime: Runtime, world: World) -> Iterator[Finding]:
     """
     if not world.plan.closed:
         return
-    if any(work.queued for work in world.works_of(runtime)) and not _VERSION.search(
-        runtime.name
-    ):
+    queued = any(work.queued for work in world.works_of(runtime))
+    if queued and not _VERSION.search(runtime.name):
         yield Finding(
             f"the name of runtime `{runtime.name}` carries no version",
             runtime.at,

@@ -35,26 +35,16 @@ def runtime_ref_mismatch(work: Work, world: World) -> Iterator[Finding]:
         for runtime in world.plan.runtimes
         if runtime.name == job.runtime and not world.works_of(runtime)
     ]
-    if not named or any(
-        kind == job.runtime_kind and not namespace for kind, namespace in named
-    ):
+    if not named or (job.runtime_kind, "") in named:
         return  # a TrainingRuntime that does not say its namespace may be in any
     kind, namespace = named[0]
-    if (
-        namespace
-        and job.queue
-        and world.plan.local_queue(namespace, job.queue)
-        and work.queue is None
-    ):
-        return  # the job is in another namespace than its queue: QUE018 reports it
+    if namespace and job.queue and work.queue is None:
+        if world.plan.local_queue(namespace, job.queue):
+            return  # the job is in another namespace than its queue: QUE018 reports it
     where = f" in namespace `{namespace}`" if namespace else ""
-    right = (
-        f"write `kind: {kind}`"
-        if kind != job.runtime_kind and namespace in ("", job.namespace)
-        else (
-            f"make the runtime in namespace `{job.namespace}`, or a ClusterTrainingRuntime of it"
-        )
-    )
+    right = f"make the runtime in namespace `{job.namespace}`, or a ClusterTrainingRuntime of it"
+    if kind != job.runtime_kind and namespace in ("", job.namespace):
+        right = f"write `kind: {kind}`"
     yield Finding(
         f"job `{work.name}` refers to {job.runtime_kind} `{job.runtime}`, and that is a {kind}{where}",
         work.where("runtime"),

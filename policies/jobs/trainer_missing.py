@@ -27,12 +27,8 @@ def trainer_missing(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if (
-        not work.job.trainer
-        and work.gang
-        and work.runtime is not None
-        and work.runtime.framework == "torch"
-    ):
+    torch = work.runtime is not None and work.runtime.framework == "torch"
+    if torch and work.gang and not work.job.trainer:
         yield Finding(
             f"job `{work.name}` has {work.nodes} nodes and no `trainer`",
             work.where("trainer"),

@@ -42,33 +42,32 @@ def launcher_without_hosts(work: Work) -> Iterator[Finding]:
     """
     if not work.gang or launches(work.words):
         return
-    given = dict(options(work.words))
-    machines = given.get("num-machines") or ""
-    mounted = (
-        {mount.path.rstrip("/") for mount in work.main.mounts} if work.main else set()
-    )
+    launcher = _mpi(work)
     if starts(work.words, "deepspeed"):
-        told = any(re.search(r"hostfile|(^|\s)-H(\s|$)", word) for word in work.words)
-        if not told and not {"/job", "/job/hostfile"} & mounted:
+        if not _has_host_file(work):
             yield Finding(
                 f"job `{work.name}` runs `deepspeed` on {work.nodes} nodes without a host file",
                 work.where_said("deepspeed"),
                 label="each node trains alone",
-                help="start it by `torchrun`, which Trainer tells of all nodes, or write `--hostfile`",
+                help="start it by `torchrun`, which gets all nodes from Trainer, or write `--hostfile`",
             )
-    elif (launcher := _mpi(work)) and not _has_hosts(work):
+    elif launcher and not _has_hosts(work):
         yield Finding(
             f"job `{work.name}` runs `{launcher}` on {work.nodes} nodes and does not say on which hosts",
             work.where_said(launcher),
             label="each node runs all processes by itself",
-            help="start it by `torchrun`, which Trainer tells of all nodes, or write `--hostfile`",
+            help="start it by `torchrun`, which gets all nodes from Trainer, or write `--hostfile`",
         )
-    elif (
-        starts(work.words, "accelerate")
-        and machines.isdigit()
-        and int(machines) > 1
-        and not ({"main-process-ip", "config-file"} & set(given))
-    ):
+    elif starts(work.words, "accelerate"):
+        yield from _accelerate(work)
+
+
+def _accelerate(work: Work) -> Iterator[Finding]:
+    given = dict(options(work.words))
+    machines = given.get("num-machines") or ""
+    if "main-process-ip" in given or "config-file" in given:
+        return
+    if machines.isdigit() and int(machines) > 1:
         yield Finding(
             f"job `{work.name}` runs `accelerate` on {machines} machines and does not say where they meet",
             work.where_said("num-machines"),
@@ -86,15 +85,26 @@ _FROM_OUTSIDE = (
 )
 
 
+def _has_host_file(work: Work) -> bool:
+    """Whether DeepSpeed has a host file: by an option, or mounted at its default path."""
+    if any(re.search(r"hostfile|(^|\s)-H(\s|$)", word) for word in work.words):
+        return True
+    mounts = work.main.mounts if work.main else ()
+    return any(mount.path.rstrip("/") in _JOB for mount in mounts)
+
+
+_JOB = ("/job", "/job/hostfile")
+
+
 def _mpi(work: Work) -> str:
-    """The launcher of MPI that the command starts, where no runtime tells it of the hosts."""
+    """The launcher of MPI that the command starts, where no runtime gives it the hosts."""
     if work.runtime is None or work.runtime.framework == "mpi":
         return ""
     return next((launcher for launcher in _MPI if starts(work.words, launcher)), "")
 
 
 def _has_hosts(work: Work) -> bool:
-    words = [part for word in work.words for part in word.split()]
-    return any(re.fullmatch(_HOSTS, word.partition("=")[0]) for word in words) or any(
-        name in work.env for name in _FROM_OUTSIDE
-    )
+    if any(name in work.env for name in _FROM_OUTSIDE):
+        return True
+    parts = [part.partition("=")[0] for word in work.words for part in word.split()]
+    return any(re.fullmatch(_HOSTS, part) for part in parts)

@@ -33,13 +33,10 @@ def neuron_process_count_unset(work: Work) -> Iterator[Finding]:
           runtimeRef: {name: elsewhere}
           trainer: {numNodes: 2, numProcPerNode: 32, resourcesPerNode: {limits: {aws.amazon.com/neuron: 16}}}
     """
-    told = work.job.processes
-    if (
-        NEURON in work.asks
-        and work.job.trainer
-        and not isinstance(told, int)
-        and not (told and placeholder(told))
-    ):
+    processes = work.job.processes
+    if NEURON not in work.asks or not work.job.trainer or isinstance(processes, int):
+        return
+    if not processes or not placeholder(processes):
         yield Finding(
             f"job `{work.name}` asks for Neuron devices and does not say `numProcPerNode`",
             work.where("processes"),

@@ -27,36 +27,28 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
 
         jobs: [{name: llama, processesPerNode: 8}]
     """
-    asked = work.accelerator
-    torch = (
-        work.runtime is not None
-        and work.runtime.framework == "torch"
-        and work.job.trainer
-    )
-    if (
-        asked is None
-        or asked[0] != GPU
-        or not (torch or launches(work.words))
-        or over_node(work, world)
-    ):
+    if work.accelerator is None or not _torchrun(work) or over_node(work, world):
         return
+    resource, gpus = work.accelerator
     given = dict(options(work.words)).get("nproc-per-node")
-    told = (
-        int(given)
-        if given is not None and given.isdigit()
-        else None
-        if given
-        else work.job.processes
+    processes = _number(given) if given else work.job.processes
+    if resource != GPU or not isinstance(processes, int) or processes == gpus:
+        return
+    node = min((instance.accelerators for instance in work.types), default=0)
+    if work.gang and gpus < node == processes:
+        return  # LIM008 reports the GPUs that the job leaves idle
+    yield Finding(
+        f"job `{work.name}` starts {processes} processes a node and has {gpus} GPUs",
+        work.where_said("nproc-per-node") if given else work.where("processes"),
+        help=f"write {gpus}, or remove it",
     )
-    if (
-        work.gang
-        and work.types
-        and asked[1] < min(instance.accelerators for instance in work.types) == told
-    ):
-        return  # reported as GPUs that the job leaves idle
-    if isinstance(told, int) and told != asked[1]:
-        yield Finding(
-            f"job `{work.name}` starts {told} processes a node and has {asked[1]} GPUs",
-            work.where_said("nproc-per-node") if given else work.where("processes"),
-            help=f"write {asked[1]}, or remove it",
-        )
+
+
+def _torchrun(work: Work) -> bool:
+    """Whether torchrun starts the processes, or Trainer sets its variables."""
+    torch = work.runtime is not None and work.runtime.framework == "torch"
+    return (torch and work.job.trainer) or launches(work.words)
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdigit() else None

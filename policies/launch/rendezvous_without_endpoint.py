@@ -30,17 +30,14 @@ def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
     given = dict(options(work.words))
     backend = given.get("rdzv-backend") or work.env.get("PET_RDZV_BACKEND")
     endpoint = given.get("rdzv-endpoint") or work.env.get("PET_RDZV_ENDPOINT", "")
-    if (
-        backend == "c10d"
-        and endpoint is not None
-        and endpoint.partition(":")[0] in ("", *_ITSELF)
-    ):
-        said = f"endpoint `{endpoint}`" if endpoint else "no endpoint"
+    if backend != "c10d" or endpoint is None:
+        return
+    if endpoint.partition(":")[0] in ("", *_ITSELF):
+        what = f"endpoint `{endpoint}`" if endpoint else "no endpoint"
+        option = "rdzv-endpoint" if given.get("rdzv-endpoint") else "rdzv-backend"
         yield Finding(
-            f"job `{work.name}` runs torchrun on {work.nodes} nodes with c10d and {said}",
-            work.where_said(
-                "rdzv-endpoint" if given.get("rdzv-endpoint") else "rdzv-backend"
-            ),
+            f"job `{work.name}` runs torchrun on {work.nodes} nodes with c10d and {what}",
+            work.where_said(option),
             label="each node waits for itself",
             help="add `--rdzv-endpoint=$(PET_MASTER_ADDR):$(PET_MASTER_PORT)`",
         )

@@ -25,15 +25,12 @@ def self_referencing_variable(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, env: {LD_LIBRARY_PATH: "/opt/lib:/usr/local/lib"}}]
     """
     for name, value in work.env.items():
-        if (
-            value
-            and "$" in value
-            and re.search(
-                rf"\$(?:{re.escape(name)}\b|[({{]{re.escape(name)}[)}}])", value
-            )
-        ):
+        if not value or "$" not in value:
+            continue
+        escaped = re.escape(name)
+        if re.search(rf"\$(?:{escaped}\b|[({{]{escaped}[)}}])", value):
             yield Finding(
-                f"`{name}` of {work.title} is set to `{value}`, and nothing puts the old value in",
+                f"`{name}` of {work.title} is set to `{value}`, and nothing substitutes the old value",
                 work.where_env(name),
                 label="passed as it stands",
                 help=f'write the whole value, or `[bash, -c, "export {name}=...; ..."]` as the command',

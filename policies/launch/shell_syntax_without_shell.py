@@ -55,7 +55,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
     if re.search(r"\s", first.strip()):
         yield _finding(
             work,
-            f"starts `{_short(first)}`, spaces and all",
+            f"starts `{_short(first)}` as one program",
             place,
             "no such program",
             "write each word for itself",
@@ -91,6 +91,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
             return
 
 
+_WITH_VALUE = ("-o", "+o", "-eo", "-euo", "-exo", "-euxo")
 _SHELL = 'write `[bash, -c, "..."]` for a line of shell'
 
 
@@ -131,14 +132,7 @@ def _line_at(words: tuple[str, ...]) -> int | None:
     for index, word in enumerate(words[1:-1], 1):
         if re.fullmatch(r"-[a-z]*c[a-z]*", word):
             return index + 1
-        if not word.startswith(("-", "+")) and words[index - 1] not in (
-            "-o",
-            "+o",
-            "-eo",
-            "-euo",
-            "-exo",
-            "-euxo",
-        ):
+        if not word.startswith(("-", "+")) and words[index - 1] not in _WITH_VALUE:
             return None
     return None
 

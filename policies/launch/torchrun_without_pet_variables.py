@@ -24,12 +24,9 @@ def torchrun_without_pet_variables(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if (
-        work.runtime is None
-        or work.runtime.framework is not None
-        or not work.gang
-        or not launches(work.words)
-    ):
+    if work.runtime is None or work.runtime.framework is not None:
+        return
+    if not work.gang or not launches(work.words):
         return
     given = dict(options(work.words))
     if not given.get("nnodes") and "PET_NNODES" not in work.env:

@@ -33,9 +33,8 @@ def subnet_without_zone(manifest: Manifest) -> Iterator[Finding]:
     for side in ("private", "public"):
         subnets = value(manifest.body, "vpc", "subnets", side)
         for name, subnet in subnets.items() if isinstance(subnets, dict) else ():
-            if not any(
-                value(subnet, key) for key in ("az", "id", "cidr")
-            ) and not _ZONE.match(str(name)):
+            known = any(value(subnet, key) for key in ("az", "id", "cidr"))
+            if not known and not _ZONE.match(str(name)):
                 yield Finding(
                     f"subnet `{name}` has no zone",
                     Route((manifest.id, "vpc", "subnets", side, name)),

@@ -51,27 +51,22 @@ def ami_instance_type_mismatch(
               ssmParameter: /aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/nvidia/recommended/image_id
     """
     images = [_IMAGE.search(parameter) for parameter in node_class.ami_parameters]
-    offered = [world.types(pool) for pool in world.pools_of_class(node_class)]
-    types = [each for found in offered for each in found]
-    if (
-        len(images) != 1
-        or images[0] is None
-        or node_class.ami_names
-        or not types
-        or not all(offered)
-    ):
+    if len(images) != 1 or images[0] is None or node_class.ami_names:
         return
-    arch, variant = _ARCH.get(images[0][1], images[0][1]), images[0][2]
-    wrong = _arch(types, arch) or (
-        "" if node_class.user_data else _driver(types, variant)
-    )
+    by_pool = [world.types(pool) for pool in world.pools_of_class(node_class)]
+    types = [instance for pool_types in by_pool for instance in pool_types]
+    if not types or not all(by_pool):
+        return
+    arch, variant = images[0].groups()
+    wrong = _arch(types, _ARCH.get(arch, arch))
+    if not wrong and not node_class.user_data:
+        wrong = _driver(types, variant)
     if wrong:
         need = "arm64" if types[0].arch == "arm64" else "x86_64"
-        right = (
-            f"{need}/{_VARIANTS.get(types[0].accelerator_resource or '', 'standard')}"
-        )
+        driver = _VARIANTS.get(types[0].accelerator_resource or "", "standard")
+        right = f"{need}/{driver}"
         yield Finding(
-            f"node class `{node_class.name}` boots image `{images[0][1]}/{variant}`, and {wrong}",
+            f"node class `{node_class.name}` boots image `{arch}/{variant}`, and {wrong}",
             node_class.where("ami_alias"),
             label="its pods stay Pending",
             help=f"write `{right}` in the path, or `alias: al2023@v20260714`",
@@ -86,11 +81,9 @@ _VARIANTS = {NVIDIA_RESOURCE: "nvidia", NEURON_RESOURCE: "neuron"}
 
 
 def _arch(types: Sequence[InstanceType], arch: str) -> str:
-    return (
-        ""
-        if any(instance.arch == arch for instance in types)
-        else f"`{types[0].name}` is `{types[0].arch}`"
-    )
+    if any(instance.arch == arch for instance in types):
+        return ""
+    return f"`{types[0].name}` is `{types[0].arch}`"
 
 
 def _driver(types: Sequence[InstanceType], variant: str) -> str:
@@ -98,8 +91,6 @@ def _driver(types: Sequence[InstanceType], variant: str) -> str:
         _VARIANTS.get(instance.accelerator_resource or "", variant)
         for instance in types
     }
-    return (
-        ""
-        if variant in wanted
-        else f"`{types[0].name}` needs the driver of `{min(wanted)}`"
-    )
+    if variant in wanted:
+        return ""
+    return f"`{types[0].name}` needs the driver of `{min(wanted)}`"

@@ -28,9 +28,8 @@ def ami_not_pinned(node_class: NodeClass) -> Iterator[Finding]:
         spec: {amiSelectorTerms: [{alias: al2023@v20260714}]}
     """
     family, _, version = (node_class.ami_alias or "").partition("@")
-    if version == "latest" and not family.startswith(
-        "windows"
-    ):  # whose versions cannot be chosen (Karpenter 1.14)
+    # Versions of Windows images cannot be chosen (Karpenter 1.14).
+    if version == "latest" and not family.startswith("windows"):
         yield Finding(
             f"node class `{node_class.name}` follows `{node_class.ami_alias}`",
             node_class.where("ami_alias"),

@@ -40,19 +40,10 @@ def ami_without_kubelet(node_class: NodeClass) -> Iterator[Finding]:
           amiFamily: Custom
           amiSelectorTerms: [{$patch: replace, name: "Deep Learning Base AMI with our kubelet"}]
     """
-    name = next(
-        (
-            name
-            for name in node_class.ami_names
-            if name.lstrip("*").lower().startswith("deep learning ")
-        ),
-        None,
-    )
-    if (
-        name is not None
-        and node_class.ami_family != "Custom"
-        and not node_class.user_data
-    ):
+    if node_class.ami_family == "Custom" or node_class.user_data:
+        return
+    names = [name.lstrip("*").lower() for name in node_class.ami_names]
+    if any(name.startswith("deep learning ") for name in names):
         yield Finding(
             f"node class `{node_class.name}` boots a Deep Learning AMI, which has no kubelet",
             node_class.where("ami_alias"),

@@ -27,9 +27,9 @@ def auto_mode_label_on_karpenter(pool: NodePool) -> Iterator[Finding]:
         spec:
           template: {spec: {requirements: [{key: karpenter.k8s.aws/instance-category, operator: In, values: [p]}]}}
     """
-    for index, requirement in enumerate(
-        pool.requirements if pool.node_class else ()
-    ):  # Auto Mode has a NodeClass of its own
+    if not pool.node_class:
+        return  # Auto Mode has a NodeClass of its own
+    for index, requirement in enumerate(pool.requirements):
         if requirement.key.startswith("eks.amazonaws.com/instance-"):
             yield Finding(
                 f"`{requirement.key}` is a label of EKS Auto Mode",

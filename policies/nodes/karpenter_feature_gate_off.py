@@ -15,7 +15,7 @@ def karpenter_feature_gate_off(release: HelmRelease, world: World) -> Iterator[F
     Reserved capacity is behind `settings.featureGates.reservedCapacity` (on unless it says `false`), `replicas` behind
     `staticCapacity`, NodeOverlays behind `nodeOverlay` (off unless it says `true`; karpenter-provider-aws v1.14.1,
     chart values; karpenter v1.14 controllers.go): without its gate Karpenter launches no node for the pool, or for the
-    pods that want what the overlay tells of.
+    pods that need what the overlay declares.
 
     ## Fails
 
@@ -65,30 +65,29 @@ def karpenter_feature_gate_off(release: HelmRelease, world: World) -> Iterator[F
     """
     if release.chart != "karpenter":
         return
-    pools = world.plan.node_pools
-    for gate, default, need, those in (
-        (
-            "reservedCapacity",
-            True,
-            "pool `{}` takes `reserved` capacity only",
-            [pool for pool in pools if pool.capacity_types == ("reserved",)],
-        ),
-        (
-            "staticCapacity",
-            False,
-            "pool `{}` has `replicas`",
-            [pool for pool in pools if pool.replicas is not None],
-        ),
-        ("nodeOverlay", False, "overlay `{}` is there", world.plan.node_overlays),
-    ):
-        said = value(release.values, "settings", "featureGates", gate)
-        off = said is False or (
-            said is None and not default and "values" not in release.unread
-        )
-        if off and those:
+    pools, overlays = world.plan.node_pools, world.plan.node_overlays
+    reserved = [pool for pool in pools if pool.capacity_types == ("reserved",)]
+    static = [pool for pool in pools if pool.replicas is not None]
+    needs: dict[str, list[str]] = {
+        "reservedCapacity": [
+            f"pool `{pool.name}` takes `reserved` capacity only" for pool in reserved
+        ],
+        "staticCapacity": [f"pool `{pool.name}` has `replicas`" for pool in static],
+        "nodeOverlay": [f"overlay `{overlay.name}` exists" for overlay in overlays],
+    }
+    for gate, reasons in needs.items():
+        if reasons and _off(gate, release):
             yield Finding(
-                f"{need.format(those[0].name)}, and Karpenter's feature gate `{gate}` is off",
+                f"{reasons[0]}, and Karpenter's feature gate `{gate}` is off",
                 release.where("values"),
                 label="no node is ever launched",
                 help=f"set `settings.featureGates.{gate}: true`",
             )
+
+
+def _off(gate: str, release: HelmRelease) -> bool:
+    """Whether a feature gate is certainly off: `reservedCapacity` alone is on by default."""
+    given = value(release.values, "settings", "featureGates", gate)
+    if given is None:
+        return gate != "reservedCapacity" and "values" not in release.unread
+    return given is False

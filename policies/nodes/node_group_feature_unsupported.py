@@ -34,21 +34,15 @@ def node_group_feature_unsupported(group: NodeGroup, world: World) -> Iterator[F
         instance = world.catalog.instance(name)
         if instance is None:
             continue
-        if (
-            group.efa
-            and not instance.efa_interfaces
-            and "efa_interfaces" not in instance.unknown
-        ):
+        efa = instance.efa_interfaces or "efa_interfaces" in instance.unknown
+        block = instance.capacity_block or "usage_classes" in instance.unknown
+        if group.efa and not efa:
             yield Finding(
                 f"node group `{group.name}` wants EFA, and `{name}` has none",
                 group.where("efa"),
                 help="take a larger size, or remove `efaEnabled`",
             )
-        if (
-            group.capacity_block
-            and not instance.capacity_block
-            and "usage_classes" not in instance.unknown
-        ):
+        if group.capacity_block and not block:
             yield Finding(
                 f"`{name}` of node group `{group.name}` is not sold in Capacity Blocks",
                 group.where_type(name),

@@ -37,16 +37,11 @@ def node_label_value_unknown(pool: NodePool) -> Iterator[Finding]:
           template: {spec: {requirements: [{key: kubernetes.io/os, operator: In, values: [linux]}]}}
     """
     for requirement in pool.requirements:
-        known = _VALUES.get(requirement.key, ()) if requirement.operator == "In" else ()
-        wrong = (
-            [
-                value
-                for value in requirement.values
-                if value not in known and not placeholder(value)
-            ]
-            if known
-            else ()
-        )
+        known = _VALUES.get(requirement.key)
+        if known is None or requirement.operator != "In":
+            continue
+        unknown = [value for value in requirement.values if value not in known]
+        wrong = [value for value in unknown if not placeholder(value)]
         if wrong:
             yield Finding(
                 f"`{requirement.key}` is never `{wrong[0]}`",

@@ -33,20 +33,22 @@ def unknown_instance_type(pool: NodePool, world: World) -> Iterator[Finding]:
             {key: node.kubernetes.io/instance-type, operator: In, values: [p4d.24xlarge]}]}}
     """
     for name in pool.instance_types or ():
-        if known := sizes_of(name, world.catalog):
+        known = sizes_of(name, world.catalog)
+        if known:
             yield Finding(
                 f"there is no instance type `{name}`",
                 place(pool, INSTANCE_TYPE, name),
                 help=f"the family has {listed(known)}",
             )
-    if pool.instance_types is None and (name := not_there(pool, world.catalog)):
+    missing = not_there(pool, world.catalog) if pool.instance_types is None else ""
+    if missing:
         size = next(
             index
             for index, requirement in enumerate(pool.requirements)
             if requirement.key.endswith("/instance-size")
         )
         yield Finding(
-            f"there is no instance type `{name}`",
+            f"there is no instance type `{missing}`",
             pool.where("requirements") / size,
-            help=f"the family has {listed(sizes_of(name, world.catalog))}",
+            help=f"the family has {listed(sizes_of(missing, world.catalog))}",
         )

@@ -35,7 +35,8 @@ def unknown_node_group_instance_type(
         managedNodeGroups: [{name: gpu, instanceType: p4d.24xlarge, nodeRepairConfig: {enabled: true}}]
     """
     for name in group.instance_types:
-        if known := sizes_of(name, world.catalog):
+        known = sizes_of(name, world.catalog)
+        if known:
             yield Finding(
                 f"there is no instance type `{name}`",
                 group.where_type(name),

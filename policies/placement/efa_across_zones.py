@@ -28,16 +28,16 @@ def efa_across_zones(pool: NodePool, world: World) -> Iterator[Finding]:
         jobs: [{name: llama, nodes: 1}]
     """
     zones = pool.zones
-    if zones is None or len({zone[:-1] for zone in zones}) != 1 or len(zones) < 2:
-        return  # zones of several Regions are reported as such
+    if zones is None or len(zones) < 2 or len({zone[:-1] for zone in zones}) != 1:
+        return  # PLC002 reports zones of several Regions
     node_class, works = world.node_class(pool), world.works_on(pool)
-    talking = [work for work in works if work.gang and work.efa and work.spread(pool)]
-    if talking or (node_class is not None and node_class.efa and not works):
-        why = (
-            f"job `{talking[0].name}` talks over EFA between its {talking[0].nodes} nodes"
-            if talking
-            else ("its nodes have EFA interfaces")
-        )
+    gangs = [work for work in works if work.gang and work.efa and work.spread(pool)]
+    unused = node_class is not None and node_class.efa and not works
+    if gangs or unused:
+        why = "its nodes have EFA interfaces"
+        if gangs:
+            job = gangs[0]
+            why = f"job `{job.name}` talks over EFA between its {job.nodes} nodes"
         yield Finding(
             f"pool `{pool.name}` has EFA and spans {len(zones)} Availability Zones",
             pool.where("zones"),

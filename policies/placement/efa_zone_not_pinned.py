@@ -54,21 +54,15 @@ def efa_zone_not_pinned(work: Work, world: World) -> Iterator[Finding]:
         spec:
           template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2b]}]}}
     """
-    flavors = (
-        [world.plan.flavor(quotas.flavor) for quotas in work.queue.flavors()]
-        if work.queue
-        else []
-    )
-    if not (work.gang and work.efa and work.pod is not None) or any(
-        flavor is None for flavor in flavors
-    ):
+    if not work.gang or not work.efa or work.pod is None:
+        return
+    quotas = work.queue.flavors() if work.queue else ()
+    if any(world.plan.flavor(quota.flavor) is None for quota in quotas):
         return
     for pool in work.pools:
-        if (
-            pool.zones is None
-            and work.spread(pool)
-            and not _pinned(pool, world.node_class(pool))
-        ):
+        if pool.zones is not None or not work.spread(pool):
+            continue
+        if not _pinned(pool, world.node_class(pool)):
             yield Finding(
                 f"pool `{pool.name}` pins no zone, and job `{work.name}` talks over EFA between {work.nodes} nodes",
                 pool.where("zones"),
@@ -82,21 +76,18 @@ def efa_zone_not_pinned(work: Work, world: World) -> Iterator[Finding]:
 def _split(work: Work, world: World) -> Iterator[Finding]:
     """A job that needs pools of several zones at once."""
     for choice in work.choices:
-        room = (
-            rooms(work, choice, world)
-            if all(work.spread(pool) for pool in choice.pools)
-            else None
-        )
-        if room is None or not all(
-            pool.zones and len(pool.zones) == 1 for pool in choice.pools
-        ):
+        if not all(work.spread(pool) for pool in choice.pools):
+            return
+        room = rooms(work, choice, world)
+        if room is None:
             return
         by_zone: Counter[str] = Counter()
         for pool in choice.pools:
-            by_zone[(pool.zones or ("",))[0]] += room.get(pool.name, 0)
-        if max(by_zone.values()) >= (work.nodes or 0) or sum(by_zone.values()) < (
-            work.nodes or 0
-        ):
+            if pool.zones is None or len(pool.zones) != 1:
+                return
+            by_zone[pool.zones[0]] += room.get(pool.name, 0)
+        nodes = work.nodes or 0
+        if max(by_zone.values()) >= nodes or sum(by_zone.values()) < nodes:
             return
     if work.choices:
         last = work.choices[0].pools[-1]

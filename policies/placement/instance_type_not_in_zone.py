@@ -38,23 +38,17 @@ def instance_type_not_in_zone(pool: NodePool, world: World) -> Iterator[Finding]
             {key: node.kubernetes.io/instance-type, operator: In, values: [p4d.24xlarge]},
             {key: topology.kubernetes.io/zone, operator: In, values: [us-west-2a]}]}}
     """
-    if world.plan.closed:
-        return  # RES008 reports it, and knows the account
-    if not_offered(pool, world):
-        zones, types = pool.zones or (), world.types(pool)
-        where = sorted(
-            {
-                zone
-                for instance in types
-                for zone in instance.zones.get(zones[0][:-1], ())
-            }
-        )
-        yield Finding(
-            f"`{types[0].name}` is not offered in {listed(zones)}",
-            pool.where("zones"),
-            help=_elsewhere(world, types[0], where),
-            severity=_severity(world, zones[0][:-1], where),
-        )
+    if world.plan.closed or not not_offered(pool, world):
+        return  # of specs RES008 reports it, and knows the account
+    zones, types = pool.zones or (), world.types(pool)
+    region = zones[0][:-1]
+    offered = {zone for instance in types for zone in instance.zones.get(region, ())}
+    yield Finding(
+        f"`{types[0].name}` is not offered in {listed(zones)}",
+        pool.where("zones"),
+        help=_elsewhere(world, types[0], sorted(offered)),
+        severity=_severity(world, region, sorted(offered)),
+    )
 
 
 def _severity(world: World, region: str, where: list[str]) -> Severity | None:
@@ -68,7 +62,7 @@ def _elsewhere(world: World, instance: InstanceType, where: list[str]) -> str:
     region = where[0][:-1]
     if world.catalog.knows_names(region):
         return f"it is offered in {listed(where)}"
-    ids = listed(sorted(world.catalog.zone_ids.get(each, each) for each in where))
+    ids = listed(sorted(world.catalog.zone_ids.get(zone, zone) for zone in where))
     return (
         f"it is offered in {ids}, and names of zones differ by account: "
         f"`trainyard catalog refresh --region {region}` asks EC2 in yours; give the file with `--catalog`"

@@ -44,11 +44,9 @@ def node_group_zone_without_subnet(cluster: Cluster, world: World) -> Iterator[F
     """
     region = world.catalog.regions.get(cluster.region, ())
     network = cluster.network
-    has = (
-        network.zones or ()
-        if not network.subnets
-        else tuple(subnet.zone for subnet in network.subnets)
-    )
+    zones = network.zones or ()
+    if network.subnets:
+        zones = tuple(subnet.zone for subnet in network.subnets)
     for zone, at in _zones(network):
         if region and zone[:-1] in world.catalog.regions and zone not in region:
             yield Finding(
@@ -57,13 +55,10 @@ def node_group_zone_without_subnet(cluster: Cluster, world: World) -> Iterator[F
                 help=f"write one of {listed(region)}",
             )
             return
-    known = has if has and all(each in region for each in has) else region
-    for group in cluster.node_groups:
-        wrong = [
-            zone
-            for zone in group.zones
-            if known and zone not in known and not placeholder(zone)
-        ]
+    known = zones if zones and set(zones) <= set(region) else region
+    for group in cluster.node_groups if known else ():
+        missing = [zone for zone in group.zones if zone not in known]
+        wrong = [zone for zone in missing if not placeholder(zone)]
         if wrong:
             yield Finding(
                 f"node group `{group.name}` is in `{wrong[0]}`, where cluster `{cluster.name}` has no subnet",

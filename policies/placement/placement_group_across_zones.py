@@ -27,17 +27,15 @@ def placement_group_across_zones(pool: NodePool, world: World) -> Iterator[Findi
         jobs: [{name: llama, nodes: 1}]
     """
     node_class, zones = world.node_class(pool), pool.zones or ()
-    if (
-        node_class is None
-        or not node_class.placement_group
-        or len(zones) < 2
-        or node_class.efa
-    ):
+    if node_class is None or not node_class.placement_group or len(zones) < 2:
+        return
+    if node_class.efa:
         return  # for nodes with EFA, PLC003 reports the same, and their group is derived
-    made = world.plan.bootstrap.placement_groups if world.plan.bootstrap else ()
-    groups = {each.name: each.strategy for each in made}
+    bootstrap = world.plan.bootstrap
+    created = bootstrap.placement_groups if bootstrap else ()
+    strategies = {group.name: group.strategy for group in created}
     # A group that somebody else makes is of unknown strategy; partition and spread groups may span zones.
-    if groups.get(node_class.placement_group) == "cluster":
+    if strategies.get(node_class.placement_group) == "cluster":
         yield Finding(
             f"pool `{pool.name}` has {len(zones)} zones and cluster placement group `{node_class.placement_group}`",
             node_class.where("placement_group"),

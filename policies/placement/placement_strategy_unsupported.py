@@ -27,23 +27,15 @@ def placement_strategy_unsupported(pool: NodePool, world: World) -> Iterator[Fin
     node_class, bootstrap = world.node_class(pool), world.plan.bootstrap
     if node_class is None or bootstrap is None:
         return
-    group = next(
-        (
-            group
-            for group in bootstrap.placement_groups
-            if group.name == node_class.placement_group
-        ),
-        None,
-    )
-    for instance in world.types(pool) if group else ():
+    strategies = {group.name: group.strategy for group in bootstrap.placement_groups}
+    strategy = strategies.get(node_class.placement_group or "")
+    for instance in world.types(pool) if strategy else ():
         supported = instance.placement_strategies
-        if (
-            group
-            and "placement_strategies" not in instance.unknown
-            and group.strategy not in supported
-        ):
+        if "placement_strategies" in instance.unknown:
+            continue
+        if strategy not in supported:
             yield Finding(
-                f"`{instance.name}` does not take placement strategy `{group.strategy}`",
+                f"`{instance.name}` does not take placement strategy `{strategy}`",
                 node_class.where("placement_group"),
                 help=f"write one of {listed(supported)}" if supported else "remove it",
             )

@@ -48,23 +48,19 @@ def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
             has = dict.fromkeys(
                 value for pool in pools for value in pool.values(key) or ()
             )
+            values = listed(has, " or ")
             yield Finding(
                 f"{work.title} selects `{key}: {wanted}`, which no node of pool {names} has",
                 work.where_selected(key),
                 label="its pods stay Pending",
-                help=f"write {listed(has, ' or ')}"
-                if has
-                else "add the label to the pool",
+                help=f"write {values}" if has else "add the label to the pool",
             )
 
 
 def _flavor_is_lost(work: Work, world: World, key: str) -> bool:
     """Whether a flavor of the job's queue wants the same label and no pool has it, which is reported for the flavor."""
-    flavors = (
-        [world.plan.flavor(quotas.flavor) for quotas in work.queue.flavors()]
-        if work.queue
-        else []
-    )
+    queued = work.queue.flavors() if work.queue else ()
+    flavors = [world.plan.flavor(quotas.flavor) for quotas in queued]
     return any(
         flavor is not None
         and flavor.node_labels.get(key) == work.selector[key]
@@ -79,6 +75,5 @@ def _reached(work: Work, world: World) -> tuple[NodePool, ...]:
     if named is not None:
         return (named,)
     choices = find_choices(world, {}, work.queue, work.asks, None)
-    return tuple(
-        {pool.name: pool for choice in choices for pool in choice.pools}.values()
-    )
+    pools = {pool.name: pool for choice in choices for pool in choice.pools}
+    return tuple(pools.values())

@@ -59,10 +59,12 @@ def zones_named(plan: Plan) -> Iterator[tuple[str, Route]]:
     for pool in plan.node_pools:
         yield from ((zone, place(pool, ZONE, zone)) for zone in pool.zones or ())
     for flavor in plan.flavors:
-        if (zone := flavor.node_labels.get(ZONE)) is not None:
+        zone = flavor.node_labels.get(ZONE)
+        if zone is not None:
             yield zone, flavor.where("node_labels") / ZONE
     pods = [replicated.pod for runtime in plan.runtimes for replicated in runtime.jobs]
     pods += [patch.pod for job in plan.jobs for patch in job.patches]
     for pod in pods:
-        if (zone := pod.node_selector.get(ZONE)) is not None:
+        zone = pod.node_selector.get(ZONE)
+        if zone is not None:
             yield zone, pod.where("node_selector") / ZONE

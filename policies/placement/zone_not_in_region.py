@@ -35,9 +35,9 @@ def zone_not_in_region(pool: NodePool, world: World) -> Iterator[Finding]:
     if world.plan.closed:
         return  # RES004 reports it, and knows the account
     zones = pool.zones or ()
-    home = world.region or next(
-        (zone[:-1] for zone in zones if zone[:-1] in world.catalog.regions), None
-    )
+    regions = [zone[:-1] for zone in zones]
+    known_regions = (name for name in regions if name in world.catalog.regions)
+    home = world.region or next(known_regions, None)
     for zone in zones:
         region = zone[:-1]
         known = world.catalog.regions.get(region)
