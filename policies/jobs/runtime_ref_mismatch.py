@@ -38,9 +38,9 @@ def runtime_ref_mismatch(work: Work, world: World) -> Iterator[Finding]:
     if not named or (job.runtime_kind, "") in named:
         return  # a TrainingRuntime that does not say its namespace may be in any
     kind, namespace = named[0]
-    if namespace and job.queue and work.queue is None:
-        if world.plan.local_queue(namespace, job.queue):
-            return  # the job is in another namespace than its queue: QUE018 reports it
+    queue = world.plan.local_queue(namespace, job.queue) if namespace else None
+    if queue is not None and work.queue is None:
+        return  # the job is in another namespace than its queue: QUE018 reports it
     where = f" in namespace `{namespace}`" if namespace else ""
     right = f"make the runtime in namespace `{job.namespace}`, or a ClusterTrainingRuntime of it"
     if kind != job.runtime_kind and namespace in ("", job.namespace):

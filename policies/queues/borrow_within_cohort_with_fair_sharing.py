@@ -34,11 +34,8 @@ def borrow_within_cohort_with_fair_sharing(
         spec: {preemption: {reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority}}}
     """
     manager = world.plan.queue_manager
-    if (
-        queue.preemption.borrow_within_cohort != "Never"
-        and manager is not None
-        and manager.fair_sharing
-    ):
+    fair = manager is not None and manager.fair_sharing
+    if fair and queue.preemption.borrow_within_cohort != "Never":
         yield Finding(
             f"queue `{queue.name}` borrows by priority, and fair sharing is on",
             queue.where("preemption") / "borrowWithinCohort",

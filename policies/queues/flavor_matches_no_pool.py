@@ -35,34 +35,17 @@ def flavor_matches_no_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
     if not flavor.node_labels or not whole(world) or world.pools_of(flavor):
         return
     rest = {key: wanted for key, wanted in flavor.node_labels.items() if key != ZONE}
-    if (
-        any(
-            world.may_match(pool, rest) and not_offered(pool, world)
-            for pool in world.pools
-        )
-        and rest
-    ):
-        return  # reported as a zone of the pool that does not have the type
+    reached = [pool for pool in world.pools if world.may_match(pool, rest)]
+    if rest and any(not_offered(pool, world) for pool in reached):
+        return  # PLC014 reports a zone of the pool that does not have the type
     for key, wanted in flavor.node_labels.items():
-        if not any(
-            world.has_label(pool, key, wanted) is not False for pool in world.pools
-        ):
-            names = [
-                pool.name
-                for pool in world.pools
-                if key != NODEPOOL_LABEL or not isinstance(pool, GroupPool)
-            ]
-            close = near(wanted, names) if key == NODEPOOL_LABEL else []
-            pools = f"the pools are {listed(names)}"
+        labels = [world.has_label(pool, key, wanted) for pool in world.pools]
+        if all(has is False for has in labels):
             yield Finding(
                 f"flavor `{flavor.name}` selects `{key}: {wanted}`, which no pool has",
                 flavor.where("node_labels") / key,
                 label="its pods stay Pending",
-                help=f"did you mean `{close[0]}`?"
-                if close
-                else pools
-                if key == NODEPOOL_LABEL
-                else f"add the label to a pool, or select by one that it has; {pools}",
+                help=_help(key, wanted, world),
             )
             return
     yield Finding(
@@ -71,3 +54,16 @@ def flavor_matches_no_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
         label="its pods stay Pending",
         help="select by `karpenter.sh/nodepool`",
     )
+
+
+def _help(key: str, wanted: str, world: World) -> str:
+    """What to select instead of a label that no pool has."""
+    if key != NODEPOOL_LABEL:
+        names = listed(pool.name for pool in world.pools)
+        return f"add the label to a pool, or select by one that it has; the pools are {names}"
+    pools = [pool for pool in world.pools if not isinstance(pool, GroupPool)]
+    names_of_pools = [pool.name for pool in pools]
+    close = near(wanted, names_of_pools)
+    if close:
+        return f"did you mean `{close[0]}`?"
+    return f"the pools are {listed(names_of_pools)}"

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.nodes import untolerated
+from compiler.plan.jobs import Resources
+from compiler.plan.nodes import Toleration, untolerated
 from compiler.policy.choices import giving, groups_of
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
@@ -31,27 +32,16 @@ def flavor_taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
           nodeTaints: [{key: team, value: a, effect: NoSchedule}]
           tolerations: [{key: team, operator: Exists}]
     """
-    own = (
-        ((f"{work.title}", work.tolerations, work.asks),)
-        if work.tolerations is not None
-        else ()
-    )
-    others = (
-        (f"`{each.name}` of {work.title}", pod.tolerations, asks)
-        for each, pod, asks in work.others
-    )
-    for who, reach, asks in (*own, *others):
+    for who, reach, asks in _pods(work):
         for group in groups_of(work.queue, asks):
-            found = [
-                world.plan.flavor(each.flavor)
-                for each in giving(work.queue, group, asks)
-            ]
-            flavors = [each for each in found if each is not None]
+            quotas = giving(work.queue, group, asks)
+            named = [world.plan.flavor(entry.flavor) for entry in quotas]
+            flavors = [flavor for flavor in named if flavor is not None]
             left = [
                 untolerated(flavor.node_taints, (*reach, *flavor.tolerations))
                 for flavor in flavors
             ]
-            if flavors and len(flavors) == len(found) and all(left):
+            if flavors and len(flavors) == len(named) and all(left):
                 yield Finding(
                     f"{who} does not tolerate `{left[0][0]}` of flavor `{flavors[0].name}`",
                     flavors[0].where("node_taints"),
@@ -59,3 +49,11 @@ def flavor_taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
                     help="add the toleration to the runtime, or to `tolerations` of the flavor",
                 )
                 return
+
+
+def _pods(work: Work) -> Iterator[tuple[str, tuple[Toleration, ...], Resources]]:
+    """The pods of a job, by a title, with what they tolerate and ask for; without those that are unknown."""
+    if work.tolerations is not None:
+        yield work.title, work.tolerations, work.asks
+    for replicated, pod, asks in work.others:
+        yield f"`{replicated.name}` of {work.title}", pod.tolerations, asks

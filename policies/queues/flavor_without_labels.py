@@ -32,12 +32,9 @@ def flavor_without_labels(flavor: Flavor, world: World) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     # With a topology the API refuses it (verify).
-    if (
-        not flavor.node_labels
-        and flavor.topology is None
-        and len(world.pools) > 1
-        and any(_steers(queue, flavor) for queue in world.plan.cluster_queues)
-    ):
+    if flavor.node_labels or flavor.topology is not None or len(world.pools) < 2:
+        return
+    if any(_steers(queue, flavor) for queue in world.plan.cluster_queues):
         yield Finding(
             f"flavor `{flavor.name}` selects no nodes, and there are {len(world.pools)} pools",
             flavor.where("node_labels"),

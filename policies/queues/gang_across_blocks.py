@@ -15,7 +15,7 @@ def gang_across_blocks(flavor: Flavor, world: World) -> Iterator[Finding]:
     """Jobs cannot all be placed without one of them spanning two blocks of nodes.
 
     Nodes of one Capacity Block are close together, those of two are not (EC2 user guide, Capacity Blocks): a gang that
-    lies across two talks over the long way. With the reservation as the widest level of a Topology, Kueue keeps a gang
+    spans two talks over a slower path. With the reservation as the widest level of a Topology, Kueue keeps a gang
     inside one where it fits; a job that *prefers* a level is spread where it does not, one that *requires* it waits
     (kueue v0.19.2, topology aware scheduling).
 
@@ -67,16 +67,16 @@ def gang_across_blocks(flavor: Flavor, world: World) -> Iterator[Finding]:
     if placement(tuple(blocks.values()), sizes) is None:
         lost = rest[-1]
         yield Finding(
-            f"{_named(rest)} have no placement in blocks of {said} nodes: one lies across two",
+            f"{_named(rest)} have no placement in blocks of {said} nodes: one spans two",
             lost.where("nodes"),
-            label="it talks over the long way",
+            label="it talks over a slower path",
             help="change the nodes of a job, so that each block holds whole jobs",
         )
     elif not always_fit(tuple(blocks.values()), sizes):
         yield Finding(
             f"{_named(rest)} fit into blocks of {said} nodes, and not in every order",
             rest[0].where("nodes"),
-            label="one may lie across two blocks",
+            label="one may span two blocks",
             severity=Severity.NOTE,
             help="leave some nodes of a block free, or make a pool of each block",
         )
@@ -87,7 +87,7 @@ def _too_large(work: Work, largest: int) -> Finding:
     return Finding(
         f"job `{work.name}` has {work.nodes} nodes, and the largest block {largest}",
         work.where("nodes"),
-        label="it is never admitted" if required else "it lies across two blocks",
+        label="it is never admitted" if required else "it spans two blocks",
         help=f"lower the job to {largest} nodes, or take a larger block",
         severity=Severity.ERROR if required else None,
     )

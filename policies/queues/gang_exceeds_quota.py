@@ -45,16 +45,14 @@ def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
           {flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 16}]}]}]}
     """
     lack = queue_lack(work, world)
-    if (
-        lack is None
-        or work.queue is None
-        or over_node(work, world)
-        or over_pool(work, world)
-    ):
+    if lack is None or work.queue is None:
         return
+    if over_node(work, world) or over_pool(work, world):
+        return  # LIM001, LIM002 or LIM003 reports it
     quota, asked, most = lack
-    # a job that fits by its accelerators is not too large: the quota of something else is too small
+    # A job that fits by its accelerators is not too large: the quota of something else is too small.
     odd = work.accelerator is not None and quota.resource not in ACCELERATORS
+    lent = f"with all that cohort `{work.queue.cohort}` of these files lends it"
     together = work.queue.cohort is not None and not world.plan.closed
     yield Finding(
         f"job `{work.name}` asks for {asked} of `{quota.resource}`, and queue `{work.queue.name}` can admit at most "
@@ -62,7 +60,5 @@ def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
         quota.where("nominal") if odd else work.where("nodes"),
         label="it waits for ever",
         help="make the job smaller, or the quota larger",
-        notes=(f"with all that cohort `{work.queue.cohort}` of these files lends it",)
-        if together
-        else (),
+        notes=(lent,) if together else (),
     )

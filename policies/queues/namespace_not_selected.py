@@ -28,12 +28,11 @@ def namespace_not_selected(work: Work, world: World) -> Iterator[Finding]:
         spec: {namespaceSelector: {}}
     """
     queue, namespace, key = work.queue, work.job.namespace, turned_away(work, world)
+    by_label = f"select by the label `{key}` that it has"
     if queue is not None and key:
         yield Finding(
             f"queue `{queue.name}` takes no jobs from namespace `{namespace}`",
             queue.where("namespace_selector"),
             label=f"{work.title} is never admitted",
-            help=f"add `{namespace}`"
-            if key == NAMESPACE_NAME
-            else f"select by the label `{key}` that it has",
+            help=f"add `{namespace}`" if key == NAMESPACE_NAME else by_label,
         )

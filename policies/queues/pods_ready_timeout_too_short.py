@@ -38,11 +38,9 @@ def pods_ready_timeout_too_short(
         kueue: {waitForPodsReady: 5m}
     """
     ready, least = manager.pods_ready, world.param("minutes")
-    if ready is None or (
-        world.pools and not any(world.starts_empty(pool) for pool in world.pools)
-    ):
+    if ready is None or ready.seconds >= least * 60:
         return
-    if ready.seconds < least * 60:
+    if not world.pools or any(map(world.starts_empty, world.pools)):
         yield Finding(
             f"jobs whose pods are not ready within {ready} are evicted, and a node with its image takes {least}m",
             manager.where("pods_ready"),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compiler.plan import Quantity
 from compiler.plan.jobs import EFA
 from compiler.plan.nodes import NodePool
-from compiler.plan.queues import Flavor
+from compiler.plan.queues import ClusterQueue, Flavor, Quota
 from compiler.policy.fit import over_pool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -27,48 +27,28 @@ def quota_exceeds_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
         queues: [{name: research, quota: [{pool: gpu, nodes: 4}]}]
     """
     pools = world.pools_of(flavor)
-    if not any(
-        world.has_label(pool, *label)
-        for pool in pools
-        for label in flavor.node_labels.items()
-    ):
+    labels = flavor.node_labels.items()
+    if not any(world.has_label(pool, *label) for pool in pools for label in labels):
         return  # its nodes may come from elsewhere
-    promised = [
-        (queue, quota)
-        for queue in world.plan.cluster_queues
-        for group in queue.flavors()
-        if group.flavor == flavor.name
-        for quota in group.quotas
-    ]
+    promised = _quotas(flavor, world)
     for resource in dict.fromkeys(quota.resource for _, quota in promised):
         rooms = [_room(pool, resource, world) for pool in pools]
-        given = [
-            (queue, quota) for queue, quota in promised if quota.resource == resource
-        ]
-        part = (
-            _devices_of_node(pools, resource, world) * 1000
-        )  # what no job of whole nodes gets is reported by QUE006
-        total = sum(
-            quota.nominal.milli - quota.nominal.milli % part for _, quota in given
-        )
-        if any(room is None for room in rooms) or total <= sum(
-            room for room in rooms if room is not None
-        ):
+        known = [room for room in rooms if room is not None]
+        given = [pair for pair in promised if pair[1].resource == resource]
+        # QUE006 reports the part of a quota that no job of whole nodes can use.
+        part = _devices_of_node(pools, resource, world) * 1000
+        nominal = [quota.nominal.milli for _, quota in given]
+        total = sum(milli - milli % part for milli in nominal)
+        if len(known) < len(rooms) or total <= sum(known):
             continue
-        if any(
-            over_pool(work, world) for pool in pools for work in world.works_on(pool)
-        ):
-            continue  # reported as the gang that its pool has no room for
-        if (
-            resource == EFA
-            and not any(rooms)
-            and any(work.efa for pool in pools for work in world.works_on(pool))
-        ):
-            continue  # reported as EFA that the job asks for and no node has
-        most = Quantity(sum(room for room in rooms if room is not None))
-        queue, quota = next(
-            (pair for pair in given if pair[1].nominal > most), given[-1]
-        )
+        works = [work for pool in pools for work in world.works_on(pool)]
+        if any(over_pool(work, world) for work in works):
+            continue  # LIM003 reports the gang that its pool has no room for
+        if resource == EFA and not any(known) and any(work.efa for work in works):
+            continue  # EFA002 reports EFA that a job asks for and no node has
+        most = Quantity(sum(known))
+        over = (pair for pair in given if pair[1].nominal > most)
+        queue, quota = next(over, given[-1])
         alone = f"queue `{queue.name}` promises {quota.nominal}"
         among = f"queues promise {Quantity(total)}" if len(given) > 1 else alone
         yield Finding(
@@ -77,6 +57,17 @@ def quota_exceeds_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
             help="lower the quota, or raise the limit of the pool",
         )
         return  # the other resources of the same nodes say the same
+
+
+def _quotas(flavor: Flavor, world: World) -> list[tuple[ClusterQueue, Quota]]:
+    """The quotas of a flavor, each with its queue."""
+    return [
+        (queue, quota)
+        for queue in world.plan.cluster_queues
+        for group in queue.flavors()
+        if group.flavor == flavor.name
+        for quota in group.quotas
+    ]
 
 
 def _devices_of_node(pools: list[NodePool], resource: str, world: World) -> int:
@@ -92,17 +83,17 @@ def _devices_of_node(pools: list[NodePool], resource: str, world: World) -> int:
 def _room(pool: NodePool, resource: str, world: World) -> int | None:
     """Thousandths of a resource that a pool may have; ``None`` is unknown. Only devices are counted: what pods can
     get of CPU and memory is less than a node's, by an amount that quotas leave out or not."""
-    found = []
+    amounts = []
     for instance in world.types(pool):
         nodes = world.most_nodes(pool, instance)
         if nodes is None:
             return None
         if resource == instance.accelerator_resource:
-            found.append(nodes * instance.accelerators * 1000)
+            amounts.append(nodes * instance.accelerators * 1000)
         elif resource == EFA and "efa_interfaces" not in instance.unknown:
-            found.append(nodes * world.efa_of(pool, instance) * 1000)
+            amounts.append(nodes * world.efa_of(pool, instance) * 1000)
         elif resource == "cpu" and not instance.accelerators:
-            found.append(nodes * instance.vcpus * 1000)
+            amounts.append(nodes * instance.vcpus * 1000)
         else:
             return None
-    return max(found) if found else None
+    return max(amounts, default=None)

@@ -30,18 +30,16 @@ def quota_of_partial_nodes(queue: ClusterQueue, world: World) -> Iterator[Findin
     """
     for group in queue.flavors():
         flavor = world.plan.flavor(group.flavor)
-        types = {
-            t.name: t
-            for pool in (world.pools_of(flavor) if flavor else ())
-            for t in world.types(pool)
-        }
+        pools = world.pools_of(flavor) if flavor else []
+        types = [instance for pool in pools for instance in world.types(pool)]
         for quota in group.quotas:
             sizes = {
                 instance.accelerators
-                for instance in types.values()
+                for instance in types
                 if instance.accelerator_resource == quota.resource
             }
-            if len(sizes) == 1 and quota.nominal.value % (size := next(iter(sizes))):
+            size = sizes.pop() if len(sizes) == 1 else 1
+            if quota.nominal.value % size:
                 low = quota.nominal.value // size * size
                 yield Finding(
                     f"queue `{queue.name}` has {quota.nominal} of `{quota.resource}`, and nodes have {size} each",

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan.jobs import MISSPELT
+from compiler.plan.queues import QueueManager
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.policy.world import World
@@ -37,47 +38,41 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     queue, manager = work.queue, world.plan.queue_manager
-    if (
-        queue is None
-        or not queue.groups
-        or (manager is not None and manager.ignore_undeclared)
-    ):
+    if queue is None or not queue.groups:
         return
-    prefixes = (
-        (*manager.excluded_prefixes, *manager.transformed)
-        if manager is not None
-        else ()
-    )
-    covered = queue.covered | {
-        MISSPELT[resource] for resource in queue.covered if resource in MISSPELT
-    }  # reported by EFA004
-    asks = {
-        **work.asks,
-        **{
-            name: amount
-            for _, _, beside in work.others
-            for name, amount in beside.items()
-        },
-    }
+    if manager is not None and manager.ignore_undeclared:
+        return
+    # EFA004 reports misspelled names.
+    covered = {MISSPELT.get(name, name) for name in queue.covered} | queue.covered
     lacking = [
         name
-        for name, asked in asks.items()
-        if asked
-        and name not in covered
-        and name not in MISSPELT
-        and not (prefixes and name.startswith(prefixes))
-        and not (manager is None and _summed(name, covered))
+        for name in _asked(work)
+        if name not in covered and not _excluded(name, covered, manager)
     ]
     if lacking:
         names = listed(lacking, " and ")
+        single = len(queue.groups) == 1
         yield Finding(
             f"{work.title} asks for {names}, which queue `{queue.name}` does not cover",
-            queue.groups[0].where("covered")
-            if len(queue.groups) == 1
-            else queue.where("groups"),
+            queue.groups[0].where("covered") if single else queue.where("groups"),
             label="the job is never admitted",
             help=f"add {names} to `coveredResources`, with a quota in each flavor",
         )
+
+
+def _asked(work: Work) -> list[str]:
+    """The resources that any pod of a job asks for, except misspelled names."""
+    amounts = dict(work.asks)
+    for _, _, asks in work.others:
+        amounts.update(asks)
+    return [name for name, asked in amounts.items() if asked and name not in MISSPELT]
+
+
+def _excluded(name: str, covered: Iterable[str], manager: QueueManager | None) -> bool:
+    """Whether Kueue's configuration takes a resource out of quota, or may do so where it is unknown."""
+    if manager is None:
+        return _summed(name, covered)
+    return name.startswith((*manager.excluded_prefixes, *manager.transformed))
 
 
 def _summed(name: str, covered: Iterable[str]) -> bool:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import placeholder
+from compiler.plan.queues import Flavor
 from compiler.policy.choices import groups_of, told_by_flavor, whole
 from compiler.policy.fit import turned_away
 from compiler.policy.rule import Finding, rule
@@ -43,33 +44,18 @@ def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
         key: value for key, value in work.selector.items() if not placeholder(value)
     }
     for group in groups_of(queue, work.asks) if selector else ():
-        found = [world.plan.flavor(quotas.flavor) for quotas in group.flavors]
-        flavors = [each for each in found if each is not None]
+        named = [world.plan.flavor(quotas.flavor) for quotas in group.flavors]
+        flavors = [flavor for flavor in named if flavor is not None]
         keys = {key for flavor in flavors for key in flavor.node_labels} & set(selector)
-        if (
-            not keys
-            or len(flavors) < len(found)
-            or not all(told_by_flavor(work, world, key) for key in keys)
-        ):
+        if not keys or len(flavors) < len(named):
             continue
-        if (
-            not (all if whole(world) else any)(
-                world.pools_of(flavor) for flavor in flavors
-            )
-            and world.pools
-        ):
-            continue  # reported for the flavors
-        if not any(
-            all(flavor.node_labels.get(key) == selector[key] for key in keys)
-            for flavor in flavors
-        ):
-            key = min(
-                key
-                for key in keys
-                if not all(
-                    flavor.node_labels.get(key) == selector[key] for flavor in flavors
-                )
-            )
+        if not all(told_by_flavor(work, world, key) for key in keys):
+            continue
+        if _without_pools(flavors, world):
+            continue  # QUE002 reports the flavors
+        unlike = [_unlike(flavor, selector, keys) for flavor in flavors]
+        if all(unlike):
+            key = min(set().union(*unlike))
             has = ", ".join(
                 f"`{flavor.name}` has `{flavor.node_labels.get(key, 'none')}`"
                 for flavor in flavors
@@ -81,3 +67,15 @@ def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
                 help=f"leave `{key}` to the flavor, or send the job to another queue",
             )
             return
+
+
+def _without_pools(flavors: list[Flavor], world: World) -> bool:
+    """Whether flavors lack pools: one of them in a whole set, or all of them in a part of one."""
+    reached = [bool(world.pools_of(flavor)) for flavor in flavors]
+    enough = all(reached) if whole(world) else any(reached)
+    return bool(world.pools) and not enough
+
+
+def _unlike(flavor: Flavor, selector: dict[str, str], keys: set[str]) -> set[str]:
+    """The labels, of some keys, for which a flavor has another value than a node selector."""
+    return {key for key in keys if flavor.node_labels.get(key) != selector[key]}

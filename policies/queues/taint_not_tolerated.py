@@ -33,9 +33,8 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     trainer = work.runtime.trainer() if work.runtime else None
     # What a patch drops of the runtime's tolerations is reported by RUN005.
     own = (*work.tolerations, *(trainer.pod.tolerations if trainer else ()))
-    if work.queue is not None and any(
-        world.plan.flavor(quotas.flavor) is None for quotas in work.queue.flavors()
-    ):
+    quotas = work.queue.flavors() if work.queue else ()
+    if any(world.plan.flavor(entry.flavor) is None for entry in quotas):
         return
     for choice in work.choices:
         if _passed_over(choice, own):
@@ -48,14 +47,15 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
             key = taints[0].partition("=")[0].partition(":")[0]
             if key in MISSPELT or work.may_ask(key):
                 return  # reported as the name of no device; or EKS tolerates it for the device that is asked for
-            name = f"flavor `{choice.flavor.name}`" if choice.flavor else ""
-            by = f" ({name})" if name else ""
+            by, other = "", ""
+            if choice.flavor:
+                name = f"flavor `{choice.flavor.name}`"
+                by, other = f" ({name})", f", or to {name}"
             yield Finding(
                 f"{work.title} does not tolerate `{taints[0]}` of pool `{choice.pools[0].name}`{by}",
                 work.where_tolerated,
                 label="its pods stay Pending",
-                help="add the toleration to the runtime"
-                + (f", or to {name}" if name else ""),
+                help=f"add the toleration to the runtime{other}",
             )
             return
     yield from _others(work, world)
@@ -64,19 +64,16 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
 def _others(work: Work, world: World) -> Iterator[Finding]:
     """Pods beside those of the trainer, which get a flavor of the queue too: an initializer asks for no device whose
     taint EKS would tolerate for it."""
-    for each, pod, asks in work.others if work.queue else ():
+    for replicated, pod, asks in work.others if work.queue else ():
+        possible = find_choices(world, pod.node_selector, work.queue, asks, None)
         choices = [
-            choice
-            for choice in find_choices(world, pod.node_selector, work.queue, asks, None)
-            if not _passed_over(choice, pod.tolerations)
+            choice for choice in possible if not _passed_over(choice, pod.tolerations)
         ]
         taints = [_taint(pod, choice, asks, world) for choice in choices]
-        flavors = [
-            flavor for group in groups_of(work.queue, asks) for flavor in group.flavors
-        ]
-        if taints and all(taints) and len(choices) >= len(flavors):
+        flavors = sum(len(group.flavors) for group in groups_of(work.queue, asks))
+        if taints and all(taints) and len(choices) >= flavors:
             yield Finding(
-                f"`{each.name}` of {work.title} does not tolerate `{taints[0]}` of pool "
+                f"`{replicated.name}` of {work.title} does not tolerate `{taints[0]}` of pool "
                 f"`{choices[0].pools[0].name}`",
                 pod.where("tolerations"),
                 label="its pod stays Pending",
@@ -97,9 +94,12 @@ def _taint(pod: Pod, choice: Choice, asks: Resources, world: World) -> str:
     """A taint that keeps a pod off every node that a flavor sends it to for certain, or nothing."""
     labels = choice.flavor.node_labels if choice.flavor else {}
     reach = (*pod.tolerations, *choice.tolerations)
-    found = [
-        keeping_away(pool, reach, asks)
+    certain = [
+        pool
         for pool in choice.pools
         if any(world.has_label(pool, *label) for label in labels.items())
     ]
-    return found[0] if len(found) == len(choice.pools) and all(found) else ""
+    taints = [keeping_away(pool, reach, asks) for pool in certain]
+    if len(certain) < len(choice.pools) or not all(taints):
+        return ""
+    return taints[0]

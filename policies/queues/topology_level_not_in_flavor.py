@@ -30,50 +30,42 @@ def topology_level_not_in_flavor(work: Work, world: World) -> Iterator[Finding]:
     """
     if work.pod is None or work.queue is None:
         return
-    notes = work.pod.annotations
-    level = next((notes[each] for each in _ASKED if each in notes), None)
+    annotations = work.pod.annotations
+    key = next((name for name in _ANNOTATIONS if name in annotations), None)
+    if key is None:
+        return
+    level = annotations[key]
     flavors = [
-        world.plan.flavor(flavor.flavor)
+        world.plan.flavor(quotas.flavor)
         for group in groups_of(work.queue, work.asks)
-        for flavor in group.flavors
+        for quotas in group.flavors
     ]
     topologies = {topology.name: topology.levels for topology in world.plan.topologies}
-    if (
-        level is None
-        or not flavors
-        or any(
-            flavor is None
-            or (
-                flavor.topology is not None
-                and level in topologies.get(flavor.topology, (level,))
-            )
-            for flavor in flavors
-        )
+    named: set[str] = set()
+    for flavor in flavors:
+        if flavor is None:
+            return
+        named.add(flavor.topology or "")
+    # A topology that is not in the set may have any level; a flavor without one has none.
+    if not named or any(
+        level in topologies.get(name, (level,)) for name in named - {""}
     ):
         return
-    named = {flavor.topology or "" for flavor in flavors if flavor is not None}
-    known = dict.fromkeys(
-        key for name in sorted(named) for key in topologies.get(name, ())
-    )
-    at = next(
-        (
-            patch.pod.where("annotations")
-            for patch in work.job.patches
-            if level in patch.pod.annotations.values()
-        ),
-        work.pod.where("annotations"),
-    )
+    levels = [value for name in sorted(named) for value in topologies.get(name, ())]
+    known = dict.fromkeys(levels)
+    pods = [patch.pod for patch in work.job.patches]
+    patched = (pod for pod in pods if level in pod.annotations.values())
+    at = next(patched, work.pod).where("annotations")
+    without = "give the flavor a `topologyName`, or remove the annotation"
     yield Finding(
         f"{work.title} asks for topology `{level}`, and no flavor of queue `{work.queue.name}` has that level",
-        at / next(each for each in _ASKED if each in notes),
+        at / key,
         label="the job is never admitted",
-        help=f"write one of {listed(known)}"
-        if known
-        else "give the flavor a `topologyName`, or remove the annotation",
+        help=f"write one of {listed(known)}" if known else without,
     )
 
 
-_ASKED = (
+_ANNOTATIONS = (
     "kueue.x-k8s.io/podset-required-topology",
     "kueue.x-k8s.io/podset-preferred-topology",
 )

@@ -30,12 +30,11 @@ def trainjob_integration_disabled(
         waitForPodsReady: {timeout: 30m}
         integrations: {frameworks: [batch/job, trainer.kubeflow.org/trainjob]}
     """
+    frameworks = manager.frameworks
+    if not frameworks or "trainer.kubeflow.org/trainjob" in frameworks:
+        return
     queued = next((job for job in world.plan.jobs if job.queue), None)
-    if (
-        manager.frameworks
-        and queued is not None
-        and "trainer.kubeflow.org/trainjob" not in manager.frameworks
-    ):
+    if queued is not None:
         yield Finding(
             f"Kueue does not manage TrainJobs, and `{queued.name}` has queue `{queued.queue}`",
             manager.where("frameworks"),

@@ -25,9 +25,8 @@ def failure_policy_missing(runtime: Runtime, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if runtime.max_restarts is None and any(
-        work.gang for work in world.works_of(runtime)
-    ):
+    gang = any(work.gang for work in world.works_of(runtime))
+    if gang and runtime.max_restarts is None:
         yield Finding(
             f"runtime `{runtime.name}` has no failure policy",
             runtime.where("max_restarts"),

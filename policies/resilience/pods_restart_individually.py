@@ -31,21 +31,19 @@ def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Findin
     if job is None or meant or not any(work.gang for work in world.works_of(runtime)):
         return
     if job.backoff_limit != 0:
-        said = (
-            "no `backoffLimit`, which is 6"
-            if job.backoff_limit is None
-            else f"`backoffLimit` {job.backoff_limit}"
-        )
+        given = f"`backoffLimit` {job.backoff_limit}"
+        if job.backoff_limit is None:
+            given = "no `backoffLimit`, which is 6"
         yield Finding(
-            f"job `{job.name}` of runtime `{runtime.name}` has {said}",
+            f"job `{job.name}` of runtime `{runtime.name}` has {given}",
             job.where("backoff_limit"),
             label="pods restart individually",
             help="write `backoffLimit: 0`",
         )
     elif job.pod.restart_policy != "Never":
-        said = job.pod.restart_policy or "OnFailure, by default"
+        policy = job.pod.restart_policy or "OnFailure, by default"
         yield Finding(
-            f"pods of runtime `{runtime.name}` restart in place: `restartPolicy` {said}",
+            f"pods of runtime `{runtime.name}` restart in place: `restartPolicy` {policy}",
             job.pod.where("restart_policy"),
             label="pods restart individually",
             help="write `restartPolicy: Never`",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.catalog import InstanceType
 from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 
@@ -24,13 +25,7 @@ def accelerators_exceed_node(work: Work) -> Iterator[Finding]:
     if asked is None or not work.types:
         return
     resource, count = asked
-    has, name = max(
-        (
-            instance.accelerators * (instance.accelerator_resource == resource),
-            instance.name,
-        )
-        for instance in work.types
-    )
+    has, name = max(_devices(instance, resource) for instance in work.types)
     if count > has:
         yield Finding(
             f"{work.title} asks for {count} of `{resource}` a node, and `{name}` has {has}",
@@ -38,3 +33,9 @@ def accelerators_exceed_node(work: Work) -> Iterator[Finding]:
             label="its pods stay Pending",
             help=f"ask for {has}" if has else "take a pool that has the device",
         )
+
+
+def _devices(instance: InstanceType, resource: str) -> tuple[int, str]:
+    """How many devices of a resource an instance type has, and its name."""
+    fits = instance.accelerator_resource == resource
+    return instance.accelerators if fits else 0, instance.name

@@ -24,20 +24,11 @@ def accelerators_not_requested(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, nodes: 1}]
     """
-    if (
-        not work.complete
-        or not work.job.trainer
-        or not work.types
-        or work.accelerator is not None
-    ):
+    if not work.complete or not work.job.trainer:
         return
-    shared = (
-        "nvidia.com/",
-        "aws.amazon.com/",
-    )  # parts of a device, or devices by another name of their plugin
-    if any(
-        resource in MISSPELT or resource.startswith(shared) for resource in work.asks
-    ):
+    if work.accelerator is not None or not work.types:
+        return
+    if any(name in MISSPELT or name.startswith(_SHARED) for name in work.asks):
         return
     if all(instance.accelerator_resource for instance in work.types):
         instance = work.types[0]
@@ -46,3 +37,7 @@ def accelerators_not_requested(work: Work) -> Iterator[Finding]:
             work.where("limits"),
             help=f"ask for `{instance.accelerator_resource}`, or take a pool without accelerators",
         )
+
+
+# Domains of parts of a device, and of devices by another name of their plugin.
+_SHARED = ("nvidia.com/", "aws.amazon.com/")

@@ -29,10 +29,10 @@ def cpu_or_memory_request_missing(work: Work) -> Iterator[Finding]:
     """
     if not work.complete or work.accelerator is None:
         return
-    missing = [each for each in ("cpu", "memory") if each not in work.asks]
+    missing = [f"no `{name}`" for name in ("cpu", "memory") if name not in work.asks]
     if missing:
         yield Finding(
-            f"{work.title} asks for {' and '.join(f'no `{each}`' for each in missing)}",
+            f"{work.title} asks for {' and '.join(missing)}",
             work.where("limits"),
             label="the first to be evicted",
             help="ask for what a node has, less the system's part",

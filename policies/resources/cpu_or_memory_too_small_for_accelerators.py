@@ -42,10 +42,11 @@ def cpu_or_memory_too_small_for_accelerators(work: Work) -> Iterator[Finding]:
     for resource, (least, words, text) in _LEAST.items():
         limit = work.job.limits.get(resource) or work.main.limits.get(resource)
         if limit is not None and limit < least * count:
+            enough = text if count == 1 else least * count
             yield Finding(
                 f"{work.title} may use {limit} of `{resource}` a node, which has {count} of its accelerators",
                 work.place(resource),
                 label=f"less than {words} each",
                 severity=Severity.ERROR if limit < least else None,
-                help=f"write at least `{text if count == 1 else least * count}`, or leave it out to have it derived",
+                help=f"write at least `{enough}`, or leave it out to have it derived",
             )

@@ -35,12 +35,13 @@ def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
     ]
     for asker in askers:
         yield from _asked(asker)
-    for group in (group for queue in plan.cluster_queues for group in queue.groups):
+    groups = [group for queue in plan.cluster_queues for group in queue.groups]
+    for group in groups:
         for index, name in enumerate(group.covered):
             yield from _judge(name, group.where("covered") / index)
+    patched = [patch.pod for job in plan.jobs for patch in job.patches]
     tolerating: list[tuple[tuple[Taint | Toleration, ...], Route]] = [
-        (pod.tolerations, pod.where("tolerations"))
-        for pod in (*pods, *(patch.pod for job in plan.jobs for patch in job.patches))
+        (pod.tolerations, pod.where("tolerations")) for pod in (*pods, *patched)
     ]
     tolerating += [(pool.taints, pool.where("taints")) for pool in plan.node_pools]
     tolerating += [
@@ -49,10 +50,10 @@ def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
     tolerating += [
         (flavor.tolerations, flavor.where("tolerations")) for flavor in plan.flavors
     ]
-    for several, at in tolerating:
-        for index, each in enumerate(several):
-            if not each.key.isalpha():
-                yield from _judge(each.key, at / index / "key")
+    for entries, at in tolerating:
+        for index, entry in enumerate(entries):
+            if not entry.key.isalpha():
+                yield from _judge(entry.key, at / index / "key")
 
 
 def _asked(node: TrainJob | Container) -> Iterator[Finding]:

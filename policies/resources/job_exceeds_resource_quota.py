@@ -34,28 +34,20 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
         if quota.namespace != work.job.namespace or quota.scoped:
             continue
         for resource, asked in work.asks.items():
-            key = next(
-                (
-                    each
-                    for each in (f"requests.{resource}", resource)
-                    if each in quota.hard
-                ),
-                "",
-            )
-            hard = quota.hard.get(key)
-            # One mistake is reported once: other rules report what does not fit a node, a pool or a queue.
-            if (
-                hard is not None
-                and asked * work.nodes > hard
-                and not (
-                    over_node(work, world)
-                    or over_pool(work, world)
-                    or queue_lack(work, world)
-                )
-            ):
+            requests = f"requests.{resource}"
+            key = requests if requests in quota.hard else resource
+            hard, total = quota.hard.get(key), asked * work.nodes
+            if hard is not None and total > hard and not _too_large(work, world):
                 yield Finding(
-                    f"job `{work.name}` asks for {asked * work.nodes} of `{resource}`, and namespace "
+                    f"job `{work.name}` asks for {total} of `{resource}`, and namespace "
                     f"`{quota.namespace}` may have {hard}",
                     quota.where("hard") / key,
                     help="raise the quota, or make the job smaller",
                 )
+
+
+def _too_large(work: Work, world: World) -> bool:
+    """Whether a job does not fit a node, a pool or a queue either, which other rules report."""
+    if over_node(work, world) or over_pool(work, world):
+        return True
+    return queue_lack(work, world) is not None

@@ -36,25 +36,25 @@ def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
         for name, limit in source.limits.items()
         if source.requests.get(name, limit) != limit
     }
-    if (
-        work.complete and work.accelerator and not work.boundless_memory
-    ):  # LIM013 reports those
+    # LIM013 reports a /dev/shm without a bound.
+    if work.complete and work.accelerator and not work.boundless_memory:
         unlike |= {
             name: (source.requests[name], "has no limit of it")
             for name in ("cpu", "memory")
             if name in source.requests and name not in source.limits
         }
     if unlike:
-        each = " and ".join(
-            f"{request} of `{name}` and {said}"
-            for name, (request, said) in unlike.items()
+        differences = " and ".join(
+            f"{request} of `{name}` and {limit}"
+            for name, (request, limit) in unlike.items()
         )
         place = (work.job if work.job.requests else source).where("requests")
+        refused = not set(unlike) <= set(_PLAIN)
         yield Finding(
-            f"job `{work.name}` requests {each}",
+            f"job `{work.name}` requests {differences}",
             place if len(unlike) > 1 else place / next(iter(unlike)),
             help=f"make requests and limits of {listed(unlike, ' and ')} the same",
-            severity=None if all(name in _PLAIN for name in unlike) else Severity.ERROR,
+            severity=Severity.ERROR if refused else None,
         )
 
 

@@ -18,8 +18,8 @@ def node_overlay_exceeds_huge_pages(
 ) -> Iterator[Finding]:
     """A NodeOverlay promises more huge pages than its nodes have.
 
-    Karpenter believes the overlay, launches a node for a pod that asks for as much, the kubelet turns the pod away, and
-    Karpenter launches the next one (karpenter.sh/v1alpha1 NodeOverlay, v1.14.1). A node with EFA has (110 × vCPU + 1)
+    Karpenter trusts the overlay and launches a node for a pod that asks for as much; the kubelet rejects the pod, and
+    Karpenter launches the next node (karpenter.sh/v1alpha1 NodeOverlay, v1.14.1). A node with EFA has (110 × vCPU + 1)
     pages of 2 MiB, 21122Mi on p4d.24xlarge and 3522Mi on p5.4xlarge; why is in EFA009.
 
     ## Fails
@@ -59,12 +59,11 @@ def node_overlay_exceeds_huge_pages(
 
 def _pools(overlay: NodeOverlay, world: World) -> list[NodePool]:
     """The pools that an overlay is for, where it says them by name and by nothing else."""
-    if not overlay.requirements or any(
-        requirement.key != NODEPOOL_LABEL for requirement in overlay.requirements
-    ):
+    requirements = overlay.requirements
+    if {requirement.key for requirement in requirements} != {NODEPOOL_LABEL}:
         return []
     return [
         pool
         for pool in world.plan.node_pools
-        if all(admits(requirement, pool.name) for requirement in overlay.requirements)
+        if all(admits(requirement, pool.name) for requirement in requirements)
     ]

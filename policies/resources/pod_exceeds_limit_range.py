@@ -43,9 +43,9 @@ def pod_exceeds_limit_range(work: Work, world: World) -> Iterator[Finding]:
         metadata: {name: small, namespace: team-b}
         spec: {limits: [{type: Container, max: {nvidia.com/gpu: 1}}]}
     """
-    for manifest in (
-        world.limit_ranges.get(work.job.namespace, ()) if work.main is not None else ()
-    ):
+    if work.main is None:
+        return
+    for manifest in world.limit_ranges.get(work.job.namespace, ()):
         yield from _over(work, manifest)
 
 
@@ -55,7 +55,9 @@ def _over(work: Work, limits: Manifest) -> Iterator[Finding]:
     for index, item in enumerate(items if isinstance(items, list) else ()):
         asked, what = _asked(work, value(item, "type"))
         most = value(item, "max")
-        for resource, text in (most if isinstance(most, dict) else {}).items():
+        if not isinstance(most, dict):
+            continue
+        for resource, text in most.items():
             bound = _quantity(text)
             if bound is not None and resource in asked and asked[resource] > bound:
                 yield Finding(
@@ -84,11 +86,9 @@ def _asked(work: Work, kind: object) -> tuple[Resources, str]:
 
 
 def _quantity(text: object) -> Quantity | None:
+    if isinstance(text, bool) or not isinstance(text, str | int):
+        return None
     try:
-        return (
-            Quantity.parse(text)
-            if isinstance(text, str | int) and not isinstance(text, bool)
-            else None
-        )
+        return Quantity.parse(text)
     except ValueError:
         return None

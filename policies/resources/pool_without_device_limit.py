@@ -35,16 +35,12 @@ def pool_without_device_limit(pool: NodePool, world: World) -> Iterator[Finding]
     )
     if bounded or pool.unread or not world.accelerated(pool):
         return
-    resources = {
-        instance.accelerator_resource for instance in world.types(pool)
-    } or set(ACCELERATORS)
+    types = world.types(pool)
+    offered = {instance.accelerator_resource or "" for instance in types} - {""}
+    resources = offered if types else set(ACCELERATORS)
     if "nodes" not in pool.limits and not resources & set(pool.limits):
         has = listed(pool.limits) or "none"
-        name = (
-            GPU
-            if GPU in resources
-            else min((resource for resource in resources if resource), default=GPU)
-        )
+        name = GPU if GPU in resources else min(resources, default=GPU)
         yield Finding(
             f"pool `{pool.name}` has no limit in `{name}`: it has {has}",
             pool.where("limits"),

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
+from typing import NamedTuple
 
 from compiler.plan import Quantity
 from compiler.plan.jobs import HUGEPAGES
@@ -29,58 +31,69 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, resources: {memory: 1000Gi, cpu: 90}}]
     """
-    asked_devices = work.accelerator[1] if work.accelerator else 0
-    if not work.types or asked_devices > max(
-        instance.accelerators for instance in work.types
-    ):
-        return  # what was asked for the devices of another type is reported as that
+    if not work.types:
+        return
+    devices = work.accelerator[1] if work.accelerator else 0
+    if devices > max(instance.accelerators for instance in work.types):
+        return  # LIM001 reports a request that was written for another type
+    over = [room for room in _rooms(work, world) if _exceeded(work, room)]
+    # In third-party manifests the type may be what is wrong, and then both are one fault.
+    reported = over if world.plan.closed else over[:1]
+    more = tuple(
+        f"and for {work.asks[room.resource]} of `{room.resource}`, of which there is {room.text}"
+        for room in over[len(reported) :]
+    )
+    for room in reported:
+        asked = work.asks[room.resource]
+        yield Finding(
+            f"{work.title} asks for {asked} of `{room.resource}` a node, and pods can get {room.text} of "
+            f"`{room.type}`",
+            work.place(room.resource),
+            label="its pods stay Pending",
+            help=_limit(work, world, room.resource, room.text),
+            notes=(*more, *room.steps),
+        )
+
+
+class _Room(NamedTuple):
+    """The most of a resource that pods can get on a node: as people write it, the amount, how it comes about, and the
+    instance type."""
+
+    resource: str
+    text: str
+    amount: Quantity
+    steps: tuple[str, ...]
+    type: str
+
+
+def _rooms(work: Work, world: World) -> tuple[_Room, _Room]:
+    """The most CPU and the most memory among the nodes that a job may get."""
+    pages = HUGEPAGES in work.asks
     rooms = [
-        (*node_room(*offer, world, huge_pages=HUGEPAGES in work.asks), offer[1].name)
+        (*node_room(*offer, world, huge_pages=pages), offer[1].name)
         for offer in work.offers
     ]
-    cpu, memory = (
-        max(rooms, key=lambda each: each[0]),
-        max(rooms, key=lambda each: each[1]),
+    cpu, _, cpu_steps, cpu_type = max(rooms, key=itemgetter(0))
+    _, memory, memory_steps, memory_type = max(rooms, key=itemgetter(1))
+    return (
+        _Room("cpu", f"{cpu}m", Quantity(cpu), cpu_steps, cpu_type),
+        _Room(
+            "memory", _rounded(memory), Quantity.mib(memory), memory_steps, memory_type
+        ),
     )
-    over = [
-        each
-        for each in (
-            ("cpu", f"{cpu[0]}m", Quantity(cpu[0]), cpu[2], cpu[3]),
-            (
-                "memory",
-                _rounded(memory[1]),
-                Quantity.mib(memory[1]),
-                memory[2],
-                memory[3],
-            ),
-        )
-        if (asked := work.asks.get(each[0])) is not None and asked > each[2]
-    ]
-    # In third-party manifests the type may be what is wrong, and then both are one fault.
-    told = over if world.plan.closed else over[:1]
-    for resource, text, _, steps, name in told:
-        more = tuple(
-            f"and for {work.asks[each[0]]} of `{each[0]}`, of which there is {each[1]}"
-            for each in over[len(told) :]
-        )
-        yield Finding(
-            f"{work.title} asks for {work.asks[resource]} of `{resource}` a node, and pods can get {text} of "
-            f"`{name}`",
-            work.place(resource),
-            label="its pods stay Pending",
-            help=_limit(work, world, resource, text),
-            notes=(*more, *steps),
-        )
+
+
+def _exceeded(work: Work, room: _Room) -> bool:
+    asked = work.asks.get(room.resource)
+    return asked is not None and asked > room.amount
 
 
 def _limit(work: Work, world: World, resource: str, text: str) -> str:
     """The most that a job can ask for, where all is known that runs on the nodes."""
-    pools = [
-        world.plan.shares.get(pool.labels.get(POOL_LABEL, pool.name))
-        for pool in work.pools
-    ]
-    most = [pool[resource] for pool in pools if pool is not None]
-    if most and len(most) == len(pools):
+    names = [pool.labels.get(POOL_LABEL, pool.name) for pool in work.pools]
+    shares = [world.plan.shares.get(name) for name in names]
+    most = [share[resource] for share in shares if share is not None]
+    if most and len(most) == len(shares):
         return f"ask for at most {max(most)}"
     return f"ask for at most {text}, less what the DaemonSets of the cluster take"
 

@@ -31,28 +31,21 @@ def shared_memory_default(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, sharedMemory: 16Gi}]
     """
-    if (
-        work.main is None
-        or work.pod is None
-        or work.accelerator is None
-        or work.accelerator[1] < 2
-    ):
+    if work.main is None or work.pod is None:
         return
-    if "host_ipc" not in work.unread and all(
-        mount.path.rstrip("/") != "/dev/shm" for mount in work.main.mounts
-    ):
+    if work.accelerator is None or work.accelerator[1] < 2:
+        return
+    paths = [mount.path.rstrip("/") for mount in work.main.mounts]
+    if "/dev/shm" not in paths and "host_ipc" not in work.unread:
         yield Finding(
             f"{work.title} has {work.accelerator[1]} devices a node and 64Mi of /dev/shm",
             work.main.where("mounts"),
             help="mount an `emptyDir` of `medium: Memory` at `/dev/shm`",
         )
     volume = work.shared_memory
-    if (
-        volume is not None
-        and volume.medium == "Memory"
-        and volume.size is not None
-        and volume.size <= _DEFAULT
-    ):
+    if volume is None or volume.medium != "Memory" or volume.size is None:
+        return
+    if volume.size <= _DEFAULT:
         yield Finding(
             f"{work.title} has {work.accelerator[1]} devices a node and {volume.size} of /dev/shm",
             work.pod.where("volumes")

@@ -21,19 +21,12 @@ def shared_memory_exceeds_limit(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, sharedMemory: 64Gi, resources: {memory: 1000Gi}}]
     """
-    limit, volume = (
-        work.main.limits.get("memory") if work.main else None,
-        work.shared_memory,
-    )
-    if (
-        work.pod is None
-        or limit is None
-        or volume is None
-        or volume.medium != "Memory"
-        or volume.size is None
-    ):
+    if work.pod is None or work.main is None:
         return
-    if volume.size >= limit:
+    limit, volume = work.main.limits.get("memory"), work.shared_memory
+    if volume is None or volume.medium != "Memory" or volume.size is None:
+        return
+    if limit is not None and volume.size >= limit:
         yield Finding(
             f"/dev/shm of job `{work.name}` is {volume.size}, its memory limit {limit}",
             work.pod.where("volumes")

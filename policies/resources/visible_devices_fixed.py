@@ -29,11 +29,9 @@ def visible_devices_fixed(work: Work) -> Iterator[Finding]:
         "NEURON_RT_VISIBLE_CORES",
     ):
         given = work.env.get(name)
-        if (
-            given is not None
-            and work.accelerator
-            and given.count(",") + 1 < work.accelerator[1]
-        ):
+        if given is None or work.accelerator is None:
+            continue
+        if given.count(",") + 1 < work.accelerator[1]:
             yield Finding(
                 f"`{name}` is set in {work.title}",
                 work.where_env(name),

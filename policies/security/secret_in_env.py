@@ -8,9 +8,8 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.work import Work
 from compiler.source import Route
 
-_SHORTEST = (
-    16  # characters of a token; shorter values of `--token` are names and numbers
-)
+# Characters of a token; shorter values of `--token` are names and numbers.
+_SHORTEST = 16
 
 
 @rule("RUN024", pods=True)
@@ -44,7 +43,8 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
                 work.where_env(name),
                 help="put it into a Secret, and write `valueFrom: {secretKeyRef: {name: …, key: …}}`",
             )
-    if what := _in_command(work):
+    what = _in_command(work)
+    if what:
         yield Finding(
             f"the command of {work.title} has {what} in git",
             _place(work),
@@ -58,12 +58,9 @@ def _in_command(work: Work) -> str:
         for what in forms(word):
             return what
     for name, value in options(work.words):
-        if (
-            value is not None
-            and len(value) >= _SHORTEST
-            and "$" not in value
-            and _credential(name)
-        ):
+        if value is None or len(value) < _SHORTEST or "$" in value:
+            continue
+        if _credential(name):
             return f"the value of `--{name}`"
     return ""
 
@@ -74,10 +71,7 @@ def _credential(name: str) -> bool:
 
 def _place(work: Work) -> Route:
     """The command or the arguments, whichever has words in the job."""
-    node = (
-        work.job
-        if work.job.command or work.job.args or work.main is None
-        else work.main
-    )
-    found = any(forms(word) for word in node.args)
-    return node.where("args" if found else "command")
+    own = work.job.command or work.job.args
+    node = work.job if own or work.main is None else work.main
+    token = any(forms(word) for word in node.args)
+    return node.where("args" if token else "command")

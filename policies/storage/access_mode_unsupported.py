@@ -52,29 +52,26 @@ def access_mode_unsupported(manifest: Manifest, world: World) -> Iterator[Findin
     """
     spec = value(manifest.body, "spec")
     modes = value(spec, "accessModes")
-    local = str(value(spec, "csi", "volumeHandle")).startswith(
-        "local-ebs://"
-    )  # a disk of each node (EBS CSI 1.64)
+    # A disk of each node (EBS CSI 1.64).
+    local = str(value(spec, "csi", "volumeHandle")).startswith("local-ebs://")
     if local or value(spec, "volumeMode") == "Block" or not isinstance(modes, list):
         return
     if manifest.ref.kind == "PersistentVolume":
-        driver, modes = (
-            str(value(spec, "csi", "driver")),
-            modes[:1],
-        )  # the kubelet mounts by the first
+        driver = str(value(spec, "csi", "driver"))
+        modes = modes[:1]  # the kubelet mounts by the first
     else:
         claim = world.storage.claim(manifest.ref.namespace, manifest.ref.name)
         if claim is None or claim.volume:
             return  # reported at the volume
         driver = world.storage.driver(claim)
+    disk = "write `ReadWriteOnce`, or take a file system of many nodes"
+    file_system = "write `ReadWriteMany`, and `readOnly: true` where it is mounted"
     offered = _OFFERED.get(driver, modes)
     for index, mode in enumerate(modes):
         if mode not in offered:
             yield Finding(
-                f"`{driver}` has no access `{mode}`",
+                f"`{driver}` does not support access mode `{mode}`",
                 Route((manifest.id, "spec", "accessModes", index)),
-                help="write `ReadWriteOnce`, or take a file system of many nodes"
-                if driver == EBS
-                else "write `ReadWriteMany`, and `readOnly: true` where it is mounted",
+                help=disk if driver == EBS else file_system,
             )
             return

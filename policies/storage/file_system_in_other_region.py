@@ -45,17 +45,17 @@ def file_system_in_other_region(
             volumeHandle: fs-0a1b2c3d4e5f60718
             volumeAttributes: {dnsname: fs-0a1b2c3d4e5f60718.fsx.us-west-2.amazonaws.com, mountname: abcdefgh}
     """
-    found = (
-        _REGION.search(volume.attributes.get("dnsname", ""))
-        if volume.driver == FSX
-        else None
-    )
-    zones = {zone[:-1] for pool in world.pools for zone in pool.zones or ()}
+    host = _REGION.search(volume.attributes.get("dnsname", ""))
+    if volume.driver != FSX or host is None:
+        return
     known = world.catalog.regions.keys()
-    homes = {each for each in (world.region,) if each in known} or (zones & known)
-    if found is not None and homes and found[1] in known and found[1] not in homes:
+    homes = {zone[:-1] for pool in world.pools for zone in pool.zones or ()} & known
+    if world.region in known:
+        homes = {world.region}
+    region = host[1]
+    if homes and region in known and region not in homes:
         yield Finding(
-            f"volume `{volume.name}` is in region `{found[1]}`, and the nodes are in `{min(homes)}`",
+            f"volume `{volume.name}` is in region `{region}`, and the nodes are in `{min(homes)}`",
             volume.where("attributes"),
             help=f"write the DNS name of a file system in `{min(homes)}`",
         )

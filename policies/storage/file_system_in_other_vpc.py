@@ -42,12 +42,9 @@ def file_system_in_other_vpc(
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
     """
     cluster = world.plan.cluster
-    if (
-        cluster is None
-        or not world.plan.closed
-        or cluster.network.vpc is not None
-        or volume.driver != FSX
-    ):
+    if cluster is None or not world.plan.closed or volume.driver != FSX:
+        return
+    if cluster.network.vpc is not None:
         return
     host = volume.attributes.get("dnsname", "")
     if host.startswith("fs-"):

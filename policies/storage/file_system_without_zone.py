@@ -51,13 +51,11 @@ def file_system_without_zone(work: Work, world: World) -> Iterator[Finding]:
           version: "2.15"}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
     """
+    if work.gang and work.efa:
+        return  # PLC003 and PLC004 report EFA across zones
     zones = {zone for pool in work.pools for zone in pool.zones or ()}
-    if (
-        len(zones) < 2
-        or not all(pool.zones for pool in work.pools)
-        or (work.gang and work.efa)
-    ):
-        return  # EFA across zones is reported as such
+    if len(zones) < 2 or not all(pool.zones for pool in work.pools):
+        return
     for volume in world.storage.volumes(work.job.namespace, work.claims):
         if volume.driver == FSX and volume.zone is None and "zone" not in volume.unread:
             yield Finding(

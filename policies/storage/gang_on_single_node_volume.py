@@ -71,15 +71,13 @@ def gang_on_single_node_volume(work: Work, world: World) -> Iterator[Finding]:
         claim = world.storage.claim(work.job.namespace, name)
         if claim is None or not claim.access_modes:
             continue
-        alone = set(claim.access_modes) == {ONE_POD}
-        disk = world.storage.driver(claim) == EBS and set(claim.access_modes) <= {
-            ONE_NODE,
-            ONE_POD,
-        }
+        modes = set(claim.access_modes)
+        alone = modes == {ONE_POD}
+        disk = world.storage.driver(claim) == EBS and modes <= {ONE_NODE, ONE_POD}
         if alone or (disk and _on_several_nodes(work, world)):
+            one = "pod" if alone else "node"
             yield Finding(
-                f"{work.title} has {work.nodes} nodes, and one {'pod' if alone else 'node'} can have claim "
-                f"`{claim.name}`",
+                f"{work.title} has {work.nodes} nodes, and one {one} can have claim `{claim.name}`",
                 claim.where("access_modes"),
                 label="the other pods wait for it",
                 help="mount a file system of many nodes, like FSx for Lustre with `ReadWriteMany`",
@@ -88,8 +86,7 @@ def gang_on_single_node_volume(work: Work, world: World) -> Iterator[Finding]:
 
 def _on_several_nodes(work: Work, world: World) -> bool:
     """Whether no node that the job may get holds all of its pods."""
+    if work.nodes is None or not work.offers:
+        return False
     held = [pods_of_node(work, pool, instance, world) for pool, instance in work.offers]
-    return bool(held) and all(
-        each is not None and work.nodes is not None and each < work.nodes
-        for each in held
-    )
+    return all(pods is not None and pods < work.nodes for pods in held)

@@ -38,11 +38,9 @@ def lustre_version_not_mountable(
           size: 4800Gi, version: "2.15"}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
     """
-    if (
-        volume.driver != FSX
-        or not _first(volume, world)
-        or not any(map(world.amazon_linux_2023, world.pools))
-    ):
+    if volume.driver != FSX or not _first(volume, world):
+        return
+    if not any(map(world.amazon_linux_2023, world.pools)):
         return
     system = _file_system(volume)
     if volume.lustre is None and world.plan.closed:
@@ -66,19 +64,15 @@ def lustre_version_not_mountable(
 def _file_system(volume: PersistentVolume) -> str:
     """The id of the file system: from its name, or, where it is mounted by address, from the handle."""
     for text in (volume.attributes.get("dnsname", ""), volume.handle or ""):
-        if found := re.match(r"fs-[0-9a-f]+", text):
-            return found[0]
+        name = re.match(r"fs-[0-9a-f]+", text)
+        if name:
+            return name[0]
     return volume.handle or volume.name
 
 
 def _first(volume: PersistentVolume, world: World) -> bool:
     """Whether it is the first volume of its file system: each namespace has one."""
     name = volume.attributes.get("dnsname")
-    return (
-        next(
-            volume
-            for volume in world.plan.volumes
-            if volume.attributes.get("dnsname") == name
-        )
-        is volume
-    )
+    volumes = world.plan.volumes
+    same = (other for other in volumes if other.attributes.get("dnsname") == name)
+    return next(same) is volume

@@ -46,24 +46,16 @@ def storage_class_lustre_version_unsupported(
     if manifest.body.get("provisioner") != FSX:
         return
     given = mapping(manifest.body, "parameters")
-    version, deployment = (
-        str(given.get("fileSystemTypeVersion", "")),
-        str(given.get("deploymentType", "SCRATCH_1")),
-    )
-    nodes = [world.amazon_linux_2023(pool) for pool in world.pools]
-    if (
-        version not in ("", "2.10")
-        or placeholder(deployment)
-        or (nodes and not any(each is True for each in nodes))
-    ):
+    version = str(given.get("fileSystemTypeVersion", ""))
+    deployment = str(given.get("deploymentType", "SCRATCH_1"))
+    if version not in ("", "2.10") or placeholder(deployment):
         return
     if version == "" and deployment == "PERSISTENT_2":
         return
-    said = (
-        "Lustre `2.10`"
-        if version
-        else "no `fileSystemTypeVersion`, which means Lustre 2.10"
-    )
+    if world.pools and not any(map(world.amazon_linux_2023, world.pools)):
+        return
+    default = "no `fileSystemTypeVersion`, which means Lustre 2.10"
+    said = "Lustre `2.10`" if version else default
     at = Route((manifest.id, "parameters"))
     yield Finding(
         f"storage class `{manifest.ref.name}` makes file systems of {said}, and AL2023 nodes cannot mount them",
