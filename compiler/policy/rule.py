@@ -39,25 +39,25 @@ def malformed(finding: object) -> str:
     """What is wrong with a finding that a rule yielded; empty for a sound one. Rules may be anybody's."""
     if not isinstance(finding, Finding):
         return f"it yields {_shown(finding)}, not a `Finding`"
-    if wrong := next(
-        (name for name in _TEXTS if not isinstance(getattr(finding, name), str)), ""
-    ):
-        return (
-            f"`{wrong}` of its finding is {_shown(getattr(finding, wrong))}, not text"
-        )
+    for name in _TEXTS:
+        text = getattr(finding, name)
+        if not isinstance(text, str):
+            return f"`{name}` of its finding is {_shown(text)}, not text"
     if not finding.message.strip():
         return "its finding has no message"
     if not isinstance(finding.at, Route):
         return f"`at` of its finding is {_shown(finding.at)}, not a `Route`"
-    if not isinstance(finding.notes, tuple) or not all(
-        isinstance(each, str) for each in finding.notes
-    ):
+    if not _is_texts(finding.notes):
         return "`notes` of its finding is not a tuple of texts"
     if finding.severity is not None and not isinstance(finding.severity, Severity):
         return (
             f"`severity` of its finding is {_shown(finding.severity)}, not a `Severity`"
         )
     return ""
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(text, str) for text in value)
 
 
 def _shown(value: object) -> str:
@@ -174,9 +174,8 @@ def _subject(function: Callable[..., Any]) -> type:
     name = function.__code__.co_varnames[0]
     annotation: Any = function.__annotations__.get(name)
     if isinstance(annotation, str):
-        annotation = function.__globals__.get(annotation) or get_type_hints(
-            function
-        ).get(name)
+        annotation = function.__globals__.get(annotation)
+        annotation = annotation or get_type_hints(function).get(name)
     if not isinstance(annotation, type):
         raise TypeError(
             f"the first parameter of `{function.__name__}` has no class as annotation"
@@ -191,14 +190,10 @@ def examples(doc: str, section: str) -> tuple[str, ...]:
     """The indented blocks of a section of a docstring, each to its next blank line."""
     import textwrap  # never in a run
 
-    parts = _SECTION.split(
-        textwrap.dedent(doc if doc.startswith("\n") else f"{_indent(doc)}{doc}")
-    )
-    bodies = [
-        text
-        for name, text in zip(parts[1::2], parts[2::2], strict=True)
-        if name == section
-    ]
+    indent = "" if doc.startswith("\n") else _indent(doc)
+    parts = _SECTION.split(textwrap.dedent(f"{indent}{doc}"))
+    sections = zip(parts[1::2], parts[2::2], strict=True)
+    bodies = [text for name, text in sections if name == section]
     blocks: list[list[str]] = [[]]
     for line in "\n".join(bodies).splitlines():
         if line.startswith("    "):
