@@ -1,4 +1,4 @@
-"""Every built-in rule finds what its page shows, alone, and leaves alone what its page lets pass."""
+"""Every built-in rule finds what its page shows, alone, and finds nothing in what its page accepts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_passes(rule: Rule, index: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", WHOLE], ids=["a stranger's set", "our own output"]
+    "text", ["", WHOLE], ids=["third-party manifests", "our own output"]
 )
 def test_without_fault(text: str) -> None:
     assert findings_for(text) == []

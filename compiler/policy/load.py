@@ -13,7 +13,7 @@ from types import ModuleType
 
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
-from compiler.policy.rule import Rule, is_code
+from compiler.policy.rule import Rule, is_code, is_texts
 from compiler.source import SourceFile, Span
 from compiler.source.read import is_yaml, read
 
@@ -60,19 +60,19 @@ def load_rules(
     that cannot be loaded is a diagnostic at its line, and the other rules are loaded all the same.
     """
     base = builtin if builtin is not None else builtin_folder()
-    loaded, faults = _builtin(base)
-    found = list(faults)
+    loaded, unloaded = _builtin(base)
+    faults = list(unloaded)
     rules = {rule.code: rule for rule in loaded if rule.area in BUILTIN_AREAS}
     own = [rule for rule in loaded if rule.area not in BUILTIN_AREAS]
     if folder is not None and folder.is_dir():
-        own += _own(folder, base, found)
+        own += _own(folder, base, faults)
     for rule in own:
         refusal = _refusal(rule, rules)
         if refusal is not None:
-            found.append(refusal)
+            faults.append(refusal)
         else:
             rules[rule.code] = rule
-    return tuple(rules[code] for code in sorted(rules)), found
+    return tuple(rules[code] for code in sorted(rules)), faults
 
 
 def is_builtin(rule: Rule) -> bool:
@@ -83,15 +83,15 @@ def is_builtin(rule: Rule) -> bool:
     return file.relative_to(folder).parts[0] in BUILTIN
 
 
-def _own(folder: Path, base: Path, found: list[Diagnostic]) -> Iterator[Rule]:
-    """The rules of an adopter's folder, without unchanged copies of built-in ones; faults go to ``found``."""
+def _own(folder: Path, base: Path, faults: list[Diagnostic]) -> Iterator[Rule]:
+    """The rules of an adopter's folder, without unchanged copies of built-in ones; faults are added to ``faults``."""
     shared = folder.resolve() == base.resolve()
     for path in _files(folder, BUILTIN if shared else ()):
         if not path.is_file():
             # A pipe, a device, a link to nowhere: to open it could wait for ever.
-            found += read(path)[1]
+            faults += read(path)[1]
         elif not _is_copy(path, folder, base):
-            yield from _load(path, found)
+            yield from _load(path, faults)
 
 
 def _is_copy(path: Path, folder: Path, base: Path) -> bool:
@@ -103,25 +103,18 @@ def _is_copy(path: Path, folder: Path, base: Path) -> bool:
 @cache
 def _builtin(base: Path) -> tuple[tuple[Rule, ...], tuple[Diagnostic, ...]]:
     """The rules of the built-in folders."""
-    found: list[Diagnostic] = []
-    rules = [
-        rule
-        for area in BUILTIN
-        for path in _files(base / area)
-        for rule in _load(path, found)
-    ]
-    return tuple(rules), tuple(found)
+    faults: list[Diagnostic] = []
+    files = [path for name in BUILTIN for path in _files(base / name)]
+    rules = [rule for path in files for rule in _load(path, faults)]
+    return tuple(rules), tuple(faults)
 
 
 def _files(folder: Path, without: tuple[str, ...] = ()) -> Iterator[Path]:
     for root, folders, names in os.walk(folder, onerror=_refuse):
         top = Path(root) == folder
         skipped = without if top else ()
-        folders[:] = sorted(
-            each
-            for each in folders
-            if not each.startswith((".", "_")) and each not in skipped
-        )
+        shown = [name for name in folders if not name.startswith((".", "_"))]
+        folders[:] = sorted(name for name in shown if name not in skipped)
         for name in sorted(names):
             if _is_rule(name) and not (top and name in SETTINGS):
                 yield Path(root, name)
@@ -151,49 +144,44 @@ def _rules_in(path: Path) -> list[Rule]:
     sys.modules[name] = module
     with quiet():
         exec(code, module.__dict__)  # type: ignore[arg-type]  # noqa: S102  # the point of the exercise
-    marked = (
-        getattr(each, "rule", None)
-        for each in list(vars(module).values())
-        if callable(each)
-    )
-    return [
-        each
-        for each in marked
-        if isinstance(each, Rule) and each.check.__module__ == name
-    ]
+    functions = [value for value in vars(module).values() if callable(value)]
+    marked = [getattr(function, "rule", None) for function in functions]
+    rules = [rule for rule in marked if isinstance(rule, Rule)]
+    return [rule for rule in rules if rule.check.__module__ == name]
 
 
-def _load(path: Path, found: list[Diagnostic]) -> Iterable[Rule]:
+def _load(path: Path, faults: list[Diagnostic]) -> Iterable[Rule]:
+    """The rules of a file; what keeps it from being loaded is added to ``faults``."""
     if path.suffix != ".py":
         from compiler.policy.schema_rule import load_schema_rules
 
-        return load_schema_rules(path, found)
+        return load_schema_rules(path, faults)
     try:
         rules = _rules_in(path)
-    except SyntaxError as fault:
-        found.append(
+    except SyntaxError as problem:
+        faults.append(
             error(
                 "POL010",
-                f"`{path}` is not Python: {fault.msg}",
-                span=line_of(path, fault.lineno or 1),
+                f"`{path}` is not Python: {problem.msg}",
+                span=line_of(path, problem.lineno or 1),
                 help="correct the line",
             )
         )
         return ()
-    except BaseException as fault:  # `sys.exit` too: it must not end the run
-        if isinstance(fault, KeyboardInterrupt):
+    except BaseException as problem:  # `sys.exit` too: it must not end the run
+        if isinstance(problem, KeyboardInterrupt):
             raise
-        found.append(
+        faults.append(
             error(
                 "POL010",
-                f"`{path}` cannot be loaded: {words(fault)}",
-                span=line_of(path, _failing_line(fault, path)),
+                f"`{path}` cannot be loaded: {words(problem)}",
+                span=line_of(path, _failing_line(problem, path)),
                 help="correct the line",
             )
         )
         return ()
     if not rules:
-        found.append(
+        faults.append(
             error(
                 "POL010",
                 f"`{path}` has no rule",
@@ -293,13 +281,9 @@ def _malformed(rule: Rule) -> str:
         return "`severity` is not a `Severity`, like `Severity.WARNING`"
     if not isinstance(rule.params, Mapping):
         return "`params` is not a mapping of names to defaults"
-    if not isinstance(rule.kinds, tuple) or not all(
-        isinstance(each, str) for each in rule.kinds
-    ):
+    if not is_texts(rule.kinds):
         return '`kinds` is not a tuple, like `("batch/Job",)`'
-    if not isinstance(rule.aliases, tuple) or not all(
-        isinstance(alias, str) for alias in rule.aliases
-    ):
+    if not is_texts(rule.aliases):
         return '`aliases` is not a tuple, like `("old-name",)`'
     if not isinstance(rule.enabled, bool):
         return "`enabled` is neither `True` nor `False`"
@@ -307,7 +291,7 @@ def _malformed(rule: Rule) -> str:
 
 
 def _without_objects(rule: Rule, span: Span) -> Diagnostic | None:
-    """The fault of a rule on a kind that there certainly is not: it finds nothing, and looks like one that passes."""
+    """The fault of a rule on a kind that certainly does not exist: it finds nothing, and looks like one that passes."""
     from compiler.verify.kinds import meant  # only for users' rules
 
     for kind in rule.kinds:
@@ -331,9 +315,8 @@ def _without_objects(rule: Rule, span: Span) -> Diagnostic | None:
     return None
 
 
-_ANY_VERSION = (
-    "v999"  # newer than all that are known, so that only group and kind are judged
-)
+# Newer than all that are known, so that only group and kind are judged.
+_ANY_VERSION = "v999"
 
 
 FIXED_AREAS = frozenset(

@@ -47,7 +47,7 @@ def malformed(finding: object) -> str:
         return "its finding has no message"
     if not isinstance(finding.at, Route):
         return f"`at` of its finding is {_shown(finding.at)}, not a `Route`"
-    if not _is_texts(finding.notes):
+    if not is_texts(finding.notes):
         return "`notes` of its finding is not a tuple of texts"
     if finding.severity is not None and not isinstance(finding.severity, Severity):
         return (
@@ -56,7 +56,8 @@ def malformed(finding: object) -> str:
     return ""
 
 
-def _is_texts(value: object) -> bool:
+def is_texts(value: object) -> bool:
+    """Whether a value is a tuple of texts."""
     return isinstance(value, tuple) and all(isinstance(text, str) for text in value)
 
 
