@@ -54,9 +54,10 @@ def gangs_of(flavor: Flavor, world: World) -> list[Work]:
 
 
 def _lands(work: Work, flavor: Flavor) -> bool:
-    flavors = [choice.flavor for choice in work.choices]
-    names = {landed.name if landed else None for landed in flavors}
-    return names == {flavor.name}
+    for choice in work.choices:
+        if choice.flavor is None or choice.flavor.name != flavor.name:
+            return False
+    return bool(work.choices)
 
 
 def countable(blocks: Sequence[int], gangs: Sequence[int]) -> bool:

@@ -15,8 +15,8 @@ def api_server_open(cluster: Cluster) -> Iterator[Finding]:
     """The whole internet reaches the Kubernetes API of a cluster.
 
     Without `publicAccessCIDRs`, EKS lets every address connect to a public endpoint (EKS user guide, cluster-endpoint).
-    Whoever has a stolen credential, or a fault of the API server to use, needs no network of yours. Silent where a file
-    says nothing of its endpoints: eksctl then makes a public one (0.230.0), but its owner may have closed it since.
+    Somebody with a stolen credential, or an exploit of the API server, then needs no access to your network. A file
+    that says nothing of its endpoints is not judged: eksctl makes a public one (0.230.0), which may be closed by now.
 
     ## Fails
 

@@ -27,8 +27,8 @@ def role_binding_to_everyone(manifest: Manifest) -> Iterator[Finding]:
     """A role binding gives rights to everybody.
 
     `system:unauthenticated` are requests without credentials, `system:authenticated` all others (Kubernetes, RBAC,
-    default roles). What a team may do, look into pods or run programs in them, anybody then may. Bindings of the
-    roles for discovery that Kubernetes has (`system:...`) are meant so.
+    default roles). Anybody then has the rights of the team: to read pods, or to run programs in them. Kubernetes
+    itself binds its roles for discovery (`system:...`) in this way; they are accepted.
 
     ## Fails
 
@@ -59,7 +59,7 @@ def role_binding_to_everyone(manifest: Manifest) -> Iterator[Finding]:
         name = str(subject.get("name", ""))
         if name in _EVERYBODY and subject.get("kind") in ("Group", "User"):
             yield Finding(
-                f"`{name}` gets rights by a binding: {_EVERYBODY[name]}",
+                f"a binding gives rights to `{name}`: {_EVERYBODY[name]}",
                 Route((manifest.id, "subjects", index, "name")),
                 help="bind a group of your own, like `team-a`",
             )

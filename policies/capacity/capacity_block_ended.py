@@ -36,8 +36,8 @@ def capacity_block_ended(node_class: NodeClass, world: World) -> Iterator[Findin
         return
     if last < world.today:
         yield Finding(
-            f"the Capacity Block of `{node_class.name}` was over on {last}",
+            f"the Capacity Block of `{node_class.name}` ended on {last}",
             node_class.at,
-            label="no node comes any more",
-            help="write the `id`, `starts` and `ends` of the block that you bought in its place, or remove the pool",
+            label="no node is launched any more",
+            help="write `id`, `starts` and `ends` of the block that replaces it, or remove the pool",
         )

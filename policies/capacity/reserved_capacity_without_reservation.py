@@ -32,11 +32,13 @@ def reserved_capacity_without_reservation(
     types, node_class = pool.capacity_types or (), world.node_class(pool)
     if "reserved" not in types or node_class is None or node_class.reservations:
         return
-    alone = set(types) == {"reserved"}
+    label, severity = "no node is ever launched", Severity.ERROR
+    if set(types) != {"reserved"}:
+        label, severity = "`reserved` is never used", Severity.WARNING
     yield Finding(
         f"pool `{pool.name}` takes `reserved` capacity, and node class `{node_class.name}` selects no reservation",
         pool.where("capacity_types"),
-        label="no node is ever launched" if alone else "`reserved` is never used",
+        label=label,
         help="add `capacityReservationSelectorTerms` with the id of the reservation, or take `on-demand`",
-        severity=None if alone else Severity.WARNING,
+        severity=severity,
     )

@@ -84,9 +84,8 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
 
 def _saves(work: Work) -> bool:
     """Whether anything that outlives the pods is known to the job, or may be."""
-    pod = work.pod
-    types = [volume.type for volume in pod.volumes] if pod is not None else []
-    if any(kind not in _OF_THE_POD for kind in types):
+    volumes = work.pod.volumes if work.pod is not None else ()
+    if any(volume.type not in _OF_THE_POD for volume in volumes):
         return True
     if "CHECKPOINT_DIR" in work.env or "volumes" in work.unread:
         return True

@@ -12,8 +12,8 @@ from compiler.policy.work import Work
 def efa_on_single_node(work: Work) -> Iterator[Finding]:
     """A job of one node asks for EFA.
 
-    EFA joins nodes; inside one node NCCL uses NVLink and shared memory. The devices, their huge pages and one
-    address a device are taken from others for nothing (EKS user guide, node-efa).
+    EFA joins nodes; inside one node NCCL uses NVLink and shared memory. The job takes the devices, their huge
+    pages and one address a device from others, and does not use them (EKS user guide, node-efa).
 
     ## Fails
 

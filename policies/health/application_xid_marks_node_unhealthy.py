@@ -49,7 +49,7 @@ def application_xid_marks_node_unhealthy(
                 yield Finding(
                     f"rule `{monitor_rule.reason}` of monitor `{monitor.name}` matches Xid {xids}",
                     monitor.where("rules"),
-                    label="a faulty program takes the node away",
+                    label="a faulty program makes the node unhealthy",
                     help=f"name the fatal Xids only: {fatal}",
                 )
 

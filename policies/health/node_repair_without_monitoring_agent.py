@@ -30,8 +30,9 @@ def node_repair_without_monitoring_agent(
     if release.chart != "karpenter" or not repair or not world.plan.closed:
         return
     cluster = world.plan.cluster
-    addons = [addon.name for addon in cluster.addons] if cluster else []
-    installed = world.releases(AGENT) or AGENT in addons
+    addons = cluster.addons if cluster else ()
+    names = [addon.name for addon in addons]
+    installed = world.releases(AGENT) or AGENT in names
     if not installed and any(map(world.accelerated, world.plan.node_pools)):
         yield Finding(
             "node repair is on without the node monitoring agent",

@@ -13,7 +13,7 @@ def launcher_without_hosts(work: Work) -> Iterator[Finding]:
     """A launcher on several nodes has no list of the other nodes.
 
     `deepspeed` reads them from a host file only, by default `/job/hostfile`; without one it trains "with local
-    resources only" (DeepSpeed, launcher/runner.py): each node is a run of its own. `accelerate launch` with
+    resources only" (DeepSpeed, launcher/runner.py): each node then trains by itself. `accelerate launch` with
     `--num_machines` above 1 and no `--main_process_ip` meets at the host `None` (accelerate, utils/launch.py, July
     2026); without `--num_machines` it takes what Trainer sets. `mpirun` starts its processes on the
     hosts of a list, and without one on its own (Open MPI, mpirun); runtimes of Trainer with an `mpi` policy have one.

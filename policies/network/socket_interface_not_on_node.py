@@ -61,6 +61,6 @@ def _meets(given: str, *, host: bool, alone: bool) -> bool:
 
 
 def _named(interface: str, names: list[str], *, whole: bool) -> bool:
-    return any(
-        interface == name if whole else interface.startswith(name) for name in names
-    )
+    if whole:
+        return interface in names
+    return interface.startswith(tuple(names))

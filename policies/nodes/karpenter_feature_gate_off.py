@@ -68,17 +68,18 @@ def karpenter_feature_gate_off(release: HelmRelease, world: World) -> Iterator[F
     pools, overlays = world.plan.node_pools, world.plan.node_overlays
     reserved = [pool for pool in pools if pool.capacity_types == ("reserved",)]
     static = [pool for pool in pools if pool.replicas is not None]
-    needs: dict[str, list[str]] = {
-        "reservedCapacity": [
-            f"pool `{pool.name}` takes `reserved` capacity only" for pool in reserved
-        ],
-        "staticCapacity": [f"pool `{pool.name}` has `replicas`" for pool in static],
-        "nodeOverlay": [f"overlay `{overlay.name}` exists" for overlay in overlays],
-    }
-    for gate, reasons in needs.items():
-        if reasons and _off(gate, release):
+    needs: dict[str, str] = {}
+    if reserved:
+        name = reserved[0].name
+        needs["reservedCapacity"] = f"pool `{name}` takes `reserved` capacity only"
+    if static:
+        needs["staticCapacity"] = f"pool `{static[0].name}` has `replicas`"
+    if overlays:
+        needs["nodeOverlay"] = f"overlay `{overlays[0].name}` exists"
+    for gate, need in needs.items():
+        if _off(gate, release):
             yield Finding(
-                f"{reasons[0]}, and Karpenter's feature gate `{gate}` is off",
+                f"{need}, and Karpenter's feature gate `{gate}` is off",
                 release.where("values"),
                 label="no node is ever launched",
                 help=f"set `settings.featureGates.{gate}: true`",

@@ -83,13 +83,15 @@ def gang_across_blocks(flavor: Flavor, world: World) -> Iterator[Finding]:
 
 
 def _too_large(work: Work, largest: int) -> Finding:
-    required = work.pod is not None and _REQUIRED in work.pod.annotations
+    label, severity = "it spans two blocks", Severity.WARNING
+    if work.pod is not None and _REQUIRED in work.pod.annotations:
+        label, severity = "it is never admitted", Severity.ERROR
     return Finding(
         f"job `{work.name}` has {work.nodes} nodes, and the largest block {largest}",
         work.where("nodes"),
-        label="it is never admitted" if required else "it spans two blocks",
+        label=label,
         help=f"lower the job to {largest} nodes, or take a larger block",
-        severity=Severity.ERROR if required else None,
+        severity=severity,
     )
 
 

@@ -52,13 +52,15 @@ def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
     quota, asked, most = lack
     # A job that fits by its accelerators is not too large: the quota of something else is too small.
     odd = work.accelerator is not None and quota.resource not in ACCELERATORS
-    lent = f"with all that cohort `{work.queue.cohort}` of these files lends it"
-    together = work.queue.cohort is not None and not world.plan.closed
+    notes: tuple[str, ...] = ()
+    if work.queue.cohort is not None and not world.plan.closed:
+        lent = f"with all that cohort `{work.queue.cohort}` of these files lends it"
+        notes = (lent,)
     yield Finding(
         f"job `{work.name}` asks for {asked} of `{quota.resource}`, and queue `{work.queue.name}` can admit at most "
         f"{most}",
         quota.where("nominal") if odd else work.where("nodes"),
         label="it waits for ever",
         help="make the job smaller, or the quota larger",
-        notes=(lent,) if together else (),
+        notes=notes,
     )

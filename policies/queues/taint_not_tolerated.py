@@ -94,12 +94,9 @@ def _taint(pod: Pod, choice: Choice, asks: Resources, world: World) -> str:
     """A taint that keeps a pod off every node that a flavor sends it to for certain, or nothing."""
     labels = choice.flavor.node_labels if choice.flavor else {}
     reach = (*pod.tolerations, *choice.tolerations)
-    certain = [
-        pool
-        for pool in choice.pools
-        if any(world.has_label(pool, *label) for label in labels.items())
-    ]
-    taints = [keeping_away(pool, reach, asks) for pool in certain]
-    if len(certain) < len(choice.pools) or not all(taints):
-        return ""
-    return taints[0]
+    taints = []
+    for pool in choice.pools:
+        if not any(world.has_label(pool, *label) for label in labels.items()):
+            return ""
+        taints.append(keeping_away(pool, reach, asks))
+    return taints[0] if taints and all(taints) else ""

@@ -42,14 +42,18 @@ def huge_pages_exceed_node(work: Work, world: World) -> Iterator[Finding]:
     if not short_of_huge_pages(work, world):
         return
     most, largest = huge_pages(work, world), max(work.types, key=huge_pages_mib)
-    certain = over_huge_pages(work, world)
-    between = f"and the {GUIDE_HUGE_PAGES_MIB}Mi of the EKS user guide are not confirmed for it"
+    label, severity = "its pods stay Pending", Severity.ERROR
+    notes: tuple[str, ...] = ()
+    if not over_huge_pages(work, world):
+        label, severity = "its pods may stay Pending", Severity.WARNING
+        guide = f"{GUIDE_HUGE_PAGES_MIB}Mi of the EKS user guide"
+        notes = (f"and the {guide} are not confirmed for it",)
     yield Finding(
         f"{work.title} asks for {work.asks[HUGEPAGES]} of `{HUGEPAGES}`, and a node of "
         f"`{largest.name}` has {most}",
         work.place(HUGEPAGES),
-        label="its pods stay Pending" if certain else "its pods may stay Pending",
+        label=label,
         help=f"ask for at most `{most}`",
-        notes=() if certain else (between,),
-        severity=None if certain else Severity.WARNING,
+        notes=notes,
+        severity=severity,
     )

@@ -49,10 +49,12 @@ def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
             for name, (request, limit) in unlike.items()
         )
         place = (work.job if work.job.requests else source).where("requests")
+        if len(unlike) == 1:
+            place /= next(iter(unlike))
         refused = not set(unlike) <= set(_PLAIN)
         yield Finding(
             f"job `{work.name}` requests {differences}",
-            place if len(unlike) > 1 else place / next(iter(unlike)),
+            place,
             help=f"make requests and limits of {listed(unlike, ' and ')} the same",
             severity=Severity.ERROR if refused else None,
         )

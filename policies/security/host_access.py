@@ -11,8 +11,8 @@ from compiler.policy.work import Work
 def host_access(work: Work) -> Iterator[Finding]:
     """A training pod has the rights of its node.
 
-    EFA needs neither `privileged` nor `hostNetwork`: the device plugin hands the devices in (EFA device plugin
-    v0.5.30). With the host's network two jobs on one node take each other's ports, and a privileged pod owns the
+    EFA needs neither `privileged` nor `hostNetwork`: the device plugin gives the devices to the container (EFA device
+    plugin v0.5.30). With the host's network two jobs on one node compete for ports, and a privileged pod controls the
     node.
 
     ## Fails
