@@ -14,10 +14,10 @@ from compiler.outcome import Compilation, Options, Outcome
 from compiler.policy import Policies, load_policies
 from compiler.policy.config import Config
 from compiler.policy.engine import run
-from compiler.resolve import resolve
+from compiler.resolve.resolve import resolve
 from compiler.source import Route
 from compiler.source.assemble import SpecSource, assemble
-from compiler.spec import load
+from compiler.spec.load import load
 from compiler.targets import lower
 from compiler.verify import verify
 

@@ -29,10 +29,10 @@ from compiler.policy.config import Config
 from compiler.policy.engine import run
 from compiler.policy.params import refused
 from compiler.policy.rule import Rule
-from compiler.resolve import resolve
+from compiler.resolve.resolve import resolve
 from compiler.source import Document, SourceFile
 from compiler.source.parse import parse
-from compiler.spec import load
+from compiler.spec.load import load
 from compiler.targets import lower
 
 WHOLE = "# a whole cluster"

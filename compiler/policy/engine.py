@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from compiler.catalog import Catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.manifest import Manifest, ObjectRef
+from compiler.model.work import Work
 from compiler.plan import Plan, PlanNode
 from compiler.policy.config import NO_CONFIG, Config
 from compiler.policy.load import is_builtin, line_of, quiet, words
 from compiler.policy.rule import Finding, Rule, malformed
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.cluster.plan import Cluster
 
 
 def run(
@@ -176,11 +177,7 @@ def _kind(manifest: Manifest) -> str:
 
 def _nodes(plan: Plan) -> Iterator[PlanNode]:
     """Every node that stands at the top of the plan, and the node groups of the cluster."""
-    for field in fields(plan):
-        value = getattr(plan, field.name)
-        if isinstance(value, PlanNode):
-            yield value
-        elif isinstance(value, tuple):
-            yield from (item for item in value if isinstance(item, PlanNode))
-    if plan.cluster is not None:
-        yield from plan.cluster.node_groups
+    yield from plan.nodes
+    cluster = plan.one(Cluster)
+    if cluster is not None:
+        yield from cluster.node_groups

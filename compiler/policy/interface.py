@@ -9,30 +9,31 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cached_property
-from typing import get_args, get_type_hints
 
 from compiler.catalog import Catalog, InstanceType
 from compiler.manifest import Manifest, ObjectRef
+from compiler.model.work import Choice, Work
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
-from compiler.plan.jobs import Container, EnvVar, Mount, Pod, Volume
-from compiler.plan.nodes import NodeGroup, Requirement, Taint, Toleration
-from compiler.plan.queues import Quota
 from compiler.plan.units import Quantity
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Choice, Work
 from compiler.policy.world import World
 from compiler.source import Route
+from compiler.subjects import parts
+from compiler.subjects.jobs.plan import Container, EnvVar, Mount, Pod, Volume
+from compiler.subjects.pools.plan import NodeGroup, Requirement, Taint, Toleration
+from compiler.subjects.queues.plan import Quota
 
 
 def _nodes() -> list[type]:
-    """The classes of the plan's nodes, in its order."""
-    hints = get_type_hints(Plan).values()
+    """The classes of the plan's nodes, by subject and then in the order of its module."""
     return [
         kind
-        for hint in hints
-        for kind in get_args(hint)
-        if isinstance(kind, type) and issubclass(kind, PlanNode)
+        for module in parts("plan")
+        for kind in vars(module).values()
+        if isinstance(kind, type)
+        and issubclass(kind, PlanNode)
+        and kind.__module__ == module.__name__
     ]
 
 

@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.platform import Access
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.cluster.plan import Bootstrap, Cluster
+from compiler.subjects.namespaces.plan import Access
 
 
 @rule("ACC002", severity=Severity.NOTE)
@@ -24,10 +25,10 @@ def group_without_members(access: Access, world: World) -> Iterator[Finding]:
 
         namespaces: [{name: team-a, group: team-a, principals: ["arn:aws:iam::111122223333:role/team-a"]}]
     """
-    cluster = world.plan.cluster
+    cluster = world.plan.one(Cluster)
     if cluster is None or not world.plan.closed:
         return
-    bootstrap = world.plan.bootstrap
+    bootstrap = world.plan.one(Bootstrap)
     entries = [*cluster.access, *(bootstrap.access if bootstrap else ())]
     known = {group for entry in entries for group in entry.groups}
     for subject in access.subjects:

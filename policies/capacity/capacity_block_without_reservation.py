@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Manifest
+from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
 from compiler.source import Route
 
 

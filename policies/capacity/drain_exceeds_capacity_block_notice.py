@@ -3,12 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.nodes import NodePool
+from compiler.model.values import seconds
+from compiler.model.work import Work
 from compiler.plan.units import Duration
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import seconds
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodePool
 
 
 @rule(

@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.delivery import HelmRelease
+from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
 from compiler.policy.world import World
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC017", severity=Severity.WARNING)
@@ -39,7 +40,7 @@ def interruption_queue_missing(release: HelmRelease, world: World) -> Iterator[F
     unknown = queue is None and "values" in release.unread
     if queue or unknown:
         return
-    pools = world.plan.node_pools
+    pools = world.plan.of(NodePool)
     spot = next((pool for pool in pools if "spot" in (pool.capacity_types or ())), None)
     if spot is not None:
         yield Finding(

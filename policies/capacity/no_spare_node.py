@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
-from compiler.plan.nodes import NodePool
-from compiler.plan.queues import Flavor
-from compiler.policy.blocks import gangs_of
+from compiler.model.blocks import gangs_of
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodePool
+from compiler.subjects.queues.plan import Flavor
 
 
 @rule("PLC035", severity=Severity.NOTE, params={"nodes": 1}, enabled=False)

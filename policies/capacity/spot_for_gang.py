@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.nodes import CAPACITY_TYPE, NodePool
-from compiler.policy.offers import place
+from compiler.model.offers import place
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import CAPACITY_TYPE, NodePool
 
 
 @rule("PLC013", severity=Severity.WARNING)

@@ -10,10 +10,10 @@ from compiler.catalog.torch import (
     torch_of,
 )
 from compiler.diagnostics import Severity
+from compiler.model.command import launches, options
+from compiler.model.work import Work
 from compiler.plan.units import Duration
-from compiler.policy.command import launches, options
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
 
 

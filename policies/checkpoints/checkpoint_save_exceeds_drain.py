@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from operator import itemgetter
 
 from compiler.diagnostics import Severity
+from compiler.model.values import seconds
+from compiler.model.work import Work
 from compiler.plan.units import Duration
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import seconds
-from compiler.policy.work import Work
 from compiler.policy.world import World
 
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
+from compiler.model.values import value
 from compiler.plan import Plan
-from compiler.plan.delivery import HelmRelease
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
 from compiler.policy.world import World
+from compiler.subjects.delivery.plan import HelmRelease
 
 
 @rule("HLT010", aliases=("two-owners",))

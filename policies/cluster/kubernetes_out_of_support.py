@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import date
 
 from compiler.diagnostics import Severity
-from compiler.plan.cluster import Cluster
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.cluster.plan import Cluster
 
 
 @rule("HLT024", severity=Severity.WARNING)

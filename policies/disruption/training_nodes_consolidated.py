@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.nodes import NodePool
-from compiler.policy.offers import held
+from compiler.model.offers import held
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodePool
 
 
 @rule("HLT012", aliases=("consolidation-of-training",), severity=Severity.WARNING)

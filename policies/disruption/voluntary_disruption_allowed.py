@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.nodes import NodePool
-from compiler.policy.offers import GroupPool, held
+from compiler.model.offers import GroupPool, held
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
+from compiler.subjects.pools.plan import NodePool
 
 
 @rule("HLT013", aliases=("disruption-allowed",), severity=Severity.WARNING)

@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.nodes import INSTANCE_TYPE
-from compiler.policy.offers import GroupPool, named, not_there
+from compiler.model.offers import GroupPool, named, not_there
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import INSTANCE_TYPE
 
 
 @rule("EFA007", aliases=("efa-type-unpinned",), severity=Severity.WARNING)

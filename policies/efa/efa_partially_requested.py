@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.jobs import EFA
-from compiler.policy.fit import not_offered
+from compiler.model.fit import not_offered
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import EFA
 
 
 @rule("EFA018", aliases=("efa-in-part",), severity=Severity.WARNING, pods=True)

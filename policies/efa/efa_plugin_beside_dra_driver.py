@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.model.values import value
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
 from compiler.policy.world import World
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.nodes import NodeGroup
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodeGroup
 
 
 @rule("HLT017", aliases=("efa-plugin-of-eksctl",))

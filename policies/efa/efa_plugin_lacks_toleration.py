@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.delivery import HelmRelease
-from compiler.plan.nodes import untolerated
+from compiler.model.values import tolerations
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import tolerations
 from compiler.policy.world import World
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.pools.plan import untolerated
 
 
 @rule("EFA015", aliases=("efa-plugin-untolerating",))

@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan import Plan
-from compiler.plan.jobs import EFA
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.jobs.plan import EFA
 
 
 @rule("EFA014")
@@ -27,7 +28,7 @@ def efa_plugin_missing(plan: Plan, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if not plan.closed or not plan.releases or world.releases(*_OFFER):
+    if not plan.closed or not plan.of(HelmRelease) or world.releases(*_OFFER):
         return
     work = next((work for work in world.works if work.efa), None)
     if work is not None:

@@ -3,13 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.model.fit import huge_pages
+from compiler.model.offers import GroupPool
+from compiler.model.work import Work
 from compiler.plan import Quantity
-from compiler.plan.jobs import EFA, HUGEPAGES
-from compiler.policy.fit import huge_pages
-from compiler.policy.offers import GroupPool
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import EFA, HUGEPAGES
+from compiler.subjects.pools.plan import NodeOverlay
 
 
 @rule("EFA008", severity=Severity.WARNING, pods=True)
@@ -52,7 +53,7 @@ def huge_pages_missing(work: Work, world: World) -> Iterator[Finding]:
 
 def _blind(work: Work, world: World) -> bool:
     """Whether Karpenter launches nodes for a job without a NodeOverlay that declares their huge pages."""
-    overlays = world.plan.node_overlays
+    overlays = world.plan.of(NodeOverlay)
     if any(HUGEPAGES in overlay.capacity for overlay in overlays):
         return False
     pools = [pool for pool in work.pools if not isinstance(pool, GroupPool)]

@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Manifest
+from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
 from compiler.policy.world import World
 from compiler.source import Route
+from compiler.subjects.jobs.plan import TrainJob
 
 
 @rule(
@@ -41,7 +42,7 @@ def flux_force_recreates_jobs(manifest: Manifest, world: World) -> Iterator[Find
         path = ("spec", "force")
         folder = str(value(manifest.body, "spec", "path") or "")
         forced = value(manifest.body, *path) is True and any(
-            world.carries(folder, job) for job in world.plan.jobs
+            world.carries(folder, job) for job in world.plan.of(TrainJob)
         )
     if forced:
         yield Finding(

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.delivery import Stage
-from compiler.plan.jobs import TrainJob
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.delivery.plan import Stage
+from compiler.subjects.jobs.plan import TrainJob
 
 
 @rule("RUN014", aliases=("stage-prunes-jobs",))
@@ -28,7 +28,7 @@ def flux_prunes_jobs(stage: Stage, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    jobs = [job for job in world.plan.jobs if job.prune]
+    jobs = [job for job in world.plan.of(TrainJob) if job.prune]
     exposed = next((job for job in jobs if _carries(stage, job, world)), None)
     if not stage.prune or exposed is None:
         return
@@ -44,5 +44,5 @@ def flux_prunes_jobs(stage: Stage, world: World) -> Iterator[Finding]:
 def _carries(stage: Stage, job: TrainJob, world: World) -> bool:
     """Of several stages only one that is certainly over the job's folder."""
     known = bool(job.at) and bool(world.paths.get(str(job.at[0])))
-    named = stage.path.rstrip("/").endswith("jobs") or len(world.plan.stages) == 1
+    named = stage.path.rstrip("/").endswith("jobs") or len(world.plan.of(Stage)) == 1
     return world.carries(stage.path, job) if known else named

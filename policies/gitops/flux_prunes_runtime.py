@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.jobs import Runtime
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.delivery.plan import Stage
+from compiler.subjects.jobs.plan import Runtime
 
 
 @rule("RUN015", aliases=("runtime-pruned",))
@@ -28,7 +29,7 @@ def flux_prunes_runtime(runtime: Runtime, world: World) -> Iterator[Finding]:
     jobs = world.works_of(runtime)
     pruning = any(
         stage.prune and world.carries(stage.path, runtime)
-        for stage in world.plan.stages
+        for stage in world.plan.of(Stage)
     )
     if runtime.prune and jobs and pruning:
         yield Finding(

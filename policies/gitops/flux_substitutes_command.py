@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from compiler.manifest import Manifest
+from compiler.model.values import value
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
-from compiler.policy.work import Work
 from compiler.policy.world import World
 
 

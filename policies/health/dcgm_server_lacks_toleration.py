@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.model.values import tolerations
 from compiler.plan import Plan
-from compiler.plan.cluster import Addon
-from compiler.plan.delivery import HelmRelease
-from compiler.plan.nodes import untolerated
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import tolerations
 from compiler.policy.world import World
 from compiler.source import Route
+from compiler.subjects.cluster.plan import Addon, Cluster
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.pools.plan import untolerated
 
 
 @rule("HLT005", aliases=("dcgm-agent-untolerating",))
@@ -53,14 +53,15 @@ def dcgm_server_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
 def _agents(plan: Plan) -> Iterator[tuple[HelmRelease | Addon, Route]]:
     yield from (
         (release, release.where("values"))
-        for release in plan.releases
+        for release in plan.of(HelmRelease)
         if release.chart == _AGENT
     )
-    if plan.cluster is not None:
-        place = plan.cluster.where("addons")
+    cluster = plan.one(Cluster)
+    if cluster is not None:
+        place = cluster.where("addons")
         yield from (
             (addon, place / index)
-            for index, addon in enumerate(plan.cluster.addons)
+            for index, addon in enumerate(cluster.addons)
             if addon.name == _AGENT
         )
 

@@ -3,12 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Manifest
-from compiler.plan.jobs import EFA, GPU, NEURON
-from compiler.plan.nodes import NodePool, untolerated
+from compiler.model.values import items, mapping, read_tolerations, value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import items, mapping, read_tolerations, value
 from compiler.policy.world import World
 from compiler.source import Route
+from compiler.subjects.jobs.plan import EFA, GPU, NEURON
+from compiler.subjects.pools.plan import NodePool, untolerated
 
 
 @rule("HLT028", aliases=("device-plugin-untolerating",), kinds=("apps/DaemonSet",))

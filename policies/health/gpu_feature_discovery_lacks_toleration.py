@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.delivery import HelmRelease
-from compiler.plan.jobs import GPU
-from compiler.plan.nodes import Toleration, untolerated
+from compiler.model.values import tolerations, value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import tolerations, value
 from compiler.policy.world import World
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.jobs.plan import GPU
+from compiler.subjects.pools.plan import Toleration, untolerated
 
 
 @rule("HLT019", aliases=("taint-of-other-value",))

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.manifest import Manifest
+from compiler.model.values import items, mapping, value
 from compiler.plan import Plan
-from compiler.plan.delivery import HelmRelease
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import items, mapping, value
 from compiler.policy.world import World
 from compiler.source import Route
+from compiler.subjects.delivery.plan import HelmRelease
 
 
 @rule("HLT025", aliases=("monitor-file-absent",))

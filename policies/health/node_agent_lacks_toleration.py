@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.model.values import tolerations, value
 from compiler.plan import Plan
-from compiler.plan.jobs import GPU
-from compiler.plan.nodes import NodePool, Toleration, untolerated
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import tolerations, value
 from compiler.policy.world import World
+from compiler.subjects.health.plan import ProblemDetector
+from compiler.subjects.jobs.plan import GPU
+from compiler.subjects.pools.plan import NodePool, Toleration, untolerated
 
 
 @rule("HLT009", aliases=("agent-untolerating",))
@@ -53,7 +54,7 @@ def node_agent_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
             detector.where("tolerations"),
             dict(detector.node_selector),
         )
-        for detector in plan.detectors
+        for detector in plan.of(ProblemDetector)
     ]
     for name, reach, at, selector in agents:
         for pool in pools if reach is not None else ():

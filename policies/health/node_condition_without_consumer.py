@@ -3,8 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan import Plan
-from compiler.plan.health import AGENT_CONDITIONS
 from compiler.policy.rule import Finding, rule
+from compiler.subjects.health.plan import (
+    AGENT_CONDITIONS,
+    ConditionTainter,
+    ProblemDetector,
+)
 
 
 @rule("HLT002", aliases=("condition-without-consumer",))
@@ -28,9 +32,11 @@ def node_condition_without_consumer(plan: Plan) -> Iterator[Finding]:
     """
     if not plan.closed:
         return
-    tainted = {name for tainter in plan.tainters for name in tainter.conditions}
+    tainted = {
+        name for tainter in plan.of(ConditionTainter) for name in tainter.conditions
+    }
     consumed = tainted | set(AGENT_CONDITIONS)
-    for detector in plan.detectors:
+    for detector in plan.of(ProblemDetector):
         for monitor in detector.monitors:
             for name in monitor.sets():
                 if name not in consumed:

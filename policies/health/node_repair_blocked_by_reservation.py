@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from compiler.catalog import version_key
 from compiler.diagnostics import Severity
-from compiler.plan.delivery import HelmRelease
+from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
 from compiler.policy.world import World
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.pools.plan import NodePool
 
 
 @rule("HLT015", aliases=("repair-blocked",), severity=Severity.WARNING)
@@ -48,7 +49,7 @@ def node_repair_blocked_by_reservation(
     unknown = first is None and "values" in release.unread
     if not value(gates, "nodeRepair") or first or unknown:
         return
-    pools = world.plan.node_pools
+    pools = world.plan.of(NodePool)
     full = (pool for pool in pools if pool.capacity_types == ("reserved",))
     pool = next(full, None)
     if pool is not None:

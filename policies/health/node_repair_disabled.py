@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.delivery import HelmRelease
+from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
 from compiler.policy.world import World
+from compiler.subjects.delivery.plan import HelmRelease
 
 
 @rule("HLT003", aliases=("repair-off",), severity=Severity.WARNING)

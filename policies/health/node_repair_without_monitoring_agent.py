@@ -3,10 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.delivery import HelmRelease
+from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
 from compiler.policy.world import World
+from compiler.subjects.cluster.plan import Cluster
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.pools.plan import NodePool
 
 
 @rule("HLT004", aliases=("repair-without-agent",), severity=Severity.WARNING)
@@ -29,11 +31,11 @@ def node_repair_without_monitoring_agent(
     repair = value(release.values, "settings", "featureGates", "nodeRepair")
     if release.chart != "karpenter" or not repair or not world.plan.closed:
         return
-    cluster = world.plan.cluster
+    cluster = world.plan.one(Cluster)
     addons = cluster.addons if cluster else ()
     names = [addon.name for addon in addons]
     installed = world.releases(AGENT) or AGENT in names
-    if not installed and any(map(world.accelerated, world.plan.node_pools)):
+    if not installed and any(map(world.accelerated, world.plan.of(NodePool))):
         yield Finding(
             "node repair is on without the node monitoring agent",
             release.where("values"),

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.health import ProblemDetector
-from compiler.policy.patterns import compiled
+from compiler.model.patterns import compiled
 from compiler.policy.rule import Finding, rule
+from compiler.subjects.health.plan import ProblemDetector
 
 
 @rule("HLT008", aliases=("pattern-of-other-dialect",))

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from compiler.diagnostics.near import near
 from compiler.manifest import placeholder
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
 
 # ECR user guide, Amazon ECR private registry: the registry's name in a dual-stack, a FIPS and a plain form; public

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.jobs import GPU, NEURON
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
+from compiler.subjects.jobs.plan import GPU, NEURON
 
 _OF_AWS = ("763104351884.dkr.ecr.", "public.ecr.aws/deep-learning-containers/")
 _NEURON = r"neuron|(^|[-_.:])(trn|inf)\d"

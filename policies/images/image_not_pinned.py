@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.manifest import placeholder
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 
 
 @rule("RUN013", severity=Severity.WARNING, pods=True)

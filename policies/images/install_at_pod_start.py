@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 
 _FETCHES = (
     r"\b(?P<what>git\s+clone|(?:uv\s+)?pip3?\s+install|(?:conda|mamba|apt|apt-get|yum|dnf)\s+(?:-\w+\s+)*install)\b"

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.nodes import Taint, Toleration
-from compiler.policy.choices import keeping_away
+from compiler.model.choices import keeping_away
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
+from compiler.subjects.pools.plan import Taint, Toleration
 
 
 @rule("RUN005", severity=Severity.WARNING)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
+from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
 from compiler.source import Route
 
 

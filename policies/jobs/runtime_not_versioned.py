@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.jobs import Runtime
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import Runtime
 
 
 @rule("RUN016", severity=Severity.NOTE)

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.jobs import Runtime
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import Runtime
+from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("RUN023", aliases=("runtime-elsewhere",))
@@ -32,13 +33,13 @@ def runtime_ref_mismatch(work: Work, world: World) -> Iterator[Finding]:
         return
     named = [
         (_kind(runtime), runtime.namespace)
-        for runtime in world.plan.runtimes
+        for runtime in world.plan.of(Runtime)
         if runtime.name == job.runtime and not world.works_of(runtime)
     ]
     if not named or (job.runtime_kind, "") in named:
         return  # a TrainingRuntime that does not say its namespace may be in any
     kind, namespace = named[0]
-    queue = world.plan.local_queue(namespace, job.queue) if namespace else None
+    queue = world.plan.named(LocalQueue, job.queue, namespace) if namespace else None
     if queue is not None and work.queue is None:
         return  # the job is in another namespace than its queue: QUE018 reports it
     where = f" in namespace `{namespace}`" if namespace else ""

@@ -3,9 +3,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.policy.command import launches, options, starts
+from compiler.model.command import launches, options, starts
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 
 
 @rule("RUN026")

@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import placeholder
-from compiler.plan.jobs import NEURON
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
+from compiler.subjects.jobs.plan import NEURON
 
 
 @rule("RUN012", aliases=("processes-on-neuron",))

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.policy.command import launches, options
+from compiler.model.command import launches, options
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 
 
 @rule("RUN010", aliases=("nodes-in-command",))

@@ -3,12 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.jobs import GPU
-from compiler.policy.command import launches, options
-from compiler.policy.fit import over_node
+from compiler.model.command import launches, options
+from compiler.model.fit import over_node
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import GPU
 
 
 @rule("RUN011", severity=Severity.WARNING)

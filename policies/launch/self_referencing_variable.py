@@ -3,8 +3,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 
 
 @rule("RUN042", aliases=("variable-of-itself",), pods=True)

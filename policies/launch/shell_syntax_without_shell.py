@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.policy.command import program, runs_shell
+from compiler.model.command import program, runs_shell
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.source import Route
 
 _OPERATORS = frozenset({"&&", "||", "|", ";", ">", ">>", "<", "2>&1", "&"})

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import placeholder
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 
 _NAMES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 

@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog import version_key
-from compiler.plan.cluster import Cluster
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.cluster.plan import Cluster
+from compiler.subjects.pools.plan import NodeClass
 
 
 @rule("HLT021", aliases=("image-family-gone",))
@@ -49,7 +50,7 @@ def ami_family_unsupported(cluster: Cluster, world: World) -> Iterator[Finding]:
                 group.where("ami_family"),
                 help="write `amiFamily: AmazonLinux2023`",
             )
-    for node_class in world.plan.node_classes:
+    for node_class in world.plan.of(NodeClass):
         if (node_class.ami_alias or "").startswith("al2@"):
             yield Finding(
                 f"node class `{node_class.name}` wants `{node_class.ami_alias}`, {said}",

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.nodes import NodePool
 from compiler.policy.rule import Finding, rule
+from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC019", aliases=("label-of-auto-mode",))

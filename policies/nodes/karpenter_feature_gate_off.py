@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.delivery import HelmRelease
+from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
 from compiler.policy.world import World
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.pools.plan import NodeOverlay, NodePool
 
 
 @rule("PLC031", aliases=("feature-gate-off",))
@@ -65,7 +66,7 @@ def karpenter_feature_gate_off(release: HelmRelease, world: World) -> Iterator[F
     """
     if release.chart != "karpenter":
         return
-    pools, overlays = world.plan.node_pools, world.plan.node_overlays
+    pools, overlays = world.plan.of(NodePool), world.plan.of(NodeOverlay)
     reserved = [pool for pool in pools if pool.capacity_types == ("reserved",)]
     static = [pool for pool in pools if pool.replicas is not None]
     needs: dict[str, str] = {}

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import placeholder
-from compiler.plan.nodes import ARCH, CAPACITY_TYPE, OS, NodePool
-from compiler.policy.offers import place
+from compiler.model.offers import place
 from compiler.policy.rule import Finding, rule
+from compiler.subjects.pools.plan import ARCH, CAPACITY_TYPE, OS, NodePool
 
 
 @rule("PLC020", aliases=("label-value-of-no-node",))

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.nodes import ARCH, NodePool
-from compiler.policy.offers import excluding, named
+from compiler.model.offers import excluding, named
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import ARCH, NodePool
 
 
 @rule("PLC024", aliases=("requirements-leave-no-type",))

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.plan.nodes import INSTANCE_TYPE, NodePool
-from compiler.policy.offers import not_there, place, sizes_of
+from compiler.model.offers import not_there, place, sizes_of
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import INSTANCE_TYPE, NodePool
 
 
 @rule("PLC018")

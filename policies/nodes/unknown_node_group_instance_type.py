@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.plan.nodes import NodeGroup
-from compiler.policy.offers import sizes_of
+from compiler.model.offers import sizes_of
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodeGroup
 
 
 @rule("PLC027", aliases=("unknown-type-of-node-group",))

@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.plan.nodes import ZONE, NodeClass, NodePool
-from compiler.policy.fit import rooms
+from compiler.model.fit import rooms
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import ZONE, NodeClass, NodePool
+from compiler.subjects.queues.plan import Flavor
 
 
 @rule("PLC004", aliases=("efa-zone-unpinned",))
@@ -57,7 +58,7 @@ def efa_zone_not_pinned(work: Work, world: World) -> Iterator[Finding]:
     if not work.gang or not work.efa or work.pod is None:
         return
     quotas = work.queue.flavors() if work.queue else ()
-    if any(world.plan.flavor(quota.flavor) is None for quota in quotas):
+    if any(world.plan.named(Flavor, quota.flavor) is None for quota in quotas):
         return
     for pool in work.pools:
         if pool.zones is not None or not work.spread(pool):

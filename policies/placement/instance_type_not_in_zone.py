@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from compiler.catalog import InstanceType
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
-from compiler.plan.nodes import NodePool
-from compiler.policy.fit import not_offered
+from compiler.model.fit import not_offered
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC014", aliases=("type-not-in-zone",))

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.nodes import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.cluster.plan import Bootstrap
+from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC007")
@@ -31,7 +32,7 @@ def placement_group_across_zones(pool: NodePool, world: World) -> Iterator[Findi
         return
     if node_class.efa:
         return  # for nodes with EFA, PLC003 reports the same, and their group is derived
-    bootstrap = world.plan.bootstrap
+    bootstrap = world.plan.one(Bootstrap)
     created = bootstrap.placement_groups if bootstrap else ()
     strategies = {group.name: group.strategy for group in created}
     # A group that somebody else makes is of unknown strategy; partition and spread groups may span zones.

@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.plan.nodes import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.cluster.plan import Bootstrap
+from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC008")
@@ -24,7 +25,7 @@ def placement_strategy_unsupported(pool: NodePool, world: World) -> Iterator[Fin
 
         nodePools: [{name: gpu, placement: cluster}]
     """
-    node_class, bootstrap = world.node_class(pool), world.plan.bootstrap
+    node_class, bootstrap = world.node_class(pool), world.plan.one(Bootstrap)
     if node_class is None or bootstrap is None:
         return
     strategies = {group.name: group.strategy for group in bootstrap.placement_groups}

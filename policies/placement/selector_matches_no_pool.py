@@ -3,11 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.plan.nodes import NODEPOOL_LABEL, NodePool
-from compiler.policy.choices import find_choices, told_by_flavor, whole
+from compiler.model.choices import find_choices, told_by_flavor, whole
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import NODEPOOL_LABEL, NodePool
+from compiler.subjects.queues.plan import Flavor
 
 
 @rule("PLC005", pods=True)
@@ -60,7 +61,7 @@ def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
 def _flavor_is_lost(work: Work, world: World, key: str) -> bool:
     """Whether a flavor of the job's queue wants the same label and no pool has it, which is reported for the flavor."""
     queued = work.queue.flavors() if work.queue else ()
-    flavors = [world.plan.flavor(quotas.flavor) for quotas in queued]
+    flavors = [world.plan.named(Flavor, quotas.flavor) for quotas in queued]
     return any(
         flavor is not None
         and flavor.node_labels.get(key) == work.selector[key]
@@ -71,7 +72,7 @@ def _flavor_is_lost(work: Work, world: World, key: str) -> bool:
 
 def _reached(work: Work, world: World) -> tuple[NodePool, ...]:
     """The pools that the job would land on without its node selector: the one that it names, or its queue's."""
-    named = world.plan.node_pool(work.selector.get(NODEPOOL_LABEL))
+    named = world.plan.named(NodePool, work.selector.get(NODEPOOL_LABEL))
     if named is not None:
         return (named,)
     choices = find_choices(world, {}, work.queue, work.asks, None)

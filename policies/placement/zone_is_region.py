@@ -4,12 +4,15 @@ import re
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
+from compiler.model.offers import place
 from compiler.plan import Plan
-from compiler.plan.nodes import ZONE
-from compiler.policy.offers import place
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.source import Route
+from compiler.subjects.cluster.plan import Cluster
+from compiler.subjects.jobs.plan import Runtime, TrainJob
+from compiler.subjects.pools.plan import ZONE, NodePool
+from compiler.subjects.queues.plan import Flavor
 
 
 @rule("PLC001")
@@ -33,11 +36,12 @@ def zone_is_region(plan: Plan, world: World) -> Iterator[Finding]:
         spec:
           template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2b]}]}}
     """
-    if plan.cluster is not None and _ZONE.match(plan.cluster.region):
+    cluster = plan.one(Cluster)
+    if cluster is not None and _ZONE.match(cluster.region):
         yield Finding(
-            f"Region `{plan.cluster.region}` is an Availability Zone",
-            plan.cluster.where("region"),
-            help=f"write `{plan.cluster.region[:-1]}`",
+            f"Region `{cluster.region}` is an Availability Zone",
+            cluster.where("region"),
+            help=f"write `{cluster.region[:-1]}`",
         )
     for zone, at in zones_named(plan):
         if _REGION.match(zone):
@@ -56,14 +60,16 @@ _REGION = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d\Z")
 
 def zones_named(plan: Plan) -> Iterator[tuple[str, Route]]:
     """Every zone that a pool, a flavor, a runtime or a patch asks for."""
-    for pool in plan.node_pools:
+    for pool in plan.of(NodePool):
         yield from ((zone, place(pool, ZONE, zone)) for zone in pool.zones or ())
-    for flavor in plan.flavors:
+    for flavor in plan.of(Flavor):
         zone = flavor.node_labels.get(ZONE)
         if zone is not None:
             yield zone, flavor.where("node_labels") / ZONE
-    pods = [replicated.pod for runtime in plan.runtimes for replicated in runtime.jobs]
-    pods += [patch.pod for job in plan.jobs for patch in job.patches]
+    pods = [
+        replicated.pod for runtime in plan.of(Runtime) for replicated in runtime.jobs
+    ]
+    pods += [patch.pod for job in plan.of(TrainJob) for patch in job.patches]
     for pod in pods:
         zone = pod.node_selector.get(ZONE)
         if zone is not None:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
-from compiler.plan.nodes import ZONE, NodePool
-from compiler.policy.offers import place
+from compiler.model.offers import place
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import ZONE, NodePool
 
 
 @rule("PLC002")

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.queues import ClusterQueue
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.queues.plan import ClusterQueue, QueueManager
 
 
 @rule("QUE016", aliases=("borrowing-with-fair-sharing",))
@@ -33,7 +33,7 @@ def borrow_within_cohort_with_fair_sharing(
         kind: ClusterQueue
         spec: {preemption: {reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority}}}
     """
-    manager = world.plan.queue_manager
+    manager = world.plan.one(QueueManager)
     fair = manager is not None and manager.fair_sharing
     if fair and queue.preemption.borrow_within_cohort != "Never":
         yield Finding(

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import near
-from compiler.plan.nodes import NODEPOOL_LABEL, ZONE
-from compiler.plan.queues import Flavor
-from compiler.policy.choices import whole
-from compiler.policy.fit import not_offered
-from compiler.policy.offers import GroupPool
+from compiler.model.choices import whole
+from compiler.model.fit import not_offered
+from compiler.model.offers import GroupPool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import NODEPOOL_LABEL, ZONE
+from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE002")

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.jobs import Resources
-from compiler.plan.nodes import Toleration, untolerated
-from compiler.policy.choices import giving, groups_of
+from compiler.model.choices import giving, groups_of
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import Resources
+from compiler.subjects.pools.plan import Toleration, untolerated
+from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE021", pods=True)
@@ -35,7 +36,7 @@ def flavor_taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     for who, reach, asks in _pods(work):
         for group in groups_of(work.queue, asks):
             quotas = giving(work.queue, group, asks)
-            named = [world.plan.flavor(entry.flavor) for entry in quotas]
+            named = [world.plan.named(Flavor, entry.flavor) for entry in quotas]
             flavors = [flavor for flavor in named if flavor is not None]
             left = [
                 untolerated(flavor.node_taints, (*reach, *flavor.tolerations))

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.jobs import ACCELERATORS
-from compiler.plan.queues import ClusterQueue, Flavor
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import ACCELERATORS
+from compiler.subjects.queues.plan import ClusterQueue, Flavor
 
 
 @rule("QUE017", severity=Severity.WARNING)
@@ -34,7 +34,7 @@ def flavor_without_labels(flavor: Flavor, world: World) -> Iterator[Finding]:
     # With a topology the API refuses it (verify).
     if flavor.node_labels or flavor.topology is not None or len(world.pools) < 2:
         return
-    if any(_steers(queue, flavor) for queue in world.plan.cluster_queues):
+    if any(_steers(queue, flavor) for queue in world.plan.of(ClusterQueue)):
         yield Finding(
             f"flavor `{flavor.name}` selects no nodes, and there are {len(world.pools)} pools",
             flavor.where("node_labels"),

@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.queues import Flavor
-from compiler.policy.blocks import always_fit, blocks_of, countable, gangs_of, placement
+from compiler.model.blocks import always_fit, blocks_of, countable, gangs_of, placement
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE022", severity=Severity.WARNING)

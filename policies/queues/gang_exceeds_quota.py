@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.jobs import ACCELERATORS
-from compiler.policy.fit import over_node, over_pool, queue_lack
+from compiler.model.fit import over_node, over_pool, queue_lack
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import ACCELERATORS
 
 
 @rule("QUE005", aliases=("gang-over-quota",))

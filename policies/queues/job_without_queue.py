@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("QUE015", aliases=("job-past-the-queue",), severity=Severity.WARNING)
@@ -29,7 +30,7 @@ def job_without_queue(work: Work, world: World) -> Iterator[Finding]:
         return
     here = [
         queue
-        for queue in world.plan.local_queues
+        for queue in world.plan.of(LocalQueue)
         if queue.namespace == work.job.namespace
     ]
     if here and all(queue.name != "default" for queue in here):

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.policy.fit import NAMESPACE_NAME, turned_away
+from compiler.model.fit import NAMESPACE_NAME, turned_away
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
 
 

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("QUE018", aliases=("queue-of-other-namespace",), pods=True)
@@ -31,7 +33,9 @@ def queue_in_other_namespace(work: Work, world: World) -> Iterator[Finding]:
     if name is None or not namespace or world.plan.closed:
         return
     here = [
-        queue for queue in world.plan.local_queues if queue.namespace in (namespace, "")
+        queue
+        for queue in world.plan.of(LocalQueue)
+        if queue.namespace in (namespace, "")
     ]
     behind = next((queue.name for queue in here if queue.cluster_queue == name), None)
     if behind is not None and not any(queue.name == name for queue in here):
@@ -41,17 +45,17 @@ def queue_in_other_namespace(work: Work, world: World) -> Iterator[Finding]:
             label="the job is never admitted",
             help=f"write `{behind}`, its LocalQueue in namespace `{namespace}`",
         )
-    named = [queue for queue in world.plan.local_queues if queue.name == name]
+    named = [queue for queue in world.plan.of(LocalQueue) if queue.name == name]
     if here or not named:
         return  # before all jobs are looked at, for each of them
-    used = {(job.namespace, job.queue) for job in world.plan.jobs}
+    used = {(job.namespace, job.queue) for job in world.plan.of(TrainJob)}
     elsewhere = [
         candidate for candidate in named if (candidate.namespace, name) not in used
     ]
     if elsewhere:
         queue = elsewhere[0]
         # Where several jobs name the queue, its namespace is the mistake.
-        alone = sum(job.queue == name for job in world.plan.jobs) == 1
+        alone = sum(job.queue == name for job in world.plan.of(TrainJob)) == 1
         yield Finding(
             f"{work.title} is in namespace `{namespace}`, its queue `{name}` in `{queue.namespace}`",
             work.where("queue") if alone else queue.where("namespace"),

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
+from compiler.model.values import items, value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import items, value
 from compiler.source import Route
 
 

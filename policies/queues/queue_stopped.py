@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("QUE012", pods=True)
@@ -33,7 +34,7 @@ def queue_stopped(work: Work, world: World) -> Iterator[Finding]:
         spec: {stopPolicy: None}
     """
     name = work.job.queue or ("default" if work.queued else None)
-    for queue in (work.queue, world.plan.local_queue(work.job.namespace, name)):
+    for queue in (work.queue, world.plan.named(LocalQueue, name, work.job.namespace)):
         if queue is not None and queue.stopped:
             yield Finding(
                 f"queue `{queue.name}`, which {work.title} goes to, is stopped",

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.model.fit import over_pool
 from compiler.plan import Quantity
-from compiler.plan.jobs import EFA
-from compiler.plan.nodes import NodePool
-from compiler.plan.queues import ClusterQueue, Flavor, Quota
-from compiler.policy.fit import over_pool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import EFA
+from compiler.subjects.pools.plan import NodePool
+from compiler.subjects.queues.plan import ClusterQueue, Flavor, Quota
 
 
 @rule("QUE004", aliases=("quota-over-capacity",))
@@ -63,7 +63,7 @@ def _quotas(flavor: Flavor, world: World) -> list[tuple[ClusterQueue, Quota]]:
     """The quotas of a flavor, each with its queue."""
     return [
         (queue, quota)
-        for queue in world.plan.cluster_queues
+        for queue in world.plan.of(ClusterQueue)
         for group in queue.flavors()
         if group.flavor == flavor.name
         for quota in group.quotas

@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.queues import ClusterQueue
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.queues.plan import ClusterQueue, Flavor
 
 
 @rule("QUE006", aliases=("quota-of-part-nodes",), severity=Severity.WARNING)
@@ -29,7 +29,7 @@ def quota_of_partial_nodes(queue: ClusterQueue, world: World) -> Iterator[Findin
         jobs: [{name: llama}]
     """
     for group in queue.flavors():
-        flavor = world.plan.flavor(group.flavor)
+        flavor = world.plan.named(Flavor, group.flavor)
         pools = world.pools_of(flavor) if flavor else []
         types = [instance for pool in pools for instance in world.types(pool)]
         for quota in group.quotas:

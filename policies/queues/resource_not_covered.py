@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.plan.jobs import MISSPELT
-from compiler.plan.queues import QueueManager
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import MISSPELT
+from compiler.subjects.queues.plan import QueueManager
 
 
 @rule("QUE001", pods=True)
@@ -37,7 +37,7 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    queue, manager = work.queue, world.plan.queue_manager
+    queue, manager = work.queue, world.plan.one(QueueManager)
     if queue is None or not queue.groups:
         return
     if manager is not None and manager.ignore_undeclared:

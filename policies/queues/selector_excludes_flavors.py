@@ -3,12 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import placeholder
-from compiler.plan.queues import Flavor
-from compiler.policy.choices import groups_of, told_by_flavor, whole
-from compiler.policy.fit import turned_away
+from compiler.model.choices import groups_of, told_by_flavor, whole
+from compiler.model.fit import turned_away
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE019", pods=True)
@@ -44,7 +44,7 @@ def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
         key: value for key, value in work.selector.items() if not placeholder(value)
     }
     for group in groups_of(queue, work.asks) if selector else ():
-        named = [world.plan.flavor(quotas.flavor) for quotas in group.flavors]
+        named = [world.plan.named(Flavor, quotas.flavor) for quotas in group.flavors]
         flavors = [flavor for flavor in named if flavor is not None]
         keys = {key for flavor in flavors for key in flavor.node_labels} & set(selector)
         if not keys or len(flavors) < len(named):

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.jobs import MISSPELT, Pod, Resources
-from compiler.plan.nodes import Toleration, untolerated
-from compiler.policy.choices import find_choices, groups_of, keeping_away
+from compiler.model.choices import find_choices, groups_of, keeping_away
+from compiler.model.work import Choice, Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Choice, Work
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import MISSPELT, Pod, Resources
+from compiler.subjects.pools.plan import Toleration, untolerated
+from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE003", pods=True)
@@ -34,7 +35,7 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     # What a patch drops of the runtime's tolerations is reported by RUN005.
     own = (*work.tolerations, *(trainer.pod.tolerations if trainer else ()))
     quotas = work.queue.flavors() if work.queue else ()
-    if any(world.plan.flavor(entry.flavor) is None for entry in quotas):
+    if any(world.plan.named(Flavor, entry.flavor) is None for entry in quotas):
         return
     for choice in work.choices:
         if _passed_over(choice, own):

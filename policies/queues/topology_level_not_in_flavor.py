@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.policy.choices import groups_of
+from compiler.model.choices import groups_of
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.queues.plan import Flavor, Topology
 
 
 @rule("QUE020", aliases=("topology-not-offered",), pods=True)
@@ -36,11 +37,13 @@ def topology_level_not_in_flavor(work: Work, world: World) -> Iterator[Finding]:
         return
     level = annotations[key]
     flavors = [
-        world.plan.flavor(quotas.flavor)
+        world.plan.named(Flavor, quotas.flavor)
         for group in groups_of(work.queue, work.asks)
         for quotas in group.flavors
     ]
-    topologies = {topology.name: topology.levels for topology in world.plan.topologies}
+    topologies = {
+        topology.name: topology.levels for topology in world.plan.of(Topology)
+    }
     named: set[str] = set()
     for flavor in flavors:
         if flavor is None:

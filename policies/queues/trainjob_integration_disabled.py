@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.queues import QueueManager
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.queues.plan import QueueManager
 
 
 @rule("QUE011", aliases=("framework-not-managed",))
@@ -33,7 +34,7 @@ def trainjob_integration_disabled(
     frameworks = manager.frameworks
     if not frameworks or "trainer.kubeflow.org/trainjob" in frameworks:
         return
-    queued = next((job for job in world.plan.jobs if job.queue), None)
+    queued = next((job for job in world.plan.of(TrainJob) if job.queue), None)
     if queued is not None:
         yield Finding(
             f"Kueue does not manage TrainJobs, and `{queued.name}` has queue `{queued.queue}`",

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog import InstanceType
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 
 
 @rule("LIM001", aliases=("accelerators-over-type",), pods=True)

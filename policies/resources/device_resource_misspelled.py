@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan import Plan
-from compiler.plan.jobs import MISSPELT, Container, TrainJob
-from compiler.plan.nodes import Taint, Toleration
 from compiler.policy.rule import Finding, rule
 from compiler.source import Route
+from compiler.subjects.jobs.plan import MISSPELT, Container, Runtime, TrainJob
+from compiler.subjects.pools.plan import NodePool, Taint, Toleration
+from compiler.subjects.queues.plan import ClusterQueue, Flavor
 
 
 @rule("EFA004", aliases=("device-key-misspelt",))
@@ -28,27 +29,29 @@ def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    pods = [replicated.pod for runtime in plan.runtimes for replicated in runtime.jobs]
+    pods = [
+        replicated.pod for runtime in plan.of(Runtime) for replicated in runtime.jobs
+    ]
     askers: list[TrainJob | Container] = [
-        *plan.jobs,
+        *plan.of(TrainJob),
         *(container for pod in pods for container in pod.containers),
     ]
     for asker in askers:
         yield from _asked(asker)
-    groups = [group for queue in plan.cluster_queues for group in queue.groups]
+    groups = [group for queue in plan.of(ClusterQueue) for group in queue.groups]
     for group in groups:
         for index, name in enumerate(group.covered):
             yield from _judge(name, group.where("covered") / index)
-    patched = [patch.pod for job in plan.jobs for patch in job.patches]
+    patched = [patch.pod for job in plan.of(TrainJob) for patch in job.patches]
     tolerating: list[tuple[tuple[Taint | Toleration, ...], Route]] = [
         (pod.tolerations, pod.where("tolerations")) for pod in (*pods, *patched)
     ]
-    tolerating += [(pool.taints, pool.where("taints")) for pool in plan.node_pools]
+    tolerating += [(pool.taints, pool.where("taints")) for pool in plan.of(NodePool)]
     tolerating += [
-        (flavor.node_taints, flavor.where("node_taints")) for flavor in plan.flavors
+        (flavor.node_taints, flavor.where("node_taints")) for flavor in plan.of(Flavor)
     ]
     tolerating += [
-        (flavor.tolerations, flavor.where("tolerations")) for flavor in plan.flavors
+        (flavor.tolerations, flavor.where("tolerations")) for flavor in plan.of(Flavor)
     ]
     for entries, at in tolerating:
         for index, entry in enumerate(entries):

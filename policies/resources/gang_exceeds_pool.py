@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.policy.fit import over_node, over_pool, pool_room
+from compiler.model.fit import over_node, over_pool, pool_room
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
 
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from compiler.catalog import GUIDE_HUGE_PAGES_MIB, huge_pages_mib
 from compiler.diagnostics import Severity
-from compiler.plan.jobs import HUGEPAGES
-from compiler.policy.fit import huge_pages, over_huge_pages, short_of_huge_pages
+from compiler.model.fit import huge_pages, over_huge_pages, short_of_huge_pages
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import HUGEPAGES
 
 
 @rule("EFA009", aliases=("huge-pages-over-node",), pods=True)

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.policy.fit import over_node, over_pool, queue_lack
+from compiler.model.fit import over_node, over_pool, queue_lack
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.namespaces.plan import ResourceQuota
 
 
 @rule("LIM010", aliases=("job-over-namespace-quota",))
@@ -30,7 +31,7 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
     """
     if work.nodes is None:
         return
-    for quota in world.plan.resource_quotas:
+    for quota in world.plan.of(ResourceQuota):
         if quota.namespace != work.job.namespace or quota.scoped:
             continue
         for resource, asked in work.asks.items():

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from compiler.catalog import huge_pages_mib
 from compiler.diagnostics import Severity
+from compiler.model.offers import admits
 from compiler.plan import Quantity
-from compiler.plan.jobs import HUGEPAGES
-from compiler.plan.nodes import NODEPOOL_LABEL, NodeOverlay, NodePool
-from compiler.policy.offers import admits
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import HUGEPAGES
+from compiler.subjects.pools.plan import NODEPOOL_LABEL, NodeOverlay, NodePool
 
 
 @rule("EFA019", aliases=("overlay-over-huge-pages",), severity=Severity.WARNING)
@@ -64,6 +64,6 @@ def _pools(overlay: NodeOverlay, world: World) -> list[NodePool]:
         return []
     return [
         pool
-        for pool in world.plan.node_pools
+        for pool in world.plan.of(NodePool)
         if all(admits(requirement, pool.name) for requirement in requirements)
     ]

@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Manifest
+from compiler.model.values import value
+from compiler.model.work import Work
 from compiler.plan import Quantity
-from compiler.plan.jobs import Resources
 from compiler.policy.rule import Finding, rule
-from compiler.policy.values import value
-from compiler.policy.work import Work
 from compiler.policy.world import World
 from compiler.source import Route
+from compiler.subjects.jobs.plan import Resources
 
 
 @rule("LIM014", aliases=("pod-over-limit-range",), pods=True)

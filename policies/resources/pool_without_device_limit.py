@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
-from compiler.plan.jobs import ACCELERATORS, GPU
-from compiler.plan.nodes import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import ACCELERATORS, GPU
+from compiler.subjects.pools.plan import NodePool
 
 
 @rule("LIM009", severity=Severity.WARNING)

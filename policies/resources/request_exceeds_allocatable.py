@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
+from compiler.model.fit import node_room
+from compiler.model.work import Work
 from compiler.plan import Quantity
-from compiler.plan.jobs import HUGEPAGES
-from compiler.plan.nodes import POOL_LABEL
-from compiler.policy.fit import node_room
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import HUGEPAGES
+from compiler.subjects.pools.plan import POOL_LABEL, NodeShare
 
 
 @rule("LIM002", aliases=("request-over-allocatable",), pods=True)
@@ -91,8 +91,8 @@ def _exceeded(work: Work, room: _Room) -> bool:
 def _limit(work: Work, world: World, resource: str, text: str) -> str:
     """The most that a job can ask for, where all is known that runs on the nodes."""
     names = [pool.labels.get(POOL_LABEL, pool.name) for pool in work.pools]
-    shares = [world.plan.shares.get(name) for name in names]
-    most = [share[resource] for share in shares if share is not None]
+    shares = [world.plan.named(NodeShare, name) for name in names]
+    most = [share.resources[resource] for share in shares if share is not None]
     if most and len(most) == len(shares):
         return f"ask for at most {max(most)}"
     return f"ask for at most {text}, less what the DaemonSets of the cluster take"

@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.units import Quantity
+from compiler.model.work import Work
+from compiler.plan import Quantity
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 
 
 @rule("LIM006", severity=Severity.WARNING, pods=True)

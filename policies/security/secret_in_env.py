@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.secrets import forms, named
-from compiler.policy.command import options
+from compiler.model.command import options
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.source import Route
 
 # Characters of a token; shorter values of `--token` are names and numbers.

@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Manifest
+from compiler.model.storage import EBS, EFS, FSX, ONE_NODE, ONE_POD
+from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.storage import EBS, EFS, FSX, ONE_NODE, ONE_POD
-from compiler.policy.values import value
 from compiler.policy.world import World
 from compiler.source import Route
 

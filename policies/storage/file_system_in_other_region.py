@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.storage import PersistentVolume
+from compiler.model.storage import FSX
 from compiler.policy.rule import Finding, rule
-from compiler.policy.storage import FSX
 from compiler.policy.world import World
+from compiler.subjects.storage.plan import PersistentVolume
 
 
 @rule("PLC033", severity=Severity.WARNING)

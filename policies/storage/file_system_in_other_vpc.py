@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.storage import PersistentVolume
+from compiler.model.storage import FSX
 from compiler.policy.rule import Finding, rule
-from compiler.policy.storage import FSX
 from compiler.policy.world import World
+from compiler.subjects.cluster.plan import Cluster
+from compiler.subjects.storage.plan import PersistentVolume
 
 
 @rule("PLC036", severity=Severity.WARNING)
@@ -41,7 +42,7 @@ def file_system_in_other_vpc(
             fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 1200Gi, version: "2.15"}
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
     """
-    cluster = world.plan.cluster
+    cluster = world.plan.one(Cluster)
     if cluster is None or not world.plan.closed or volume.driver != FSX:
         return
     if cluster.network.vpc is not None:

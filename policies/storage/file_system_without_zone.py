@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
-from compiler.plan.nodes import ZONE
+from compiler.model.storage import FSX
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.storage import FSX
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import ZONE
 
 
 @rule("PLC032", severity=Severity.WARNING)

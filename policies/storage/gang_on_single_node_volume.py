@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.policy.fit import pods_of_node
+from compiler.model.fit import pods_of_node
+from compiler.model.storage import EBS, ONE_NODE, ONE_POD
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.storage import EBS, ONE_NODE, ONE_POD
-from compiler.policy.work import Work
 from compiler.policy.world import World
 
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.storage import PersistentVolume
+from compiler.model.storage import FSX
 from compiler.policy.rule import Finding, rule
-from compiler.policy.storage import FSX
 from compiler.policy.world import World
+from compiler.subjects.storage.plan import PersistentVolume
 
 
 @rule("RUN033", aliases=("lustre-not-mountable",), severity=Severity.WARNING)
@@ -73,6 +73,6 @@ def _file_system(volume: PersistentVolume) -> str:
 def _first(volume: PersistentVolume, world: World) -> bool:
     """Whether it is the first volume of its file system: each namespace has one."""
     name = volume.attributes.get("dnsname")
-    volumes = world.plan.volumes
+    volumes = world.plan.of(PersistentVolume)
     same = (other for other in volumes if other.attributes.get("dnsname") == name)
     return next(same) is volume

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest, placeholder
+from compiler.model.storage import FSX
+from compiler.model.values import mapping
 from compiler.policy.rule import Finding, rule
-from compiler.policy.storage import FSX
-from compiler.policy.values import mapping
 from compiler.policy.world import World
 from compiler.source import Route
 

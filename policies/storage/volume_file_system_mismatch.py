@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from compiler.manifest import Manifest
+from compiler.model.storage import FSX
+from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
-from compiler.policy.storage import FSX
-from compiler.policy.values import value
 from compiler.source import Route
 
 

@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
+from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.storage.plan import PersistentVolume
 
 
 @rule("PLC015", aliases=("storage-in-other-zone",))
@@ -29,7 +30,9 @@ def volume_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
             size: 4800Gi, version: "2.15", zone: us-west-2b}}
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
     """
-    if not world.plan.volumes or not all(pool.zones for pool in work.pools):
+    if not world.plan.of(PersistentVolume) or not all(
+        pool.zones for pool in work.pools
+    ):
         return
     zones = {zone for pool in work.pools for zone in pool.zones or ()}
     if world.zones and not zones <= world.zones:

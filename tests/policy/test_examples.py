@@ -11,7 +11,7 @@ RULE = '''\
 from collections.abc import Iterator
 
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
+from compiler.model.work import Work
 
 
 @rule("ORG001")
@@ -97,8 +97,8 @@ PARAMS = RULE.replace(
     '@rule("ORG001")', '@rule("ORG001", params={{"nodes": 2}}, enabled=False)'
 ).replace("(work: Work)", "(work: Work, world: World)")
 PARAMS = PARAMS.replace("> 2:", '> world.param("nodes"):').replace(
-    "from compiler.policy.work import Work",
-    "from compiler.policy.work import Work\nfrom compiler.policy.world import World",
+    "from compiler.model.work import Work",
+    "from compiler.model.work import Work\nfrom compiler.policy.world import World",
 )
 
 

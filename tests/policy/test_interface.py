@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from running import Command
 
+from compiler.model.work import Work
 from compiler.policy.interface import CLASSES, describe, names
 from compiler.policy.rule import rule
-from compiler.policy.work import Work
 from tests.policy.harness import builtin_rules
 
 
