@@ -14,35 +14,34 @@ def options(words: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
 
 @lru_cache(maxsize=8192)
 def _options(words: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:
-    """Ten rules ask for the options of every job."""
-    return tuple(_found(words))
+    """Kept, since ten rules ask for the options of every job."""
+    return tuple(_read(words))
 
 
-def _found(words: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
-    parts = [
-        part
-        for word in words
-        for part in (word.split() if " " in word or "\n" in word else (word,))
-    ]
-    for index, part in enumerate(parts):
-        if part.startswith("--") and len(part) > 2:
-            name, equals, given = part[2:].partition("=")
-            after = parts[index + 1] if index + 1 < len(parts) else "-"
-            yield (
-                name.replace("_", "-"),
-                given.strip("\"'")
-                if equals
-                else None
-                if after.startswith("-")
-                else after,
-            )
+def _read(words: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
+    parts = [part for word in words for part in _parts(word)]
+    for part, after in zip(parts, [*parts[1:], "-"], strict=False):
+        if not part.startswith("--") or len(part) == 2:
+            continue
+        name, equals, value = part[2:].partition("=")
+        name = name.replace("_", "-")
+        if equals:
+            yield name, value.strip("\"'")
+        elif after.startswith("-"):
+            yield name, None
+        else:
+            yield name, after
+
+
+def _parts(word: str) -> Sequence[str]:
+    """The words of a line of shell; a word without spaces as it is."""
+    return word.split() if " " in word or "\n" in word else (word,)
 
 
 def launches(words: Sequence[str]) -> bool:
     """Whether a command starts torchrun."""
-    return any(
-        name in word for word in words for name in ("torchrun", "torch.distributed.run")
-    )
+    line = "\n".join(words)
+    return "torchrun" in line or "torch.distributed.run" in line
 
 
 _BEFORE = r"(?:^|[;&|(\n]|\b(?:exec|then|do|else|time)\s)\s*(?:\w+=\S*\s+)*(?:\S*/)?"

@@ -80,7 +80,8 @@ def names() -> list[str]:
 def _rule() -> Iterator[str]:
     yield "rule"
     yield ""
-    yield "@rule(code, *, severity=Severity.ERROR, params={}, kinds=(), pods=False)"
+    yield "@rule(code, *, severity=Severity.ERROR, params={}, kinds=(), pods=False,"
+    yield "      aliases=(), enabled=True)"
     yield ""
     yield inspect.cleandoc(rule.__doc__ or "").replace("``", "`")
     yield ""
@@ -98,14 +99,14 @@ def _page(kind: type) -> Iterator[str]:
 
 def _fields(kind: type) -> Iterator[str]:
     if is_dataclass(kind):
-        yield from (
-            _field(each) for each in fields(kind) if not each.name.startswith("_")
-        )
+        public = [field for field in fields(kind) if not field.name.startswith("_")]
+        yield from map(_field, public)
 
 
-def _field(each: Field[object]) -> str:
-    default = "" if each.default is MISSING or not each.init else f" = {each.default!r}"
-    return f"{each.name}: {each.type}{default}"
+def _field(field: Field[object]) -> str:
+    if field.default is MISSING or not field.init:
+        return f"{field.name}: {field.type}"
+    return f"{field.name}: {field.type} = {field.default!r}"
 
 
 def _members(kind: type) -> Iterator[str]:
