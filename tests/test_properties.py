@@ -350,15 +350,15 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
                 ),
                 tags=some(st.just({"cost": "", "team": "a b"})),
                 labels=some(st.just({"org": "x"})),
-                platform={
-                    "eks": {"apiServer": some(st.just({"public": ["203.0.113.0/24"]}))}
-                },
+                platform=some(
+                    mapping(
+                        eks=mapping(
+                            apiServer=some(st.just({"public": ["203.0.113.0/24"]})),
+                            admins=some(st.just(["arn:aws:iam::111122223333:role/a"])),
+                        )
+                    )
+                ),
                 kueue=some(mapping(waitForPodsReady=some(DURATIONS))),
-                platform={
-                    "eks": {
-                        "admins": some(st.just(["arn:aws:iam::111122223333:role/a"]))
-                    }
-                },
             )
         ),
     )

@@ -21,13 +21,13 @@ def capacity_block_ended(node_class: NodeClass, world: World) -> Iterator[Findin
 
     ## Fails
 
-        nodePools: [{name: gpu, nodes: {min: 5, max: 5},
-          capacity: {type: block, id: cr-0a1b2c3d4e5f60718, ends: "2026-11-20T11:30:00Z"}}]
+        nodePools: [{name: gpu, nodes: 5,
+          capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}], ends: "2026-11-20T11:30:00Z"}}}]
 
     ## Passes
 
-        nodePools: [{name: gpu, nodes: {min: 5, max: 5},
-          capacity: {type: block, id: cr-0a1b2c3d4e5f60718, ends: "2026-12-15T11:30:00Z"}}]
+        nodePools: [{name: gpu, nodes: 5,
+          capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}], ends: "2026-12-15T11:30:00Z"}}}]
     """
     ends = node_class.annotations.get(_ENDS, "")
     try:

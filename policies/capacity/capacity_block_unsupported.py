@@ -17,11 +17,11 @@ def capacity_block_unsupported(pool: NodePool, world: World) -> Iterator[Finding
 
     ## Fails
 
-        nodePools: [{name: gpu, instanceType: g6e.48xlarge, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, instanceTypes: [g6e.48xlarge], capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
 
     ## Passes
 
-        nodePools: [{name: gpu, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
     """
     types = world.types(pool) if world.block(pool) else ()
     sold = [

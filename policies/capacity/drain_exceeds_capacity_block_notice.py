@@ -61,7 +61,7 @@ def drain_exceeds_capacity_block_notice(
 
     ## Passes
 
-        nodePools: [{name: gpu, nodes: {min: 4, max: 4}, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, nodes: 4, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
 
         # params: {minutes: 10}
         apiVersion: karpenter.sh/v1

@@ -31,7 +31,7 @@ def interruption_queue_missing(release: HelmRelease, world: World) -> Iterator[F
 
     ## Passes
 
-        nodePools: [{name: gpu, capacity: {type: spot}}]
+        nodePools: [{name: gpu, capacity: {spot: {}}}]
         jobs: [{name: llama, nodes: 1}]
     """
     if release.chart != "karpenter":

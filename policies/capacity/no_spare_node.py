@@ -22,17 +22,17 @@ def no_spare_node(flavor: Flavor, world: World) -> Iterator[Finding]:
 
     ## Fails
 
-        nodePools: [{name: gpu, nodes: {min: 4, max: 4}, capacity: {type: reserved, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, nodes: 4, capacity: {reserved: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
 
         # params: {nodes: 2}
-        nodePools: [{name: gpu, nodes: {min: 5, max: 5}, capacity: {type: reserved, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, nodes: 5, capacity: {reserved: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
 
     ## Passes
 
-        nodePools: [{name: gpu, nodes: {min: 5, max: 5}, capacity: {type: reserved, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, nodes: 5, capacity: {reserved: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
 
         # params: {nodes: 0}
-        nodePools: [{name: gpu, nodes: {min: 4, max: 4}, capacity: {type: reserved, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, nodes: 4, capacity: {reserved: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
     """
     pools = world.pools_of(flavor)
     if not pools or not all(_bought(pool, world) for pool in pools):

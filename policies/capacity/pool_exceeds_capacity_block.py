@@ -22,21 +22,21 @@ def pool_exceeds_capacity_block(pool: NodePool, world: World) -> Iterator[Findin
 
     ## Fails
 
-        nodePools: [{name: gpu, nodes: {max: 80}, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, nodes: {max: 80}, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
 
         # params: {instances: 16}
-        nodePools: [{name: gpu, nodes: {max: 17}, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, nodes: {max: 17}, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
 
     ## Passes
 
         nodePools:
           - name: gpu
             nodes: {max: 80}
-            capacity: {type: block, reservations: [
-              {id: cr-0a1b2c3d4e5f60718, nodes: 64}, {id: cr-0a1b2c3d4e5f60719, nodes: 16}]}
+            capacity: {block: {reservations: [
+              {id: cr-0a1b2c3d4e5f60718, nodes: 64}, {id: cr-0a1b2c3d4e5f60719, nodes: 16}]}}
 
         # params: {instances: 80}
-        nodePools: [{name: gpu, nodes: {max: 80}, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, nodes: {max: 80}, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
     """
     node_class, types = world.node_class(pool), world.types(pool)
     if node_class is None or not types or not world.block(pool):

@@ -23,7 +23,7 @@ def reservation_unused(node_class: NodeClass, world: World) -> Iterator[Finding]
 
     ## Passes
 
-        nodePools: [{name: gpu, capacity: {type: reserved, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, capacity: {reserved: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
     """
     pools = world.pools_of_class(node_class)
     if not node_class.reservations or not pools:

@@ -27,7 +27,7 @@ def reserved_capacity_without_reservation(
 
     ## Passes
 
-        nodePools: [{name: gpu, capacity: {type: reserved, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, capacity: {reserved: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
     """
     types, node_class = pool.capacity_types or (), world.node_class(pool)
     if "reserved" not in types or node_class is None or node_class.reservations:

@@ -20,11 +20,11 @@ def spot_for_gang(work: Work, world: World) -> Iterator[Finding]:
 
     ## Fails
 
-        nodePools: [{name: gpu, capacity: {type: spot}}]
+        nodePools: [{name: gpu, capacity: {spot: {}}}]
 
     ## Passes
 
-        nodePools: [{name: gpu, capacity: {type: spot}}]
+        nodePools: [{name: gpu, capacity: {spot: {}}}]
         jobs: [{name: llama, nodes: 1}]
     """
     wanted = {

@@ -27,7 +27,7 @@ def spot_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        nodePools: [{name: gpu, capacity: {type: spot}}]
+        nodePools: [{name: gpu, capacity: {spot: {}}}]
         jobs: [{name: llama, nodes: 1}]
     """
     types = world.types(pool) if pool.capacity_types == ("spot",) else ()

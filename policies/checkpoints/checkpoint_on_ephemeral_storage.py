@@ -23,8 +23,8 @@ def checkpoint_on_ephemeral_storage(work: Work) -> Iterator[Finding]:
 
     ## Passes
 
-        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
-          version: "2.15"}}]
+        storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
+          version: "2.15"}}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama}}]
     """
     if work.main is None or work.pod is None:

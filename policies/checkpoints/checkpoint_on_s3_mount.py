@@ -30,20 +30,20 @@ def checkpoint_on_s3_mount(work: Work, world: World) -> Iterator[Finding]:
 
     ## Fails
 
-        storage: [{name: runs, s3: {bucket: team-runs}}]
+        storage: [{name: runs, s3: {existing: {bucket: team-runs}}}]
         jobs: [{name: llama, mounts: [{storage: runs, path: /runs}], checkpoint: {path: /runs/llama, every: 30m},
           torch: "2.12"}]
 
-        storage: [{name: runs, s3: {bucket: team-runs}}]
+        storage: [{name: runs, s3: {existing: {bucket: team-runs}}}]
         jobs: [{name: llama, mounts: [{storage: runs, path: /runs}],
           command: [torchrun, train.py, --output_dir=/runs/llama]}]
 
     ## Passes
 
-        storage: [{name: runs, s3: {bucket: runs--usw2-az1--x-s3}}]
+        storage: [{name: runs, s3: {existing: {bucket: runs--usw2-az1--x-s3}}}]
         jobs: [{name: llama, mounts: [{storage: runs, path: /runs}], checkpoint: {path: /runs/llama, every: 30m}}]
 
-        storage: [{name: runs, s3: {bucket: team-runs}}]
+        storage: [{name: runs, s3: {existing: {bucket: team-runs}}}]
         jobs: [{name: llama, mounts: [{storage: runs, path: /runs, readOnly: true}]}]
     """
     if work.main is None or work.pod is None:

@@ -58,8 +58,8 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, gracePeriod: 10m, image: "pytorch/pytorch:2.12.0-cuda13.0-cudnn9-runtime"}]
 
-        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
-          version: "2.15"}}]
+        storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
+          version: "2.15"}}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}],
           checkpoint: {path: /data/llama, signalFile: /tmp/save-now}}]
     """

@@ -21,12 +21,12 @@ def checkpoint_save_exceeds_drain(work: Work, world: World) -> Iterator[Finding]
 
     ## Fails
 
-        nodePools: [{name: gpu, nodes: {min: 5, max: 5}, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, nodes: 5, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
         jobs: [{name: llama, gracePeriod: 10m, torch: "2.12"}]
 
     ## Passes
 
-        nodePools: [{name: gpu, nodes: {min: 5, max: 5}, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, nodes: 5, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
         jobs: [{name: llama, gracePeriod: 8m, torch: "2.12"}]
     """
     grace = work.pod.grace_seconds if work.pod is not None else None

@@ -58,8 +58,8 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, timeout: 72h, env: {SAVE_TO: "s3://team-runs/llama"}}]
 
-        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
-          version: "2.15"}}]
+        storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
+          version: "2.15"}}}]
         jobs: [{name: llama, timeout: 72h, mounts: [{storage: data, path: /data}]}]
     """
     if work.main is None or work.pod is None or work.runtime is None or _saves(work):

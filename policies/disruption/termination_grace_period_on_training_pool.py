@@ -32,9 +32,9 @@ def termination_grace_period_on_training_pool(
 
         nodePools:
           - name: gpu
-            instanceType: p5.48xlarge
-            nodes: {min: 4, max: 4}
-            capacity: {type: block, id: cr-0a1b2c3d4e5f60718, ends: "2026-12-01T11:30:00Z"}
+            instanceTypes: [p5.48xlarge]
+            nodes: 4
+            capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}], ends: "2026-12-01T11:30:00Z"}}
     """
     if (
         pool.termination_grace is not None

@@ -26,7 +26,7 @@ def network_interfaces_missing(pool: NodePool, world: World) -> Iterator[Finding
 
     ## Passes
 
-        nodePools: [{name: gpu, nodes: {min: 4, max: 4}}]
+        nodePools: [{name: gpu, nodes: 4}]
     """
     node_class, types = world.node_class(pool), world.types(pool)
     if node_class is None or node_class.interfaces or not types:

@@ -40,7 +40,7 @@ def node_repair_blocked_by_reservation(
 
     ## Passes
 
-        nodePools: [{name: gpu, capacity: {type: reserved, id: cr-0a1b2c3d4e5f60718}}]
+        nodePools: [{name: gpu, capacity: {reserved: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
     """
     if release.chart != "karpenter" or version_key(release.version) < (1, 15):
         return

@@ -33,7 +33,7 @@ def vpc_cidr_not_private(cluster: Cluster) -> Iterator[Finding]:
 
     ## Fails
 
-        network: {cidr: 52.94.0.0/16}
+        network: {create: {cidr: 52.94.0.0/16}}
 
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
@@ -43,9 +43,9 @@ def vpc_cidr_not_private(cluster: Cluster) -> Iterator[Finding]:
 
     ## Passes
 
-        network: {cidr: 10.42.0.0/16}
+        network: {create: {cidr: 10.42.0.0/16}}
 
-        network: {cidr: 100.64.0.0/16}
+        network: {create: {cidr: 100.64.0.0/16}}
     """
     network = cluster.network
     try:

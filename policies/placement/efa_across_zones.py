@@ -20,7 +20,7 @@ def efa_across_zones(pool: NodePool, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        nodePools: [{name: gpu, zone: us-west-2b}]
+        nodePools: [{name: gpu, zones: [us-west-2b]}]
 
     Jobs of one node each may use all zones, without EFA.
 

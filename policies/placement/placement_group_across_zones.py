@@ -22,7 +22,7 @@ def placement_group_across_zones(pool: NodePool, world: World) -> Iterator[Findi
 
     ## Passes
 
-        nodePools: [{name: gpu, zone: us-west-2b, placement: cluster}]
+        nodePools: [{name: gpu, zones: [us-west-2b], placement: cluster}]
 
         nodePools: [{name: gpu, zone: null, zones: [us-west-2a, us-west-2b], placement: spread, efa: false}]
         jobs: [{name: llama, nodes: 1}]

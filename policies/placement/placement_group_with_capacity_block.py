@@ -20,12 +20,12 @@ def placement_group_with_capacity_block(
     ## Fails
 
         nodePools:
-          - {name: gpu, placement: cluster, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}
+          - {name: gpu, placement: cluster, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}
 
     ## Passes
 
         nodePools:
-          - {name: gpu, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}
+          - {name: gpu, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}
     """
     node_class = world.node_class(pool)
     if node_class is not None and node_class.placement_group and world.block(pool):

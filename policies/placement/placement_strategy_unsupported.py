@@ -18,7 +18,7 @@ def placement_strategy_unsupported(pool: NodePool, world: World) -> Iterator[Fin
 
     ## Fails
 
-        nodePools: [{name: gpu, instanceType: t3.2xlarge, placement: cluster}]
+        nodePools: [{name: gpu, instanceTypes: [t3.2xlarge], placement: cluster}]
         jobs: [{name: llama, nodes: 1}]
 
     ## Passes

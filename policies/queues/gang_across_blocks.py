@@ -27,16 +27,16 @@ def gang_across_blocks(flavor: Flavor, world: World) -> Iterator[Finding]:
 
         nodePools:
           - name: gpu
-            nodes: {min: 6, max: 6}
-            capacity: {type: block, reservations: [
-              {id: cr-0a1b2c3d4e5f60718, nodes: 3}, {id: cr-0a1b2c3d4e5f60719, nodes: 3}]}
+            nodes: 6
+            capacity: {block: {reservations: [
+              {id: cr-0a1b2c3d4e5f60718, nodes: 3}, {id: cr-0a1b2c3d4e5f60719, nodes: 3}]}}
         queues: [{name: research, quota: [{pool: gpu, nodes: 6}]}]
 
         nodePools:
           - name: gpu
-            nodes: {min: 8, max: 8}
-            capacity: {type: block, reservations: [
-              {id: cr-0a1b2c3d4e5f60718, nodes: 5}, {id: cr-0a1b2c3d4e5f60719, nodes: 3}]}
+            nodes: 8
+            capacity: {block: {reservations: [
+              {id: cr-0a1b2c3d4e5f60718, nodes: 5}, {id: cr-0a1b2c3d4e5f60719, nodes: 3}]}}
         queues: [{name: research, quota: [{pool: gpu, nodes: 8}]}]
         jobs: [{name: llama, nodes: 4}, {name: second, queue: research, pool: gpu, nodes: 3,
           image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py]}]
@@ -45,9 +45,9 @@ def gang_across_blocks(flavor: Flavor, world: World) -> Iterator[Finding]:
 
         nodePools:
           - name: gpu
-            nodes: {min: 6, max: 6}
-            capacity: {type: block, reservations: [
-              {id: cr-0a1b2c3d4e5f60718, nodes: 4}, {id: cr-0a1b2c3d4e5f60719, nodes: 2}]}
+            nodes: 6
+            capacity: {block: {reservations: [
+              {id: cr-0a1b2c3d4e5f60718, nodes: 4}, {id: cr-0a1b2c3d4e5f60719, nodes: 2}]}}
         queues: [{name: research, quota: [{pool: gpu, nodes: 6}]}]
     """
     blocks = blocks_of(flavor, world)

@@ -27,7 +27,7 @@ def topology_level_not_in_flavor(work: Work, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        nodePools: [{name: gpu, topology: network, nodes: {min: 4, max: 4}}]
+        nodePools: [{name: gpu, topology: network, nodes: 4}]
     """
     if work.pod is None or work.queue is None:
         return

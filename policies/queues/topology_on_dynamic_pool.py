@@ -21,7 +21,7 @@ def topology_on_dynamic_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        nodePools: [{name: gpu, topology: network, nodes: {min: 4, max: 4}}]
+        nodePools: [{name: gpu, topology: network, nodes: 4}]
     """
     if flavor.topology is None:
         return

@@ -29,14 +29,14 @@ def huge_pages_exceed_node(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, resources: {hugePages: 21Gi}}]
 
-        nodePools: [{name: gpu, instanceType: g6.8xlarge, zone: us-west-2a}]
+        nodePools: [{name: gpu, instanceTypes: [g6.8xlarge], zones: [us-west-2a]}]
         jobs: [{name: llama, resources: {gpus: 1, efa: 1, cpu: 16, memory: 64Gi, hugePages: 8Gi}}]
 
     ## Passes
 
         jobs: [{name: llama, resources: {hugePages: 20Gi}}]
 
-        nodePools: [{name: gpu, instanceType: g6.8xlarge, zone: us-west-2a}]
+        nodePools: [{name: gpu, instanceTypes: [g6.8xlarge], zones: [us-west-2a]}]
         jobs: [{name: llama, resources: {gpus: 1, efa: 1, cpu: 16, memory: 64Gi}}]
     """
     if not short_of_huge_pages(work, world):

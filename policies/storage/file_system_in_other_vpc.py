@@ -22,24 +22,24 @@ def file_system_in_other_vpc(
 
     ## Fails
 
-        network: {zones: [us-west-2a, us-west-2b]}
+        network: {create: {zones: [us-west-2a, us-west-2b]}}
         storage:
           - name: data
-            fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 1200Gi, version: "2.15"}
+            fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 1200Gi, version: "2.15"}}
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
 
     ## Passes
 
         storage:
           - name: data
-            fsxLustre: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.20, mountName: abcdefgh, size: 1200Gi,
-              version: "2.15"}
+            fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.20, mountName: abcdefgh, size: 1200Gi,
+              version: "2.15"}}
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
 
-        network: {vpc: {id: vpc-0a1b2c3d, private: {us-west-2a: subnet-0a1b2c3d, us-west-2b: subnet-0a1b2c3e}}}
+        network: {existing: {vpc: vpc-0a1b2c3d, subnets: [{id: subnet-0a1b2c3d, zone: us-west-2a}, {id: subnet-0a1b2c3e, zone: us-west-2b}]}}
         storage:
           - name: data
-            fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 1200Gi, version: "2.15"}
+            fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 1200Gi, version: "2.15"}}
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
     """
     cluster = world.plan.one(Cluster)

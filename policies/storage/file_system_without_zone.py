@@ -47,8 +47,8 @@ def file_system_without_zone(work: Work, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
-          version: "2.15"}}]
+        storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
+          version: "2.15"}}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
     """
     if work.gang and work.efa:

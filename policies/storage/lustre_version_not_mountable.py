@@ -24,18 +24,18 @@ def lustre_version_not_mountable(
 
     ## Fails
 
-        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
-          size: 4800Gi}}]
+        storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
+          size: 4800Gi}}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
 
-        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
-          size: 4800Gi, deployment: SCRATCH_2, version: "2.10"}}]
+        storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
+          size: 4800Gi, deployment: SCRATCH_2, version: "2.10"}}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
 
     ## Passes
 
-        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
-          size: 4800Gi, version: "2.15"}}]
+        storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
+          size: 4800Gi, version: "2.15"}}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
     """
     if volume.driver != FSX or not _first(volume, world):

@@ -19,15 +19,15 @@ def volume_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
     ## Fails
 
         storage:
-          - {name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
-            size: 4800Gi, version: "2.15", zone: us-west-2a}}
+          - {name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
+            size: 4800Gi, version: "2.15", zone: us-west-2a}}}
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
 
     ## Passes
 
         storage:
-          - {name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
-            size: 4800Gi, version: "2.15", zone: us-west-2b}}
+          - {name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
+            size: 4800Gi, version: "2.15", zone: us-west-2b}}}
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
     """
     if not world.plan.of(PersistentVolume) or not all(

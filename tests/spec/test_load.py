@@ -445,8 +445,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             pool={
                 "capacity": {
                     "reserved": {
-                        "reservations": [{"id": "cr-00000001"}],
-                        "reservations": [{"id": "cr-00000002", "nodes": 4}],
+                        "reservations": [{"id": "cr-00000001"}, {"id": "cr-00000002"}],
                     }
                 }
             }
