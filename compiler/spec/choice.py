@@ -24,8 +24,9 @@ class OneOf(SpecModel):
         given = self.given()
         if len(given) != 1:
             keys = [field.alias or name for name, field in _fields(self)]
-            what = f"both {listed(given)} are given" if given else "nothing is given"
-            raise fault(what, f"write exactly one of {listed(keys)}")
+            both = " and ".join(f"`{key}`" for key in given)
+            fact = f"both {both} are given" if given else "nothing is given"
+            raise fault(fact, f"write exactly one of {listed(keys)}")
         return self
 
     def given(self) -> list[str]:

@@ -82,10 +82,7 @@ def _meant(key: str) -> str:
 
 def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnostic:
     """The diagnostic of one pydantic error in ``data``, which was validated as ``model``."""
-    at, of_key = (
-        Route(key for key in details["loc"] if key != "[key]"),
-        "[key]" in details["loc"],
-    )
+    at, of_key = _route(details["loc"], data), "[key]" in details["loc"]
     kind, context = details["type"], details.get("ctx") or {}
     value = _lookup(data, at)
     if kind == "missing":
@@ -138,6 +135,24 @@ def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnos
     )
 
 
+def _route(location: tuple[int | str, ...], data: Any) -> Route:
+    """The place of an error in the data: without what pydantic names the members of a union, and the keys of maps."""
+    keys: list[int | str] = []
+    for key in location[:-1]:
+        if isinstance(data, Mapping) and key == 0:
+            keys.append(key)  # a list of one, written as its item
+        elif isinstance(data, Mapping) and key in data:
+            keys.append(key)
+            data = data[key]
+        elif isinstance(data, Sequence) and isinstance(key, int):
+            keys.append(key)
+            data = data[key] if key < len(data) else None
+        elif data is None:
+            keys.append(key)
+    last = location[-1:]
+    return Route((*keys, *(key for key in last if key != "[key]")))
+
+
 def _name(at: Route) -> str:
     """What a person calls the value at a route."""
     if not at:
@@ -150,6 +165,8 @@ def _name(at: Route) -> str:
 
 def _lookup(data: Any, at: Route) -> Any:
     for key in at:
+        if key == 0 and isinstance(data, Mapping):
+            continue  # a list of one, written as its item
         if isinstance(key, int) and isinstance(data, Sequence) and key < len(data):
             data = data[key]
         else:

@@ -92,7 +92,7 @@ def test_a_name_of_a_free_mapping_is_the_mapping(trainyard: Command) -> None:
         ("every", "did you mean `spec.jobs[].checkpoint.every`?"),
         (
             "size",
-            "write one of `spec.nodePools[].rootVolume.size`, `spec.storage[].fsxLustre.size`",
+            "write one of `spec.nodePools[].rootVolume.size`, `spec.storage[].fsxLustre.existing.size`",
         ),
         ("gracePerid", "did you mean `spec.jobs[].gracePeriod`?"),
         ("zzz", "`trainyard explain --spec` lists all"),

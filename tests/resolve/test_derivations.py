@@ -628,7 +628,7 @@ def test_the_only_zone_of_the_network_that_offers_a_type_is_derived() -> None:
 def test_the_network_spans_the_pools_zones_and_two_at_least() -> None:
     plan = plan_of(spec())
     assert plan.one(Cluster) is not None
-    zones = plan.one(Cluster).network.zones
+    zones = plan.one(Cluster).network.create.zones
     assert "us-west-2b" in zones
     assert len(zones) == 2
 

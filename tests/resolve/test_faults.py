@@ -72,21 +72,21 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(region="us-gov-west-1", pool={"zones": ["us-west-2a"]}),
         "RES004",
-        "spec.nodePools[0].zone",
+        "spec.nodePools[0].zones[0]",
         "`us-west-2a` is not in region `us-gov-west-1`",
         "like `us-gov-west-1a`",
     ),
     (
         spec(pool={"zones": ["eu-west-1a"]}),
         "RES004",
-        "spec.nodePools[0].zone",
+        "spec.nodePools[0].zones[0]",
         "`eu-west-1a` is not in region `us-west-2`",
         "us-west-2 has `us-west-2a`",
     ),
     (
         spec(network={"create": {"zones": ["us-west-2b", "eu-west-1a"]}}),
         "RES004",
-        "spec.network.zones[1]",
+        "spec.network.create.zones[1]",
         "`eu-west-1a`",
         "`us-west-2a`",
     ),
@@ -94,43 +94,49 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(
             network={
                 "existing": {
-                    "None": VPC,
+                    **VPC,
                     "subnets": [
-                        {"id": "subnet-2a1b2c3d", "zone": "us-east-1a", "public": True}
+                        *VPC["subnets"],
+                        {"id": "subnet-2a1b2c3d", "zone": "us-east-1a", "public": True},
                     ],
                 }
             }
         ),
         "RES004",
-        "spec.network.vpc.public.us-east-1a",
+        "spec.network.existing.subnets[2].zone",
+        "`us-east-1a`",
+        "us-west-2 has",
+    ),
+        "RES004",
+        "spec.network.existing.subnets.us-east-1a",
         "`us-east-1a`",
         "us-west-2 has",
     ),
     (
         spec(storage=lustre(zone="eu-west-1a")),
         "RES004",
-        "spec.storage[0].fsxLustre.zone",
+        "spec.storage[0].fsxLustre.existing.zone",
         "`eu-west-1a`",
         "us-west-2 has",
     ),
     (
         spec(pool={"instanceTypes": ["p4d.24xlrge"]}),
         "RES005",
-        "spec.nodePools[0].instanceType",
+        "spec.nodePools[0].instanceTypes[0]",
         "`p4d.24xlrge` is unknown",
         "did you mean `p4d.24xlarge`?",
     ),
     (
         spec(pool={"instanceTypes": ["zz9.huge"]}),
         "RES005",
-        "spec.nodePools[0].instanceType",
+        "spec.nodePools[0].instanceTypes[0]",
         "`zz9.huge`",
         "trainyard catalog",
     ),
     (
         spec(platform={"eks": {"systemNodes": {"instanceType": "m7i.2xlrge"}}}),
         "RES005",
-        "spec.system.instanceType",
+        "spec.platform.eks.systemNodes.instanceType",
         "`m7i.2xlrge`",
         "`m7i.2xlarge`",
     ),
@@ -170,7 +176,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
             pool={"instanceTypes": ["p5e.48xlarge"]},
         ),
         "RES008",
-        "spec.nodePools[0].zone",
+        "spec.nodePools[0].zones[0]",
         "not offered in `us-west-2b` (usw2-az1)",
         "it is offered in `usw2-az3`",
     ),
@@ -180,7 +186,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
             pool={"instanceTypes": ["p5e.48xlarge"]},
         ),
         "RES008",
-        "spec.nodePools[0].zone",
+        "spec.nodePools[0].zones[0]",
         "not offered in `us-west-2b`",
         "it is offered in `us-west-2a`",
     ),
@@ -190,7 +196,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
             pool={"instanceTypes": ["p5e.48xlarge"], "zones": ["eu-north-1b"]},
         ),
         "RES008",
-        "spec.nodePools[0].zone",
+        "spec.nodePools[0].zones[0]",
         "not offered in `eu-north-1b`",
         "it is offered in `eu-north-1a`",
     ),
@@ -204,14 +210,14 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
             },
         ),
         "RES050",
-        "spec.network.zones[1]",
+        "spec.network.create.zones[1]",
         "`us-east-1b` is zone `use1-az3`",
         "take another zone of us-east-1",
     ),
     (
         spec(region="af-south-1", pool={"zones": ["af-south-1a"]}),
         "RES008",
-        "spec.nodePools[0].instanceType",
+        "spec.nodePools[0].instanceTypes[0]",
         "`p4d.24xlarge` is not offered in af-south-1",
         "us-west-2",
     ),
@@ -274,7 +280,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(network={"create": {"zones": ["us-west-2a", "us-west-2c"]}}),
         "RES010",
-        "spec.nodePools[0].zone",
+        "spec.nodePools[0].zones[0]",
         "the network has no subnet in `us-west-2b`",
         "the network is in `us-west-2a`, `us-west-2c`",
     ),
@@ -372,14 +378,14 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(platform={"eks": {"systemNodes": {"instanceType": "p4d.24xlarge"}}}),
         "RES018",
-        "spec.system.instanceType",
+        "spec.platform.eks.systemNodes.instanceType",
         "have 8 accelerators",
         "`m7i.2xlarge`",
     ),
     (
         spec(pool={"instanceTypes": ["p6e-gb200.36xlarge"]}),
         "RES019",
-        "spec.nodePools[0].instanceType",
+        "spec.nodePools[0].instanceTypes[0]",
         "no source tells EFA interfaces and network cards of `p6e-gb200.36xlarge`",
         "trainyard catalog refresh",
     ),
@@ -414,21 +420,21 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(storage=lustre(size="1300Gi")),
         "RES022",
-        "spec.storage[0].fsxLustre.size",
+        "spec.storage[0].fsxLustre.existing.size",
         "no PERSISTENT_2 file system has a size of `1300Gi`",
         "`1200Gi` or `2400Gi`",
     ),
     (
         spec(storage=lustre(size="1200G")),
         "RES022",
-        "spec.storage[0].fsxLustre.size",
+        "spec.storage[0].fsxLustre.existing.size",
         "has a size of",
         "`1200Gi`",
     ),
     (
         spec(storage=lustre(deployment="SCRATCH_1", size="4800Gi", mountName="fsx")),
         "RES022",
-        "spec.storage[0].fsxLustre.size",
+        "spec.storage[0].fsxLustre.existing.size",
         "no SCRATCH_1",
         "`3600Gi` or `7200Gi`",
     ),
@@ -439,21 +445,21 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
             )
         ),
         "RES022",
-        "spec.storage[0].fsxLustre.size",
+        "spec.storage[0].fsxLustre.existing.size",
         "no PERSISTENT_1",
         "`6000Gi`",
     ),
     (
         spec(storage=lustre(throughputPerTiB=100)),
         "RES023",
-        "spec.storage[0].fsxLustre.throughputPerTiB",
+        "spec.storage[0].fsxLustre.existing.throughputPerTiB",
         "a throughput of 100 MB/s",
         "write one of `125`, `250`, `500`, `1000`",
     ),
     (
         spec(storage=lustre(deployment="SCRATCH_2", throughputPerTiB=200)),
         "RES023",
-        "spec.storage[0].fsxLustre.throughputPerTiB",
+        "spec.storage[0].fsxLustre.existing.throughputPerTiB",
         "no SCRATCH_2",
         "remove it",
     ),
@@ -477,7 +483,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(network={"create": {"cidr": "10.0.0.0/24"}}, pool={"nodes": {"max": 16}}),
         "RES026",
-        "spec.network.cidr",
+        "spec.network.create.cidr",
         "is a /27 with 27 addresses; 16 nodes and their pods need 32 at least",
         "`10.0.0.0/16`",
     ),
@@ -515,7 +521,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(pool={"instanceTypes": ["g6f.2xlarge"]}),
         "RES032",
-        "spec.nodePools[0].instanceType",
+        "spec.nodePools[0].instanceTypes[0]",
         "has 0.25 of a GPU",
         "`g6.xlarge`",
     ),
@@ -566,14 +572,14 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(pool={"instanceTypes": ["c7g.medium"]}),
         "RES033",
-        "spec.nodePools[0].instanceType",
+        "spec.nodePools[0].instanceTypes[0]",
         "leaves no whole CPU",
         "a larger size of c7g",
     ),
     (
         spec(pool={"instanceTypes": ["t3.nano"], "zones": ["us-west-2a"]}),
         "RES033",
-        "spec.nodePools[0].instanceType",
+        "spec.nodePools[0].instanceTypes[0]",
         "or no GiB",
         "a larger size of t3",
     ),
@@ -853,7 +859,7 @@ def test_a_zone_of_which_nobody_knows_where_it_is_gets_a_warning() -> None:
     assert (doubt.code, doubt.severity, str(doubt.at)) == (
         "RES008",
         Severity.WARNING,
-        "spec.nodePools[0].zone",
+        "spec.nodePools[0].zones[0]",
     )
     assert doubt.message == (
         "`p5e.48xlarge` may not be offered in `us-west-2b`: us-west-2 has it in `usw2-az3`, "
@@ -920,7 +926,7 @@ def test_a_network_that_is_derived_leaves_zones_without_eks_out() -> None:
     )
     assert plan is not None, found
     assert plan.one(Cluster) is not None
-    assert plan.one(Cluster).network.zones == ("us-east-1b", "us-east-1c")
+    assert plan.one(Cluster).network.create.zones == ("us-east-1b", "us-east-1c")
 
 
 def test_a_name_that_the_account_may_not_have_gets_a_warning() -> None:

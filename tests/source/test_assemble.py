@@ -280,7 +280,7 @@ def test_extends_merges_maps_and_named_lists_and_null_removes(folder: Path) -> N
         "metadata": {"name": "nn"},
         "spec": {
             "tags": ["c"],
-            "network": {"create": {"cidr": "10.0.0.0/16", "zones": ["yy"]}},
+            "network": {"cidr": "10.0.0.0/16", "zones": ["yy"]},
             "jobs": [
                 {"name": "one", "nodes": 1, "env": {"A": 1, "B": 2}},
                 {"name": "two"},

@@ -9,7 +9,7 @@ from compiler.source import Route
 from compiler.spec.cluster import language
 from compiler.spec.errors import explain, keys_of, model_at
 from compiler.subjects.jobs.spec import Job, Mount
-from compiler.subjects.network.spec import ImportedVpc
+from compiler.subjects.network.spec import ExistingNetwork
 from compiler.subjects.pools.spec import NodePool
 
 
@@ -20,7 +20,7 @@ from compiler.subjects.pools.spec import NodePool
         (("spec",), language().model_fields["spec"].annotation),
         (("spec", "nodePools", 3), NodePool),
         (("spec", "jobs", 0, "mounts", 1), Mount),
-        (("spec", "network", "vpc"), ImportedVpc),
+        (("spec", "network", "vpc"), ExistingNetwork),
         (("spec", "tags"), None),
         (("spec", "nope"), None),
         (("spec", "nope", "deeper"), None),

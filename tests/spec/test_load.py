@@ -11,9 +11,12 @@ from compiler.source import Route
 from compiler.spec.load import load
 
 HEX64 = "0123456789abcdef" * 4
-VPC = {
-    "id": "vpc-0a1b2c3d",
-    "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-1a1b2c3d"},
+VPC: dict[str, Any] = {
+    "vpc": "vpc-0a1b2c3d",
+    "subnets": [
+        {"id": "subnet-0a1b2c3d", "zone": "us-west-2a"},
+        {"id": "subnet-1a1b2c3d", "zone": "us-west-2b"},
+    ],
 }
 
 
@@ -206,60 +209,53 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "like `us-west-2`",
     ),
     (
-        spec(pool={"placement": "cluster", "placement": {"group": "ours"}}),
+        spec(pool={"placement": "clustered"}),
         "SPC005",
         "spec.nodePools[0].placement",
-        "placement group `ours` exists, and `placement: cluster` makes another",
-        "keep one",
+        "`placement` is `clustered`",
+        "write one of `cluster`, `partition`, `spread`, `none`, or `{group: NAME}`",
     ),
     (
         spec(pool={"zones": ["us-west-2"]}),
         "SPC005",
-        "spec.nodePools[0].zone",
+        "spec.nodePools[0].zones[0]",
         "is a Region, not an Availability Zone",
         "like `us-west-2a`",
     ),
     (
         spec(pool={"zones": ["usw2-az1"]}),
         "SPC005",
-        "spec.nodePools[0].zone",
+        "spec.nodePools[0].zones[0]",
         "is the id of a zone, not its name",
         "the name in your account",
     ),
     (
         spec(pool={"zones": ["US_West-2A"]}),
         "SPC005",
-        "spec.nodePools[0].zone",
+        "spec.nodePools[0].zones[0]",
         "not an Availability Zone",
         "write `us-west-2a`",
     ),
     (
         spec(pool={"zones": [2]}),
         "SPC005",
-        "spec.nodePools[0].zone",
+        "spec.nodePools[0].zones[0]",
         "text, not the number `2`",
         "like `us-west-2a`",
     ),
     (
         spec(pool={"instanceTypes": ["p5 .48xlarge"]}),
         "SPC005",
-        "spec.nodePools[0].instanceType",
+        "spec.nodePools[0].instanceTypes[0]",
         "not an instance type",
         "write `p5.48xlarge`",
     ),
     (
         spec(pool={"zones": ["west"]}),
         "SPC005",
-        "spec.nodePools[0].zone",
+        "spec.nodePools[0].zones[0]",
         "`west` is not an Availability Zone",
         "us-west-2a",
-    ),
-    (
-        spec(pool={"zones": ["us-west-2a"]}),
-        "SPC005",
-        "spec.nodePools[0].zones",
-        "both `zone` and `zones`",
-        "keep one",
     ),
     (
         spec(pool={"zone": None, "zones": ["us-west-2a", "us-west-2a"]}),
@@ -279,14 +275,14 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(network={"create": {"cidr": "10.0.0.1/16"}}),
         "SPC005",
-        "spec.network.cidr",
+        "spec.network.create.cidr",
         "host bits set",
         "write `10.0.0.0/16`",
     ),
     (
         spec(network={"create": {"cidr": "10.0.0.0"}}),
         "SPC005",
-        "spec.network.cidr",
+        "spec.network.create.cidr",
         "`10.0.0.0` is not a CIDR block: it has no prefix length",
         "write `10.0.0.0/16`",
     ),
@@ -294,7 +290,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         (
             spec(network={"create": {"cidr": cidr}}),
             "SPC005",
-            "spec.network.cidr",
+            "spec.network.create.cidr",
             f"no host can have an address of `{cidr}`",
             "write a private block",
         )
@@ -347,49 +343,59 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(network={"create": {"cidr": "ten"}}),
         "SPC005",
-        "spec.network.cidr",
+        "spec.network.create.cidr",
         "`ten` is not a CIDR block",
         "like `10.0.0.0/16`",
     ),
     (
         spec(network={"create": {"cidr": "10.0.0.0/8"}}),
         "SPC005",
-        "spec.network.cidr",
+        "spec.network.create.cidr",
         "a block of /8",
         "`10.0.0.0/16`",
     ),
     (
-        spec(network={"create": {"cidr": "10.0.0.0/16"}}),
+        spec(network={"create": {"cidr": "10.0.0.0/16"}, "existing": VPC}),
         "SPC005",
-        "spec.network",
-        "an imported `vpc`",
-        "remove `cidr`",
+        "spec.network.existing",
+        "both `create` and `existing` are given",
+        "write one of them",
     ),
     (
-        spec(network={"existing": {"vpc": "vpc-1", "None": VPC, "subnets": []}}),
+        spec(network={"existing": {**VPC, "vpc": "vpc-1"}}),
         "SPC005",
-        "spec.network.vpc.id",
+        "spec.network.existing.vpc",
         "`vpc-1` is not a VPC id",
         "vpc-0a1",
+    ),
+    (
+        spec(network={"existing": {**VPC, "subnets": VPC["subnets"][:1]}}),
+        "SPC004",
+        "spec.network.existing.subnets",
+        "has 1 item, below the minimum of 2",
+        "at least 2",
     ),
     (
         spec(
             network={
                 "existing": {
-                    "None": VPC,
-                    "subnets": [{"id": "subnet-0a1b2c3d", "zone": "us-west-2a"}],
+                    **VPC,
+                    "subnets": [
+                        VPC["subnets"][0],
+                        {**VPC["subnets"][1], "public": True},
+                    ],
                 }
             }
         ),
-        "SPC004",
-        "spec.network.vpc.private",
-        "has 1 item, below the minimum of 2",
-        "at least 2",
+        "SPC005",
+        "spec.network.existing.subnets",
+        "private subnets in fewer than two zones",
+        "add a private subnet of another zone",
     ),
     (
         spec(platform={"eks": {"apiServer": {"public": ["2001:db8::/32"]}}}),
         "SPC005",
-        "spec.apiServer.public[0]",
+        "spec.platform.eks.apiServer.public[0]",
         "`2001:db8::/32` is not an IPv4 block",
         "an IPv4 block",
     ),
@@ -400,7 +406,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             ]
         ),
         "SPC005",
-        "spec.storage[0].fsxLustre.address",
+        "spec.storage[0].fsxLustre.existing.address",
         "`10.0.1` is not an IPv4 address",
         "like `10.0.1.20`",
     ),
@@ -428,17 +434,73 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     # Capacity
     (
         spec(pool={"capacity": {"reserved": {}}}),
+        "SPC001",
+        "spec.nodePools[0].capacity[0].reserved",
+        "`reservations` is missing",
+        "add `reservations:`, a list, each item with `id`",
+    ),
+    (
+        spec(pool={"capacity": {}}),
         "SPC005",
         "spec.nodePools[0].capacity",
-        "capacity `reserved` without a reservation",
-        "add `id: cr-",
+        "nothing is given",
+        "exactly one of `onDemand`, `spot`, `reserved`, `block`",
+    ),
+    (
+        spec(pool={"capacity": {"spot": {}, "onDemand": {}}}),
+        "SPC005",
+        "spec.nodePools[0].capacity",
+        "both `onDemand` and `spot` are given",
+        "exactly one of",
+    ),
+    (
+        spec(pool={"capacity": [{"onDemand": {}}, {"spot": {}}]}),
+        "SPC005",
+        "spec.nodePools[0].capacity",
+        "capacity in the order `onDemand`, `spot`",
+        "as Karpenter takes them: `spot`, `onDemand`",
+    ),
+    (
+        spec(
+            pool={
+                "capacity": [
+                    {"block": {"reservations": [{"id": "cr-00000001"}]}},
+                    {"spot": {}},
+                ]
+            }
+        ),
+        "SPC005",
+        "spec.nodePools[0].capacity",
+        "a Capacity Block beside other capacity",
+        "a pool of its own",
+    ),
+    (
+        spec(
+            pool={
+                "capacity": [
+                    {
+                        "reserved": {
+                            "reservations": [
+                                {"id": "cr-00000001", "nodes": 2},
+                                {"id": "cr-00000002", "nodes": 2},
+                            ]
+                        }
+                    },
+                    {"onDemand": {}},
+                ]
+            }
+        ),
+        "SPC005",
+        "spec.nodePools[0].capacity",
+        "several reservations beside other capacity",
+        "keep one reservation",
     ),
     (
         spec(pool={"capacity": {"spot": {"reservations": [{"id": "cr-00000001"}]}}}),
-        "SPC005",
-        "spec.nodePools[0].capacity.id",
-        "never uses reservation `cr-00000001`",
-        "`type: reserved`",
+        "SPC002",
+        "spec.nodePools[0].capacity[0].spot.reservations",
+        "unknown key `reservations`",
+        "",
     ),
     (
         spec(
@@ -451,9 +513,24 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             }
         ),
         "SPC005",
-        "spec.nodePools[0].capacity.id",
-        "both `id` and `reservations`",
-        "under `reservations`",
+        "spec.nodePools[0].capacity[0].reserved.reservations",
+        "`cr-00000001` is one of 2, and its nodes are not given",
+        "add `nodes:` to each",
+    ),
+    (
+        spec(
+            pool={
+                "capacity": {
+                    "reserved": {
+                        "reservations": [{"id": "cr-00000001"}, {"id": "cr-00000001"}],
+                    }
+                }
+            }
+        ),
+        "SPC005",
+        "spec.nodePools[0].capacity[0].reserved.reservations",
+        "`cr-00000001` is listed twice",
+        "remove one",
     ),
     (
         spec(
@@ -469,22 +546,9 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             }
         ),
         "SPC005",
-        "spec.nodePools[0].capacity.reservations",
+        "spec.nodePools[0].capacity[0].reserved.reservations",
         "`cr-00000002` is listed twice",
         "remove one",
-    ),
-    (
-        spec(
-            pool={
-                "capacity": {
-                    "spot": {"reservations": [{"id": "cr-00000002", "nodes": 4}]}
-                }
-            }
-        ),
-        "SPC005",
-        "spec.nodePools[0].capacity.reservations",
-        "never uses reservation `cr-00000002`",
-        "`type: reserved`",
     ),
     (
         spec(
@@ -502,7 +566,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "SPC005",
         "spec.nodePools[0].nodes",
         "the reservations have 3 nodes, and the pool 4",
-        "write `max: 3`",
+        "write `3` nodes",
     ),
     (
         spec(
@@ -513,7 +577,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             }
         ),
         "SPC004",
-        "spec.nodePools[0].capacity.reservations[0].nodes",
+        "spec.nodePools[0].capacity[0].block.reservations[0].nodes",
         "0",
         "1",
     ),
@@ -530,7 +594,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             }
         ),
         "SPC005",
-        "spec.nodePools[0].capacity.ends",
+        "spec.nodePools[0].capacity[0].block.ends",
         "before it starts",
         "swap",
     ),
@@ -546,7 +610,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             }
         ),
         "SPC005",
-        "spec.nodePools[0].capacity.ends",
+        "spec.nodePools[0].capacity[0].block.ends",
         "has no time zone",
         "write `2026-12-01T11:30:00Z`",
     ),
@@ -562,7 +626,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             }
         ),
         "SPC005",
-        "spec.nodePools[0].capacity.ends",
+        "spec.nodePools[0].capacity[0].block.ends",
         "has no time zone",
         "write `2026-12-01T00:00:00Z`",
     ),
@@ -578,7 +642,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             }
         ),
         "SPC005",
-        "spec.nodePools[0].capacity.ends",
+        "spec.nodePools[0].capacity[0].block.ends",
         "not of this century",
         "2026",
     ),
@@ -591,16 +655,16 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             }
         ),
         "SPC005",
-        "spec.nodePools[0].capacity.ends",
+        "spec.nodePools[0].capacity[0].block.ends",
         "`soon` is not a time",
         "2026-12-01T11:30:00Z",
     ),
     (
-        spec(pool={"capacity": {"on-demnd": {}}}),
-        "SPC004",
-        "spec.nodePools[0].capacity.type",
-        "`type` is `on-demnd`, not one of `on-demand`",
-        "did you mean `on-demand`?",
+        spec(pool={"capacity": {"onDemnd": {}}}),
+        "SPC002",
+        "spec.nodePools[0].capacity[0].onDemnd",
+        "unknown key `onDemnd`",
+        "did you mean `onDemand`?",
     ),
     # Node counts
     (
@@ -625,16 +689,23 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "1 or more",
     ),
     (
-        spec(pool={"nodes": 4}),
-        "SPC003",
+        spec(pool={"nodes": 0}),
+        "SPC005",
         "spec.nodePools[0].nodes",
-        "is the number `4`, not a mapping",
-        "`{max: 4}`",
+        "`nodes` is 0, not between 1 and 5000",
+        "`{max: 8}`",
+    ),
+    (
+        spec(pool={"nodes": "4"}),
+        "SPC005",
+        "spec.nodePools[0].nodes",
+        "`nodes` is text",
+        "write `4` without quotes",
     ),
     (
         spec(pool={"instanceTypes": ["p5"]}),
         "SPC005",
-        "spec.nodePools[0].instanceType",
+        "spec.nodePools[0].instanceTypes[0]",
         "`p5` is not an instance type",
         "`p5.48xlarge`",
     ),
@@ -804,7 +875,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(pool={"instanceTypes": ["ml.p5.48xlarge"]}),
         "SPC005",
-        "spec.nodePools[0].instanceType",
+        "spec.nodePools[0].instanceTypes[0]",
         "`ml.p5.48xlarge`",
         "write `p5.48xlarge`",
     ),
@@ -823,7 +894,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             }
         ),
         "SPC005",
-        "spec.nodePools[0].capacity.id",
+        "spec.nodePools[0].capacity[0].reserved.reservations[0].id",
         "is not a capacity reservation id",
         "write `cr-0a1b0000`",
     ),
@@ -834,7 +905,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             }
         ),
         "SPC005",
-        "spec.admins[0]",
+        "spec.platform.eks.admins[0]",
         "is not the ARN of an IAM role",
         "write `arn:aws:iam::111122223333:role/Admin`",
     ),
@@ -848,7 +919,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(storage=[{"name": "s", "s3": {"existing": {"bucket": "s3://data/c4"}}}]),
         "SPC005",
-        "spec.storage[0].s3.bucket",
+        "spec.storage[0].s3.existing.bucket",
         "is not an S3 bucket name",
         "write `data`",
     ),
@@ -870,8 +941,8 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(pool={"capacity": "spot"}),
         "SPC003",
         "spec.nodePools[0].capacity",
-        "`spot`, not a mapping",
-        "write `{type: spot}`",
+        "`spot`, not a list",
+        "write a list, each item with `onDemand`, `spot`, `reserved`, `block`",
     ),
     (
         spec(job={"env": [{"name": "A", "value": "b"}]}),
@@ -927,7 +998,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "SPC001",
         "spec",
         "`nodePools` is missing",
-        "a list, each item with `name`, `instanceType`",
+        "a list, each item with `name`, `instanceTypes`",
     ),
     (
         spec(
@@ -941,7 +1012,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             }
         ),
         "SPC005",
-        "spec.nodePools[0].capacity.ends",
+        "spec.nodePools[0].capacity[0].block.ends",
         "has no time zone",
         "write `2026-12-15T11:30:00Z`",
     ),
@@ -1133,7 +1204,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(storage=[{"name": "a", "s3": {"existing": {"bucket": "A"}}}]),
         "SPC005",
-        "spec.storage[0].s3.bucket",
+        "spec.storage[0].s3.existing.bucket",
         "not an S3 bucket",
         "-1",
     ),
@@ -1142,7 +1213,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             storage=[{"name": "a", "fsxLustre": {"existing": {**FSX, "id": "fsx-1"}}}]
         ),
         "SPC005",
-        "spec.storage[0].fsxLustre.id",
+        "spec.storage[0].fsxLustre.existing.id",
         "`fsx-1` is not an FSx file system id",
         "`fs-0a1b",
     ),
@@ -1156,7 +1227,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             ]
         ),
         "SPC005",
-        "spec.storage[0].fsxLustre.mountName",
+        "spec.storage[0].fsxLustre.existing.mountName",
         "`nine-long` is not the MountName",
         "`abcdefgh`",
     ),
@@ -1221,7 +1292,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         (
             spec(platform={"eks": {"admins": [f"arn:aws:iam::111122223333:{rest}"]}}),
             "SPC005",
-            "spec.admins[0]",
+            "spec.platform.eks.admins[0]",
             "is not the ARN of an IAM role",
             "write ",
         )
@@ -1230,7 +1301,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(platform={"eks": {"admins": [111122223333]}}),
         "SPC005",
-        "spec.admins[0]",
+        "spec.platform.eks.admins[0]",
         "text, not the number",
         "write it as text, like `arn:",
     ),
@@ -1239,21 +1310,21 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             platform={"eks": {"admins": ["arn:aws:iam::111122223333:role/Two Words"]}}
         ),
         "SPC005",
-        "spec.admins[0]",
+        "spec.platform.eks.admins[0]",
         "is not the ARN",
         "write it like",
     ),
     (
         spec(platform={"eks": {"admins": ["ARN:aws:iam::111122223333:role/Ops"]}}),
         "SPC005",
-        "spec.admins[0]",
+        "spec.platform.eks.admins[0]",
         "is not the ARN",
         "write `arn:aws:iam::111122223333:role/Ops`",
     ),
     (
         spec(platform={"eks": {"admins": ["arn:aws:s3:::x"]}}),
         "SPC005",
-        "spec.admins[0]",
+        "spec.platform.eks.admins[0]",
         "the ARN of an IAM role or user",
         "arn:aws:iam::",
     ),
@@ -1281,7 +1352,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(platform={"eks": {"systemNodes": {"nodes": 1}}}),
         "SPC004",
-        "spec.system.nodes",
+        "spec.platform.eks.systemNodes.nodes",
         "below the minimum of 2",
         "2 or more",
     ),
@@ -1315,10 +1386,24 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     (
         spec(platform="hyperpod"),
-        "SPC004",
+        "SPC003",
         "spec.platform",
-        "`platform` is `hyperpod`, not `eks`",
-        "write `eks`",
+        "`platform` is the text `hyperpod`, not a mapping",
+        "write a mapping with `eks`",
+    ),
+    (
+        spec(platform={"hyperpod": {}}),
+        "SPC002",
+        "spec.platform.hyperpod",
+        "unknown key `hyperpod`",
+        "`platform` has: `eks`",
+    ),
+    (
+        spec(platform={"eks": {"apiServer": "public"}}),
+        "SPC005",
+        "spec.platform.eks.apiServer",
+        "`apiServer` is `public`",
+        "write `private`",
     ),
     (
         spec(nodePools=[]),
@@ -1358,11 +1443,11 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     (spec(region=None), "SPC001", "spec", "`region` is missing", "add `region:`"),
     (
-        spec(network={"existing": {"vpc": "vpc-0a1b2c3d", "subnets": []}}),
+        spec(network={"existing": {"vpc": "vpc-0a1b2c3d"}}),
         "SPC001",
-        "spec.network.vpc",
-        "`private` is missing",
-        "private subnet of each zone",
+        "spec.network.existing",
+        "`subnets` is missing",
+        "a list, each item with `id`, `zone`",
     ),
 ]
 
@@ -1401,7 +1486,7 @@ def test_all_faults_of_a_document_are_told_at_once() -> None:
         ("SPC002", "spec.jobs[0].imge"),
         ("SPC003", "spec.jobs[0].nodes"),
         ("SPC005", "spec.account"),
-        ("SPC005", "spec.nodePools[0].zone"),
+        ("SPC005", "spec.nodePools[0].zones[0]"),
         ("SPC005", "spec.region"),
     ]
 
@@ -1472,11 +1557,12 @@ def test_values_are_normal_forms() -> None:
     flux = loaded(spec(flux={"path": "./clusters//lab/"})).spec.flux
     assert flux.path == "clusters/lab"
     ends = "2026-12-01T20:30:00+09:00"
-    pool = {"capacity": {"type": "block", "id": "cr-00000001", "ends": ends}}
-    assert (
-        loaded(spec(pool=pool)).spec.node_pools[0].capacity.ends
-        == "2026-12-01T11:30:00Z"
-    )
+    block = {"reservations": [{"id": "cr-00000001"}], "ends": ends}
+    pool = loaded(spec(pool={"capacity": {"block": block}})).spec.node_pools[0]
+    assert pool.block.ends == "2026-12-01T11:30:00Z"
+    assert (pool.nodes.min, pool.nodes.max) == (0, 4)
+    fixed = loaded(spec(pool={"nodes": 4})).spec.node_pools[0]
+    assert (fixed.nodes.min, fixed.nodes.max) == (4, 4)
 
 
 def test_braces_in_a_value_stand_for_themselves() -> None:

@@ -14,19 +14,18 @@ from compiler.diagnostics.render import render
 from compiler.spec import buckets, git, keys, programs
 
 A, B = "subnet-0a1b2c3d", "subnet-1a1b2c3d"
-BLOCK = {"type": "block", "id": "cr-0a1b2c3d4e5f60718"}
+BLOCK = {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}
 
 
-def bucket(**more: Any) -> dict[str, Any]:
+def stored(bucket: str = "runs", **more: Any) -> dict[str, Any]:
     return spec(
-        storage=[{"name": "data", "s3": {"existing": {"bucket": "runs", "None": more}}}]
+        storage=[{"name": "data", "s3": {"existing": {"bucket": bucket}, **more}}]
     )
 
 
-def vpc(**more: Any) -> dict[str, Any]:
-    return spec(
-        network={"existing": {"vpc": "vpc-0a1b2c3d", "None": more, "subnets": []}}
-    )
+def vpc(*subnets: tuple[str, str]) -> dict[str, Any]:
+    listed = [{"id": id, "zone": zone} for zone, id in subnets]
+    return spec(network={"existing": {"vpc": "vpc-0a1b2c3d", "subnets": listed}})
 
 
 def mounted(path: str) -> dict[str, Any]:
@@ -40,21 +39,21 @@ def mounted(path: str) -> dict[str, Any]:
 BAD: list[tuple[dict[str, Any], str, str, str]] = [
     # Network
     (
-        vpc(private={"us-west-2a": A, "us-west-2b": A}),
-        "network.vpc.private",
-        f"subnet `{A}` is given for private `us-west-2a` and for private `us-west-2b`",
+        vpc(("us-west-2a", A), ("us-west-2b", A)),
+        "network.existing.subnets",
+        f"subnet `{A}` is listed twice",
         "lies in one zone",
     ),
     (
-        vpc(private={"us-west-2a": A, "us-west-2b": B}, public={"us-west-2a": A}),
-        "network.vpc.public",
-        "for private `us-west-2a` and for public `us-west-2a`",
-        "private or public",
+        vpc(("us-west-2a", A), ("us-west-2a", B)),
+        "network.existing.subnets",
+        "private subnets in fewer than two zones",
+        "another zone",
     ),
     *(
         (
             spec(platform={"eks": {"apiServer": {"public": [block]}}}),
-            "apiServer.public[0]",
+            "platform.eks.apiServer.public[0]",
             f"`{block}` are {what}",
             help,
         )
@@ -82,7 +81,7 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
                 }
             ]
         ),
-        "storage[0].fsxLustre.address",
+        "storage[0].fsxLustre.existing.address",
         "no host can have the address `127.0.0.1`",
         "10.0.1.20",
     ),
@@ -116,19 +115,23 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         spec(
             pool={
                 "capacity": {
-                    **BLOCK,
-                    "starts": "2026-01-01T11:30:00Z",
-                    "ends": "2026-10-28T11:30:00Z",
+                    "block": {
+                        **BLOCK,
+                        "starts": "2026-01-01T11:30:00Z",
+                        "ends": "2026-10-28T11:30:00Z",
+                    }
                 }
             }
         ),
-        "nodePools[0].capacity.ends",
+        "nodePools[0].capacity[0].block.ends",
         "lasts 300 days, and a Capacity Block at most 182",
         "StartDate and EndDate",
     ),
     (
-        spec(pool={"capacity": {**BLOCK, "ends": "2026-12-15T11:30:00+09:00"}}),
-        "nodePools[0].capacity.ends",
+        spec(
+            pool={"capacity": {"block": {**BLOCK, "ends": "2026-12-15T11:30:00+09:00"}}}
+        ),
+        "nodePools[0].capacity[0].block.ends",
         "ends at 2026-12-15T02:30:00Z, and every Capacity Block ends at 11:30 UTC",
         "write `2026-12-15T11:30:00Z`",
     ),
@@ -196,8 +199,8 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
     # S3
     *(
         (
-            bucket(bucket=name),
-            "storage[0].s3.bucket",
+            stored(bucket=name),
+            "storage[0].s3.existing.bucket",
             f"`{name}` is not an S3 bucket name",
             help,
         )
@@ -210,37 +213,37 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         )
     ),
     (
-        bucket(prefix="s3://runs/llama"),
+        stored(prefix="s3://runs/llama"),
         "storage[0].s3.prefix",
         "names a bucket too",
         "`prefix: llama`",
     ),
     (
-        bucket(prefix="/llama"),
+        stored(prefix="/llama"),
         "storage[0].s3.prefix",
         "a part of it is empty",
         "write `llama/`",
     ),
     (
-        bucket(prefix="a//b"),
+        stored(prefix="a//b"),
         "storage[0].s3.prefix",
         "a part of it is empty",
         "write `a/b/`",
     ),
     (
-        bucket(prefix="../a"),
+        stored(prefix="../a"),
         "storage[0].s3.prefix",
         "is empty, `.` or `..`",
         "write `a/`",
     ),
     (
-        bucket(prefix="/"),
+        stored(prefix="/"),
         "storage[0].s3.prefix",
         "a part of it is empty",
         "the whole bucket",
     ),
-    (bucket(prefix="a b"), "storage[0].s3.prefix", "a space", "runs/llama"),
-    (bucket(prefix="a" * 1025), "storage[0].s3.prefix", "has 1025 bytes", "shorter"),
+    (stored(prefix="a b"), "storage[0].s3.prefix", "a space", "runs/llama"),
+    (stored(prefix="a" * 1025), "storage[0].s3.prefix", "has 1025 bytes", "shorter"),
     # Mounts
     *(
         (mounted(path), "jobs[0].mounts[0].path", f"`{path}`", "a folder of its own")
@@ -388,9 +391,11 @@ GOOD: list[dict[str, Any]] = [
     spec(
         pool={
             "capacity": {
-                **BLOCK,
-                "starts": "2026-06-01T12:00:00Z",
-                "ends": "2026-11-30T11:30:00Z",
+                "block": {
+                    **BLOCK,
+                    "starts": "2026-06-01T12:00:00Z",
+                    "ends": "2026-11-30T11:30:00Z",
+                }
             }
         }
     ),
@@ -404,8 +409,8 @@ GOOD: list[dict[str, Any]] = [
     ),
     spec(platform={"eks": {"apiServer": {"public": ["0.0.0.0/0", "8.8.8.0/24"]}}}),
     spec(platform={"eks": {"apiServer": {"public": []}}}),
-    bucket(bucket="runs--usw2-az1--x-s3", prefix="a/b/"),
-    bucket(prefix="a=1/b"),
+    stored(bucket="runs--usw2-az1--x-s3", prefix="a/b/"),
+    stored(prefix="a=1/b"),
     mounted("/opt/data"),
     mounted("/usr/share/data"),
     mounted("/mnt"),

@@ -14,7 +14,7 @@ from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools import spec as spec_nodes
 from compiler.subjects.pools.plan import NODEPOOL_LABEL, POOL_LABEL, Taint, Toleration
 from compiler.subjects.pools.share import Share, share_of, smallest
-from compiler.subjects.pools.spec import Placement, PoolsSection
+from compiler.subjects.pools.spec import PoolsSection
 
 GPU_PRESENT = "nvidia.com/gpu.present"
 
@@ -385,9 +385,8 @@ def _placement(
     efa: bool,
 ) -> str | None:
     derived, reason, source = "none", "its nodes do not talk over EFA", ""
-    given = pool.placement or Placement()
-    if given.group is not None:
-        reason = f"placement group {given.group} exists"
+    if pool.group is not None:
+        reason = f"placement group {pool.group} exists"
     elif pool.capacity_types[0] in _NO_PLACEMENT:
         reason, source = _NO_PLACEMENT[pool.capacity_types[0]]
     elif efa and pool.nodes.max > 1 and instance.cluster_placement:
@@ -396,7 +395,7 @@ def _placement(
     found = context.settle(
         f"pool/{pool.name}",
         "placement",
-        given.strategy,
+        pool.strategy,
         derived,
         reason,
         source,

@@ -118,9 +118,8 @@ def node_role(cluster: str) -> str:
 
 def placement_group(cluster: str, pool: Pool) -> str | None:
     """The name of a pool's placement group: one that exists, or one that the bootstrap makes."""
-    given = pool.spec.placement
-    if given is not None and given.group is not None:
-        return given.group
+    if pool.spec.group is not None:
+        return pool.spec.group
     return f"{cluster}-{pool.name}" if pool.placement else None
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from compiler.diagnostics.diagnostic import listed
+from compiler.diagnostics.words import kind_of
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import OneOf, as_list
@@ -274,35 +275,27 @@ class PlacementGroup(SpecModel):
     )
 
 
-class Placement(SpecModel):
-    """Where the nodes stand beside each other: a strategy of a new placement group, or a group that exists."""
+Strategy = Literal["cluster", "partition", "spread", "none"]
+_STRATEGIES = get_args(Strategy)
 
-    strategy: Literal["cluster", "partition", "spread", "none"] | None = None
-    group: PlacementGroupName | None = Field(
-        None,
-        description="The name of a placement group that exists.",
-        examples=["research-h100"],
+
+def _known_placement(value: Any) -> Any:
+    """A word is the strategy of a new placement group."""
+    if isinstance(value, dict) and "group" in value:
+        return value
+    if value in _STRATEGIES:
+        return value
+    shown = f"`{value}`" if isinstance(value, str) else kind_of(value)
+    raise fault(
+        f"`placement` is {shown}",
+        f"write one of {listed(_STRATEGIES)}, or `{{group: NAME}}` for a placement group that exists",
     )
 
 
-def _as_placement(value: Any) -> Any:
-    """A word is the strategy of a new placement group."""
-    if isinstance(value, str):
-        if value not in _STRATEGIES:
-            raise fault(
-                f"`placement` is `{value}`",
-                f"write one of {listed(_STRATEGIES)}, or `{{group: NAME}}` for a placement group that exists",
-            )
-        return {"strategy": value}
-    if isinstance(value, dict) and "group" not in value:
-        raise fault(
-            "`placement` names no group",
-            f"write one of {listed(_STRATEGIES)}, or `{{group: NAME}}` for a placement group that exists",
-        )
-    return value
-
-
-_STRATEGIES = ("cluster", "partition", "spread", "none")
+Placement = Annotated[
+    Strategy | PlacementGroup,
+    BeforeValidator(_known_placement, json_schema_input_type=Strategy | PlacementGroup),
+]
 
 
 class Volume(SpecModel):
@@ -395,17 +388,7 @@ class NodePool(SpecModel):
             [{"spot": {}}, {"onDemand": {}}],
         ],
     )
-    placement: (
-        Annotated[
-            Placement,
-            BeforeValidator(
-                _as_placement,
-                json_schema_input_type=Literal["cluster", "partition", "spread", "none"]
-                | PlacementGroup,
-            ),
-        ]
-        | None
-    ) = Field(
+    placement: Placement | None = Field(
         None,
         description="The strategy of a new placement group, or `{group: NAME}` of one that exists; derived: `cluster` "
         "for several nodes with EFA, `none` for reserved capacity.",
@@ -468,6 +451,17 @@ class NodePool(SpecModel):
     def reservations(self) -> tuple[Reservation, ...]:
         """The reservations that the nodes come from, the blocks too."""
         return self.capacity[0].reservations
+
+    @property
+    def group(self) -> str | None:
+        """The placement group that exists, where the spec names one."""
+        placement = self.placement
+        return placement.group if isinstance(placement, PlacementGroup) else None
+
+    @property
+    def strategy(self) -> str | None:
+        """The strategy of a new placement group, where the spec names one."""
+        return self.placement if isinstance(self.placement, str) else None
 
     @property
     def capacity_types(self) -> tuple[str, ...]:
