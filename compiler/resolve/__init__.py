@@ -138,7 +138,7 @@ def _versions(context: Context) -> tuple[tuple[str, str], ...]:
     }
     for name, version in chosen.items():
         reason = f"tested together in release {context.release.name}"
-        source = context.release.sources.get(name, "")
+        source = context.release.components[name].source
         if name in needed:
             reason, source = needed[name].reason, needed[name].source
         context.settle(

@@ -54,7 +54,7 @@ def trainer() -> dict[str, Any]:
 
 def disruption_budgets(context: Context) -> tuple[DisruptionBudget, ...]:
     """The budget that a chart does not make."""
-    namespace = context.release.charts["trainer"].namespace
+    namespace = context.release.chart("trainer").namespace
     return (
         DisruptionBudget(
             at=SPEC / "jobs",

@@ -219,7 +219,7 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
 def _addons(context: Context) -> tuple[Addon, ...]:
     found = []
     for name in _ADDONS:
-        version = context.release.addons.get(name)
+        version = context.release.components[name].build
         role = iam.addon_role(name, context.partition)
         values = {"enableNetworkPolicy": "true"} if name == "vpc-cni" else {}
         found.append(
@@ -296,19 +296,16 @@ def _system(context: Context) -> NodeGroup:
 
 def _ami_release(context: Context) -> str | None:
     """The release of the system nodes' image, as EKS names it: the one that Karpenter's nodes boot, if it is AL2023."""
-    known, chosen, tested = (
-        context.release.ami_releases,
-        context.version("ami"),
-        context.release.versions["ami"],
-    )
-    alias = chosen if chosen in known else tested
-    found = known[alias].get(context.version("kubernetes"))
+    ami = context.release.components["ami"]
+    chosen, tested = context.version("ami"), context.release.version("ami")
+    alias = chosen if chosen in ami.builds else tested
+    found = ami.builds[alias].get(context.version("kubernetes"))
     context.derive(
         "cluster",
         "system.ami",
         found,
         f"the release of {alias}: unpinned, two nodes may boot two images",
-        context.release.sources["ami_releases"],
+        ami.builds_source,
     )
     return found
 
@@ -354,8 +351,8 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
         drivers=_drivers(context),
         zones=tuple(sorted(context.catalog.regions.get(spec.region, ()))),
         placement_groups=groups,
-        eksctl_version=context.release.versions["eksctl"],
-        flux_version=context.release.versions["flux"],
+        eksctl_version=context.release.version("eksctl"),
+        flux_version=context.release.version("flux"),
         flux_source=flux.source,
         flux_secret=git_secret(context),
         flux_folder=flux_folder(context),

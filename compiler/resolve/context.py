@@ -100,7 +100,8 @@ class Context:
 
     def version(self, component: str) -> str:
         """The version of an upstream component: the spec's, what that needs, or the release's."""
-        return self.versions[component]
+        follows = self.release.components[component].version_of
+        return self.versions[follows or component]
 
     @cached_property
     def versions(self) -> Mapping[str, str]:

@@ -76,7 +76,7 @@ def _release(
     values: Mapping[str, Any],
     after: tuple[str, ...],
 ) -> HelmRelease:
-    chart = context.release.charts[component]
+    chart = context.release.chart(component)
     return HelmRelease(
         at=at,
         name=component,
@@ -93,11 +93,11 @@ def _release(
 
 
 def _chart_version(context: Context, component: str) -> str:
-    return context.version(component.removesuffix("-crd"))
+    return context.version(component)
 
 
 def _source_name(context: Context, component: str) -> str:
-    chart = context.release.charts[component]
+    chart = context.release.chart(component)
     return (
         component
         if chart.kind == "oci"
@@ -109,7 +109,7 @@ def _sources(context: Context, components: list[str]) -> tuple[HelmSource, ...]:
     found: dict[str, HelmSource] = {}
     for component in components:
         chart, name = (
-            context.release.charts[component],
+            context.release.chart(component),
             _source_name(context, component),
         )
         oci = chart.kind == "oci"

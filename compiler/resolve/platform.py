@@ -37,7 +37,8 @@ def namespace_routes(context: Context, queues: dict[str, Queue]) -> dict[str, Ro
     for queue in queues.values():
         for namespace in queue.namespaces:
             found.setdefault(namespace, queue.place("namespaces"))
-    taken = {chart.namespace for chart in context.release.charts.values()} | _SYSTEM
+    components = context.release.components.values()
+    taken = {each.chart.namespace for each in components if each.chart} | _SYSTEM
     for namespace in (each for each in found if each in taken):
         context.fault(
             "RES021",

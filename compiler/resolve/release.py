@@ -31,16 +31,13 @@ def choose_release(
             )
         ]
     faults = []
-    for component, version in spec.versions:
-        if (
-            version is not None
-            and release.supported.get(component)
-            and not release.supports(component, version)
-        ):
+    for component, version in spec.versions.given().items():
+        supported = release.components[component].supported
+        if supported and not release.supports(component, version):
             patch = (
                 "" if component == "kubernetes" else ".x"
             )  # any patch of these, and a whole version
-            known = listed(f"{each}{patch}" for each in release.supported[component])
+            known = listed(f"{each}{patch}" for each in supported)
             faults.append(
                 error(
                     "RES002",

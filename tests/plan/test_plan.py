@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import FSX, example, plan_of, spec
+from builders import FSX, RELEASE, example, plan_of, spec
 
 from compiler.plan.jobs import (
     Container,
@@ -86,7 +86,7 @@ def test_names_are_looked_up_by_kind_and_namespace() -> None:
     assert plan.queue_of(replace(job, queue="nope")) is None
     assert plan.local_queue("team-b", "team-a") is None
     assert plan.node_pool(None) is None
-    assert plan.version("kueue") == "0.19.2"
+    assert plan.version("kueue") == RELEASE.version("kueue")
     assert plan.version("nope") is None
 
 
