@@ -89,6 +89,7 @@ MAY_TOUCH_FILES = {
     "history.committed": "reads what the last run wrote",
     "history.runs": "reads the runs that the last run noted",
     "targets": "finds its own modules",
+    "subjects.addons": "finds its own modules",
     "lift": "finds its own modules",
     "targets.health": "reads the program that it puts into a ConfigMap",
     "targets.chart": "reads the objects that cdk8s is to make",
@@ -129,8 +130,15 @@ def own(path: Path, module: str) -> set[str]:
     }
 
 
+# An add-on is a part of the resolution, in a folder of its own.
+PART_OF = {"subjects": "resolve"}
+
+
 def layer(module: str) -> str:
-    return "source.base" if module in BASE else module.partition(".")[0]
+    if module in BASE:
+        return "source.base"
+    package = module.partition(".")[0]
+    return PART_OF.get(package, package)
 
 
 def test_every_package_has_its_place() -> None:

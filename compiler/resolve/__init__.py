@@ -11,7 +11,6 @@ from compiler.plan.jobs import Runtime, TrainJob
 from compiler.plan.storage import PersistentVolume, VolumeClaim
 from compiler.resolve import (
     account,
-    availability,
     binding,
     bounds,
     cluster,
@@ -28,6 +27,8 @@ from compiler.resolve.context import SPEC, Context, near_help
 from compiler.resolve.pools import resolve_pools
 from compiler.resolve.release import choose_release
 from compiler.spec import TrainingCluster
+from compiler.subjects import addons
+from compiler.subjects.addons.addon import Setting
 
 __all__ = ["resolve"]
 
@@ -72,12 +73,11 @@ def _plan(context: Context) -> Plan:
     made = [jobs.train_job(context, each) for each in training]
     routes = platform.namespace_routes(context, bound)
     manager = queues.queue_manager(context)
-    sources, releases = delivery.helm(
-        context, pools, manager, delivery.kueue_configuration(manager)
-    )
+    setting = Setting(context, manager)
+    sources, releases = delivery.helm(setting)
     found = health.detectors(context, pools)
     mounted = _mounted(context, training, stored)
-    made_cluster = cluster.cluster(context, pools)
+    made_cluster = cluster.cluster(setting, pools)
     return Plan(
         cluster=made_cluster,
         node_classes=tuple(
@@ -110,7 +110,7 @@ def _plan(context: Context) -> Plan:
         access=platform.access(context),
         network_policies=platform.network_policies(routes),
         pod_priorities=platform.pod_priorities(),
-        disruption_budgets=availability.disruption_budgets(context),
+        disruption_budgets=delivery.disruption_budgets(context),
         volumes=tuple(volume for volume, _ in mounted),
         claims=tuple(claim for _, claim in mounted),
         detectors=found,
@@ -132,7 +132,10 @@ def _plan(context: Context) -> Plan:
 
 def _versions(context: Context) -> tuple[tuple[str, str], ...]:
     own = context.spec.versions.given()
-    chosen = context.versions
+    used = addons.used(context)
+    chosen = {
+        name: version for name, version in context.versions.items() if name in used
+    }
     needed = {
         pair.component: pair for pair in context.release.pairs if pair.wanted(chosen)
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from compiler.catalog import iam
@@ -24,27 +25,21 @@ from compiler.resolve.delivery import (
     flux_folder,
     folder,
     git_secret,
-    interruption_queue,
 )
 from compiler.resolve.nodes import node_role, placement_group
 from compiler.resolve.people import access_entries
 from compiler.resolve.pools import Pool
 from compiler.source import Route
+from compiler.subjects import addons
+from compiler.subjects.addons.addon import EKS, HELM, AddOn, Setting
+from compiler.subjects.addons.karpenter import interruption_queue
 
 SYSTEM = "system"
-_CONTROLLER_ROLE = "KarpenterController-{}"
-_BUCKET_ROLE = "MountpointS3-{}"
-_ADDONS = (
-    "vpc-cni",
-    "coredns",
-    "kube-proxy",
-    "eks-pod-identity-agent",
-    "metrics-server",
-)
 
 
-def cluster(context: Context, pools: dict[str, Pool]) -> Cluster:
+def cluster(setting: Setting, pools: dict[str, Pool]) -> Cluster:
     """eksctl's ClusterConfig."""
+    context = setting.context
     spec = context.spec
     network = _network(context, pools)
     return Cluster(
@@ -60,7 +55,7 @@ def cluster(context: Context, pools: dict[str, Pool]) -> Cluster:
             "access": SPEC / "admins",
         },
         tags={**spec.tags, "karpenter.sh/discovery": context.name},
-        addons=_addons(context),
+        addons=_addons(setting),
         pod_identities=_identities(context),
         access=(_nodes_entry(context),),
         node_groups=(_system(context),),
@@ -216,49 +211,57 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _addons(context: Context) -> tuple[Addon, ...]:
-    found = []
-    for name in _ADDONS:
-        version = context.release.components[name].build
-        role = iam.addon_role(name, context.partition)
-        values = {"enableNetworkPolicy": "true"} if name == "vpc-cni" else {}
-        found.append(
-            Addon(
-                name,
-                version,
-                values,
-                (role.namespace, role.service_account),
-                role.managed,
-            )
-            if role
-            else Addon(name, version, values)
-        )
-    return tuple(found)
-
-
-def _identities(context: Context) -> tuple[PodIdentity, ...]:
-    """Those that every cluster has. The role of buckets may do nothing until a bucket's own stack lets it."""
-    role = f"arn:{context.partition}:iam::{context.spec.account}:role/"
-    return (
-        PodIdentity(
-            "kube-system",
-            "karpenter",
-            role_arn=role + _CONTROLLER_ROLE.format(context.name),
-        ),
-        PodIdentity(
-            "kube-system",
-            "s3-csi-driver-sa",
-            role_arn=role + _BUCKET_ROLE.format(context.name),
-        ),
+def _addons(setting: Setting) -> tuple[Addon, ...]:
+    return tuple(
+        _addon(setting, addon) for addon in addons.wanted(setting.context, EKS)
     )
 
 
+def _addon(setting: Setting, addon: AddOn) -> Addon:
+    build = setting.context.release.components[addon.component].build
+    values = addon.values(setting)
+    role = addon.role
+    if role is None:
+        return Addon(addon.component, build, values)
+    account = (role.namespace, role.service_account)
+    policies = role.policy_arns(setting.context.partition)
+    return Addon(addon.component, build, values, account, policies)
+
+
+def _identities(context: Context) -> tuple[PodIdentity, ...]:
+    """Those of roles that the bootstrap makes for every cluster."""
+    prefix = f"arn:{context.partition}:iam::{context.spec.account}:role/"
+    roles = [addon.role for addon in addons.addons().values() if addon.role]
+    identities = [
+        PodIdentity(
+            role.namespace,
+            role.service_account,
+            role_arn=prefix + role.named(context.name),
+        )
+        for role in roles
+        if role.own
+    ]
+    return tuple(sorted(identities, key=attrgetter("namespace", "service_account")))
+
+
 def _drivers(context: Context) -> tuple[PodIdentity, ...]:
-    """Those of drivers that only some clusters have."""
-    lustre = iam.addon_role("aws-fsx-csi-driver", context.partition)
-    if lustre is None or not any(each.fsx_lustre for each in context.spec.storage):
-        return ()
-    return (PodIdentity(lustre.namespace, lustre.service_account, lustre.managed),)
+    """Those of charts that only some clusters have."""
+    roles = [addon.role for addon in addons.wanted(context, HELM) if addon.role]
+    return tuple(
+        PodIdentity(
+            role.namespace,
+            role.service_account,
+            role.policy_arns(context.partition),
+        )
+        for role in roles
+        if role.managed
+    )
+
+
+def _role_name(context: Context, component: str) -> str:
+    """The name of the role that the bootstrap makes for an add-on."""
+    role = addons.addons()[component].role
+    return role.named(context.name) if role is not None else ""
 
 
 def _nodes_entry(context: Context) -> AccessEntry:
@@ -334,7 +337,7 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
             spec.account,
             interruption_queue(context.name),
         ),
-        controller_role=_CONTROLLER_ROLE.format(context.name),
+        controller_role=_role_name(context, "karpenter"),
         controller_trust=iam.pod_identity_trust(),
         controller_policies=iam.karpenter_policies(
             context.partition,
@@ -346,7 +349,7 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
         ),
         node_policies=tuple(iam.node_role_policies(context.partition)),
         interruption_rules=iam.interruption_rules(),
-        bucket_role=_BUCKET_ROLE.format(context.name),
+        bucket_role=_role_name(context, "aws-mountpoint-s3-csi-driver"),
         access=access_entries(context),
         drivers=_drivers(context),
         zones=tuple(sorted(context.catalog.regions.get(spec.region, ()))),

@@ -16,7 +16,7 @@ from compiler.plan.health import (
     ProblemMonitor,
 )
 from compiler.plan.platform import Access, PolicyRule, Subject
-from compiler.resolve.daemons import DETECTOR_REQUESTS
+from compiler.subjects.addons.node_problem_detector import REQUESTS
 from compiler.targets.body import NO_SUBSTITUTION, given, head, path, tolerations
 from compiler.targets.platform import access_bodies
 
@@ -143,8 +143,8 @@ def _daemon_set(detector: ProblemDetector, digest: str) -> Body:
         ],
         "ports": [{"name": "exporter", "containerPort": 20257}],
         "resources": {
-            "requests": dict(DETECTOR_REQUESTS),
-            "limits": {"memory": DETECTOR_REQUESTS["memory"]},
+            "requests": dict(REQUESTS),
+            "limits": {"memory": REQUESTS["memory"]},
         },
         # /dev/kmsg cannot be read otherwise (node-problem-detector deployment manifests).
         "securityContext": {"privileged": True},
