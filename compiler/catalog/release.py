@@ -8,7 +8,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from compiler.catalog.upgrades import Upgrade, VersionStep, step_between
+from compiler.catalog.upgrades import Upgrade, VersionStep
 from compiler.catalog.versions import version_key
 from compiler.dataclass import dataclass
 
@@ -167,12 +167,15 @@ class Release:
             and version_key(version) >= version_key(first)
         )
 
-    def step(self, component: str, before: str, after: str) -> VersionStep:
-        """What it asks for to go from one version of a component to another."""
-        known = self.components.get(component)
-        upgrades = known.upgrades if known is not None else ()
-        restarts = known.restarts if known is not None else ""
-        return step_between(component, before, after, upgrades, restarts)
+    def step(
+        self, component: str, before: str, after: str, *, runs: bool
+    ) -> VersionStep:
+        """What it asks for to go from one version of a component to another, while ``runs`` go on or none."""
+        known = self.components[component]
+        covering = tuple(
+            upgrade for upgrade in known.upgrades if upgrade.covers(before, after)
+        )
+        return VersionStep(component, before, after, covering, known.restarts, runs)
 
 
 def read_release(folder: Path, name: str) -> Release:

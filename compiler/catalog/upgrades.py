@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from compiler.catalog.versions import in_range, version_key
@@ -21,7 +21,8 @@ class Upgrade:
     """One entry of a component's file: a change that a step from one range of versions into another goes through.
 
     ``verdict``: ``safe`` needs nothing of people; ``manual`` needs the ``steps``, and before them what the
-    ``precondition`` says; ``blocked`` must not be taken. ``restarts`` says what restarts beside what every new version
+    ``precondition`` says; ``blocked`` must not be taken. With ``no_runs`` it is blocked as long as a run goes on.
+    ``restarts`` says what restarts beside what every new version
     of the component does. ``sources`` are upstream's documents with version.
     """
 
@@ -33,6 +34,7 @@ class Upgrade:
     precondition: str = ""
     steps: tuple[str, ...] = ()
     restarts: str = ""
+    no_runs: bool = False
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Upgrade:
@@ -46,7 +48,12 @@ class Upgrade:
             facts.get("precondition", ""),
             tuple(facts.get("steps", ())),
             facts.get("restarts", ""),
+            facts.get("no_runs", False),
         )
+
+    def verdict_with(self, *, runs: bool) -> str:
+        """The verdict for a cluster in which runs go on, or none."""
+        return BLOCKED if self.no_runs and runs else self.verdict
 
     def covers(self, before: str, after: str) -> bool:
         """Whether a step between two versions goes through this change."""
@@ -57,28 +64,36 @@ class Upgrade:
 class VersionStep:
     """A step from one version of a component to another, and the entries that it goes through, oldest first.
 
-    ``restarts`` is what every new version of the component restarts.
+    ``restarts`` is what every new version of the component restarts. ``runs``: whether runs go on.
     """
 
     component: str
     before: str
     after: str
     upgrades: tuple[Upgrade, ...]
-    restarts: str
+    restarts: str = ""
+    runs: bool = False
 
     @property
     def verdict(self) -> str:
         """The worst of its entries. A patch that no entry is about is safe, a minor is ``unknown``."""
-        verdicts = {upgrade.verdict for upgrade in self.upgrades}
-        for verdict in reversed(VERDICTS):
-            if verdict in verdicts:
-                return verdict
+        verdicts = [upgrade.verdict_with(runs=self.runs) for upgrade in self.upgrades]
+        if verdicts:
+            return max(verdicts, key=VERDICTS.index)
         return SAFE if self._is_a_patch else UNKNOWN
 
     @property
     def _is_a_patch(self) -> bool:
         before, after = version_key(self.before), version_key(self.after)
         return before[:2] == after[:2] and before < after
+
+    def asking(self) -> tuple[Upgrade, ...]:
+        """The entries that give the step its verdict."""
+        return tuple(
+            upgrade
+            for upgrade in self.upgrades
+            if upgrade.verdict_with(runs=self.runs) == self.verdict
+        )
 
     @property
     def back(self) -> bool:
@@ -93,15 +108,3 @@ class VersionStep:
 
     def __str__(self) -> str:
         return f"{self.component} {self.before} → {self.after}"
-
-
-def step_between(
-    component: str,
-    before: str,
-    after: str,
-    upgrades: Iterable[Upgrade],
-    restarts: str = "",
-) -> VersionStep:
-    """The step from one version to another."""
-    covering = tuple(upgrade for upgrade in upgrades if upgrade.covers(before, after))
-    return VersionStep(component, before, after, covering, restarts)
