@@ -22,6 +22,8 @@ from compiler.resolve.people import groups_of
 from compiler.resolve.queues import TRAINING, Queue
 from compiler.source import Route
 from compiler.spec import cluster as spec_cluster
+from compiler.subjects import addons
+from compiler.subjects.addons.addon import HELM
 
 IMDS = "169.254.169.254/32"
 _SYSTEM = {"kube-system", "kube-public", "kube-node-lease", "flux-system"}
@@ -37,8 +39,9 @@ def namespace_routes(context: Context, queues: dict[str, Queue]) -> dict[str, Ro
     for queue in queues.values():
         for namespace in queue.namespaces:
             found.setdefault(namespace, queue.place("namespaces"))
-    components = context.release.components.values()
-    taken = {each.chart.namespace for each in components if each.chart} | _SYSTEM
+    charts = addons.wanted(context, HELM)
+    taken = {context.release.chart(each.component).namespace for each in charts}
+    taken |= _SYSTEM
     for namespace in (each for each in found if each in taken):
         context.fault(
             "RES021",

@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import FSX, RELEASE, SPECS, example, manifests_of, plan_of, spec
+from builders import (
+    FSX,
+    RELEASE,
+    SPECS,
+    example,
+    faults_of,
+    manifests_of,
+    plan_of,
+    spec,
+)
 
 from compiler.catalog import Catalog, InstanceType, load_catalog
 from compiler.catalog.catalog import DATA, Releases
@@ -160,6 +169,18 @@ def test_every_custom_kind_is_brought_by_a_component_that_is_used(name: str) -> 
     }
     assert len(custom) > 5
     assert custom <= brought
+
+
+def test_the_namespace_of_a_chart_is_the_systems_where_it_is_used() -> None:
+    queues = [
+        {**QUEUE, "namespaces": [RELEASE.chart("nvidia-device-plugin").namespace]}
+    ]
+    (fault,) = faults_of(spec(queues=queues))
+    assert fault.code == "RES021"
+    assert faults_of({**CPU, "spec": {**CPU["spec"], "queues": queues}}) == []
+
+
+QUEUE = {"name": "all", "quota": [{"pool": "gpu", "nodes": 4}]}
 
 
 # --- a file that is dropped in
