@@ -13,7 +13,7 @@ from compiler.history.committed import Committed
 from compiler.history.runs import ENDED, Run
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
-from compiler.source import Route
+from compiler.source import Key, Route
 from compiler.spec.cluster import ClusterSpec
 
 _SPEC = Route(("spec",))
@@ -22,26 +22,49 @@ _OF_THE_RELEASE = ("eksctl", "flux")
 
 
 def pinned(body: Body) -> dict[str, str]:
-    """The versions that an object pins, by component."""
-    spec = body.get("spec", {})
-    name = body["metadata"]["name"]
+    """The versions that an object pins, by component. What an edit by hand made no version of is left out."""
+    name = str(_at(body, "metadata", "name"))
     match body["kind"]:
         case "OCIRepository":
-            return _known({name: spec.get("ref", {}).get("tag")})
+            return _known({name: _at(body, "spec", "ref", "tag")})
         case "HelmRelease":
-            chart = spec.get("chart", {}).get("spec", {})
-            return _known({name: chart.get("version")})
+            return _known({name: _at(body, "spec", "chart", "spec", "version")})
         case "EC2NodeClass":
-            terms = spec.get("amiSelectorTerms") or [{}]
-            return _known({"ami": terms[0].get("alias")})
+            return _known({"ami": _at(body, "spec", "amiSelectorTerms", 0, "alias")})
         case "ClusterConfig":
-            addons = {each["name"]: each.get("version") for each in body["addons"]}
-            return _known({"kubernetes": body["metadata"].get("version"), **addons})
+            return _known(
+                {"kubernetes": _at(body, "metadata", "version"), **_builds(body)}
+            )
     return {}
 
 
+def _builds(body: Body) -> dict[str, Any]:
+    """The builds of EKS add-ons."""
+    addons = _at(body, "addons")
+    if not isinstance(addons, list):
+        return {}
+    return {str(_at(addon, "name")): _at(addon, "version") for addon in addons}
+
+
+def _at(value: Any, *path: Key) -> Any:
+    """What stands at a path; ``None`` where it leads nowhere."""
+    for key in path:
+        if isinstance(key, int):
+            inside = isinstance(value, list) and key < len(value)
+        else:
+            inside = isinstance(value, Mapping) and key in value
+        if not inside:
+            return None
+        value = value[key]
+    return value
+
+
 def _known(versions: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(version) for name, version in versions.items() if version}
+    return {
+        name: str(version)
+        for name, version in versions.items()
+        if isinstance(version, str | int | float)
+    }
 
 
 def steps(

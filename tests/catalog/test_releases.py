@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import ROOT, SPECS, plan_of, spec
+from builders import OLD_TRAINER, ROOT, SPECS, plan_of, spec
 
 from compiler.catalog import Release, load_catalog, version_key
 from compiler.catalog.catalog import DATA
@@ -151,7 +151,7 @@ def test_supports_takes_patches_of_a_listed_minor() -> None:
 
 def test_features_are_by_version() -> None:
     assert RELEASE.has("trainer.runtimePatches")
-    assert not RELEASE.has("trainer.runtimePatches", "2.1.0")
+    assert not RELEASE.has("trainer.runtimePatches", OLD_TRAINER)
     assert RELEASE.has("karpenter.placementGroupSelector", "1.11.0")
     assert not RELEASE.has("karpenter.placementGroupSelector", "1.9.9")
     assert not RELEASE.has("karpenter.noSuchThing")

@@ -174,3 +174,33 @@ def test_every_version_of_a_cluster_is_compared() -> None:
         *addons,
         "karpenter-crd",
     }
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "spec: none",
+        "spec: {chart: [1], ref: 2, amiSelectorTerms: {}}",
+        "addons: [1, {name: coredns}, {version: [2]}]",
+        "addons: 7",
+    ],
+)
+@pytest.mark.parametrize(
+    "path",
+    [
+        "controllers/ocirepository-kueue.yaml",
+        "controllers/helmrelease-nvidia-device-plugin.yaml",
+        "platform/ec2nodeclass-gpu.yaml",
+        "bootstrap/eksctl.yaml",
+    ],
+)
+def test_an_object_that_was_edited_by_hand_is_no_fault(
+    path: str, edit: str, trainyard: Command, tmp_path: Path
+) -> None:
+    compiled(tmp_path, trainyard, spec())
+    file = tmp_path / "generated" / "lab" / path
+    head = file.read_text().partition("\nspec:")[0].partition("\naddons:")[0]
+    file.write_text(f"{head}\n{edit}\n")
+    done = trainyard("check", "spec.yaml", cwd=tmp_path)
+    assert done.code == 0
+    assert codes(done) <= {"CHG010", "CHG011"}
