@@ -1,4 +1,4 @@
-"""IAM: what Karpenter and the add-ons may do, from upstream's own least-privilege policies (``data/iam.json``)."""
+"""IAM: what Karpenter may do, from upstream's own least-privilege policies (``data/iam.json``)."""
 
 from __future__ import annotations
 
