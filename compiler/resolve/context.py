@@ -14,6 +14,7 @@ from compiler.diagnostics.near import meant
 from compiler.plan import Derived
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
+from compiler.subjects.pools.spec import NodePool
 
 SPEC = Route(("spec",))
 T = TypeVar("T")
@@ -112,12 +113,22 @@ class Context:
 
     def version(self, component: str) -> str:
         """The version of an upstream component: the spec's, what that needs, or the release's."""
-        return self.versions[component]
+        follows = self.release.components[component].version_of
+        return self.versions[follows or component]
 
     @cached_property
     def versions(self) -> Mapping[str, str]:
         """The version of every component."""
         return self.release.chosen(self.spec.versions.given())
+
+    @cached_property
+    def pool_types(self) -> tuple[tuple[NodePool, InstanceType], ...]:
+        """The pools of the spec with their instance types, as far as those are known."""
+        types = (
+            (pool, self.catalog.instance(pool.instance_type))
+            for pool in self.spec.node_pools
+        )
+        return tuple((pool, known) for pool, known in types if known is not None)
 
     @cached_property
     def knows_names(self) -> bool:

@@ -18,7 +18,7 @@ def check_system(context: Context) -> None:
     if instance is None or instance.accelerators:
         return
     each = allocatable(instance, huge_pages=False, vm_overhead=0)
-    wanted: Needs = needs(context, system.nodes)
+    wanted: Needs = needs(context, instance, system.nodes)
     for what, unit, have, need in (
         ("CPU", "m", each.cpu_milli * system.nodes, wanted.cpu_milli),
         ("memory", "Mi", each.memory_mib * system.nodes, wanted.memory_mib),
