@@ -131,7 +131,8 @@ def _passes(
             hold,
         )  # a first compilation starts sooner without it
 
-        held = hold(spec, plan, manifests, done.document, committed)
+        held = hold(spec, plan, manifests, done.document, committed, catalog)
+        done.steps = held.steps
         plan, manifests, done.runs = held.plan, held.manifests, held.runs
         faults += held.diagnostics
     done.spec, done.plan, done.manifests = spec.spec, plan, manifests

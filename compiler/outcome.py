@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from compiler.diagnostics import Diagnostic, Severity
 
 if TYPE_CHECKING:  # `lint` has no spec, and starts in half the time without it
+    from compiler.catalog import VersionStep
     from compiler.history import Run
     from compiler.manifest import Manifest
     from compiler.plan import Plan
@@ -43,7 +44,8 @@ class Options:
 class Compilation:
     """One spec after the passes: as far as they got, and everything there is to say about it.
 
-    ``runs``: every run to remember; ``None`` where no committed folder was looked at. ``current``: the files of its
+    ``runs``: every run to remember; ``None`` where no committed folder was looked at. ``steps``: the
+    versions that differ from those that are committed. ``current``: the files of its
     folder, where all of them are there as they should be, and there is nothing to say; then the rest may be empty.
     """
 
@@ -54,6 +56,7 @@ class Compilation:
     manifests: list[Manifest] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     runs: list[Run] | None = None
+    steps: list[VersionStep] = field(default_factory=list)
     current: tuple[str, ...] | None = None
 
     @property

@@ -28,6 +28,11 @@ from compiler.targets import lower
 ROOT = Path(__file__).parents[1]
 SPECS = ("jakarta", "llama3-8b", "starter", "t5-large", "two-teams")
 
+RELEASE = load_catalog().newest_release
+(PAIR,) = RELEASE.pairs
+OLD_TRAINER = f"{PAIR.minor}.0"
+"""A supported Trainer before ``runtimePatches``, which needs an older Kueue."""
+
 POOL: dict[str, Any] = {
     "name": "gpu",
     "instanceTypes": ["p4d.24xlarge"],

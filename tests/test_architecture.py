@@ -122,6 +122,7 @@ MAY_TOUCH_FILES = {
     "history.runs": "reads the runs that the last run noted",
     "subjects": "finds its own modules",
     "subjects.health.target": "reads the program that it puts into a ConfigMap",
+    "subjects.addons": "finds its own modules",
     "targets.chart": "reads the objects that cdk8s is to make",
     "synthesis": "hands objects to cdk8s in files",
     "subjects.health.scripts.condition_tainter": "runs in the cluster",
@@ -162,6 +163,8 @@ def own(path: Path, module: str) -> set[str]:
 
 def layer(module: str) -> str:
     package, _, rest = module.partition(".")
+    if module == "subjects.addons":
+        return "subjects.resolve"
     if package == "subjects" and rest.count("."):
         part = rest.split(".")[1]
         if module in PLAN_PARTS:

@@ -10,7 +10,15 @@ from typing import Any
 
 import pytest
 import yaml
-from builders import SPECS, document, example, plan_of, spec
+from builders import (
+    OLD_TRAINER,
+    RELEASE,
+    SPECS,
+    document,
+    example,
+    plan_of,
+    spec,
+)
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -329,8 +337,11 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
                 versions=some(
                     st.sampled_from(
                         [
-                            {"trainer": "2.1.0"},
-                            {"trainer": "2.2.0", "karpenter": "1.11.0"},
+                            {"trainer": OLD_TRAINER},
+                            {
+                                name: f"{RELEASE.components[name].supported[minor]}.0"
+                                for name, minor in (("trainer", 1), ("karpenter", 0))
+                            },
                         ]
                     )
                 ),

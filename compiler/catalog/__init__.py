@@ -11,10 +11,15 @@ from compiler.catalog.capacity import (
 from compiler.catalog.catalog import Catalog, Source, load_catalog
 from compiler.catalog.instance import InstanceType, NetworkCard
 from compiler.catalog.release import Chart, Release, version_key
+from compiler.catalog.upgrades import BLOCKED, MANUAL, SAFE, UNKNOWN, VersionStep
 from compiler.catalog.xid import XidList, XidTable
 
 __all__ = [
+    "BLOCKED",
     "GUIDE_HUGE_PAGES_MIB",
+    "MANUAL",
+    "SAFE",
+    "UNKNOWN",
     "Allocatable",
     "Catalog",
     "Chart",
@@ -23,6 +28,7 @@ __all__ = [
     "Release",
     "Source",
     "Step",
+    "VersionStep",
     "XidList",
     "XidTable",
     "allocatable",

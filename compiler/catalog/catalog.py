@@ -10,7 +10,12 @@ from typing import Any
 
 from compiler.catalog.instance import InstanceType, instance_from_row
 from compiler.catalog.overlay import merge, read_overlay
-from compiler.catalog.release import Release, release_from_data, version_key
+from compiler.catalog.release import (
+    Release,
+    read_release,
+    release_names,
+    version_key,
+)
 from compiler.catalog.runtimes import runtimes_source
 from compiler.catalog.xid import XidTable, xids_from_data
 from compiler.catalog.zones import INDEPENDENT
@@ -54,6 +59,34 @@ class InstanceTypes(Mapping[str, InstanceType]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+
+class Releases(Mapping[str, Release]):
+    """The releases of a folder by name. Each is read when it is first asked for: a spec names one."""
+
+    __slots__ = ("_folder", "_names", "_read")
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._names = tuple(sorted(release_names(folder), key=version_key))
+        self._read: dict[str, Release] = {}
+
+    def __getitem__(self, name: str) -> Release:
+        if name not in self._names:
+            raise KeyError(name)
+        release = self._read.get(name)
+        if release is None:
+            release = self._read[name] = read_release(self._folder, name)
+        return release
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 class Catalog:
@@ -100,12 +133,8 @@ class Catalog:
 
     @cached_property
     def releases(self) -> Mapping[str, Release]:
-        """The release sets by name."""
-        data = _read("releases.json")
-        return {
-            name: release_from_data(name, item)
-            for name, item in data["releases"].items()
-        }
+        """The release sets by name, oldest first; each is read when it is first asked for."""
+        return Releases(DATA / "releases")
 
     def release(self, name: str) -> Release | None:
         """The release of this name, or None."""
@@ -113,7 +142,8 @@ class Catalog:
 
     @property
     def newest_release(self) -> Release:
-        return self.releases[max(self.releases, key=version_key)]
+        """The release of a spec that names none."""
+        return self.releases[list(self.releases)[-1]]
 
     @cached_property
     def xids(self) -> XidTable:
@@ -126,12 +156,12 @@ class Catalog:
         for release in self.releases.values():
             listed += (
                 Source(
-                    f"release {release.name}: {what}",
-                    where,
-                    release.versions.get(what, ""),
+                    f"release {release.name}: {component.name}",
+                    component.source,
+                    component.version or component.build or "",
                     release.date,
                 )
-                for what, where in release.sources.items()
+                for component in release.components.values()
             )
         listed += (
             Source(f"Xids: {each.name}", each.source, each.version, each.date)

@@ -1,4 +1,4 @@
-"""IAM: what Karpenter and the add-ons may do, from upstream's own least-privilege policies (``data/iam.json``)."""
+"""IAM: what Karpenter may do, from upstream's own least-privilege policies (``data/iam.json``)."""
 
 from __future__ import annotations
 
@@ -9,18 +9,8 @@ from string import Template
 from typing import Any
 
 from compiler.catalog.catalog import DATA
-from compiler.dataclass import dataclass
 
 Document = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class AddonRole:
-    """What an add-on may do: its service account and the AWS managed policies (ARNs) of its role."""
-
-    namespace: str
-    service_account: str
-    managed: tuple[str, ...]
 
 
 @cache
@@ -94,14 +84,3 @@ def interruption_queue(
 def pod_identity_trust() -> Document:
     """The trust policy of a role for EKS Pod Identity."""
     return _fill(_data()["pod_identity_trust"]["document"], {})  # type: ignore[no-any-return]
-
-
-def addon_role(addon: str, partition: str) -> AddonRole | None:
-    """What this add-on's role needs; ``None``: it needs no role."""
-    item = _data()["addons"].get(addon)
-    if item is None:
-        return None
-    managed = tuple(
-        f"arn:{partition}:iam::aws:policy/{name}" for name in item["managed"]
-    )
-    return AddonRole(item["namespace"], item["service_account"], managed)

@@ -1,11 +1,21 @@
-"""Releases: sets of upstream versions that belong together."""
+"""Releases: sets of upstream versions that belong together, one file a component (``data/releases/<release>/``)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from pathlib import Path
 from typing import Any
 
+from compiler.catalog.upgrades import Upgrade, VersionStep
+from compiler.catalog.versions import version_key
 from compiler.dataclass import dataclass
+
+__all__ = ["Chart", "Component", "Pair", "Release", "read_release", "version_key"]
+
+_RELEASE = "release.json"
+_APPENDED = ("upgrades",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +25,6 @@ class Chart:
     name: str
     repository: str
     kind: str
-    version: str
     namespace: str
     source: str
 
@@ -43,105 +52,195 @@ class Pair:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
-    """One set of versions.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Component:
+    """What a release says of one component: its file, laid over those of the base.
 
-    ``versions`` are by component (``karpenter``, ``kueue``, ``trainer``…), ``charts`` by the same names.
-    ``addons`` are EKS add-on builds; None means that no build is sourced for this Kubernetes version and
-    that EKS's default is to be used. ``images`` are whole references. ``supported`` lists, by component,
-    the versions (or minors) that the compiler renders for; ``features`` maps ``component.feature`` to the
-    first version that has it. ``ami_releases`` maps an AMI alias and a Kubernetes version to the release version that
-    EKS has for the same image. ``pairs`` are versions that only work together. ``support_ends`` are dates (ISO) of
-    Kubernetes' standard and extended support on EKS. ``notes`` give the reason for what is pinned or left open;
-    ``sources`` where each fact comes from.
+    ``version`` is the one that was tested; a component that is released with another has none, and ``version_of``
+    names that. ``build`` is the build of an EKS add-on; None means that none is sourced for this Kubernetes version
+    and that EKS's default is to be used. ``image`` is a whole reference. ``supported`` lists the versions (or minors)
+    that the compiler renders for; ``features`` maps a feature to the first version that has it. ``crds`` maps
+    ``group/Kind`` to the versions that the API server then serves. ``support_ends`` are dates (ISO), of Kubernetes
+    alone. ``builds`` maps, for the AMI alone, an alias and a Kubernetes version to the release version that EKS has
+    for the same image. ``note`` gives the reason for what is pinned or left open; ``source`` is where the version was
+    read, and ``checked`` when (ISO date).
     """
 
     name: str
-    date: str
-    kubernetes: str
-    versions: Mapping[str, str]
-    charts: Mapping[str, Chart]
-    addons: Mapping[str, str | None]
-    images: Mapping[str, str]
-    ami_releases: Mapping[str, Mapping[str, str]]
-    supported: Mapping[str, tuple[str, ...]]
-    pairs: tuple[Pair, ...]
-    features: Mapping[str, str]
-    support_ends: Mapping[str, str]
-    notes: Mapping[str, str]
-    sources: Mapping[str, str]
+    source: str
+    checked: str
+    version: str | None = None
+    version_of: str | None = None
+    build: str | None = None
+    chart: Chart | None = None
+    image: str | None = None
+    supported: tuple[str, ...] = ()
+    features: Mapping[str, str] = field(default_factory=dict)
+    crds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pairs: tuple[Pair, ...] = ()
+    support_ends: Mapping[str, str] = field(default_factory=dict)
+    builds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    builds_source: str = ""
+    note: str = ""
+    restarts: str = ""
+    upgrades: tuple[Upgrade, ...] = ()
 
-    def chosen(self, own: Mapping[str, str]) -> dict[str, str]:
-        """The version of every component, Kubernetes among them: one's ``own``, what that needs, or the release's."""
-        found = {"kubernetes": self.kubernetes, **self.versions, **own}
-        found.update(
-            (pair.component, pair.version)
-            for pair in self.pairs
-            if pair.component not in own and pair.wanted(found)
-        )
-        return found
-
-    def supports(self, component: str, version: str) -> bool:
+    def supports(self, version: str) -> bool:
         """Whether the compiler renders for this version: equal to, or a patch of, one that is listed."""
         number = version.removeprefix("v")
         return any(
             number == known or number.startswith(f"{known}.")
-            for known in self.supported.get(component, ())
+            for known in self.supported
         )
 
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One set of versions: its name, its date (ISO) and its components by name."""
+
+    name: str
+    date: str
+    components: Mapping[str, Component]
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Versions that only work together."""
+        return tuple(
+            pair for component in self.components.values() for pair in component.pairs
+        )
+
+    def version(self, component: str) -> str:
+        """The version of a component that has one of its own."""
+        version = self.components[component].version
+        if version is None:
+            raise KeyError(component)
+        return version
+
+    def chart(self, component: str) -> Chart:
+        """The chart of a component that has one."""
+        chart = self.components[component].chart
+        if chart is None:
+            raise KeyError(component)
+        return chart
+
+    def image(self, component: str) -> str:
+        """The image of a component that has one."""
+        image = self.components[component].image
+        if image is None:
+            raise KeyError(component)
+        return image
+
+    def chosen(self, own: Mapping[str, str]) -> dict[str, str]:
+        """The version of every component: one's ``own``, what that needs, or the release's."""
+        versions = {
+            name: component.version
+            for name, component in self.components.items()
+            if component.version is not None
+        }
+        versions.update(own)
+        versions.update(
+            (pair.component, pair.version)
+            for pair in self.pairs
+            if pair.component not in own and pair.wanted(versions)
+        )
+        return versions
+
+    def supports(self, component: str, version: str) -> bool:
+        """Whether the compiler renders for this version of a component."""
+        known = self.components.get(component)
+        return known is not None and known.supports(version)
+
     def has(self, feature: str, version: str | None = None) -> bool:
-        """Whether a component (at this release's version if none is given) has a feature of ``features``.
+        """Whether a component (at this release's version if none is given) has a feature, as ``component.feature``.
 
         An unknown feature, or an add-on without a pinned build, has not.
         """
-        component = feature.partition(".")[0]
-        version = version or self.versions.get(component) or self.addons.get(component)
-        first = self.features.get(feature)
+        name, _, feature = feature.partition(".")
+        component = self.components.get(name)
+        if component is None:
+            return False
+        version = version or component.version or component.build
+        first = component.features.get(feature)
         return (
             first is not None
             and version is not None
             and version_key(version) >= version_key(first)
         )
 
-
-def version_key(version: str) -> tuple[int, ...]:
-    """A version for comparison: its leading numbers, without ``v`` and without a pre-release."""
-    numbers: list[int] = []
-    for part in version.removeprefix("v").split("-")[0].split("+")[0].split("."):
-        if not part.isdigit():
-            break
-        numbers.append(int(part))
-    return tuple(numbers)
-
-
-def release_from_data(name: str, data: Mapping[str, Any]) -> Release:
-    """A release from its entry in ``data/releases.json``."""
-    versions = data["versions"]
-    charts = {
-        component: Chart(
-            chart["name"],
-            chart["repository"],
-            chart["kind"],
-            chart.get("version") or versions[component],
-            chart["namespace"],
-            chart["source"],
+    def step(
+        self, component: str, before: str, after: str, *, runs: bool
+    ) -> VersionStep:
+        """What it asks for to go from one version of a component to another, while ``runs`` go on or none."""
+        known = self.components[component]
+        covering = tuple(
+            upgrade for upgrade in known.upgrades if upgrade.covers(before, after)
         )
-        for component, chart in data["charts"].items()
+        return VersionStep(component, before, after, covering, known.restarts, runs)
+
+
+def read_release(folder: Path, name: str) -> Release:
+    """A release from its folder, laid over its base: a folder holds what changed.
+
+    Maps are merged key by key, anything else is replaced, and ``upgrades`` are added to those of the base.
+    """
+    head, files = _read(folder, name)
+    components = {
+        component: _component(component, files[component])
+        for component in sorted(files)
     }
-    return Release(
-        name,
-        data["date"],
-        data["kubernetes"],
-        versions,
-        charts,
-        data["addons"],
-        data["images"],
-        data["ami_releases"],
-        {component: tuple(known) for component, known in data["supported"].items()},
-        tuple(Pair(**each) for each in data["pairs"]),
-        data["features"],
-        data["support_ends"],
-        data["notes"],
-        data["sources"],
+    return Release(name, head["date"], components)
+
+
+def release_names(folder: Path) -> Iterable[str]:
+    """The releases that there are."""
+    return (path.name for path in folder.iterdir() if (path / _RELEASE).is_file())
+
+
+def _read(folder: Path, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The release's own file, and those of its components over those of its base."""
+    own = {
+        path.stem: json.loads(path.read_bytes())
+        for path in (folder / name).glob("*.json")
+    }
+    head = own.pop("release")
+    base = head.get("base")
+    files = _read(folder, base)[1] if base is not None else {}
+    for component, facts in own.items():
+        files[component] = _laid_over(files.get(component, {}), facts)
+    return head, files
+
+
+def _laid_over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    laid = dict(base)
+    for key, value in own.items():
+        if isinstance(value, dict) and isinstance(laid.get(key), dict):
+            laid[key] = _laid_over(laid[key], value)
+        elif key in _APPENDED:
+            laid[key] = [*laid.get(key, ()), *value]
+        else:
+            laid[key] = value
+    return laid
+
+
+def _component(name: str, facts: Mapping[str, Any]) -> Component:
+    chart = facts.get("chart")
+    return Component(
+        name=name,
+        source=facts["source"],
+        checked=facts["checked"],
+        version=facts.get("version"),
+        version_of=facts.get("version_of"),
+        build=facts.get("build"),
+        chart=Chart(**chart) if chart is not None else None,
+        image=facts.get("image"),
+        supported=tuple(facts.get("supported", ())),
+        features=facts.get("features", {}),
+        crds={kind: tuple(known) for kind, known in facts.get("crds", {}).items()},
+        pairs=tuple(Pair(component=name, **pair) for pair in facts.get("pairs", ())),
+        support_ends=facts.get("support_ends", {}),
+        builds=facts.get("builds", {}),
+        builds_source=facts.get("builds_source", ""),
+        note=facts.get("note", ""),
+        restarts=facts.get("restarts", ""),
+        upgrades=tuple(Upgrade.of(upgrade) for upgrade in facts.get("upgrades", ())),
     )

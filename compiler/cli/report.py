@@ -30,5 +30,6 @@ def _of(done: Compilation, options: Options) -> str:
             changes.added,
             changes.changed,
             changes.removed,
+            done.steps,
         )
     )

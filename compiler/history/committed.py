@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,12 @@ class Committed:
         return self._read(manifest.path) == marked(
             manifest.path, encoded(manifest.body, manifest.choices)
         )
+
+    def mentions(self, path: str, words: Iterable[str]) -> bool:
+        """Whether a file is there and has all of some values, each at the end of a line."""
+        text = (self._read(path) or b"").decode(errors="replace")
+        lines = {line.rpartition(" ")[2].strip("'\"") for line in text.splitlines()}
+        return lines.issuperset(words)
 
     def names(self, folder: str, kind: str) -> list[str]:
         """The objects of a kind without a namespace that we wrote into a folder, by name."""

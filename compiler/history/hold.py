@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from compiler.catalog import Catalog, VersionStep
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
 from compiler.history.changes import Change, changed_fields, said
@@ -26,6 +27,7 @@ from compiler.history.needs import landed, with_needs
 from compiler.history.pruned import pruned
 from compiler.history.runs import ENDED, LEFT, Run, job_manifests, submitted
 from compiler.history.stays import pools_that_stay
+from compiler.history.upgrades import reported, steps
 from compiler.history.words import Words
 from compiler.manifest import Manifest
 from compiler.plan import Plan
@@ -39,12 +41,14 @@ _SHOWN = 3  # fields that a message names
 
 @dataclass
 class Held:
-    """A plan and its manifests with every submitted job as it was submitted, and every run to remember."""
+    """A plan and its manifests with every submitted job as it was submitted, every run to remember, and the
+    steps between versions that the edit takes."""
 
     plan: Plan
     manifests: list[Manifest]
     runs: list[Run] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    steps: list[VersionStep] = field(default_factory=list)
 
 
 def hold(
@@ -53,8 +57,9 @@ def hold(
     manifests: list[Manifest],
     document: Document,
     folder: Path,
+    catalog: Catalog,
 ) -> Held:
-    """Compare a plan with the committed ``folder`` of its cluster."""
+    """Compare a plan with the committed ``folder`` of its cluster; ``catalog`` knows what upgrades ask for."""
     words = Words(document)
     committed = Committed(folder)
     held = Held(plan, with_kept_sizes(manifests, committed))
@@ -77,6 +82,8 @@ def hold(
     held.plan, held.manifests = with_needs(
         held.plan, held.manifests, earlier, committed
     )
+    held.steps = steps(held.plan, held.manifests, committed, held.runs, catalog)
+    held.diagnostics += reported(held.steps, spec.spec)
     if not any(found.severity is Severity.ERROR for found in held.diagnostics):
         held.diagnostics += pruned(held.manifests, committed)
     return held

@@ -7,7 +7,7 @@ plan nodes. It shares nothing with the renderer. What is absent or unreadable is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -47,7 +47,15 @@ def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:
     for module in parts("lift"):
         if hasattr(module, "join"):
             nodes = module.join(nodes)
-    return Plan(nodes=tuple(nodes), closed=closed)
+    return Plan(nodes=tuple(_each_once(nodes)), closed=closed)
+
+
+def _each_once(nodes: Sequence[PlanNode]) -> Iterator[PlanNode]:
+    """The nodes, and of a kind of which a cluster has one the last: it is what would be applied last."""
+    last = {type(node): node for node in nodes if node.single}
+    for node in nodes:
+        if not node.single or last[type(node)] is node:
+            yield node
 
 
 def reread(manifests: Sequence[Manifest], plan: Plan) -> Plan:

@@ -27,10 +27,12 @@ class PlanNode:
     ``at`` is the route of the spec node behind it (or, when lifted, of the manifest); ``origins``
     gives the route of single fields by attribute name. ``unread`` names fields whose value is there and cannot be
     read, like ``${NODES}``: it is unknown, which is not the same as absent. None of these takes part in equality.
-    ``carried`` is off for a kind that no manifest carries, so that it cannot be read back.
+    ``carried`` is off for a kind that no manifest carries, so that it cannot be read back; ``single`` is on for a kind
+    of which a cluster has one.
     """
 
     carried: ClassVar[bool] = True
+    single: ClassVar[bool] = False
 
     at: Route = field(default=ROOT, compare=False, repr=False)
     origins: Mapping[str, Route] = field(

@@ -17,10 +17,22 @@ from compiler.report import (
     queues,
     runs,
     storage,
+    upgrades,
 )
 from compiler.report.subject import Subject
 
-SECTIONS = (findings, changes, runs, cost, queues, jobs, storage, outside, decisions)
+SECTIONS = (
+    findings,
+    changes,
+    upgrades,
+    runs,
+    cost,
+    queues,
+    jobs,
+    storage,
+    outside,
+    decisions,
+)
 """What a reviewer must act on stands first; what explains itself, last."""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from compiler.report.findings import place
 from compiler.report.markdown import code, folded
 from compiler.report.subject import Subject
+from compiler.report.upgrades import UPGRADES
 
 
 def section(subject: Subject) -> Iterator[str]:
@@ -17,7 +18,11 @@ def section(subject: Subject) -> Iterator[str]:
         ("removed", subject.removed),
     )
     counts = [f"{len(paths)} {kind}" for kind, paths in kinds if paths]
-    said = [finding for finding in subject.findings if finding.code.startswith("CHG")]
+    said = [
+        finding
+        for finding in subject.findings
+        if finding.code.startswith("CHG") and finding.code not in UPGRADES
+    ]
     if not counts and not said:
         return
     yield from ("## Changes", "")

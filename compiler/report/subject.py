@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from compiler.catalog import Catalog
+from compiler.catalog import Catalog, VersionStep
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.history import Run
@@ -21,7 +21,7 @@ from compiler.subjects.queues.plan import queue_of
 class Subject:
     """A cluster: its spec, its plan, what was found, its runs, and how its files differ from the committed ones.
 
-    ``added``, ``changed`` and ``removed`` are paths in the cluster's folder.
+    ``added``, ``changed`` and ``removed`` are paths in the cluster's folder; ``steps`` are the versions that differ.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Subject:
     added: Sequence[str] = ()
     changed: Sequence[str] = ()
     removed: Sequence[str] = ()
+    steps: Sequence[VersionStep] = ()
 
     def pool(self, name: str) -> Pool | None:
         """The pool of a name, as the spec has it."""

@@ -15,6 +15,7 @@ from compiler.plan import Derived
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
 from compiler.subjects.network.spec import NetworkSection
+from compiler.subjects.pools.spec import NodePool, PoolsSection
 
 SPEC = Route(("spec",))
 T = TypeVar("T")
@@ -113,12 +114,24 @@ class Context:
 
     def version(self, component: str) -> str:
         """The version of an upstream component: the spec's, what that needs, or the release's."""
-        return self.versions[component]
+        follows = self.release.components[component].version_of
+        return self.versions[follows or component]
 
     @cached_property
     def versions(self) -> Mapping[str, str]:
         """The version of every component."""
         return self.release.chosen(self.spec.versions.given())
+
+    @cached_property
+    def pool_types(self) -> tuple[tuple[NodePool, InstanceType], ...]:
+        """The pools of the spec with their instance types, as far as those are known."""
+        types: list[tuple[NodePool, InstanceType]] = []
+        for pool in PoolsSection.of(self.spec).node_pools:
+            for name in pool.instance_types:
+                instance = self.catalog.instance(name)
+                if instance is not None:
+                    types.append((pool, instance))
+        return tuple(types)
 
     @cached_property
     def knows_names(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from compiler.catalog import Catalog, Release
 from compiler.diagnostics import Diagnostic
@@ -31,16 +31,13 @@ def choose_release(
             )
         ]
     faults = []
-    for component, version in spec.versions:
-        if (
-            version is not None
-            and release.supported.get(component)
-            and not release.supports(component, version)
-        ):
+    for component, version in spec.versions.given().items():
+        supported = release.components[component].supported
+        if supported and not release.supports(component, version):
             patch = (
                 "" if component == "kubernetes" else ".x"
             )  # any patch of these, and a whole version
-            known = listed(f"{each}{patch}" for each in release.supported[component])
+            known = listed(f"{each}{patch}" for each in supported)
             faults.append(
                 error(
                     "RES002",
@@ -72,16 +69,18 @@ def _apart(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
             )
 
 
-def settle_versions(context: Context) -> None:
-    """Record each version for ``explain``, with the reason for it."""
+def settle_versions(context: Context, used: Container[str]) -> None:
+    """Record the version of each component that the cluster uses for ``explain``, with the reason for it."""
     own = context.spec.versions.given()
-    chosen = context.versions
+    chosen = {
+        name: version for name, version in context.versions.items() if name in used
+    }
     needed = {
         pair.component: pair for pair in context.release.pairs if pair.wanted(chosen)
     }
     for name, version in chosen.items():
         reason = f"tested together in release {context.release.name}"
-        source = context.release.sources.get(name, "")
+        source = context.release.components[name].source
         if name in needed:
             reason, source = needed[name].reason, needed[name].source
         context.settle(

@@ -9,7 +9,7 @@ from compiler.platforms import EKS, Platform
 from compiler.resolve.context import SPEC, Context, near_help
 from compiler.resolve.release import choose_release, settle_versions
 from compiler.spec.cluster import TrainingCluster
-from compiler.subjects import parts
+from compiler.subjects import addons, parts
 
 __all__ = ["resolve"]
 
@@ -47,7 +47,7 @@ def _plan(context: Context, platform: Platform) -> Plan:
     nodes: list[PlanNode] = []
     for subject in parts("resolve", platform.subjects):
         nodes.extend(subject.resolve(context))
-    settle_versions(context)
+    settle_versions(context, addons.used(context))
     return Plan(
         nodes=tuple(nodes),
         derived=tuple(context.derived),

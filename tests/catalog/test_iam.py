@@ -93,15 +93,6 @@ def test_node_role_queue_and_rules() -> None:
     }
 
 
-def test_addons_have_the_roles_that_they_need() -> None:
-    assert iam.addon_role("aws-fsx-csi-driver", "aws-us-gov") == iam.AddonRole(
-        "kube-system",
-        "fsx-csi-controller-sa",
-        ("arn:aws-us-gov:iam::aws:policy/AmazonFSxReadOnlyAccess",),
-    )
-    assert iam.addon_role("coredns", "aws") is None
-
-
 def test_documents_are_the_callers_own() -> None:
     iam.interruption_rules().clear()
     assert iam.interruption_rules()

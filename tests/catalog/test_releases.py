@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
 
 import pytest
+from builders import OLD_TRAINER, ROOT, SPECS, plan_of, spec
 
-from compiler.catalog import load_catalog, version_key
+from compiler.catalog import Release, load_catalog, version_key
+from compiler.catalog.catalog import DATA
+from compiler.catalog.release import read_release
+from compiler.driver import check
+from compiler.outcome import Options
 
 CATALOG = load_catalog()
 RELEASES = list(CATALOG.releases.values())
@@ -14,61 +25,147 @@ RELEASE = CATALOG.newest_release
 BUILD = re.compile(r"v\d+\.\d+\.\d+-eksbuild\.\d+\Z")
 
 
-def test_the_release_of_the_design() -> None:
-    assert CATALOG.release("2026.11") is RELEASE
-    assert CATALOG.release("2026.10") is None
-    assert (
-        RELEASE.kubernetes,
-        RELEASE.versions["trainer"],
-        RELEASE.versions["ami"],
-    ) == ("1.35", "2.3.0", "al2023@v20260714")
+def test_the_newest_release_is_what_a_spec_gets() -> None:
+    assert CATALOG.release(RELEASE.name) is RELEASE
+    assert CATALOG.release(f"{RELEASE.name}.1") is None
+    assert RELEASE.date == max(release.date for release in RELEASES)
+    assert plan_of(spec()).release == RELEASE.name
+
+
+def test_there_is_a_release_to_upgrade_from() -> None:
+    assert len(RELEASES) > 1
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
-def test_a_release_is_whole(release: object) -> None:
-    assert isinstance(release, type(RELEASE))
-    assert release.supports("kubernetes", release.kubernetes)
-    for component, version in release.versions.items():
-        assert component == "ami" or release.supports(component, version), component
-        assert component in release.sources, component
-    for component, chart in release.charts.items():
-        assert chart.version == release.versions.get(
-            component, release.versions["karpenter"]
-        ), component
-        assert chart.repository.startswith(
-            {"oci": "oci://", "http": "https://"}[chart.kind]
-        ), component
-    for addon, build in release.addons.items():
-        assert BUILD.match(build) if build else addon in release.notes, addon
-    for image in release.images.values():
-        assert "/" in image
-        assert ":" in image.rpartition("/")[2]
-        assert not image.endswith(":latest")
-    assert release.support_ends["standard"] > release.date
+def test_a_release_is_whole(release: Release) -> None:
+    for name, component in release.components.items():
+        assert component.name == name
+        assert component.source, name
+        assert date.fromisoformat(component.checked) >= date.fromisoformat("2026-01-01")
+        if component.version is not None and name != "ami":
+            assert component.supports(component.version), name
+        if component.version_of is not None:
+            assert release.version(component.version_of)
+        if component.chart is not None:
+            start = {"oci": "oci://", "http": "https://"}[component.chart.kind]
+            assert component.chart.repository.startswith(start), name
+            assert component.version or component.version_of, name
+        if component.build is not None:
+            assert BUILD.match(component.build), name
+        if component.image is not None:
+            assert "/" in component.image
+            assert ":" in component.image.rpartition("/")[2]
+            assert not component.image.endswith(":latest")
+    assert release.components["kubernetes"].support_ends["standard"] > release.date
     for pair in release.pairs:
         assert release.supports(pair.component, pair.version)
         assert release.supports(pair.needed_by, f"{pair.minor}.0")
         assert pair.met(release.chosen({}))
 
 
+@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
+@pytest.mark.parametrize("name", SPECS)
+def test_every_example_compiles_clean_for_every_release(
+    name: str, release: Release, tmp_path: Path
+) -> None:
+    shutil.copytree(ROOT / "specs", tmp_path / "specs")
+    for path in (tmp_path / "specs").rglob("*.yaml"):
+        text = path.read_text()
+        if "kind: TrainingCluster" in text:
+            head = f'\nspec:\n  release: "{release.name}"\n'
+            path.write_text(text.replace("\nspec:\n", head, 1))
+    (source,) = (path for path in (tmp_path / "specs").glob(f"{name}*"))
+    done = check([source], Options())
+    assert [found.message for found in done.all()] == []
+    (compiled,) = done.compilations
+    assert compiled.plan is not None
+    assert compiled.plan.release == release.name
+
+
+def test_a_release_lies_over_its_base(tmp_path: Path) -> None:
+    base = {
+        "version": "1.0.0",
+        "source": "a",
+        "checked": "2026-01-01",
+        "supported": ["1.0"],
+        "features": {"old": "1.0"},
+        "upgrades": [UPGRADE],
+    }
+    newer = {**UPGRADE, "summary": "newer"}
+    over = {
+        "version": "1.1.0",
+        "supported": ["1.1"],
+        "features": {"new": "1.1"},
+        "upgrades": [newer],
+    }
+    write(tmp_path / "1", release={"date": "2026-01-01"}, one=base, two=base)
+    write(tmp_path / "2", release={"date": "2026-02-01", "base": "1"}, one=over)
+    release = read_release(tmp_path, "2")
+    assert release.date == "2026-02-01"
+    one, two = release.components["one"], release.components["two"]
+    assert (one.version, two.version) == ("1.1.0", "1.0.0")
+    assert (one.source, one.supported) == ("a", ("1.1",))
+    assert one.features == {"old": "1.0", "new": "1.1"}
+    assert [upgrade.summary for upgrade in one.upgrades] == ["", "newer"]
+    assert [upgrade.summary for upgrade in two.upgrades] == [""]
+
+
+UPGRADE = {"from": "", "to": ">=1.1", "verdict": "safe", "summary": "", "sources": []}
+
+
+def write(folder: Path, **files: Any) -> None:
+    folder.mkdir()
+    for name, facts in files.items():
+        (folder / f"{name}.json").write_text(json.dumps(facts))
+
+
+@pytest.mark.parametrize("path", sorted((DATA / "releases").rglob("*.json")), ids=str)
+def test_a_release_says_only_what_changed(path: Path) -> None:
+    """A fact that stands in the base as well would be overlooked when the base is corrected."""
+    base = json.loads((path.parent / "release.json").read_text()).get("base")
+    below = path.parents[1] / str(base) / path.name
+    if base is None or path.name == "release.json" or not below.is_file():
+        return
+    before, own = json.loads(below.read_text()), json.loads(path.read_text())
+    repeated = set(_leaves(before)) & set(_leaves(own))
+    assert {where for where, _ in repeated} <= {"checked"}
+
+
+def _leaves(value: Any, where: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _leaves(item, f"{where}.{key}".lstrip("."))
+    elif where != "upgrades":
+        yield where, json.dumps(value)
+
+
 def test_supports_takes_patches_of_a_listed_minor() -> None:
-    assert RELEASE.supports("trainer", "2.1.0")
-    assert RELEASE.supports("trainer", "v2.2.1")
-    assert not RELEASE.supports("trainer", "2.0.1")
-    assert not RELEASE.supports("trainer", "2.10.0")
+    trainer = RELEASE.components["trainer"]
+    first, last = trainer.supported[0], trainer.supported[-1]
+    assert trainer.supports(f"{first}.0")
+    assert trainer.supports(f"v{last}.1")
+    assert not trainer.supports(f"{last}0.0")
+    assert not trainer.supports("2.0.1")
     assert not RELEASE.supports("nothing", "1.0")
 
 
 def test_features_are_by_version() -> None:
     assert RELEASE.has("trainer.runtimePatches")
-    assert not RELEASE.has("trainer.runtimePatches", "2.1.0")
+    assert not RELEASE.has("trainer.runtimePatches", OLD_TRAINER)
     assert RELEASE.has("karpenter.placementGroupSelector", "1.11.0")
     assert not RELEASE.has("karpenter.placementGroupSelector", "1.9.9")
     assert not RELEASE.has("karpenter.noSuchThing")
+    assert not RELEASE.has("nothing.at.all")
 
 
 def test_the_newest_release_has_every_feature() -> None:
-    assert [feature for feature in RELEASE.features if not RELEASE.has(feature)] == []
+    features = [
+        f"{component.name}.{feature}"
+        for component in RELEASE.components.values()
+        for feature in component.features
+    ]
+    assert features
+    assert [feature for feature in features if not RELEASE.has(feature)] == []
 
 
 def test_version_key_orders_versions() -> None:
@@ -80,6 +177,7 @@ def test_version_key_orders_versions() -> None:
         "1.10.1-rc.1",
         "2026.11",
     ]
+    assert version_key("al2023@v20260625") < version_key("al2023@v20260714")
 
 
 def test_fatal_xids_leave_out_what_programs_cause() -> None:

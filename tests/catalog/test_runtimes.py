@@ -15,9 +15,11 @@ EVERY = sorted(released_runtimes().values(), key=lambda each: each.name)
 
 def test_every_trainer_has_torch() -> None:
     torch = released_runtimes()["torch-distributed"]
-    assert {"2.0.0", "2.1.0", "2.2.0", "2.3.0"} <= set(torch.releases)
+    minors = load_catalog().newest_release.components["trainer"].supported
+    assert {f"{minor}.0" for minor in minors} <= set(torch.releases)
     assert any(
-        each.name == "training runtimes" and each.version == "2.3.0"
+        each.name == "training runtimes"
+        and each.version == load_catalog().newest_release.version("trainer")
         for each in load_catalog().sources
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import FSX, example, plan_of, spec
+from builders import FSX, RELEASE, example, plan_of, spec
 
 from compiler.plan.units import Quantity
 from compiler.source import Route
@@ -96,7 +96,7 @@ def test_names_are_looked_up_by_kind_and_namespace() -> None:
     assert queue_of(plan, replace(job, queue="nope")) is None
     assert plan.named(LocalQueue, "team-a", "team-b") is None
     assert plan.named(NodePool, None) is None
-    assert chart_version(plan, "kueue") == "0.19.2"
+    assert chart_version(plan, "kueue") == RELEASE.version("kueue")
     assert chart_version(plan, "nope") is None
 
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builders import FSX, POOL, SPECS, example, job_of, plan_of, spec
+from builders import (
+    FSX,
+    OLD_TRAINER,
+    PAIR,
+    POOL,
+    RELEASE,
+    SPECS,
+    example,
+    job_of,
+    plan_of,
+    spec,
+)
 
 from compiler.catalog import allocatable, huge_pages_mib, load_catalog
 from compiler.plan import Derived, Plan
@@ -973,23 +984,28 @@ def test_the_fleet_folder_is_the_specs_or_named_after_the_cluster() -> None:
 
 
 def test_versions_of_the_spec_win_over_the_releases() -> None:
-    plan = plan_of(spec(versions={"karpenter": "1.13.0", "trainer": "2.1.0"}))
+    karpenter = f"{RELEASE.components['karpenter'].supported[0]}.0"
+    plan = plan_of(spec(versions={"karpenter": karpenter, "trainer": OLD_TRAINER}))
     versions = {each.name: each.version for each in plan.of(HelmRelease)}
     assert (versions["karpenter"], versions["karpenter-crd"], versions["trainer"]) == (
-        "1.13.0",
-        "1.13.0",
-        "2.1.0",
+        karpenter,
+        karpenter,
+        OLD_TRAINER,
     )
-    assert chart_version(plan, TRAINER_CHART) == "2.1.0"
+    assert chart_version(plan, TRAINER_CHART) == OLD_TRAINER
+
+
+NEXT_TRAINER = f"{RELEASE.components['trainer'].supported[1]}.0"
+OLD_KUEUE = PAIR.version.rpartition(".")[0] + ".5"
 
 
 @pytest.mark.parametrize(
     ("versions", "kueue"),
     [
-        ({}, "0.19.2"),
-        ({"trainer": "2.2.0"}, "0.19.2"),
-        ({"trainer": "2.1.0"}, "0.16.9"),
-        ({"trainer": "2.1.0", "kueue": "0.16.5"}, "0.16.5"),
+        ({}, RELEASE.version("kueue")),
+        ({"trainer": NEXT_TRAINER}, RELEASE.version("kueue")),
+        ({"trainer": OLD_TRAINER}, PAIR.version),
+        ({"trainer": OLD_TRAINER, "kueue": OLD_KUEUE}, OLD_KUEUE),
     ],
 )
 def test_kueue_is_of_a_version_that_starts_the_jobs_of_this_trainer(

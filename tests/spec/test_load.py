@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builders import FSX, document, loaded, shape_faults, spec
+from builders import (
+    FSX,
+    OLD_TRAINER,
+    RELEASE,
+    document,
+    loaded,
+    shape_faults,
+    spec,
+)
 
 from compiler.source import Route
 from compiler.spec.load import load
@@ -146,7 +154,11 @@ GOOD: list[dict[str, Any]] = [
         }
     ),
     spec(
-        versions={"kubernetes": "1.35", "trainer": "2.1.0", "ami": "al2023@v20260714"}
+        versions={
+            "kubernetes": RELEASE.version("kubernetes"),
+            "trainer": OLD_TRAINER,
+            "ami": RELEASE.version("ami"),
+        }
     ),
     spec(
         tags={"cost center": "42 + more"},

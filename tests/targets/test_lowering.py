@@ -10,7 +10,18 @@ from typing import Any
 
 import pytest
 import yaml
-from builders import FSX, POOL, SPECS, body_of, example, manifests_of, plan_of, spec
+from builders import (
+    FSX,
+    OLD_TRAINER,
+    POOL,
+    RELEASE,
+    SPECS,
+    body_of,
+    example,
+    manifests_of,
+    plan_of,
+    spec,
+)
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
@@ -48,7 +59,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "plain": spec(),
     "no jobs": spec(jobs=[]),
     "trainer 2.1": spec(
-        versions={"trainer": "2.1.0"}, storage=STORAGE, job={"mounts": MOUNTS}
+        versions={"trainer": OLD_TRAINER}, storage=STORAGE, job={"mounts": MOUNTS}
     ),
     "imported vpc": spec(network={}),
     "public endpoint": spec(
@@ -208,7 +219,7 @@ def test_trainer_2_1_gets_overrides_and_later_ones_patches() -> None:
     new = body_of(manifests_of(data), "TrainJob")["spec"]
     old = body_of(
         manifests_of(
-            {**data, "spec": {**data["spec"], "versions": {"trainer": "2.1.0"}}}
+            {**data, "spec": {**data["spec"], "versions": {"trainer": OLD_TRAINER}}}
         ),
         "TrainJob",
     )["spec"]
@@ -346,23 +357,26 @@ def test_the_api_is_reached_from_outside_by_those_that_are_named(
 
 
 def test_system_nodes_boot_a_known_image_from_an_encrypted_volume() -> None:
-    found = {}
-    for ami in ("al2023@v20260714", "al2023@v20260505", "bottlerocket@v1.44.0"):
-        (group,) = body_of(manifests_of(spec(versions={"ami": ami})), "ClusterConfig")[
-            "managedNodeGroups"
-        ]
+    ami = RELEASE.components["ami"]
+    tested, older = ami.builds[RELEASE.version("ami")], ami.builds[min(ami.builds)]
+    assert tested != older
+    minor = RELEASE.version("kubernetes")
+    for alias, build in (
+        (RELEASE.version("ami"), tested[minor]),
+        (min(ami.builds), older[minor]),
+        ("bottlerocket@v1.44.0", tested[minor]),  # whose system nodes are AL2023
+    ):
+        (group,) = body_of(
+            manifests_of(spec(versions={"ami": alias})), "ClusterConfig"
+        )["managedNodeGroups"]
         assert group["volumeEncrypted"] is True
-        found[ami] = group["releaseVersion"]
-    assert list(found.values()) == [
-        "1.35.6-20260714",
-        "1.35.4-20260505",
-        "1.35.6-20260714",
-    ]
+        assert group["releaseVersion"] == build
 
 
 def test_every_release_knows_the_release_version_of_its_image() -> None:
     for release in load_catalog().releases.values():
-        assert release.kubernetes in release.ami_releases[release.versions["ami"]]
+        builds = release.components["ami"].builds[release.version("ami")]
+        assert release.version("kubernetes") in builds
 
 
 ROLE = "arn:aws:iam::111122223333:role/{}"

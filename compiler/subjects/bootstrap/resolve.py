@@ -7,19 +7,18 @@ from collections.abc import Iterator
 from compiler.catalog import iam
 from compiler.plan import PlanNode
 from compiler.resolve.context import SPEC, Context
+from compiler.subjects.addons.karpenter import interruption_queue
 from compiler.subjects.bootstrap.account import Account
 from compiler.subjects.bootstrap.needs import account
 from compiler.subjects.cluster.plan import Bootstrap, PlacementGroup
 from compiler.subjects.cluster.resolve import (
-    BUCKET_ROLE,
-    CONTROLLER_ROLE,
     cluster,
     drivers,
+    role_name,
 )
 from compiler.subjects.delivery.resolve import (
     flux_folder,
     git_secret,
-    interruption_queue,
 )
 from compiler.subjects.delivery.spec import DeliverySection
 from compiler.subjects.delivery.stages import folder
@@ -59,7 +58,7 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
             spec.account,
             interruption_queue(context.name),
         ),
-        controller_role=CONTROLLER_ROLE.format(context.name),
+        controller_role=role_name(context, "karpenter"),
         controller_trust=iam.pod_identity_trust(),
         controller_policies=iam.karpenter_policies(
             context.partition,
@@ -71,13 +70,13 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
         ),
         node_policies=tuple(iam.node_role_policies(context.partition)),
         interruption_rules=iam.interruption_rules(),
-        bucket_role=BUCKET_ROLE.format(context.name),
+        bucket_role=role_name(context, "aws-mountpoint-s3-csi-driver"),
         access=access_entries(context),
         drivers=drivers(context),
         zones=tuple(sorted(context.catalog.regions.get(spec.region, ()))),
         placement_groups=groups,
-        eksctl_version=context.release.versions["eksctl"],
-        flux_version=context.release.versions["flux"],
+        eksctl_version=context.release.version("eksctl"),
+        flux_version=context.release.version("flux"),
         flux_source=flux.source,
         flux_secret=git_secret(context),
         flux_folder=flux_folder(context),

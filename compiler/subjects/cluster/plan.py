@@ -73,6 +73,8 @@ class AccessEntry:
 class Cluster(PlanNode):
     """eksctl.io/v1alpha5 ClusterConfig."""
 
+    single: ClassVar[bool] = True
+
     name: str
     region: str
     kubernetes: str
@@ -105,6 +107,7 @@ class Bootstrap(PlanNode):
     """
 
     carried: ClassVar[bool] = False
+    single: ClassVar[bool] = True
 
     cluster: str
     region: str

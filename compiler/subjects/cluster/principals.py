@@ -7,14 +7,14 @@ from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.namespaces.spec import NamespacesSection
 from compiler.subjects.pools.resolve import node_role
 
-EKS = SPEC / "platform" / "eks"
+AT_EKS = SPEC / "platform" / "eks"
 
 
 def check_principals(context: Context) -> None:
     """Principals of another partition, and the one that is the nodes' own."""
     own = f"arn:{context.partition}:iam::{context.spec.account}:role/{node_role(context.name)}"
     found = [
-        (EKS / "admins" / index, arn)
+        (AT_EKS / "admins" / index, arn)
         for index, arn in enumerate(ClusterSection.of(context.spec).eks.admins)
     ]
     for place, namespace in enumerate(NamespacesSection.of(context.spec).namespaces):

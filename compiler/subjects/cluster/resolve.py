@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
-from compiler.catalog import iam
 from compiler.catalog.zones import WITHOUT_EKS
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan import PlanNode
 from compiler.resolve.context import SPEC, Context
 from compiler.source import Route
+from compiler.subjects import addons
+from compiler.subjects.addons.addon import EKS, HELM, AddOn, Setting
 from compiler.subjects.cluster.plan import (
     AccessEntry,
     Addon,
@@ -19,24 +21,15 @@ from compiler.subjects.cluster.plan import (
     PodIdentity,
     Subnet,
 )
-from compiler.subjects.cluster.principals import EKS, check_principals
+from compiler.subjects.cluster.principals import AT_EKS, check_principals
 from compiler.subjects.cluster.spec import ClusterSection
+from compiler.subjects.delivery.resolve import setting
 from compiler.subjects.network.spec import ExistingNetwork, NetworkSection
 from compiler.subjects.pools.plan import NodeGroup
 from compiler.subjects.pools.pools import Pool, resolve_pools
 from compiler.subjects.pools.resolve import node_role
-from compiler.subjects.storage.spec import StorageSection
 
 SYSTEM = "system"
-CONTROLLER_ROLE = "KarpenterController-{}"
-BUCKET_ROLE = "MountpointS3-{}"
-_ADDONS = (
-    "vpc-cni",
-    "coredns",
-    "kube-proxy",
-    "eks-pod-identity-agent",
-    "metrics-server",
-)
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
@@ -60,10 +53,10 @@ def cluster(context: Context) -> Cluster:
             "region": SPEC / "region",
             "network": SPEC / "network",
             "name": SPEC,
-            "access": EKS / "admins",
+            "access": AT_EKS / "admins",
         },
         tags={**spec.tags, "karpenter.sh/discovery": context.name},
-        addons=_addons(context),
+        addons=_addons(context.once(setting)),
         pod_identities=_identities(context),
         access=(_nodes_entry(context),),
         node_groups=(_system(context),),
@@ -81,7 +74,7 @@ def _network(context: Context, pools: dict[str, Pool]) -> Network:
         "public_endpoint": bool(blocks),
         "private_endpoint": True,
         "public_cidrs": blocks,
-        "origins": {"public_cidrs": EKS / "apiServer" / "public"},
+        "origins": {"public_cidrs": AT_EKS / "apiServer" / "public"},
     }
     if not blocks:
         context.derive(
@@ -219,51 +212,57 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _addons(context: Context) -> tuple[Addon, ...]:
-    found = []
-    for name in _ADDONS:
-        version = context.release.addons.get(name)
-        role = iam.addon_role(name, context.partition)
-        values = {"enableNetworkPolicy": "true"} if name == "vpc-cni" else {}
-        found.append(
-            Addon(
-                name,
-                version,
-                values,
-                (role.namespace, role.service_account),
-                role.managed,
-            )
-            if role
-            else Addon(name, version, values)
-        )
-    return tuple(found)
-
-
-def _identities(context: Context) -> tuple[PodIdentity, ...]:
-    """Those that every cluster has. The role of buckets may do nothing until a bucket's own stack lets it."""
-    role = f"arn:{context.partition}:iam::{context.spec.account}:role/"
-    return (
-        PodIdentity(
-            "kube-system",
-            "karpenter",
-            role_arn=role + CONTROLLER_ROLE.format(context.name),
-        ),
-        PodIdentity(
-            "kube-system",
-            "s3-csi-driver-sa",
-            role_arn=role + BUCKET_ROLE.format(context.name),
-        ),
+def _addons(setting: Setting) -> tuple[Addon, ...]:
+    return tuple(
+        _addon(setting, addon) for addon in addons.wanted(setting.context, EKS)
     )
 
 
+def _addon(setting: Setting, addon: AddOn) -> Addon:
+    build = setting.context.release.components[addon.component].build
+    values = addon.values(setting)
+    role = addon.role
+    if role is None:
+        return Addon(addon.component, build, values)
+    account = (role.namespace, role.service_account)
+    policies = role.policy_arns(setting.context.partition)
+    return Addon(addon.component, build, values, account, policies)
+
+
+def _identities(context: Context) -> tuple[PodIdentity, ...]:
+    """Those of roles that the bootstrap makes for every cluster."""
+    prefix = f"arn:{context.partition}:iam::{context.spec.account}:role/"
+    roles = [addon.role for addon in addons.addons().values() if addon.role]
+    identities = [
+        PodIdentity(
+            role.namespace,
+            role.service_account,
+            role_arn=prefix + role.named(context.name),
+        )
+        for role in roles
+        if role.own
+    ]
+    return tuple(sorted(identities, key=attrgetter("namespace", "service_account")))
+
+
 def drivers(context: Context) -> tuple[PodIdentity, ...]:
-    """Those of drivers that only some clusters have."""
-    lustre = iam.addon_role("aws-fsx-csi-driver", context.partition)
-    if lustre is None or not any(
-        each.fsx_lustre for each in StorageSection.of(context.spec).storage
-    ):
-        return ()
-    return (PodIdentity(lustre.namespace, lustre.service_account, lustre.managed),)
+    """Those of charts that only some clusters have."""
+    roles = [addon.role for addon in addons.wanted(context, HELM) if addon.role]
+    return tuple(
+        PodIdentity(
+            role.namespace,
+            role.service_account,
+            role.policy_arns(context.partition),
+        )
+        for role in roles
+        if role.managed
+    )
+
+
+def role_name(context: Context, component: str) -> str:
+    """The name of the role that the bootstrap makes for an add-on."""
+    role = addons.addons()[component].role
+    return role.named(context.name) if role is not None else ""
 
 
 def _nodes_entry(context: Context) -> AccessEntry:
@@ -272,7 +271,10 @@ def _nodes_entry(context: Context) -> AccessEntry:
 
 
 def _system(context: Context) -> NodeGroup:
-    at, system = EKS / "systemNodes", ClusterSection.of(context.spec).eks.system_nodes
+    at, system = (
+        AT_EKS / "systemNodes",
+        ClusterSection.of(context.spec).eks.system_nodes,
+    )
     instance = context.instance(system.instance_type, at / "instanceType")
     if instance is not None and instance.accelerators:
         context.fault(
@@ -301,18 +303,15 @@ def _system(context: Context) -> NodeGroup:
 
 def _ami_release(context: Context) -> str | None:
     """The release of the system nodes' image, as EKS names it: the one that Karpenter's nodes boot, if it is AL2023."""
-    known, chosen, tested = (
-        context.release.ami_releases,
-        context.version("ami"),
-        context.release.versions["ami"],
-    )
-    alias = chosen if chosen in known else tested
-    found = known[alias].get(context.version("kubernetes"))
+    ami = context.release.components["ami"]
+    chosen, tested = context.version("ami"), context.release.version("ami")
+    alias = chosen if chosen in ami.builds else tested
+    found = ami.builds[alias].get(context.version("kubernetes"))
     context.derive(
         "cluster",
         "system.ami",
         found,
         f"the release of {alias}: unpinned, two nodes may boot two images",
-        context.release.sources["ami_releases"],
+        ami.builds_source,
     )
     return found

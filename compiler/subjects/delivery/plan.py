@@ -22,13 +22,15 @@ class HelmSource(PlanNode):
     oci: bool
     version: str = ""
     interval: Duration = Duration(3600)
+    stage: str = field(default="controllers", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelmRelease(PlanNode):
     """helm.toolkit.fluxcd.io/v2 HelmRelease of one pinned chart, installed into ``target``.
 
-    ``stage`` is the Kustomization that carries it.
+    ``stage`` is the Kustomization that carries it; ``stays``: Flux never deletes it. A manifest says the one by its
+    folder and the other by an annotation, so neither takes part in equality.
     """
 
     name: str
@@ -42,6 +44,8 @@ class HelmRelease(PlanNode):
     depends_on: tuple[str, ...] = ()
     crds: bool = True
     timeout: Duration = Duration(600)
+    stage: str = field(default="controllers", compare=False)
+    stays: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

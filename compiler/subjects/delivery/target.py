@@ -16,7 +16,6 @@ from compiler.subjects.delivery.plan import (
 from compiler.targets.body import NO_PRUNE, given, head, path
 
 SOURCE = "source.toolkit.fluxcd.io/v1"
-CRDS = "karpenter-crd"
 
 
 def lower(plan: Plan) -> Iterator[Manifest]:
@@ -25,14 +24,14 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         body = helm_source(source)
         yield Manifest(
             body,
-            path("crds" if source.name == CRDS else "controllers", body, flat=True),
+            path(source.stage, body, flat=True),
             source.at,
         )
     for release in plan.of(HelmRelease):
         body = helm_release(release)
         yield Manifest(
             body,
-            path("crds" if release.name == CRDS else "controllers", body, flat=True),
+            path(release.stage, body, flat=True),
             release.at,
         )
     for git in plan.of(GitSource):
@@ -101,7 +100,7 @@ def helm_release(release: HelmRelease) -> Body:
             "HelmRelease",
             release.name,
             release.namespace,
-            annotations=NO_PRUNE if release.name == CRDS else None,
+            annotations=NO_PRUNE if release.stays else None,
         ),
         "spec": given(
             interval="1h",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
+from compiler.subjects.addons.node_problem_detector import REQUESTS
 from compiler.subjects.health.plan import (
     ConditionTainter,
     MonitorRule,
@@ -17,7 +18,6 @@ from compiler.subjects.health.plan import (
 )
 from compiler.subjects.namespaces.plan import Access, PolicyRule, Subject
 from compiler.subjects.namespaces.target import access_bodies
-from compiler.subjects.pools.daemons import DETECTOR_REQUESTS
 from compiler.targets.body import NO_SUBSTITUTION, given, head, path, tolerations
 
 FOLDER = "health"
@@ -143,8 +143,8 @@ def _daemon_set(detector: ProblemDetector, digest: str) -> Body:
         ],
         "ports": [{"name": "exporter", "containerPort": 20257}],
         "resources": {
-            "requests": dict(DETECTOR_REQUESTS),
-            "limits": {"memory": DETECTOR_REQUESTS["memory"]},
+            "requests": dict(REQUESTS),
+            "limits": {"memory": REQUESTS["memory"]},
         },
         # /dev/kmsg cannot be read otherwise (node-problem-detector deployment manifests).
         "securityContext": {"privileged": True},

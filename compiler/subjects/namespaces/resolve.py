@@ -8,6 +8,8 @@ from compiler.plan import PlanNode
 from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context, unique
 from compiler.source import Route
+from compiler.subjects import addons
+from compiler.subjects.addons.addon import HELM
 from compiler.subjects.delivery.stages import stage
 from compiler.subjects.jobs.plan import GPU, NEURON
 from compiler.subjects.jobs.resolve import POD_PRIORITY, SERVICE_ACCOUNT
@@ -60,7 +62,9 @@ def namespace_routes(context: Context) -> dict[str, Route]:
     for queue in queues.values():
         for namespace in queue.namespaces:
             found.setdefault(namespace, queue.place("namespaces"))
-    taken = {chart.namespace for chart in context.release.charts.values()} | _SYSTEM
+    charts = addons.wanted(context, HELM)
+    taken = {context.release.chart(each.component).namespace for each in charts}
+    taken |= _SYSTEM
     for namespace in (each for each in found if each in taken):
         context.fault(
             "RES021",

@@ -54,7 +54,7 @@ def share_of(
     """What is left of a node; each subtraction is told to ``explain``."""
     loaded = efa or (instance.efa_interfaces > 0 and bool(instance.accelerators))
     left = allocatable(instance, huge_pages=loaded)
-    running = taken(daemons(instance))
+    running = taken(daemons(context, instance))
     target = f"pool/{pool.name}"
     for step in (*left.steps, running):
         context.derive(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import ClassVar
 
 from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
@@ -140,6 +141,8 @@ class QueueManager(PlanNode):
     ``pods_ready``: how long all pods of an admitted job may take to be ready before it is evicted. ``transformed``:
     resources that are counted as others.
     """
+
+    single: ClassVar[bool] = True
 
     pods_ready: Duration | None
     recovery: Duration | None

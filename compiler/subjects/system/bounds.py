@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compiler.catalog import allocatable, max_pods
 from compiler.resolve.context import Context
-from compiler.subjects.cluster.principals import EKS
+from compiler.subjects.cluster.principals import AT_EKS
 from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.system.controllers import Needs, needs
 
@@ -15,12 +15,15 @@ _REQUESTS = (
 
 def check_system(context: Context) -> None:
     """Whether the system's nodes have room for what runs on them."""
-    system, at = ClusterSection.of(context.spec).eks.system_nodes, EKS / "systemNodes"
+    system, at = (
+        ClusterSection.of(context.spec).eks.system_nodes,
+        AT_EKS / "systemNodes",
+    )
     instance = context.catalog.instance(system.instance_type)
     if instance is None or instance.accelerators:
         return
     each = allocatable(instance, huge_pages=False, vm_overhead=0)
-    wanted: Needs = needs(context, system.nodes)
+    wanted: Needs = needs(context, instance, system.nodes)
     for what, unit, have, need in (
         ("CPU", "m", each.cpu_milli * system.nodes, wanted.cpu_milli),
         ("memory", "Mi", each.memory_mib * system.nodes, wanted.memory_mib),

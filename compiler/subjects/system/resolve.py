@@ -1,4 +1,4 @@
-"""The system: the nodes that run the controllers, and how the controllers stay available."""
+"""The system: whether its nodes have room for the controllers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from compiler.plan import PlanNode
 from compiler.resolve.context import Context
-from compiler.subjects.system.availability import disruption_budgets
 from compiler.subjects.system.bounds import check_system
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
-    """Disruption budgets of the controllers; the nodes must have room for them."""
+    """No object by itself: the nodes are part of the cluster."""
     check_system(context)
-    yield from disruption_budgets(context)
+    yield from ()

@@ -1,0 +1,205 @@
+"""Versions that an edit changes, against those that are committed, and what each step asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from compiler.catalog import BLOCKED, MANUAL, UNKNOWN, Catalog, VersionStep
+from compiler.catalog.upgrades import Upgrade
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.diagnostic import error, warning
+from compiler.history.committed import Committed
+from compiler.history.runs import ENDED, Run
+from compiler.manifest import Body, Manifest
+from compiler.plan import Plan
+from compiler.source import Key, Route
+from compiler.spec.cluster import ClusterSpec
+
+_SPEC = Route(("spec",))
+# Their versions stand in no object: those of the committed release are taken.
+_OF_THE_RELEASE = ("eksctl", "flux")
+
+
+def pinned(body: Body) -> dict[str, str]:
+    """The versions that an object pins, by component. What an edit by hand made no version of is left out."""
+    name = str(_at(body, "metadata", "name"))
+    match body["kind"]:
+        case "OCIRepository":
+            return _known({name: _at(body, "spec", "ref", "tag")})
+        case "HelmRelease":
+            return _known({name: _at(body, "spec", "chart", "spec", "version")})
+        case "EC2NodeClass":
+            return _known({"ami": _at(body, "spec", "amiSelectorTerms", 0, "alias")})
+        case "ClusterConfig":
+            return _known(
+                {"kubernetes": _at(body, "metadata", "version"), **_builds(body)}
+            )
+    return {}
+
+
+def _builds(body: Body) -> dict[str, Any]:
+    """The builds of EKS add-ons."""
+    addons = _at(body, "addons")
+    if not isinstance(addons, list):
+        return {}
+    return {str(_at(addon, "name")): _at(addon, "version") for addon in addons}
+
+
+def _at(value: Any, *path: Key) -> Any:
+    """What stands at a path; ``None`` where it leads nowhere."""
+    for key in path:
+        if isinstance(key, int):
+            inside = isinstance(value, list) and key < len(value)
+        else:
+            inside = isinstance(value, Mapping) and key in value
+        if not inside:
+            return None
+        value = value[key]
+    return value
+
+
+def _known(versions: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        name: str(version)
+        for name, version in versions.items()
+        if isinstance(version, str | int | float)
+    }
+
+
+def steps(
+    plan: Plan,
+    manifests: Iterable[Manifest],
+    committed: Committed,
+    runs: Iterable[Run],
+    catalog: Catalog,
+) -> list[VersionStep]:
+    """The step of each component whose committed version differs, in the order of their names.
+
+    ``runs`` are those to remember. What steps ask for is known by the newest release: it has read the most of upstream.
+    """
+    changes = dict(_of_release(plan, committed, catalog))
+    for manifest in manifests:
+        changes.update(_of_object(manifest, committed))
+    known = {run.key for run in committed.runs}
+    going_on = any(run.state != ENDED for run in runs if run.key in known)
+    newest = catalog.newest_release
+    return [
+        newest.step(component, before, after, runs=going_on)
+        for component, (before, after) in sorted(changes.items())
+        if component in newest.components
+        and newest.components[component].version_of is None
+    ]
+
+
+def _of_object(
+    manifest: Manifest, committed: Committed
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Component, version before and version after, of each that an object pins otherwise than its committed file."""
+    now = pinned(manifest.body)
+    if not now or committed.mentions(manifest.path, now.values()):
+        return
+    old = committed.manifest(str(manifest.ref), manifest.path, manifest)
+    before = pinned(old.body) if old is not None else {}
+    for component, version in now.items():
+        earlier = before.get(component, version)
+        if earlier != version:
+            yield component, (earlier, version)
+
+
+def _of_release(
+    plan: Plan, committed: Committed, catalog: Catalog
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    earlier = catalog.release(str(committed.index.get("release")))
+    chosen = catalog.release(plan.release)
+    if earlier is None or chosen is None or earlier.name == chosen.name:
+        return
+    for component in _OF_THE_RELEASE:
+        before, after = earlier.version(component), chosen.version(component)
+        if before != after:
+            yield component, (before, after)
+
+
+def reported(taken: Iterable[VersionStep], spec: ClusterSpec) -> Iterator[Diagnostic]:
+    """What people must know of the steps: what restarts, what they do themselves, what is refused."""
+    taken = list(taken)
+    if taken:
+        yield _restarts(taken, spec)
+    for step in taken:
+        if step.verdict == BLOCKED:
+            yield _blocked(step, spec)
+        elif step.verdict == MANUAL:
+            yield _by_hand(step, spec)
+        elif step.verdict == UNKNOWN:
+            yield _unknown(step, spec)
+
+
+def _place(spec: ClusterSpec, component: str = "") -> Route:
+    """What the spec says of the version, or of the release; else the spec."""
+    if component in spec.versions.given():
+        return _SPEC / "versions" / component
+    return _SPEC if spec.release is None else _SPEC / "release"
+
+
+def _restarts(taken: list[VersionStep], spec: ClusterSpec) -> Diagnostic:
+    names = "1 component changes its version"
+    if len(taken) > 1:
+        names = f"{len(taken)} components change their versions"
+    return Diagnostic(
+        "CHG010",
+        Severity.NOTE,
+        names,
+        _place(spec),
+        key=True,
+        notes=tuple(_restart(step) for step in taken),
+        help="merge it when that may restart",
+    )
+
+
+def _restart(step: VersionStep) -> str:
+    restarted = "; ".join(step.restarted)
+    return f"{step}: restarts {restarted}" if restarted else str(step)
+
+
+def _by_hand(step: VersionStep, spec: ClusterSpec) -> Diagnostic:
+    return warning(
+        "CHG011",
+        f"{step} asks for steps by hand",
+        _place(spec, step.component),
+        key=True,
+        notes=tuple(_notes(step.asking())),
+        help="do them in this order; `trainyard report` lists them for the pull request",
+    )
+
+
+def _blocked(step: VersionStep, spec: ClusterSpec) -> Diagnostic:
+    way = "downgrade" if step.back else "upgrade"
+    return error(
+        "CHG012",
+        f"{step} is no {way} that can be taken",
+        _place(spec, step.component),
+        key=True,
+        notes=tuple(_notes(step.asking())),
+        help=f"keep {step.component} {step.before}, or do first what the notes say",
+    )
+
+
+def _unknown(step: VersionStep, spec: ClusterSpec) -> Diagnostic:
+    way = "downgrade" if step.back else "upgrade"
+    return warning(
+        "CHG013",
+        f"what {step} asks for is not known",
+        _place(spec, step.component),
+        key=True,
+        help=f"read what upstream says of this {way} before the merge",
+    )
+
+
+def _notes(upgrades: Iterable[Upgrade]) -> Iterator[str]:
+    for upgrade in upgrades:
+        yield upgrade.summary
+        if upgrade.precondition:
+            yield f"before: {upgrade.precondition}"
+        for number, text in enumerate(upgrade.steps, 1):
+            yield f"{number}. {text}"
+        yield f"source: {'; '.join(upgrade.sources)}"

@@ -1,0 +1,49 @@
+"""The versions that the edit changes: what restarts, what people do, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.catalog import SAFE, UNKNOWN, VersionStep
+from compiler.catalog.upgrades import Upgrade
+from compiler.report.markdown import table
+from compiler.report.subject import Subject
+
+UPGRADES = ("CHG010", "CHG011", "CHG012", "CHG013")
+"""The codes of the findings that this section says whole."""
+_WORDS = {UNKNOWN: "not known: read upstream's notes"}
+
+
+def section(subject: Subject) -> Iterator[str]:
+    """A line for each component, and below it the steps of those that ask for any."""
+    if not subject.steps:
+        return
+    yield from ("## Upgrades", "")
+    yield from table(
+        ("component", "from", "to", "verdict", "restarts"), map(_row, subject.steps)
+    )
+    for step in subject.steps:
+        for upgrade in step.asking():
+            if step.verdict != SAFE:
+                yield from _asked(step, upgrade)
+
+
+def _row(step: VersionStep) -> tuple[str, ...]:
+    verdict = _WORDS.get(step.verdict, step.verdict)
+    return (
+        step.component,
+        step.before,
+        step.after,
+        verdict,
+        "; ".join(step.restarted),
+    )
+
+
+def _asked(step: VersionStep, upgrade: Upgrade) -> Iterator[str]:
+    yield f"**{step}**: {upgrade.summary}."
+    if upgrade.precondition:
+        yield f"Before: {upgrade.precondition}."
+    yield ""
+    for text in upgrade.steps:
+        yield f"- [ ] {text}"
+    yield from ("", f"Source: {'; '.join(upgrade.sources)}.", "")

@@ -1,0 +1,64 @@
+"""Add-ons: what runs in a cluster beside its jobs. One file each, with one value ``ADD_ON``.
+
+A file says which component of the release it is, when it is wanted, with which values and rights it is installed, what
+it takes of a node, and after what. A new add-on is one new file; it is found by being here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from compiler.resolve.context import Context
+from compiler.subjects.addons.addon import AddOn
+
+__all__ = ["AddOn", "addons", "used", "wanted"]
+
+_PARTS = ("__init__", "addon", "placing")
+# Needed by every cluster, and no add-ons: the control plane, the tool that makes it, and the nodes' image.
+_CLUSTER = ("kubernetes", "eksctl", "ami")
+
+
+@cache
+def addons() -> Mapping[str, AddOn]:
+    """The add-ons by component, each after those that it waits for, and else by the names of their files."""
+    names = sorted(
+        {file.stem for folder in __path__ for file in Path(folder).glob("*.py")}
+    )
+    return _in_order(
+        [
+            import_module(f"{__name__}.{name}").ADD_ON
+            for name in names
+            if name not in _PARTS
+        ]
+    )
+
+
+def _in_order(found: list[AddOn]) -> dict[str, AddOn]:
+    """Raises ValueError for an add-on that waits for itself, or for one that is not there."""
+    waiting = {addon.component: addon for addon in found}
+    ordered: dict[str, AddOn] = {}
+    while waiting:
+        ready = (
+            addon for addon in waiting.values() if ordered.keys() >= {*addon.after}
+        )
+        following = next(ready, None)
+        if following is None:
+            raise ValueError(f"add-ons wait for each other: {', '.join(waiting)}")
+        ordered[following.component] = waiting.pop(following.component)
+    return ordered
+
+
+def wanted(context: Context, by: str) -> Iterator[AddOn]:
+    """The add-ons of a cluster that are installed in one way, in order."""
+    for addon in addons().values():
+        if addon.by == by and addon.wanted(context):
+            yield addon
+
+
+def used(context: Context) -> frozenset[str]:
+    """The components of the release that a cluster uses."""
+    running = (addon for addon in addons().values() if addon.wanted(context))
+    return frozenset({*_CLUSTER, *(addon.component for addon in running)})

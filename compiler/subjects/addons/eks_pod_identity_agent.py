@@ -1,0 +1,21 @@
+"""The EKS pod identity agent, which hands out the credentials of roles."""
+
+from compiler.resolve.context import SPEC
+from compiler.subjects.addons.addon import EKS, AddOn, Daemon
+
+ADD_ON = AddOn(
+    component="eks-pod-identity-agent",
+    by=EKS,
+    at=SPEC,
+    after=("kube-proxy",),
+    # EKS publishes no manifest of it.
+    daemons=(
+        Daemon(
+            "eks-pod-identity-agent",
+            0,
+            0,
+            "EKS add-on eks-pod-identity-agent: no request known",
+            published=False,
+        ),
+    ),
+)

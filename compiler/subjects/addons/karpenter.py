@@ -1,0 +1,49 @@
+"""Karpenter, which launches and removes the nodes of the pools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compiler.resolve.context import Context
+from compiler.subjects.addons.addon import OURS, AddOn, Controller, Role, Setting
+from compiler.subjects.addons.placing import REPLICAS
+from compiler.subjects.health.spec import HealthSection
+
+
+def interruption_queue(cluster: str) -> str:
+    """The SQS queue of spot interruptions, rebalances and health events."""
+    return f"Karpenter-{cluster}"
+
+
+def values(setting: Setting) -> dict[str, Any]:
+    """karpenter 1.14.1 chart values, with the gates of all that a pool may be."""
+    context: Context = setting.context
+    return {
+        "settings": {
+            "clusterName": context.name,
+            "interruptionQueue": interruption_queue(context.name),
+            "featureGates": {
+                "nodeRepair": HealthSection.of(context.spec).health.repair,
+                "reservedCapacity": True,
+                "staticCapacity": True,
+                "nodeOverlay": True,
+            },
+        },
+        "serviceAccount": {"create": True, "name": "karpenter"},
+        "controller": {
+            "resources": {
+                "requests": {"cpu": "1", "memory": "1Gi"},
+                "limits": {"cpu": "1", "memory": "1Gi"},
+            }
+        },
+    }
+
+
+ADD_ON = AddOn(
+    component="karpenter",
+    values=values,
+    crds_of="karpenter-crd",
+    # karpenter v1.14.1 charts/karpenter/values.yaml: podAntiAffinity keeps its pods on two nodes.
+    controllers=(Controller("karpenter", REPLICAS, 1000, 1024, OURS, apart=True),),
+    role=Role("kube-system", "karpenter", own="KarpenterController-{}"),
+)

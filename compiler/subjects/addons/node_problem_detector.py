@@ -1,0 +1,24 @@
+"""The node problem detector, which reads fatal Xids from the kernel log of GPU nodes (``targets/health.py``)."""
+
+from __future__ import annotations
+
+from compiler.resolve.context import SPEC, Context
+from compiler.subjects.addons.addon import MANIFESTS, OURS, AddOn, Daemon, on_gpus
+from compiler.subjects.health.spec import HealthSection
+
+REQUESTS = {"cpu": "50m", "memory": "128Mi"}
+
+
+def wanted(context: Context) -> bool:
+    """Where a pool has GPUs, unless the spec switches it off."""
+    has_gpus = any(instance.gpus for _, instance in context.pool_types)
+    return HealthSection.of(context.spec).health.problem_detector and has_gpus
+
+
+ADD_ON = AddOn(
+    component="node-problem-detector",
+    by=MANIFESTS,
+    wanted=wanted,
+    at=SPEC / "health" / "problemDetector",
+    daemons=(Daemon("node-problem-detector", 50, 128, OURS, on=on_gpus),),
+)

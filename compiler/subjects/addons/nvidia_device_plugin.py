@@ -1,0 +1,53 @@
+"""NVIDIA's device plugin, which offers GPUs to pods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compiler.resolve.context import Context
+from compiler.subjects.addons.addon import (
+    EVERYWHERE,
+    OURS,
+    AddOn,
+    Daemon,
+    Setting,
+    on_gpus,
+)
+from compiler.subjects.pools.pools import GPU_PRESENT
+
+_REQUESTS = {"cpu": "50m", "memory": "128Mi"}
+
+
+def wanted(context: Context) -> bool:
+    """Where a pool has GPUs."""
+    return any(instance.gpus for _, instance in context.pool_types)
+
+
+def values(setting: Setting) -> dict[str, Any]:
+    """nvidia-device-plugin 0.20.0 chart values. MOFED mounts would fight the EFA plugin for /dev/infiniband."""
+    present = {"key": GPU_PRESENT, "operator": "In", "values": ["true"]}
+    return {
+        "gfd": {"enabled": False},
+        "mofedEnabled": False,
+        "tolerations": EVERYWHERE,
+        "affinity": {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [{"matchExpressions": [present]}]
+                }
+            }
+        },
+        "resources": {
+            "requests": _REQUESTS,
+            "limits": {"memory": _REQUESTS["memory"]},
+        },
+    }
+
+
+ADD_ON = AddOn(
+    component="nvidia-device-plugin",
+    wanted=wanted,
+    values=values,
+    reach=("tolerations",),
+    daemons=(Daemon("nvidia-device-plugin", 50, 128, OURS, on=on_gpus),),
+)

@@ -1,0 +1,30 @@
+"""The VPC CNI, which gives pods their addresses and applies network policies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compiler.resolve.context import SPEC
+from compiler.subjects.addons.addon import EKS, AddOn, Daemon, Role, Setting
+
+
+def values(setting: Setting) -> dict[str, Any]:
+    """The add-on's configuration: network policies are off by default."""
+    return {"enableNetworkPolicy": "true"}
+
+
+ADD_ON = AddOn(
+    component="vpc-cni",
+    by=EKS,
+    at=SPEC,
+    values=values,
+    # amazon-vpc-cni-k8s v1.23.0 charts/aws-vpc-cni values, and eksctl v0.230.0 pkg/addons/default/assets/aws-node.yaml:
+    # aws-node 25m, aws-eks-nodeagent 25m.
+    daemons=(Daemon("aws-node", 50, 0, "amazon-vpc-cni-k8s v1.23.0 chart values"),),
+    role=Role(
+        "kube-system",
+        "aws-node",
+        ("AmazonEKS_CNI_Policy",),
+        source="eksctl v0.230.0 known_addons.go; EKS user guide workloads-add-ons-available-eks",
+    ),
+)

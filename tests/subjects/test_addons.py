@@ -1,0 +1,312 @@
+"""Add-ons: each in one file, found by being there, and of a cluster only if it uses them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import (
+    FSX,
+    RELEASE,
+    SPECS,
+    example,
+    faults_of,
+    manifests_of,
+    plan_of,
+    spec,
+)
+
+from compiler.catalog import Catalog, InstanceType, load_catalog
+from compiler.catalog.catalog import DATA, Releases
+from compiler.manifest import Manifest
+from compiler.plan import Plan
+from compiler.resolve.context import Context
+from compiler.resolve.resolve import resolve
+from compiler.spec.cluster import TrainingCluster
+from compiler.subjects import addons
+from compiler.subjects.addons.addon import (
+    BOOTSTRAP,
+    EKS,
+    EVERYWHERE,
+    HELM,
+    MANIFESTS,
+    AddOn,
+    Setting,
+)
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.queues.resolve import queue_manager
+from compiler.targets import lower
+
+ADD_ONS = list(addons.addons().values())
+RELEASES = list(load_catalog().releases.values())
+EVERYTHING = spec(
+    storage=[
+        {"name": "data", "fsxLustre": {"existing": FSX}},
+        {"name": "bucket", "s3": {"existing": {"bucket": "example-data"}}},
+    ]
+)
+CPU = spec(
+    pool={"instanceTypes": ["m7i.8xlarge"], "zones": ["us-west-2a"], "efa": False},
+    health={"monitoringAgent": False},
+)
+
+
+def context_of(data: dict[str, Any]) -> Context:
+    read = TrainingCluster.model_validate(data)
+    return Context(read.metadata.name, read.spec, load_catalog(), RELEASE, "generated")
+
+
+def setting_of(data: dict[str, Any]) -> Setting:
+    context = context_of(data)
+    return Setting(context, queue_manager(context))
+
+
+@pytest.mark.parametrize("addon", ADD_ONS, ids=lambda addon: addon.component)
+@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
+def test_every_release_has_what_an_add_on_is_installed_from(
+    addon: AddOn, release: Any
+) -> None:
+    component = release.components[addon.component]
+    needed = {
+        HELM: component.chart,
+        EKS: component.build,
+        MANIFESTS: component.image,
+        BOOTSTRAP: component.version,
+    }
+    assert needed[addon.by]
+
+
+@pytest.mark.parametrize(
+    "addon",
+    [addon for addon in ADD_ONS if addon.reach],
+    ids=lambda addon: addon.component,
+)
+def test_agents_reach_every_pool(addon: AddOn) -> None:
+    values: Any = addon.values(setting_of(EVERYTHING))
+    for key in addon.reach:
+        values = values[key]
+    assert values in (EVERYWHERE, True)
+
+
+def test_every_chart_with_a_daemon_set_says_how_it_reaches_tainted_nodes() -> None:
+    agents = [addon for addon in ADD_ONS if addon.by == HELM and addon.daemons]
+    assert agents
+    assert [addon.component for addon in agents if not addon.reach] == []
+
+
+def test_an_add_on_comes_after_those_that_it_waits_for() -> None:
+    order = list(addons.addons())
+    waiting = [addon for addon in ADD_ONS if addon.after]
+    assert waiting
+    for addon in waiting:
+        for earlier in addon.after:
+            assert order.index(earlier) < order.index(addon.component)
+
+
+# --- what a cluster uses
+
+
+def test_no_version_of_what_a_cluster_does_not_use_is_listed() -> None:
+    plan = plan_of(CPU)
+    listed = {each.field.removeprefix("versions.") for each in plan.derived}
+    for absent in (
+        "node-problem-detector",
+        "neuron-helm-chart",
+        "nvidia-device-plugin",
+        "aws-efa-k8s-device-plugin",
+        "eks-node-monitoring-agent",
+        "aws-fsx-csi-driver",
+        "aws-mountpoint-s3-csi-driver",
+    ):
+        assert RELEASE.components[absent].version
+        assert absent not in listed
+    assert {"kubernetes", "eksctl", "ami", "flux", "karpenter", "kueue"} <= listed
+
+
+def _listed(plan: Plan) -> dict[str, str]:
+    """The versions that `explain cluster` lists, by component."""
+    versions = [value for value in plan.derived if value.field.startswith("versions.")]
+    return {value.field.removeprefix("versions."): value.value for value in versions}
+
+
+def test_versions_of_what_a_cluster_uses_are_listed() -> None:
+    plan = plan_of(EVERYTHING)
+    charts = {release.name for release in plan.of(HelmRelease)}
+    assert "aws-fsx-csi-driver" in charts
+    listed = _listed(plan)
+    for name in charts - {"karpenter-crd"}:
+        assert listed[name] == RELEASE.version(name)
+
+
+_BUILT_IN = (
+    "v1",
+    "apps/",
+    "batch/",
+    "policy/",
+    "storage.k8s.io/",
+    "scheduling.k8s.io/",
+    "networking.k8s.io/",
+    "rbac.authorization.k8s.io/",
+    "eksctl.io/",
+)
+# By `flux bootstrap`: installed before anything that we write.
+_OF_FLUX = (
+    "source.toolkit.fluxcd.io/",
+    "helm.toolkit.fluxcd.io/",
+    "kustomize.toolkit.fluxcd.io/",
+)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_every_custom_kind_is_brought_by_a_component_that_is_used(name: str) -> None:
+    _, plan = example(name)
+    brought = {
+        f"{kind.partition('/')[0]}/{version}/{kind.partition('/')[2]}"
+        for component in (release.name for release in plan.of(HelmRelease))
+        for kind, versions in RELEASE.components[component].crds.items()
+        for version in versions
+    }
+    custom = {
+        f"{manifest.body['apiVersion']}/{manifest.body['kind']}"
+        for manifest in lower(plan)
+        if not manifest.body["apiVersion"].startswith((*_BUILT_IN, *_OF_FLUX))
+    }
+    assert len(custom) > 5
+    assert custom <= brought
+
+
+def test_the_namespace_of_a_chart_is_the_systems_where_it_is_used() -> None:
+    queues = [
+        {**QUEUE, "namespaces": [RELEASE.chart("nvidia-device-plugin").namespace]}
+    ]
+    (fault,) = faults_of(spec(queues=queues))
+    assert fault.code == "RES021"
+    assert faults_of({**CPU, "spec": {**CPU["spec"], "queues": queues}}) == []
+
+
+QUEUE = {"name": "all", "quota": [{"pool": "gpu", "nodes": 4}]}
+
+
+# --- a file that is dropped in
+
+_FILE = """
+from compiler.subjects.addons.addon import AddOn, Controller, Daemon, on_gpus
+
+def wanted(context):
+    return any(instance.gpus for _, instance in context.pool_types)
+
+def values(setting):
+    return {"tolerations": [{"operator": "Exists"}]}
+
+ADD_ON = AddOn(
+    component="gpu-exporter",
+    wanted=wanted,
+    values=values,
+    reach=("tolerations",),
+    after=("nvidia-device-plugin",),
+    daemons=(Daemon("gpu-exporter", 100, 128, "its chart", on=on_gpus, kept=False),),
+    controllers=(Controller("gpu-exporter", 1, 10, 10, "its chart"),),
+)
+"""
+_FACTS = {
+    "version": "4.5.6",
+    "supported": ["4.5"],
+    "source": "example",
+    "checked": "2026-11-21",
+    "chart": {
+        "name": "gpu-exporter",
+        "repository": "https://charts.example.com/exporter",
+        "kind": "http",
+        "namespace": "monitoring",
+        "source": "example",
+    },
+}
+
+
+@pytest.fixture
+def dropped_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Catalog]:
+    """One more add-on: its file, and its file in the release. Nothing else."""
+    (tmp_path / "addons").mkdir()
+    (tmp_path / "addons" / "gpu_exporter.py").write_text(_FILE)
+    shutil.copytree(DATA / "releases", tmp_path / "releases")
+    facts = tmp_path / "releases" / RELEASE.name / "gpu-exporter.json"
+    facts.write_text(json.dumps(_FACTS))
+    monkeypatch.setattr(
+        addons, "__path__", [*addons.__path__, str(tmp_path / "addons")]
+    )
+    addons.addons.cache_clear()
+    catalog = Catalog(json.loads((DATA / "instances.json").read_bytes()))
+    catalog.__dict__["releases"] = Releases(tmp_path / "releases")
+    yield catalog
+    monkeypatch.undo()
+    addons.addons.cache_clear()
+
+
+def _resolved(data: dict[str, Any], catalog: Catalog) -> list[Manifest]:
+    plan, faults = resolve(TrainingCluster.model_validate(data), catalog)
+    assert plan is not None, faults
+    return lower(plan)
+
+
+def _bodies(manifests: list[Manifest]) -> Mapping[str, Any]:
+    return {manifest.path: manifest.body for manifest in manifests}
+
+
+_BEFORE = _bodies(manifests_of(spec()))
+_CPU_BEFORE = _bodies(manifests_of(CPU))
+_SHARE_BEFORE = [
+    each.value for each in plan_of(spec()).derived if each.field == "share"
+]
+
+
+def test_an_add_on_that_is_dropped_in_is_installed(dropped_in: Catalog) -> None:
+    after = _bodies(_resolved(spec(), dropped_in))
+    made = "controllers/helmrelease-gpu-exporter.yaml"
+    assert made not in _BEFORE
+    release = after[made]["spec"]
+    assert release["chart"]["spec"]["version"] == _FACTS["version"]
+    assert release["dependsOn"] == [{"name": "nvidia-device-plugin"}]
+    assert release["targetNamespace"] == "monitoring"
+    assert release["values"] == {"tolerations": EVERYWHERE}
+    assert "controllers/helmrepository-charts-example-com-exporter.yaml" in after
+
+
+def test_an_add_on_that_is_dropped_in_changes_no_cluster_without_it(
+    dropped_in: Catalog,
+) -> None:
+    assert _bodies(_resolved(CPU, dropped_in)) == _CPU_BEFORE
+
+
+def test_an_add_on_that_is_dropped_in_takes_its_share(dropped_in: Catalog) -> None:
+    plan, _ = resolve(TrainingCluster.model_validate(spec()), dropped_in)
+    assert plan is not None
+    steps = [each.value for each in plan.derived if each.field == "share"]
+    assert steps != _SHARE_BEFORE
+    assert _listed(plan)["gpu-exporter"] == _FACTS["version"]
+
+
+def test_add_ons_that_wait_for_each_other_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, two = (
+        AddOn(component="one", after=("two",)),
+        AddOn(component="two", after=("one",)),
+    )
+    with pytest.raises(ValueError, match="one, two"):
+        addons._in_order([one, two])
+
+
+def test_a_share_is_kept_free_for_what_may_come() -> None:
+    """A storage that is added later makes no job that runs too large."""
+    gpus: InstanceType = load_catalog().instance_types["p4d.24xlarge"]
+    from compiler.subjects.pools.daemons import daemons, running
+
+    context = context_of(spec())
+    kept = {daemon.name for daemon in daemons(context, gpus)}
+    runs = {daemon.name for daemon in running(context, gpus)}
+    assert runs < kept
+    assert "fsx-csi-node" in kept - runs
