@@ -115,8 +115,8 @@ def _pool(chance: random.Random) -> dict[str, Any]:
     instance = chance.choice(sorted(TYPES))
     most = chance.choice([2, 4, 8])
     return {
-        "instanceType": instance,
-        "zone": f"us-west-2{TYPES[instance]}",
+        "instanceTypes": [instance],
+        "zones": [f"us-west-2{TYPES[instance]}"],
         "nodes": {"min": chance.choice([0, most]), "max": most},
     }
 
@@ -256,7 +256,7 @@ POOL_CHANGES: list[Callable[..., Any]] = [
     lambda chance, spec, pool: pool.update(
         rootVolume={"size": chance.choice(["400Gi", "500Gi"])}
     ),
-    lambda chance, spec, pool: pool.update(capacity={"type": "spot"}),
+    lambda chance, spec, pool: pool.update(capacity={"spot": {}}),
 ]
 QUEUE_CHANGES: list[Callable[..., Any]] = [
     lambda chance, spec, queue: queue["quota"][0].update(

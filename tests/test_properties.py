@@ -87,11 +87,7 @@ def capacity(draw: st.DrawFn, nodes: int, pool: str) -> dict[str, Any]:
     one, block = draw(st.booleans()), draw(st.booleans())
     if not draw(st.booleans()):
         return {"type": "on-demand" if one else "spot"}
-    found = (
-        {"type": "block", "ends": "2026-12-15T11:30:00Z"}
-        if block
-        else {"type": "reserved"}
-    )
+    found = {"block": {"ends": "2026-12-15T11:30:00Z"}} if block else {"reserved": {}}
     if one or nodes < 2:
         return {**found, "id": ids[0]}
     first = draw(st.integers(1, nodes - 1))
@@ -110,8 +106,8 @@ def pool(draw: st.DrawFn, name: str) -> dict[str, Any]:
     most = draw(st.integers(1, 40))
     return {
         "name": name,
-        "instanceType": instance,
-        "zone": f"{REGION}{TYPES[instance]}",
+        "instanceTypes": [instance],
+        "zones": [f"{REGION}{TYPES[instance]}"],
         "nodes": {"min": draw(st.sampled_from([0, most])), "max": most},
         **draw(
             mapping(

@@ -453,6 +453,23 @@ def vpc_cidr(value: Any) -> str:
             "write a block like `10.0.0.0/16`",
             source="EC2 API, CreateVpc; eksctl 0.230.0 cuts it in eight",
         )
+    return _of_hosts(text)
+
+
+def subnet_cidr(value: Any) -> str:
+    """The block of a subnet that exists."""
+    text = cidr(value)
+    length = IPv4Network(text).prefixlen
+    if not 16 <= length <= 28:
+        raise fault(
+            f"`{text}` is a block of /{length}; a subnet has /16 to /28",
+            "write the CidrBlock that `aws ec2 describe-subnets` shows, like `10.0.32.0/19`",
+            source="VPC user guide, subnet sizing",
+        )
+    return _of_hosts(text)
+
+
+def _of_hosts(text: str) -> str:
     first = IPv4Network(text).network_address
     # RFC 6890: "this network", loopback, link-local, multicast and reserved addresses are no host's.
     if (
@@ -551,10 +568,10 @@ def group(value: Any) -> str:
     terraform-aws-modules/terraform-aws-eks issue 2915).
     """
     text = as_text(value, "a group", "team-a")
-    if text.startswith("platform: {eks: {systemNodes: }}"):
+    if text.startswith("system:"):
         raise fault(
             f"group `{text}` starts with `system:`, which EKS gives to nobody",
-            "take a group of the team's own, like `team-a`; list administrators under `admins`",
+            "take a group of the team's own, like `team-a`; list administrators under `platform.eks.admins`",
             source="EKS API, CreateAccessEntry",
         )
     return _group(text)

@@ -46,9 +46,8 @@ class Key:
         """The value that stands where none is written, or `required`, or `derived`; empty where there is none."""
         if self.field.is_required():
             return "required"
-        return _default(self.field.default) or (
-            "derived" if "derived" in self.description else ""
-        )
+        default = self.field.get_default(call_default_factory=True, validated_data={})
+        return _default(default) or ("derived" if "derived" in self.description else "")
 
     @property
     def limits(self) -> str:
@@ -103,6 +102,9 @@ def models() -> list[type[BaseModel]]:
 def _default(value: Any) -> str:
     if value is None or value in ([], {}, ""):
         return ""
+    if isinstance(value, list):
+        inside = ", ".join(map(_default, value))
+        return inside if len(value) == 1 else f"[{inside}]"
     if isinstance(value, BaseModel):
         value = {
             key: each

@@ -104,6 +104,7 @@ Count = Annotated[float, BeforeValidator(check.count)]
 PublicCidr = Annotated[str, BeforeValidator(check.public_cidr)]
 IpAddress = Annotated[str, BeforeValidator(check.address)]
 VpcCidr = Annotated[str, BeforeValidator(check.vpc_cidr)]
+SubnetCidr = Annotated[str, BeforeValidator(check.subnet_cidr)]
 Timestamp = Annotated[str, BeforeValidator(check.timestamp)]
 Image = Annotated[str, BeforeValidator(check.image)]
 EnvName = Annotated[

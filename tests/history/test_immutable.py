@@ -16,10 +16,11 @@ from compiler.manifest import Manifest
 from history.folder import compiled, write
 
 BLOCK = {
-    "type": "block",
-    "id": "cr-0a1b2c3d4e5f60713",
-    "starts": "2026-12-01T11:30:00Z",
-    "ends": "2026-12-15T11:30:00Z",
+    "block": {
+        "reservations": [{"id": "cr-0a1b2c3d4e5f60713"}],
+        "starts": "2026-12-01T11:30:00Z",
+        "ends": "2026-12-15T11:30:00Z",
+    }
 }
 ALWAYS_ON = {"nodes": {"min": 4, "max": 4}, "topology": "network"}
 

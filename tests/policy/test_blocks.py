@@ -94,11 +94,12 @@ def test_a_gang_that_requires_a_block_is_never_admitted_where_it_only_prefers_on
     None
 ):
     blocks = {
-        "type": "block",
-        "reservations": [
-            {"id": "cr-0a100000", "nodes": 3},
-            {"id": "cr-0b200000", "nodes": 3},
-        ],
+        "block": {
+            "reservations": [
+                {"id": "cr-0a100000", "nodes": 3},
+                {"id": "cr-0b200000", "nodes": 3},
+            ]
+        }
     }
     part = {
         "nodePools": [{"name": "gpu", "nodes": 6, "capacity": blocks}],

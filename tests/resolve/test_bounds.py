@@ -15,12 +15,13 @@ from compiler.subjects.jobs.spec import Model
 
 ID = "cr-0a1b2c3d4e5f60718"
 BLOCK = {
-    "type": "block",
-    "id": ID,
-    "starts": "2026-12-01T11:30:00Z",
-    "ends": "2026-12-02T11:30:00Z",
+    "block": {
+        "reservations": [{"id": ID}],
+        "starts": "2026-12-01T11:30:00Z",
+        "ends": "2026-12-02T11:30:00Z",
+    }
 }
-RESERVED = {"type": "reserved", "id": ID}
+RESERVED = {"reserved": {"reservations": [{"id": ID}]}}
 MOUNT = {"mounts": [{"storage": "data", "path": "/data"}]}
 
 
@@ -91,23 +92,23 @@ def stored(*systems: dict[str, Any]) -> dict[str, Any]:
 # A spec with one fault; code; route; words of the message; words of the help.
 CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
-        two(instanceType="p5.48xlarge"),
+        two(instanceTypes=["p5.48xlarge"]),
         "RES039",
-        "spec.nodePools[1].capacity.id",
+        "spec.nodePools[1].capacity[0].reserved.reservations[0].id",
         f"reservation `{ID}` is of `p4d.24xlarge` in pool `a` and of `p5.48xlarge` in pool `b`",
         "of pool `b`",
     ),
     (
-        two(zone="us-west-2a"),
+        two(zones=["us-west-2a"]),
         "RES039",
-        "spec.nodePools[1].capacity.id",
+        "spec.nodePools[1].capacity[0].reserved.reservations[0].id",
         "of zone `us-west-2b` in pool `a`",
         "type and zone of each",
     ),
     (
-        two(capacity={"type": "block", "id": ID}),
+        two(capacity={"block": {"reservations": [{"id": ID}]}}),
         "RES039",
-        "spec.nodePools[1].capacity.id",
+        "spec.nodePools[1].capacity[0].block.reservations[0].id",
         "of type `reserved`",
         "type and zone of each",
     ),
@@ -116,7 +117,6 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
             pool={
                 "instanceTypes": ["g6e.12xlarge"],
                 "efa": False,
-                "zone": None,
                 "zones": ["us-west-2a", "us-west-2b"],
                 "capacity": RESERVED,
             },
@@ -125,7 +125,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "RES039",
         "spec.nodePools[0].zones",
         f"reservation `{ID}` of pool `gpu` lies in one zone, and the pool is in 2",
-        "write `zone:`",
+        "write `zones:`",
     ),
     (
         spec(pool={"placement": "spread", "nodes": {"max": 8}}),
@@ -186,7 +186,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         stored({}, {"mountName": "ijklmnop"}),
         "RES044",
         "spec.storage[1].fsxLustre.existing.mountName",
-        "has `mountName: ijklmnop` here and `abcdefgh` in `spec.storage[0].fsxLustre`",
+        "has `mountName: ijklmnop` here and `abcdefgh` in `spec.storage[0].fsxLustre.existing`",
         "describe-file-systems",
     ),
     (
@@ -260,7 +260,7 @@ def test_each_contradiction_is_told_at_its_place(
     assert [each for each in found[0].notes if each.startswith("source: ")]
 
 
-V100 = {"instanceType": "p3dn.24xlarge", "zone": "us-west-2b"}
+V100 = {"instanceTypes": ["p3dn.24xlarge"], "zones": ["us-west-2b"]}
 BF16 = {"model": {"parameters": 1e9, "precision": "bf16"}}
 # Likely wrong, and not for certain: compression may be on, and a GPU without bf16 computes it, slowly.
 DOUBTED: list[tuple[dict[str, Any], str, str, str, str]] = [
@@ -307,7 +307,8 @@ def test_each_doubt_is_a_warning(
 GOOD: list[dict[str, Any]] = [
     two(),
     two(
-        capacity={**RESERVED, "id": "cr-0a1b2c3d4e5f60719"}, instanceType="p5.48xlarge"
+        capacity={"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60719"}]}},
+        instanceTypes=["p5.48xlarge"],
     ),
     spec(pool={"placement": "spread", "nodes": {"max": 7}}),
     spec(platform={"eks": {"systemNodes": {"instanceType": "m7i.xlarge"}}}),

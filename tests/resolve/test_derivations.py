@@ -84,7 +84,7 @@ def test_several_nodes_talk_over_all_efa_devices_and_one_over_none(
     instance: str, zone: str, nodes: int, efa: int
 ) -> None:
     job = job_of(
-        spec(pool={"instanceType": instance, "zone": zone}, job={"nodes": nodes})
+        spec(pool={"instanceTypes": [instance], "zones": [zone]}, job={"nodes": nodes})
     )
     assert job.requests.get(EFA, Quantity(0)).value == efa
     assert (HUGEPAGES in job.requests) is (efa > 0)
@@ -180,7 +180,7 @@ def test_one_process_an_accelerator(
 ) -> None:
     found = job_of(
         spec(
-            pool={"instanceType": instance, "zone": zone},
+            pool={"instanceTypes": [instance], "zones": [zone]},
             job={"nodes": 1, **job},
             region=zone[:-1],
         )
@@ -312,9 +312,9 @@ def test_a_variable_of_the_spec_is_never_set_twice() -> None:
         ({}, 2, True),
         ({}, 1, False),
         ({"efa": False}, 2, False),
-        ({"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}, 2, False),
-        ({"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}, 2, False),
-        ({"instanceType": "g5g.metal", "zone": "us-west-2a"}, 2, False),
+        ({"instanceTypes": ["trn1.32xlarge"], "zones": ["us-west-2d"]}, 2, False),
+        ({"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}, 2, False),
+        ({"instanceTypes": ["g5g.metal"], "zones": ["us-west-2a"]}, 2, False),
     ],
 )
 def test_nccl_is_tied_to_the_efa_plugin_only_where_gpus_talk_over_efa(
@@ -524,7 +524,7 @@ def test_a_cpu_pool_has_a_taint_of_its_own_and_limits_in_cpus() -> None:
 
 def interfaces(instance: str, zone: str) -> tuple[NetworkInterface, ...]:
     return (
-        plan_of(spec(pool={"instanceType": instance, "zone": zone}))
+        plan_of(spec(pool={"instanceTypes": [instance], "zones": [zone]}))
         .of(NodeClass)[0]
         .interfaces
     )
@@ -575,11 +575,11 @@ def test_an_arm_pool_compiles_without_efa() -> None:
         ({"placement": "none"}, None),
         ({"placement": "spread"}, "lab-gpu"),
         ({"efa": False}, None),
-        ({"capacity": {"type": "spot"}}, "lab-gpu"),
-        ({"capacity": {"type": "reserved", "id": "cr-00000001"}}, None),
-        ({"capacity": {"type": "block", "id": "cr-00000001"}}, None),
-        ({"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}, None),
-        ({"instanceType": "m7i.48xlarge", "zone": "us-west-2a"}, "lab-gpu"),
+        ({"capacity": {"spot": {}}}, "lab-gpu"),
+        ({"capacity": {"reserved": {"reservations": [{"id": "cr-00000001"}]}}}, None),
+        ({"capacity": {"block": {"reservations": [{"id": "cr-00000001"}]}}}, None),
+        ({"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}, None),
+        ({"instanceTypes": ["m7i.48xlarge"], "zones": ["us-west-2a"]}, "lab-gpu"),
     ],
 )
 def test_gangs_over_efa_get_a_cluster_placement_group(
@@ -594,7 +594,7 @@ def test_gangs_over_efa_get_a_cluster_placement_group(
 
 
 def test_a_placement_group_that_exists_is_taken_and_none_is_made() -> None:
-    reserved = {"type": "reserved", "id": "cr-0a1b2c3d4e5f60718"}
+    reserved = {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}}
     plan = plan_of(spec(pool={"placement": {"group": "ours"}, "capacity": reserved}))
     assert plan.of(NodeClass)[0].placement_group == "ours"
     assert plan.one(Bootstrap) is not None
@@ -602,7 +602,12 @@ def test_a_placement_group_that_exists_is_taken_and_none_is_made() -> None:
 
 
 def test_a_capacity_block_is_bought_as_reserved_and_tells_its_end() -> None:
-    capacity = {"type": "block", "id": "cr-00000001", "ends": "2026-12-15T11:30:00Z"}
+    capacity = {
+        "block": {
+            "reservations": [{"id": "cr-00000001"}],
+            "ends": "2026-12-15T11:30:00Z",
+        }
+    }
     plan = plan_of(spec(pool={"capacity": capacity}))
     (pool,), (node_class,) = plan.of(NodePool), plan.of(NodeClass)
     assert pool.capacity_types == ("reserved",)
@@ -633,13 +638,13 @@ def test_the_only_zone_of_the_network_that_offers_a_type_is_derived() -> None:
         )
     )
     assert plan.of(NodePool)[0].zones == ("us-west-2b",)
-    assert "the only zone" in reasons(plan, "pool/gpu")["zone"]
+    assert "the only zone" in reasons(plan, "pool/gpu")["zones"]
 
 
 def test_the_network_spans_the_pools_zones_and_two_at_least() -> None:
     plan = plan_of(spec())
     assert plan.one(Cluster) is not None
-    zones = plan.one(Cluster).network.create.zones
+    zones = plan.one(Cluster).network.zones
     assert "us-west-2b" in zones
     assert len(zones) == 2
 
@@ -930,7 +935,7 @@ def test_what_a_job_asks_by_itself_is_on_the_node_that_is_launched_for_it(
     zone = "us-west-2b" if instance.startswith("p4d") else "us-west-2a"
     plan = plan_of(
         spec(
-            pool={"instanceType": instance, "zone": zone, "nodes": {"max": 4}},
+            pool={"instanceTypes": [instance], "zones": [zone], "nodes": {"max": 4}},
             job={"nodes": 2},
         )
     )

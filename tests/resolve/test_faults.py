@@ -30,7 +30,7 @@ from compiler.spec.load import load
 from compiler.subjects.cluster.plan import Cluster
 from compiler.subjects.jobs.model import bytes_a_parameter
 from compiler.subjects.jobs.spec import Model
-from compiler.subjects.pools.plan import NodeClass, NodePool
+from compiler.subjects.pools.plan import NodeClass, NodePool, NodeShare
 
 QUOTA = [{"pool": "gpu", "nodes": 4}]
 VPC: dict[str, Any] = {
@@ -651,8 +651,8 @@ spec:
   region: us-west-2
   nodePools:
     - name: gpu
-      instanceType: p5e.48xlarge
-      zone: us-west-2a
+      instanceTypes: [p5e.48xlarge]
+      zones: [us-west-2a]
       nodes: {max: 4}
   queues:
     - name: one
@@ -675,7 +675,7 @@ def test_all_faults_are_told_at_once_each_on_its_line() -> None:
     assert sorted(
         (each.code, each.span.line, each.span.column) for each in found if each.span
     ) == [
-        ("RES008", 10, 13),
+        ("RES008", 10, 14),
         ("RES011", 16, 18),
         ("RES015", 21, 17),
         ("RES017", 18, 7),
@@ -697,7 +697,7 @@ def test_a_pool_that_has_a_fault_of_its_own_makes_no_second_one() -> None:
 def test_a_type_that_a_region_lacks_is_told_once_for_all_zones() -> None:
     data = spec(
         region="af-south-1",
-        pool={"zone": None, "zones": ["af-south-1a", "af-south-1b"]},
+        pool={"zones": ["af-south-1a", "af-south-1b"]},
     )
     assert [each.code for each in faults_of(data)] == ["RES008"]
 
@@ -777,7 +777,7 @@ def test_only_the_accelerators_that_a_job_asks_hold_its_state() -> None:
 
 
 def test_a_job_on_cpus_is_not_held_against_gpu_memory() -> None:
-    pool = {"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}
+    pool = {"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}
     assert faults_of(spec(pool=pool, job={"model": model(parameters=70e9)})) == []
 
 
@@ -840,7 +840,7 @@ def test_throughputs_that_a_file_system_can_have(
 def test_a_new_subnet_has_an_address_for_each_node_and_its_pod(
     cidr: str | None, nodes: int, fits: bool
 ) -> None:
-    network = {"cidr": cidr} if cidr else {}
+    network = {"create": {"cidr": cidr}} if cidr else {}
     found = faults_of(
         spec(network=network, pool={"nodes": {"max": nodes}}, job={"nodes": 4})
     )
@@ -848,9 +848,74 @@ def test_a_new_subnet_has_an_address_for_each_node_and_its_pod(
 
 
 def test_an_imported_network_is_not_measured() -> None:
-    plan = plan_of(spec(network={}, pool={"nodes": {"max": 5000}}))
+    plan = plan_of(spec(network={"existing": VPC}, pool={"nodes": {"max": 5000}}))
     assert [each.id for each in plan.of(NodeClass)[0].subnets] == ["subnet-1a1b2c3d"]
     assert plan.of(NodePool)[0].limits == {"nvidia.com/gpu": Quantity.of(40_000)}
+
+
+def test_an_imported_network_with_blocks_is_measured() -> None:
+    subnets = [{**subnet, "cidr": "10.0.0.0/24"} for subnet in VPC["subnets"]]
+    existing = {**VPC, "subnets": subnets}
+    (found,) = faults_of(
+        spec(network={"existing": existing}, pool={"nodes": {"max": 126}})
+    )
+    assert found.code == "RES026"
+    assert str(found.at) == "spec.network.existing.subnets[1].cidr"
+    assert "`us-west-2b` have 251 addresses; 126 nodes" in found.message
+    assert not faults_of(
+        spec(network={"existing": existing}, pool={"nodes": {"max": 125}})
+    )
+
+
+def test_several_types_and_capacities_make_one_pool_without_efa() -> None:
+    several = {
+        "instanceTypes": ["m7i.16xlarge", "m7i.24xlarge"],
+        "zones": ["us-west-2a"],
+        "capacity": [{"spot": {}}, {"onDemand": {}}],
+    }
+    plan = plan_of(spec(pool=several, job={"nodes": 1}))
+    (pool,) = plan.of(NodePool)
+    assert pool.types == ("m7i.16xlarge", "m7i.24xlarge")
+    assert pool.capacity_types == ("spot", "on-demand")
+    assert not plan.of(NodeClass)[0].interfaces
+    shares = [
+        plan_of(spec(pool={**several, "instanceTypes": [name]}, job={"nodes": 1}))
+        .of(NodeShare)[0]
+        .resources
+        for name in several["instanceTypes"]
+    ]
+    (share,) = plan.of(NodeShare)
+    assert share.resources["memory"] == min(one["memory"] for one in shares)
+
+
+@pytest.mark.parametrize(
+    ("pool", "message"),
+    [
+        ({"instanceTypes": ["g6e.12xlarge", "g6e.48xlarge"]}, "4 and 8 accelerators"),
+        (
+            {"instanceTypes": ["g6e.12xlarge", "g6.12xlarge"]},
+            "accelerators `L40S` and `L4`",
+        ),
+        (
+            {"instanceTypes": ["g5g.metal", "g5.48xlarge"]},
+            "architectures `arm64` and `amd64`",
+        ),
+        (
+            {
+                "instanceTypes": ["g6e.48xlarge"],
+                "efa": True,
+                "capacity": [{"spot": {}}, {"onDemand": {}}],
+            },
+            "has EFA, and nodes of several types or capacities",
+        ),
+    ],
+)
+def test_nodes_that_cannot_stand_for_each_other(
+    pool: dict[str, Any], message: str
+) -> None:
+    found = faults_of(spec(pool={"zones": ["us-west-2a"], **pool}, job={"nodes": 1}))
+    assert [fault.code for fault in found] == ["RES051"]
+    assert message in found[0].message
 
 
 def test_facts_that_a_refresh_brought_lift_the_fault_of_unknown_cards() -> None:
@@ -936,7 +1001,7 @@ def test_a_network_that_is_derived_leaves_zones_without_eks_out() -> None:
     )
     assert plan is not None, found
     assert plan.one(Cluster) is not None
-    assert plan.one(Cluster).network.create.zones == ("us-east-1b", "us-east-1c")
+    assert plan.one(Cluster).network.zones == ("us-east-1b", "us-east-1c")
 
 
 def test_a_name_that_the_account_may_not_have_gets_a_warning() -> None:

@@ -21,17 +21,18 @@ from compiler.subjects.queues.plan import Flavor, Topology
 from compiler.subjects.queues.topology import NETWORK_LAYERS
 
 BLOCKS = {
-    "type": "block",
-    "reservations": [
-        {"id": "cr-0a100000", "nodes": 3},
-        {"id": "cr-0b200000", "nodes": 1},
-    ],
+    "block": {
+        "reservations": [
+            {"id": "cr-0a100000", "nodes": 3},
+            {"id": "cr-0b200000", "nodes": 1},
+        ]
+    }
 }
 LEVEL = "kueue.x-k8s.io/podset-preferred-topology"
 
 
 def pool(**more: Any) -> dict[str, Any]:
-    return {"capacity": BLOCKS, "nodes": {"min": 4, "max": 4}, **more}
+    return {"capacity": BLOCKS, "nodes": 4, **more}
 
 
 def test_each_reservation_is_a_node_pool_with_its_class_and_as_many_nodes() -> None:
@@ -54,7 +55,13 @@ def test_each_reservation_is_a_node_pool_with_its_class_and_as_many_nodes() -> N
         assert not each.prune
     assert (
         plan.of(NodePool)[1].where("replicas")
-        == plan.of(Flavor)[0].at / "capacity" / "reservations" / 1 / "nodes"
+        == plan.of(Flavor)[0].at
+        / "capacity"
+        / 0
+        / "block"
+        / "reservations"
+        / 1
+        / "nodes"
     )
 
 
@@ -105,7 +112,7 @@ def test_a_pool_that_starts_from_nothing_has_no_topology() -> None:
 def test_a_list_of_one_has_the_names_that_it_has_with_more() -> None:
     """So that a block that ends leaves the NodePools, the flavor and the topology of the others as they are."""
     both = plan_of(spec(pool=pool()))
-    one = {"type": "block", "reservations": [{"id": "cr-0a100000", "nodes": 3}]}
+    one = {"block": {"reservations": [{"id": "cr-0a100000", "nodes": 3}]}}
     left = plan_of(
         spec(pool=pool(capacity=one, nodes={"min": 3, "max": 3}), job={"nodes": 2})
     )

@@ -18,7 +18,7 @@ SAVES: dict[str, Any] = {
 }
 BLOCK: dict[str, Any] = {
     "nodes": {"min": 4, "max": 4},
-    "capacity": {"type": "block", "id": "cr-0a100000"},
+    "capacity": {"block": {"reservations": [{"id": "cr-0a100000"}]}},
 }
 
 

@@ -20,7 +20,7 @@ from compiler.subjects.pools.spec import NodePool
         (("spec",), language().model_fields["spec"].annotation),
         (("spec", "nodePools", 3), NodePool),
         (("spec", "jobs", 0, "mounts", 1), Mount),
-        (("spec", "network", "vpc"), ExistingNetwork),
+        (("spec", "network", "existing"), ExistingNetwork),
         (("spec", "tags"), None),
         (("spec", "nope"), None),
         (("spec", "nope", "deeper"), None),

@@ -43,7 +43,7 @@ GOOD: list[dict[str, Any]] = [
     spec(),
     spec(jobs=None),
     spec(region="us-gov-west-1", pool={"zones": ["us-gov-west-1a"]}),
-    spec(pool={"zone": None, "zones": ["us-west-2a", "us-west-2b"]}),
+    spec(pool={"zones": ["us-west-2a", "us-west-2b"]}),
     spec(pool={"nodes": 4}),
     spec(pool={"capacity": {"spot": {}}}),
     spec(
@@ -270,7 +270,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "us-west-2a",
     ),
     (
-        spec(pool={"zone": None, "zones": ["us-west-2a", "us-west-2a"]}),
+        spec(pool={"zones": ["us-west-2a", "us-west-2a"]}),
         "SPC005",
         "spec.nodePools[0].zones",
         "`us-west-2a` is listed twice",
@@ -427,7 +427,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "SPC005",
         "spec.namespaces[0].group",
         "starts with `system:`",
-        "list administrators under `admins`",
+        "list administrators under `platform.eks.admins`",
     ),
     (
         spec(
@@ -1515,7 +1515,7 @@ spec:
     "aws:cost": x
   nodePools:
     - name: gpu
-      instanceType: p5.48xlarge
+      instanceTypes: [p5.48xlarge]
       nodes: {max: 4}
       noeds: 3
       labels:

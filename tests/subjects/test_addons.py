@@ -26,7 +26,7 @@ from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.resolve.context import Context
 from compiler.resolve.resolve import resolve
-from compiler.spec.cluster import TrainingCluster
+from compiler.spec.cluster import language
 from compiler.subjects import addons
 from compiler.subjects.addons.addon import (
     BOOTSTRAP,
@@ -56,7 +56,7 @@ CPU = spec(
 
 
 def context_of(data: dict[str, Any]) -> Context:
-    read = TrainingCluster.model_validate(data)
+    read = language().model_validate(data)
     return Context(read.metadata.name, read.spec, load_catalog(), RELEASE, "generated")
 
 
@@ -247,7 +247,7 @@ def dropped_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cata
 
 
 def _resolved(data: dict[str, Any], catalog: Catalog) -> list[Manifest]:
-    plan, faults = resolve(TrainingCluster.model_validate(data), catalog)
+    plan, faults = resolve(language().model_validate(data), catalog)
     assert plan is not None, faults
     return lower(plan)
 
@@ -282,7 +282,7 @@ def test_an_add_on_that_is_dropped_in_changes_no_cluster_without_it(
 
 
 def test_an_add_on_that_is_dropped_in_takes_its_share(dropped_in: Catalog) -> None:
-    plan, _ = resolve(TrainingCluster.model_validate(spec()), dropped_in)
+    plan, _ = resolve(language().model_validate(spec()), dropped_in)
     assert plan is not None
     steps = [each.value for each in plan.derived if each.field == "share"]
     assert steps != _SHARE_BEFORE

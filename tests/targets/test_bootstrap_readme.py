@@ -29,10 +29,11 @@ from compiler.verify import verify
 
 BLOCK = {
     "capacity": {
-        "type": "block",
-        "id": "cr-0a1b2c3d4e5f60718",
-        "starts": "2026-12-01T11:30:00Z",
-        "ends": "2026-12-08T11:30:00Z",
+        "block": {
+            "reservations": [{"id": "cr-0a1b2c3d4e5f60718"}],
+            "starts": "2026-12-01T11:30:00Z",
+            "ends": "2026-12-08T11:30:00Z",
+        }
     },
     "nodes": {"min": 4, "max": 4},
 }
@@ -77,7 +78,7 @@ CASES = {
     "platform": {
         "eks": {
             "admins": spec(
-                admins=["arn:aws:iam::111122223333:role/ops"],
+                platform={"eks": {"admins": ["arn:aws:iam::111122223333:role/ops"]}},
                 namespaces=[
                     {
                         "name": "training",

@@ -83,7 +83,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     ),
     "static": spec(pool={"nodes": 4, "topology": "network"}),
     "several zones": spec(
-        pool={"zone": None, "zones": ["us-west-2a", "us-west-2b"], "efa": False},
+        pool={"zones": ["us-west-2a", "us-west-2b"], "efa": False},
         job={"nodes": 1},
     ),
     "storage": spec(
@@ -691,7 +691,7 @@ def test_a_file_system_of_another_vpc_is_mounted_by_its_address() -> None:
 
 def test_the_readme_tells_when_a_block_may_be_pushed_and_what_stays_after_it() -> None:
     block = {
-        "capacity": {"type": "block", "id": "cr-0a1b2c3d4e5f60718"},
+        "capacity": {"block": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}},
         "nodes": {"min": 4, "max": 4},
     }
     text = files(plan_of(spec(pool=block)))["bootstrap/pools/gpu.md"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from ipaddress import IPv4Network
 from operator import attrgetter
 from typing import Any
 
@@ -88,6 +89,7 @@ def _network(context: Context, pools: dict[str, Pool]) -> Network:
         if context.in_region(zone, at / "zoneIds" / zone, key=True):
             _is_of_region(context, zone_id, at / "zoneIds" / zone)
     if spec.existing is not None:
+        _fits_existing(context, spec.existing, pools)
         return _existing(context, spec.existing, at / "existing", reached)
     at, created = at / "create", spec.created
     cidr = context.settle(
@@ -180,6 +182,29 @@ def _fits(
                 f"{needed // 2} nodes and their pods need {needed} at least",
                 route,
                 "write a larger block, like `10.0.0.0/16`, or import a VPC with larger subnets",
+            )
+
+
+def _fits_existing(
+    context: Context, given: ExistingNetwork, pools: dict[str, Pool]
+) -> None:
+    """The same for subnets that exist, in the zones all of whose blocks are given."""
+    for zone, subnets in given.private.items():
+        blocks = [subnet.cidr for subnet in subnets if subnet.cidr is not None]
+        if len(blocks) < len(subnets):
+            continue
+        usable = sum(IPv4Network(block).num_addresses - 5 for block in blocks)
+        there = [pool for pool in pools.values() if pool.zones == (zone,)]
+        nodes = sum(pool.nodes for pool in there)
+        if 2 * nodes > usable:
+            index = given.subnets.index(subnets[0])
+            context.fault(
+                "RES026",
+                f"the private subnets in `{zone}` have {usable} addresses; {nodes} nodes and their pods need "
+                f"{2 * nodes} at least",
+                SPEC / "network" / "existing" / "subnets" / index / "cidr",
+                "add a private subnet of the zone, or take fewer nodes",
+                source="VPC user guide, subnet sizing",
             )
 
 

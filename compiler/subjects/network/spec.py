@@ -12,6 +12,7 @@ from compiler.spec.section import Section
 from compiler.spec.types import (
     Distinct,
     SecurityGroupId,
+    SubnetCidr,
     SubnetId,
     VpcCidr,
     VpcId,
@@ -55,7 +56,7 @@ class Subnet(SpecModel):
     zone: Zone = Field(
         description="The zone that the subnet lies in.", examples=["us-west-2a"]
     )
-    cidr: VpcCidr | None = Field(
+    cidr: SubnetCidr | None = Field(
         None,
         description="The IPv4 block of the subnet; with it, the addresses of nodes and pods are compared with its "
         "size.",
