@@ -30,7 +30,7 @@ from compiler.spec.load import load
 from compiler.subjects.cluster.plan import Cluster
 from compiler.subjects.jobs.model import bytes_a_parameter
 from compiler.subjects.jobs.spec import Model
-from compiler.subjects.pools.plan import NodeClass, NodePool, NodeShare
+from compiler.subjects.pools.plan import INSTANCE_TYPE, NodeClass, NodePool, NodeShare
 
 QUOTA = [{"pool": "gpu", "nodes": 4}]
 VPC: dict[str, Any] = {
@@ -675,7 +675,7 @@ def test_all_faults_are_told_at_once_each_on_its_line() -> None:
     assert sorted(
         (each.code, each.span.line, each.span.column) for each in found if each.span
     ) == [
-        ("RES008", 10, 14),
+        ("RES008", 10, 15),
         ("RES011", 16, 18),
         ("RES015", 21, 17),
         ("RES017", 18, 7),
@@ -875,7 +875,7 @@ def test_several_types_and_capacities_make_one_pool_without_efa() -> None:
     }
     plan = plan_of(spec(pool=several, job={"nodes": 1}))
     (pool,) = plan.of(NodePool)
-    assert pool.types == ("m7i.16xlarge", "m7i.24xlarge")
+    assert pool.values(INSTANCE_TYPE) == ("m7i.16xlarge", "m7i.24xlarge")
     assert pool.capacity_types == ("spot", "on-demand")
     assert not plan.of(NodeClass)[0].interfaces
     shares = [
