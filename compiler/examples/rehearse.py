@@ -17,8 +17,9 @@ import yaml
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.examples.overlay import merged, overlaid
-from compiler.lift import lift, reread
+from compiler.lift import lift
 from compiler.manifest import Body, Manifest
+from compiler.output.formats import objects, reread
 from compiler.plan import Plan
 from compiler.policy.config import Config
 from compiler.policy.engine import run
@@ -101,8 +102,8 @@ def from_document(document: Document) -> tuple[Plan, list[Manifest]]:
     if plan is None:
         _refuse(faults)
     assert plan is not None
-    manifests = lower(plan)
-    return reread(manifests, plan), manifests
+    artifacts = lower(plan)
+    return reread(artifacts, plan), objects(artifacts)
 
 
 def _refuse(faults: Sequence[Diagnostic]) -> None:

@@ -18,8 +18,9 @@ from compiler.lift.reader import Reader, reader
 from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
+from compiler.plan.cloud import CloudResource
 
-__all__ = ["kinds", "lift"]
+__all__ = ["assembled", "carried", "kinds", "lift", "read"]
 
 Lift = Callable[[Reader], Iterable[PlanNode]]
 _PARTS = ("__init__", "reader", "pods")
@@ -63,8 +64,12 @@ def _fields() -> dict[str, str]:
 
 def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:
     """The plan that the manifests carry. ``closed``: nothing exists beside them."""
-    found: dict[str, Any] = {}
-    table, names = kinds(closed=closed), _fields()
+    return assembled(read(manifests, closed=closed), closed=closed)
+
+
+def read(manifests: Sequence[Manifest], *, closed: bool) -> list[PlanNode]:
+    """The nodes that the manifests carry."""
+    table = kinds(closed=closed)
     nodes = [
         node
         for each in manifests
@@ -73,10 +78,19 @@ def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:
     ]
     for module in _modules():
         nodes = module.join(nodes) if hasattr(module, "join") else nodes
+    return nodes
+
+
+def assembled(nodes: Iterable[PlanNode], *, closed: bool) -> Plan:
+    """The plan of nodes that were read."""
+    found: dict[str, Any] = {}
+    names = _fields()
     for node in nodes:
         name = type(node).__name__
         if name in names:
             found.setdefault(names[name], []).append(node)
+        elif isinstance(node, CloudResource):
+            found.setdefault("cloud", []).append(node)
         elif name == "Cluster":
             found["cluster"] = node
         elif name == "QueueManager":
@@ -88,10 +102,10 @@ def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:
     return Plan(**done, closed=closed)
 
 
-def reread(manifests: Sequence[Manifest], plan: Plan) -> Plan:
-    """The plan that our own manifests carry, with what no manifest does, from the plan that they were lowered from."""
+def carried(lifted: Plan, plan: Plan) -> Plan:
+    """A plan that was lifted from our own output, with what no output carries, from the plan that was lowered."""
     return replace(
-        lift(manifests, closed=True),
+        lifted,
         bootstrap=plan.bootstrap,
         external=plan.external,
         versions=plan.versions,

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from compiler.plan.base import PlanNode
+from compiler.plan.cloud import CloudResource
 from compiler.plan.cluster import Bootstrap, Cluster
 from compiler.plan.delivery import GitSource, HelmRelease, HelmSource, Stage
 from compiler.plan.health import ConditionTainter, ProblemDetector
@@ -63,9 +64,10 @@ class Plan:
 
     ``closed``: nothing else exists than what is here and in ``external`` (apiVersion, kind, namespace, name of what
     others made; our own output); an open plan was lifted from third-party files, and what is missing from it may
-    live elsewhere. ``workloads`` are pods of others, in open plans only. ``derived`` and ``bootstrap`` are not carried
-    by manifests, so they take no part in equality; nor do ``shares``, what jobs can get of a node by pool and resource,
-    less what DaemonSets take.
+    live elsewhere. ``workloads`` are pods of others, in open plans only. ``cloud`` is what templates make of the
+    account; it is lifted alone, and ``bootstrap`` says the same, so it takes no part in equality. ``derived`` and
+    ``bootstrap`` are not carried by manifests, so they take no part either; nor do ``shares``, what jobs can get of a
+    node by pool and resource, less what DaemonSets take.
     """
 
     cluster: Cluster | None = None
@@ -97,6 +99,7 @@ class Plan:
     git_sources: tuple[GitSource, ...] = ()
     stages: tuple[Stage, ...] = ()
     workloads: tuple[Workload, ...] = ()
+    cloud: tuple[CloudResource, ...] = field(default=(), compare=False)
     bootstrap: Bootstrap | None = field(default=None, compare=False)
     derived: tuple[Derived, ...] = field(default=(), compare=False, repr=False)
     external: frozenset[tuple[str, str, str, str]] = field(

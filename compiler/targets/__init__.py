@@ -1,7 +1,7 @@
-"""Pass 4: plan to manifests. Total: a valid plan always lowers.
+"""Pass 4: plan to artifacts. Total: a valid plan always lowers.
 
-Each module of this package is one target: a function ``lower(plan)`` that yields manifests, built by pure functions
-from plan nodes to bodies. A new target is one new file; it is found by being here.
+Each module of this package is one target: a function ``lower(plan)`` that yields artifacts of any format, built by pure
+functions from plan nodes to bodies and texts. A new target is one new file; it is found by being here.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from compiler.manifest import Body, Manifest
+from compiler.output import Artifact
 from compiler.plan import Plan
 
-__all__ = ["files", "lower", "targets"]
+__all__ = ["lower", "targets"]
 
 _PARTS = ("__init__", "body", "chart")
 
@@ -30,20 +30,8 @@ def targets() -> dict[str, Any]:
     return {name: import_module(f"{__name__}.{name}") for name in names}
 
 
-def lower(plan: Plan) -> list[Manifest]:
-    """Every object of a plan, by target and then in the order of the plan."""
+def lower(plan: Plan) -> list[Artifact]:
+    """Everything that is written for a plan, by target and then in the order of the plan."""
     return [
-        manifest
-        for module in targets().values()
-        if hasattr(module, "lower")
-        for manifest in module.lower(plan)
+        artifact for module in targets().values() for artifact in module.lower(plan)
     ]
-
-
-def files(plan: Plan) -> dict[str, str | Body]:
-    """What is no object: path and text of the files for people, and bodies of those for other tools than kubectl."""
-    found: dict[str, str | Body] = {}
-    for module in targets().values():
-        if hasattr(module, "files"):
-            found.update(module.files(plan))
-    return found

@@ -33,6 +33,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
             choices={"availabilityZones": plan.bootstrap.zones}
             if plan.bootstrap
             else {},
+            format="eksctl",
         )
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builders import SPECS, body_of, example
+from builders import SPECS, body_of, example, objects_of
 
 from compiler.manifest import Manifest
 from compiler.source import Document, Key, Route
-from compiler.targets import lower
 
 # What an origin may be told of although this plan does not have it: fields that are there for some plans only.
 OPTIONAL = {
@@ -50,7 +49,7 @@ def value_at(body: Any, path: tuple[Key, ...]) -> Any:
 def test_origins_are_of_fields_that_exist_or_are_known_to_be_optional(
     name: str,
 ) -> None:
-    for manifest in lower(example(name)[1]):
+    for manifest in objects_of(example(name)[1]):
         for path in manifest.origins:
             assert (
                 value_at(manifest.body, path) is not KeyError or path[-1] in OPTIONAL
@@ -60,7 +59,7 @@ def test_origins_are_of_fields_that_exist_or_are_known_to_be_optional(
 @pytest.mark.parametrize("name", SPECS)
 def test_origins_resolve_in_the_spec(name: str) -> None:
     source, plan = example(name)
-    for manifest in lower(plan):
+    for manifest in objects_of(plan):
         for route in (manifest.at, *manifest.origins.values()):
             assert route, manifest.ref
             assert route[0] == "spec"
@@ -191,13 +190,13 @@ def test_a_field_comes_from_its_line(
     kind: str, name: str, path: tuple[Key, ...], line: str
 ) -> None:
     source, plan = example("llama3-8b")
-    shown = line_of(source, find(lower(plan), kind, name), *path)
+    shown = line_of(source, find(objects_of(plan), kind, name), *path)
     assert shown.partition("#")[0].strip() == line.partition("#")[0].strip()
 
 
 def test_in_a_folder_each_job_points_at_its_own_file() -> None:
     source, plan = example("jakarta")
-    jobs = [each for each in lower(plan) if each.body["kind"] == "TrainJob"]
+    jobs = [each for each in objects_of(plan) if each.body["kind"] == "TrainJob"]
     files = {
         source.span(each.origin(("spec", "trainer", "numNodes"))).file.name.rpartition(
             "/"

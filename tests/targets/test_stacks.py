@@ -7,12 +7,11 @@ import re
 from typing import Any
 
 import pytest
-from builders import FSX, SPECS, example, plan_of, spec
+from builders import FSX, SPECS, example, files, plan_of, spec
 from jsonschema import Draft7Validator
 
 from compiler.emit.yaml import dump
 from compiler.plan import Plan
-from compiler.targets import files
 
 from .cloudformation import TYPES, WRITTEN
 

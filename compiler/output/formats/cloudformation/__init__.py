@@ -1,0 +1,66 @@
+"""CloudFormation templates: made by nobody but CloudFormation, which reads them from a file or from S3.
+
+``template`` holds what is wrong with one, ``reading`` what its resources say, ``structure`` the properties of their
+types, ``grammar`` what a policy of IAM may hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from compiler.diagnostics import Diagnostic
+from compiler.emit.yaml import dump
+from compiler.output.artifact import Artifact
+from compiler.output.formats import Setting
+from compiler.output.formats.cloudformation.reading import nodes
+from compiler.output.formats.cloudformation.template import (
+    BY_FILE,
+    BY_S3,
+    faults,
+    is_template,
+)
+from compiler.plan import PlanNode
+from compiler.verify.verifier import diagnostic
+
+KIND = "Template"
+LATE = False
+
+
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+    """Everything that CloudFormation would refuse, or that a resource's service would."""
+    limit = BY_FILE if setting.closed else BY_S3
+    return [
+        diagnostic(artifact, fault)
+        for artifact in artifacts
+        for fault in faults(artifact.body, _size(artifact, limit), limit)
+    ]
+
+
+def _size(artifact: Artifact, limit: int) -> int:
+    """Bytes of a template: of the file that it was read from, or is written to. A small one is not written for it."""
+    if artifact.text:
+        return len(artifact.content.encode())
+    if len(repr(artifact.body)) * _WIDER < limit:
+        return 0
+    return len(written(artifact))
+
+
+_WIDER = 4
+"""YAML takes less than four times the room of Python's own form: an indented line for each value."""
+
+
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+    """The resources of templates, as far as they are read."""
+    for artifact in artifacts:
+        yield from nodes(artifact)
+
+
+def recognised(body: Any) -> bool:
+    """Whether a document is a template."""
+    return is_template(body)
+
+
+def written(artifact: Artifact) -> bytes:
+    """One YAML document, with functions in their long form."""
+    return dump(artifact.body).encode()

@@ -1,0 +1,373 @@
+"""The resources of a template as plan nodes. What a function fills in is unknown; `Ref` and `Fn::GetAtt` give names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from compiler.lift.reader import Reader
+from compiler.output.artifact import Artifact
+from compiler.output.formats.cloudformation.functions import is_call, named, text_of
+from compiler.output.formats.cloudformation.grammar import statements
+from compiler.plan.cloud import (
+    AccessEntryStack,
+    Bucket,
+    CloudResource,
+    EventRule,
+    IamPolicy,
+    IamRole,
+    InlinePolicy,
+    MessageQueue,
+    PlacementGroupStack,
+    PodIdentityStack,
+    PolicyDocument,
+    ResourcePolicy,
+    Statement,
+)
+from compiler.source import Route
+
+_FLAGS = {"true": True, "false": False}
+Read = Callable[[Reader, str, str], CloudResource]
+
+
+def nodes(artifact: Artifact) -> list[CloudResource]:
+    """The resources of a template whose type is read."""
+    resources = Reader(artifact.body, Route((artifact.id,))) / "Resources"
+    found: list[CloudResource] = []
+    for name, resource in resources.entries():
+        read = _READERS.get((resource / "Type").word())
+        if read is not None:
+            found.append(read(resource / "Properties", name, artifact.id))
+    return _attached(found)
+
+
+def _text(value: Reader) -> str | None:
+    return text_of(value.value)
+
+
+def _name(value: Reader) -> str | None:
+    """A text, or the logical name of what it refers to."""
+    return named(value.value)
+
+
+def _names(values: Reader) -> tuple[str, ...]:
+    return tuple(name for each in _several(values) if (name := _name(each)))
+
+
+def _several(value: Reader) -> list[Reader]:
+    """The items of a list, or the one value that stands for a list."""
+    if isinstance(value.value, list):
+        return value.items()
+    return [value] if value else []
+
+
+def _flag(value: Reader) -> bool | None:
+    """A boolean, which CloudFormation takes as a text too."""
+    if isinstance(value.value, str):
+        return _FLAGS.get(value.value.lower())
+    return value.flag()
+
+
+def _integer(value: Reader) -> int | None:
+    text = value.text()
+    if text is not None and text.isdigit():
+        return int(text)
+    return value.integer()
+
+
+def _unread(**fields: Reader) -> frozenset[str]:
+    """The names of the fields that a function fills in, wholly or in part."""
+    return frozenset(name for name, value in fields.items() if _filled(value.value))
+
+
+def _filled(value: Any) -> bool:
+    if is_call(value):
+        return text_of(value) is None
+    if isinstance(value, dict):
+        return any(_filled(each) for each in value.values())
+    return isinstance(value, list) and any(_filled(each) for each in value)
+
+
+def _document(value: Reader) -> PolicyDocument | None:
+    """A policy: a mapping, or JSON in a text, whose parts all stand at the text."""
+    body, inside = value.value, True
+    if isinstance(body, str):
+        try:
+            body, inside = json.loads(body), False
+        except ValueError:
+            return None
+    if not isinstance(body, dict) or is_call(body):
+        return None
+    found = []
+    for path, statement in statements(body):
+        place = Route((*value.at, *path)) if inside else value.at
+        read = _statement(Reader(statement, place))
+        found.append(read if inside else _at_once(read, value.at))
+    return PolicyDocument(
+        at=value.at, statements=tuple(found), characters=characters(body)
+    )
+
+
+def _at_once(statement: Statement, at: Route) -> Statement:
+    """A statement inside a text: no place in it is known."""
+    return replace(statement, at=at, origins={})
+
+
+def characters(body: Any) -> int:
+    """At least how many characters IAM counts of a policy: no white space, and nothing of what a function fills in."""
+    return len("".join(json.dumps(_known(body), separators=(",", ":")).split()))
+
+
+def _known(value: Any) -> Any:
+    if is_call(value):
+        return _without_names(text_of(value) or "")
+    if isinstance(value, dict):
+        return {key: _known(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_known(item) for item in value]
+    return value
+
+
+def _without_names(text: str) -> str:
+    """The text of ``Fn::Sub`` without what is put into it."""
+    parts = text.split("${")
+    return parts[0] + "".join(part.partition("}")[2] for part in parts[1:])
+
+
+def _statement(body: Reader) -> Statement:
+    action, not_action = body / "Action", body / "NotAction"
+    resource, not_resource = body / "Resource", body / "NotResource"
+    condition = body / "Condition"
+    return Statement(
+        at=body.at,
+        effect=(body / "Effect").text(),
+        actions=_texts(action),
+        not_actions=_texts(not_action),
+        resources=_texts(resource),
+        not_resources=_texts(not_resource),
+        principals=_principals(body / "Principal"),
+        not_principals=bool(body / "NotPrincipal"),
+        conditions={
+            operator: tuple(keys.mapping()) for operator, keys in condition.entries()
+        },
+        origins={
+            "actions": action.at,
+            "not_actions": not_action.at,
+            "resources": resource.at,
+            "not_resources": not_resource.at,
+            "principals": (body / "Principal").at,
+            "conditions": condition.at,
+        },
+        unread=_unread(
+            effect=body / "Effect",
+            actions=action,
+            resources=resource,
+            principals=body / "Principal",
+        )
+        | (frozenset(("conditions",)) if is_call(condition.value) else frozenset()),
+    )
+
+
+def _texts(value: Reader) -> tuple[str, ...]:
+    """The texts of a list, or the one that stands for a list; of what is unknown an empty one, so that places stay."""
+    return tuple(_text(each) or "" for each in _several(value))
+
+
+def _principals(value: Reader) -> Mapping[str, tuple[str, ...]]:
+    if value.text() is not None:
+        return {value.word(): (value.word(),)}
+    if is_call(value.value):
+        return {}
+    return {kind: _texts(each) for kind, each in value.entries()}
+
+
+def _role(body: Reader, logical: str, template: str) -> IamRole:
+    managed, inline = body / "ManagedPolicyArns", body / "Policies"
+    trust = body / "AssumeRolePolicyDocument"
+    policies = []
+    for each in inline.items():
+        document = _document(each / "PolicyDocument")
+        if document is not None:
+            name = _text(each / "PolicyName")
+            policies.append(InlinePolicy(at=each.at, name=name, document=document))
+    return IamRole(
+        at=body.at,
+        logical=logical,
+        template=template,
+        name=_text(body / "RoleName"),
+        trust=_document(trust),
+        managed=tuple(_name(each) or "" for each in managed.items()),
+        inline=tuple(policies),
+        origins={
+            "name": (body / "RoleName").at,
+            "trust": trust.at,
+            "managed": managed.at,
+            "inline": inline.at,
+        },
+        unread=_unread(name=body / "RoleName", managed=managed, trust=trust),
+    )
+
+
+def _policy(*, managed: bool) -> Read:
+    def read(body: Reader, logical: str, template: str) -> IamPolicy:
+        name = body / ("ManagedPolicyName" if managed else "PolicyName")
+        document, roles = body / "PolicyDocument", body / "Roles"
+        role = body / "RoleName"
+        return IamPolicy(
+            at=body.at,
+            logical=logical,
+            template=template,
+            name=_text(name),
+            document=_document(document),
+            managed=managed,
+            roles=_names(roles) or _names(role),
+            origins={"name": name.at, "document": document.at, "roles": roles.at},
+            unread=_unread(document=document, roles=roles),
+        )
+
+    return read
+
+
+def _queue(body: Reader, logical: str, template: str) -> MessageQueue:
+    managed, key = body / "SqsManagedSseEnabled", body / "KmsMasterKeyId"
+    return MessageQueue(
+        at=body.at,
+        logical=logical,
+        template=template,
+        name=_text(body / "QueueName"),
+        managed_encryption=_flag(managed),
+        key=key.value not in (None, ""),
+        retention=_integer(body / "MessageRetentionPeriod"),
+        origins={"managed_encryption": managed.at, "key": key.at},
+        unread=_unread(managed_encryption=managed),
+    )
+
+
+def _resource_policy(what: str, targets: str) -> Read:
+    def read(body: Reader, logical: str, template: str) -> ResourcePolicy:
+        document = body / "PolicyDocument"
+        return ResourcePolicy(
+            at=body.at,
+            logical=logical,
+            template=template,
+            what=what,
+            document=_document(document),
+            targets=tuple(
+                name for each in _several(body / targets) if (name := _name(each))
+            ),
+            origins={"document": document.at},
+            unread=_unread(document=document),
+        )
+
+    return read
+
+
+def _bucket(body: Reader, logical: str, template: str) -> Bucket:
+    block = body / "PublicAccessBlockConfiguration"
+    said = {name: _flag(value) for name, value in block.entries()}
+    return Bucket(
+        at=body.at,
+        logical=logical,
+        template=template,
+        name=_text(body / "BucketName"),
+        public_access={
+            name: value for name, value in said.items() if value is not None
+        },
+        origins={"public_access": block.at},
+        unread=_unread(public_access=block),
+    )
+
+
+def _event_rule(body: Reader, logical: str, template: str) -> EventRule:
+    pattern = body / "EventPattern"
+    return EventRule(
+        at=body.at,
+        logical=logical,
+        template=template,
+        detail_types=(pattern / "detail-type").texts(),
+        targets=tuple(
+            name for each in (body / "Targets").items() if (name := _name(each / "Arn"))
+        ),
+    )
+
+
+def _placement_group(body: Reader, logical: str, template: str) -> PlacementGroupStack:
+    return PlacementGroupStack(
+        at=body.at,
+        logical=logical,
+        template=template,
+        strategy=_text(body / "Strategy"),
+    )
+
+
+def _access_entry(body: Reader, logical: str, template: str) -> AccessEntryStack:
+    return AccessEntryStack(
+        at=body.at,
+        logical=logical,
+        template=template,
+        cluster=_name(body / "ClusterName"),
+        principal=_name(body / "PrincipalArn"),
+        kind=_text(body / "Type"),
+        groups=_names(body / "KubernetesGroups"),
+        policies=tuple(
+            name
+            for each in (body / "AccessPolicies").items()
+            if (name := _text(each / "PolicyArn"))
+        ),
+        origins={"groups": (body / "KubernetesGroups").at},
+    )
+
+
+def _pod_identity(body: Reader, logical: str, template: str) -> PodIdentityStack:
+    return PodIdentityStack(
+        at=body.at,
+        logical=logical,
+        template=template,
+        cluster=_name(body / "ClusterName"),
+        namespace=_text(body / "Namespace"),
+        service_account=_text(body / "ServiceAccount"),
+        role=_name(body / "RoleArn"),
+    )
+
+
+_READERS: dict[str, Read] = {
+    "AWS::IAM::Role": _role,
+    "AWS::IAM::ManagedPolicy": _policy(managed=True),
+    "AWS::IAM::Policy": _policy(managed=False),
+    "AWS::IAM::RolePolicy": _policy(managed=False),
+    "AWS::SQS::Queue": _queue,
+    "AWS::SQS::QueuePolicy": _resource_policy("queue", "Queues"),
+    "AWS::S3::Bucket": _bucket,
+    "AWS::S3::BucketPolicy": _resource_policy("bucket", "Bucket"),
+    "AWS::Events::Rule": _event_rule,
+    "AWS::EC2::PlacementGroup": _placement_group,
+    "AWS::EKS::AccessEntry": _access_entry,
+    "AWS::EKS::PodIdentityAssociation": _pod_identity,
+}
+TYPES = frozenset(_READERS)
+"""The types that are read."""
+
+
+def _attached(found: list[CloudResource]) -> list[CloudResource]:
+    """Roles with the policies that attach themselves to them by `Roles` or `RoleName`."""
+    policies = [each for each in found if isinstance(each, IamPolicy) and each.roles]
+    if not policies:
+        return found
+    return [
+        _with(each, policies) if isinstance(each, IamRole) else each for each in found
+    ]
+
+
+def _with(role: IamRole, policies: list[IamPolicy]) -> IamRole:
+    names = {role.logical} | ({role.name} if role.name else set())
+    own = [each for each in policies if names & set(each.roles)]
+    managed = [each.logical for each in own if each.managed]
+    more = [name for name in managed if name not in role.managed]
+    inline = [
+        InlinePolicy(at=each.at, name=each.name, document=each.document)
+        for each in own
+        if not each.managed and each.document is not None
+    ]
+    return replace(role, managed=(*role.managed, *more), inline=(*role.inline, *inline))

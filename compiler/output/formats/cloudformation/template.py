@@ -1,0 +1,414 @@
+"""What is wrong with a template: its sections, its names, the properties of its resources, and what they refer to.
+
+Source: CloudFormation user guide, template sections, resource attributes and quotas (2026-11).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.output.formats.cloudformation.functions import (
+    PSEUDO,
+    Use,
+    calls,
+    is_call,
+    uses,
+)
+from compiler.output.formats.cloudformation.grammar import DOCUMENTS, policy_faults
+from compiler.output.formats.cloudformation.structure import structure
+from compiler.verify.fault import (
+    NAME,
+    REFERENCE,
+    SCHEMA,
+    UNKNOWN,
+    Fault,
+    Path,
+    nearest,
+)
+from compiler.verify.walk import walk
+
+BY_FILE, BY_S3 = 51_200, 1_000_000
+"""Bytes of a template that is sent with the request, and of one that lies in S3 (quotas: "Template body size")."""
+_MOST = {"Parameters": 200, "Resources": 500, "Outputs": 200, "Mappings": 200}
+_SECTIONS = (
+    "AWSTemplateFormatVersion",
+    "Conditions",
+    "Description",
+    "Mappings",
+    "Metadata",
+    "Outputs",
+    "Parameters",
+    "Resources",
+    "Rules",
+    "Transform",
+)
+_OTHER_SECTIONS = ("Hooks", "Globals")  # of blue/green deployments, and of SAM
+_ATTRIBUTES = (
+    "Condition",
+    "CreationPolicy",
+    "DeletionPolicy",
+    "DependsOn",
+    "Metadata",
+    "Properties",
+    "Type",
+    "UpdatePolicy",
+    "UpdateReplacePolicy",
+)
+_OTHER_ATTRIBUTES = ("Connectors", "Version")  # of SAM, and of custom resources
+_KEEPING = ("Delete", "Retain", "RetainExceptOnCreate", "Snapshot")
+_LOGICAL = re.compile(r"[A-Za-z0-9]+\Z")
+_LONGEST = 255
+_FOR_EACH = "Fn::ForEach"
+Body = dict[str, Any]
+
+
+def is_template(body: Any) -> bool:
+    """Whether a document is a template: it says so, or has resources with types of AWS or of one's own."""
+    if not isinstance(body, dict) or "apiVersion" in body:
+        return False
+    if "AWSTemplateFormatVersion" in body:
+        return True
+    resources = body.get("Resources")
+    return isinstance(resources, dict) and any(
+        isinstance(each, dict)
+        and isinstance(each.get("Type"), str)
+        and "::" in each["Type"]
+        for each in resources.values()
+    )
+
+
+def faults(body: Body, size: int = 0, limit: int = BY_FILE) -> list[Fault]:
+    """All faults of a template of so many bytes, in the order of its sections."""
+    found = [*_sections(body), *_too_large(body, size, limit)]
+    resources = body.get("Resources")
+    if isinstance(resources, dict):
+        for name, resource in resources.items():
+            found += _resource(name, resource)
+    found += _others(body)
+    found += _references(body)
+    return found
+
+
+def _sections(body: Body) -> Iterator[Fault]:
+    for name in body:
+        if name not in _SECTIONS and name not in _OTHER_SECTIONS:
+            yield _unknown((name,), name, _SECTIONS, "a template")
+    if "Resources" not in body:
+        yield Fault(
+            SCHEMA, "SCH003", ("Resources",), "`Resources` is missing", "add a resource"
+        )
+    for name in ("Conditions", *_MOST):
+        if name in body and not isinstance(body[name], dict):
+            message = f"`{name}` is not a mapping"
+            yield Fault(SCHEMA, "SCH002", (name,), message, "write a mapping")
+
+
+def _unknown(path: Path, name: str, known: tuple[str, ...], of: str) -> Fault:
+    return Fault(
+        UNKNOWN,
+        "SCH001",
+        path,
+        f"unknown field `{name}` in {of}",
+        nearest(name, known, "remove it"),
+        key=True,
+    )
+
+
+def _too_large(body: Body, size: int, limit: int) -> Iterator[Fault]:
+    if size > limit:
+        yield Fault(
+            SCHEMA,
+            "SCH005",
+            (),
+            f"a template of {size:,} bytes where at most {limit:,} are taken",
+            "split it into several stacks",
+        )
+    for name, most in _MOST.items():
+        section = body.get(name)
+        if isinstance(section, dict) and len(section) > most:
+            message = f"{len(section)} {name.lower()} where at most {most} are taken"
+            yield Fault(
+                SCHEMA, "SCH005", (name,), message, "split it into several stacks"
+            )
+
+
+def _resource(name: str, resource: Any) -> Iterator[Fault]:
+    path: Path = ("Resources", name)
+    if name.startswith(_FOR_EACH):
+        return
+    yield from _logical_name(path, name)
+    if not isinstance(resource, dict):
+        yield Fault(
+            SCHEMA,
+            "SCH002",
+            path,
+            f"resource `{name}` is not a mapping",
+            "give it a `Type`",
+        )
+        return
+    for key in resource:
+        if (
+            key not in _ATTRIBUTES
+            and key not in _OTHER_ATTRIBUTES
+            and not is_call(resource)
+        ):
+            yield _unknown((*path, key), key, _ATTRIBUTES, f"resource `{name}`")
+    for key in ("DeletionPolicy", "UpdateReplacePolicy"):
+        value = resource.get(key)
+        if isinstance(value, str) and value not in _KEEPING:
+            yield Fault(
+                SCHEMA,
+                "SCH004",
+                (*path, key),
+                f"`{value}` is no `{key}`",
+                nearest(value, _KEEPING),
+            )
+    kind = resource.get("Type")
+    if not isinstance(kind, str) or not kind:
+        yield Fault(
+            SCHEMA,
+            "SCH003",
+            (*path, "Type"),
+            f"resource `{name}` has no `Type`",
+            "write it like `Type: AWS::IAM::Role`",
+        )
+        return
+    yield from _properties(path, kind, resource.get("Properties"))
+
+
+def _logical_name(path: Path, name: str) -> Iterator[Fault]:
+    if not _LOGICAL.match(name) or len(name) > _LONGEST:
+        yield Fault(
+            NAME,
+            "NAM001",
+            path,
+            f"`{name}` is no logical name",
+            f"use at most {_LONGEST} letters and digits",
+            key=True,
+        )
+
+
+def _properties(path: Path, kind: str, properties: Any) -> Iterator[Fault]:
+    """Faults of a resource's properties, less those of values that CloudFormation fills in."""
+    known = structure(kind)
+    place = (*path, "Properties")
+    if known is not None and not is_call(properties):
+        filled = list(calls(properties))
+        for fault in walk(known.properties, {} if properties is None else properties):
+            if not _excused(fault, filled):
+                yield _below(place, fault)
+    for route, document_kind in DOCUMENTS.get(kind, ()):
+        for where, document in _at(properties, route):
+            if is_call(document):
+                continue
+            filled = list(calls(document))
+            for fault in policy_faults(document, document_kind):
+                if not _excused(fault, filled):
+                    yield _below((*place, *where), fault)
+
+
+def _excused(fault: Fault, filled: list[Path]) -> bool:
+    """Whether a fault is about a value that a function gives, or a scalar that CloudFormation takes for the right one:
+    numbers and booleans may be texts, and the other way round."""
+    if fault.code == "SCH002" and fault.instead:
+        return not isinstance(fault.instead[0], list)
+    if fault.code in ("SCH013", "SCH007"):  # about the whole of a value
+        return any(
+            path[: len(fault.path)] == fault.path or fault.path[: len(path)] == path
+            for path in filled
+        )
+    return any(fault.path[: len(path)] == path for path in filled)
+
+
+def _below(place: Path, fault: Fault) -> Fault:
+    return Fault(
+        fault.layer,
+        fault.code,
+        (*place, *fault.path),
+        fault.message,
+        fault.help,
+        fault.key,
+        fault.warning,
+        fault.meant,
+        fault.instead,
+    )
+
+
+def _at(
+    value: Any, route: tuple[str, ...], path: Path = ()
+) -> Iterator[tuple[Path, Any]]:
+    """The values at a route, in which `*` is every item of a list."""
+    if not route:
+        if value is not None:
+            yield path, value
+    elif route[0] == "*":
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                yield from _at(item, route[1:], (*path, index))
+    elif isinstance(value, dict) and route[0] in value:
+        yield from _at(value[route[0]], route[1:], (*path, route[0]))
+
+
+def _others(body: Body) -> Iterator[Fault]:
+    """Parameters without a type, outputs without a value, and names of both."""
+    for section, needed in (("Parameters", "Type"), ("Outputs", "Value")):
+        entries = body.get(section)
+        if not isinstance(entries, dict):
+            continue
+        for name, entry in entries.items():
+            if name.startswith(_FOR_EACH):
+                continue
+            path = (section, name)
+            yield from _logical_name(path, name)
+            if not isinstance(entry, dict) or needed not in entry:
+                yield Fault(
+                    SCHEMA,
+                    "SCH003",
+                    (*path, needed),
+                    f"`{name}` of `{section}` has no `{needed}`",
+                    f"add `{needed}`",
+                )
+
+
+def _references(body: Body) -> Iterator[Fault]:
+    """Names that nothing in the template has. A transform may make what is not there, so that nothing is certain."""
+    resources = body.get("Resources")
+    if "Transform" in body or not isinstance(resources, dict):
+        return
+    if any(name.startswith(_FOR_EACH) for name in resources):
+        return
+    for section in ("Resources", "Outputs", "Conditions"):
+        for use in uses(body.get(section), (section,)):
+            fault = _unresolved(use, body, resources)
+            if fault is not None:
+                yield fault
+    for name, resource in resources.items():
+        if isinstance(resource, dict):
+            yield from _attributes(("Resources", name), resource, body, resources)
+    yield from _circle(resources)
+
+
+def _attributes(
+    path: Path, resource: Body, body: Body, resources: Body
+) -> Iterator[Fault]:
+    """What a resource waits for, and the condition that it is made on."""
+    waits = resource.get("DependsOn")
+    for index, other in enumerate(waits if isinstance(waits, list) else [waits]):
+        if isinstance(other, str) and other not in resources:
+            place = (
+                (*path, "DependsOn", index)
+                if isinstance(waits, list)
+                else (*path, "DependsOn")
+            )
+            yield _absent(place, "resource", other, resources)
+    condition = resource.get("Condition")
+    conditions = body.get("Conditions") or {}
+    if isinstance(condition, str) and condition not in conditions:
+        yield _absent((*path, "Condition"), "condition", condition, conditions)
+
+
+def _unresolved(use: Use, body: Body, resources: Body) -> Fault | None:
+    parameters = body.get("Parameters") or {}
+    if use.function == "Ref":
+        if use.name in resources or use.name in parameters or use.name in PSEUDO:
+            return None
+        return _absent(
+            use.path,
+            "resource or parameter",
+            use.name,
+            [*resources, *parameters, *PSEUDO],
+        )
+    if use.function == "Fn::GetAtt":
+        return _no_attribute(use, resources)
+    if use.function == "Condition":
+        conditions = body.get("Conditions") or {}
+        if use.name in conditions:
+            return None
+        return _absent(use.path, "condition", use.name, conditions)
+    mappings = body.get("Mappings") or {}
+    if use.name in mappings:
+        return None
+    return _absent(use.path, "mapping", use.name, mappings)
+
+
+def _no_attribute(use: Use, resources: Body) -> Fault | None:
+    if use.name not in resources:
+        return _absent(use.path, "resource", use.name, resources)
+    resource = resources[use.name]
+    known = structure(str(resource.get("Type"))) if isinstance(resource, dict) else None
+    if known is None or not use.attribute or use.attribute in known.attributes:
+        return None
+    if "${" in use.attribute or use.attribute.partition(".")[0] in known.attributes:
+        return None
+    return Fault(
+        REFERENCE,
+        "REF001",
+        use.path,
+        f"`{use.name}` has no attribute `{use.attribute}`",
+        nearest(use.attribute, known.attributes, "`Ref` gives its name or ARN"),
+    )
+
+
+def _absent(path: Path, what: str, name: str, known: Any) -> Fault:
+    return Fault(
+        REFERENCE,
+        "REF001",
+        path,
+        f"{what} `{name}` is not in this template",
+        nearest(name, known, "name one that is"),
+    )
+
+
+def _circle(resources: Body) -> Iterator[Fault]:
+    """Resources that wait for each other: CloudFormation refuses the template ("Circular dependency")."""
+    waits = {
+        name: list(dict.fromkeys(_waits_for(resource, resources)))
+        for name, resource in resources.items()
+    }
+    free: set[str] = set()
+    for start in waits:
+        trail = _walked(start, waits, free)
+        if trail:
+            shown = " → ".join(f"`{name}`" for name in trail)
+            yield Fault(
+                REFERENCE,
+                "REF003",
+                ("Resources", trail[0]),
+                f"resources wait for each other: {shown}",
+                "give one of them a resource of its own, like a policy beside its role",
+                key=True,
+            )
+            return
+
+
+def _walked(start: str, waits: dict[str, list[str]], free: set[str]) -> list[str]:
+    """The circle that is met from a resource; ``free`` learns which are in none."""
+    stack: list[tuple[str, Iterator[str]]] = [(start, iter(waits[start]))]
+    trail = [start]
+    while stack and start not in free:
+        name, rest = stack[-1]
+        following = next((other for other in rest if other not in free), None)
+        if following is None:
+            free.add(name)
+            stack.pop()
+            trail.pop()
+        elif following in trail:
+            return [*trail[trail.index(following) :], following]
+        else:
+            stack.append((following, iter(waits[following])))
+            trail.append(following)
+    return []
+
+
+def _waits_for(resource: Any, resources: Body) -> Iterator[str]:
+    if not isinstance(resource, dict):
+        return
+    for use in uses(resource.get("Properties")):
+        if use.function in ("Ref", "Fn::GetAtt") and use.name in resources:
+            yield use.name
+    waits = resource.get("DependsOn")
+    for other in waits if isinstance(waits, list) else [waits]:
+        if isinstance(other, str) and other in resources:
+            yield other
