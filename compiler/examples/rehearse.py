@@ -2,11 +2,13 @@
 
 An example is a part of a spec (the keys under ``spec:``), or manifests, as YAML. A part is laid over a spec, manifests
 over a set of objects, that are without fault (``data/``). Manifests are a third party's, an open set, unless their
-first line says ``# a whole cluster``: then they change what the base spec compiles to.
+first line says ``# a whole cluster``: then they change what the base spec compiles to. A template of CloudFormation
+stands by itself.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -19,18 +21,28 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.examples.overlay import merged, overlaid
 from compiler.lift import lift
 from compiler.manifest import Body, Manifest
+from compiler.output import Artifact
+from compiler.output.formats import lifted as lifted_plan
 from compiler.output.formats import objects, reread
+from compiler.output.formats.cloudformation.functions import TAGS
+from compiler.output.formats.cloudformation.template import is_template
 from compiler.plan import Plan
 from compiler.policy.config import Config
 from compiler.policy.engine import run
 from compiler.policy.rule import Rule
 from compiler.resolve import resolve
 from compiler.source import Document, SourceFile
+from compiler.source.manifests import parse_manifests
 from compiler.source.parse import parse
 from compiler.spec import load
 from compiler.targets import lower
 
 WHOLE = "# a whole cluster"
+TEMPLATE = "template.yaml"
+_TEMPLATE = re.compile(
+    r"^(?:AWSTemplateFormatVersion|Resources)\s*:|\A\s*\{\s*\"(?:AWS|Resources)",
+    re.MULTILINE,
+)
 _DATA = Path(__file__).with_name("data")
 
 
@@ -64,6 +76,8 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
 
     Raises ``UnusableExampleError``.
     """
+    if _TEMPLATE.search(text):
+        return from_template(text), []
     try:
         documents = [document for document in yaml.safe_load_all(text) if document]
     except yaml.YAMLError as fault:
@@ -83,6 +97,17 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
         return reread(changed, plan), changed
     manifests = [Manifest(body) for body in overlaid(base_set(), documents)]
     return lift(manifests, closed=False), manifests
+
+
+def from_template(text: str) -> Plan:
+    """What a template of CloudFormation, in YAML or JSON, makes. Raises ``UnusableExampleError``."""
+    documents, faults = parse_manifests(SourceFile("template.yaml", text), TAGS)
+    _refuse(faults)
+    body: Any = documents[0].root.to_python() if documents else None
+    if not is_template(body):
+        raise UnusableExampleError("it is no template: no resource has a `Type`")
+    artifact = Artifact(body, TEMPLATE, format="cloudformation")
+    return lifted_plan([artifact], closed=False)
 
 
 def from_spec(text: str) -> tuple[Plan, list[Manifest]]:

@@ -35,27 +35,28 @@ class Statement(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyDocument(PlanNode):
-    """A policy. ``characters``: at least as many as IAM counts, which counts no white space."""
-
-    statements: tuple[Statement, ...] = ()
-    characters: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CloudResource(PlanNode):
-    """A resource of a template by its logical name. ``template`` is the artifact's id."""
+    """A resource of a template, or a part of one, by the resource's logical name."""
 
     logical: str
-    template: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InlinePolicy(PlanNode):
-    """A policy inside a role."""
+class AccessPolicy(CloudResource):
+    """A policy of IAM. ``what`` it is: `managed`, `inline` (a part of a role), `trust` (who may be the role), or the
+    policy of a `queue` or `bucket`. ``characters``: at least as many as IAM counts, which counts no white space.
+    ``holders``: names, or logical names, of its roles, or of the queues or bucket that it is about."""
 
-    name: str | None
-    document: PolicyDocument
+    what: str
+    name: str | None = None
+    statements: tuple[Statement, ...] = ()
+    characters: int = 0
+    holders: tuple[str, ...] = ()
+
+    @property
+    def gives_rights(self) -> bool:
+        """Whether it says what its holder may do, rather than who may do something with it."""
+        return self.what in ("managed", "inline")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,20 +65,9 @@ class IamRole(CloudResource):
     among them; ``inline``: those inside it, of other resources of the template too."""
 
     name: str | None = None
-    trust: PolicyDocument | None = None
+    trust: AccessPolicy | None = None
     managed: tuple[str, ...] = ()
-    inline: tuple[InlinePolicy, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IamPolicy(CloudResource):
-    """AWS::IAM::ManagedPolicy, AWS::IAM::Policy or AWS::IAM::RolePolicy: what whoever has it may do. ``managed`` tells
-    the first from the others, which are parts of a role. ``roles``: names, or logical names."""
-
-    name: str | None = None
-    document: PolicyDocument | None = None
-    managed: bool = True
-    roles: tuple[str, ...] = ()
+    inline: tuple[AccessPolicy, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,15 +78,6 @@ class MessageQueue(CloudResource):
     managed_encryption: bool | None = None
     key: bool = False
     retention: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourcePolicy(CloudResource):
-    """AWS::SQS::QueuePolicy or AWS::S3::BucketPolicy: who may do what with the ``targets``, which are ``what``."""
-
-    what: str
-    document: PolicyDocument | None = None
-    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,10 +125,9 @@ class PodIdentityStack(CloudResource):
 
 
 RESOURCES: tuple[type[CloudResource], ...] = (
+    AccessPolicy,
     IamRole,
-    IamPolicy,
     MessageQueue,
-    ResourcePolicy,
     Bucket,
     EventRule,
     PlacementGroupStack,

@@ -13,6 +13,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.emit.yaml import dump
 from compiler.output.artifact import Artifact
 from compiler.output.formats import Setting
+from compiler.output.formats.cloudformation.functions import TAGS
 from compiler.output.formats.cloudformation.reading import nodes
 from compiler.output.formats.cloudformation.template import (
     BY_FILE,
@@ -22,6 +23,16 @@ from compiler.output.formats.cloudformation.template import (
 )
 from compiler.plan import PlanNode
 from compiler.verify.verifier import diagnostic
+
+__all__ = [
+    "KIND",
+    "LATE",
+    "TAGS",
+    "lifted",
+    "recognised",
+    "verified",
+    "written",
+]
 
 KIND = "Template"
 LATE = False

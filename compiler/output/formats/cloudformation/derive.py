@@ -4,6 +4,9 @@ CloudFormation publishes a schema of each resource type; cfn-lint ships them, co
 requirements. What is kept: types, required properties, enumerations, patterns and bounds. A property that only
 CloudFormation sets is left out, as CloudFormation refuses it; combinations (``anyOf``, ``dependentRequired``) are left
 out too, since an intrinsic function may stand for a property that is absent (``AWS::NoValue``).
+
+It also derives ``compiler/catalog/data/iam_actions.json`` from cfn-lint's copy of AWS' service authorization reference:
+which actions can be limited to a resource. Those that only read are left out.
 """
 
 from __future__ import annotations
@@ -12,8 +15,10 @@ import json
 import sys
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
+from compiler.catalog.catalog import DATA as FACTS
 from compiler.output.formats.cloudformation.structure import DATA, file_name
 from compiler.verify.structure import Raw, shared
 
@@ -32,6 +37,35 @@ TYPES = (
     "AWS::SQS::QueuePolicy",
 )
 """What the bootstrap makes, and what is read of third-party templates."""
+SERVICES = (
+    "autoscaling",
+    "batch",
+    "cloudformation",
+    "dynamodb",
+    "ec2",
+    "ecr",
+    "ecs",
+    "eks",
+    "elasticfilesystem",
+    "elasticloadbalancing",
+    "events",
+    "fsx",
+    "iam",
+    "kms",
+    "lambda",
+    "logs",
+    "rds",
+    "s3",
+    "s3express",
+    "sagemaker",
+    "secretsmanager",
+    "sns",
+    "sqs",
+    "ssm",
+    "sts",
+)
+"""Those of which clusters for training have rights, and those that rights are widened by."""
+_READING = ("describe", "get", "list", "batchget", "head", "lookup", "search", "view")
 _REGION = "us-east-1"
 _COPIED = (
     "type",
@@ -108,6 +142,31 @@ def derived(resource_type: str, manager: Any) -> Raw:
     }
 
 
+def actions(reference: Raw) -> dict[str, list[str]]:
+    """The actions of each service that change something and can be limited to a resource, in lowercase."""
+    return {
+        service: sorted(
+            name
+            for name, action in reference[service]["Actions"].items()
+            if action.get("Resources") and not name.startswith(_READING)
+        )
+        for service in SERVICES
+    }
+
+
+def write_actions() -> None:
+    """Derive ``iam_actions.json``."""
+    specs = import_module("cfnlint.data.AdditionalSpecs").__path__[0]
+    reference = json.loads(Path(specs, "Policies.json").read_bytes())
+    facts = {
+        "source": "AWS service authorization reference, as in cfn-lint's data/AdditionalSpecs/Policies.json",
+        "version": f"cfn-lint {version('cfn-lint')}",
+        "actions": actions(reference),
+    }
+    text = json.dumps(facts, indent=1).replace('",\n   "', '", "')
+    (FACTS / "iam_actions.json").write_text(text + "\n")
+
+
 def main() -> int:
     manager = import_module("cfnlint.schema").PROVIDER_SCHEMA_MANAGER
     DATA.mkdir(exist_ok=True)
@@ -116,6 +175,7 @@ def main() -> int:
             derived(resource_type, manager), separators=(",", ":"), sort_keys=True
         )
         (DATA / file_name(resource_type)).write_text(text + "\n")
+    write_actions()
     sys.stdout.write(f"{len(TYPES)} structures in {DATA}\n")
     return 0
 

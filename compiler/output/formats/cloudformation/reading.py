@@ -13,23 +13,20 @@ from compiler.output.formats.cloudformation.functions import is_call, named, tex
 from compiler.output.formats.cloudformation.grammar import statements
 from compiler.plan.cloud import (
     AccessEntryStack,
+    AccessPolicy,
     Bucket,
     CloudResource,
     EventRule,
-    IamPolicy,
     IamRole,
-    InlinePolicy,
     MessageQueue,
     PlacementGroupStack,
     PodIdentityStack,
-    PolicyDocument,
-    ResourcePolicy,
     Statement,
 )
 from compiler.source import Route
 
 _FLAGS = {"true": True, "false": False}
-Read = Callable[[Reader, str, str], CloudResource]
+Read = Callable[[Reader, str], list[CloudResource]]
 
 
 def nodes(artifact: Artifact) -> list[CloudResource]:
@@ -39,7 +36,7 @@ def nodes(artifact: Artifact) -> list[CloudResource]:
     for name, resource in resources.entries():
         read = _READERS.get((resource / "Type").word())
         if read is not None:
-            found.append(read(resource / "Properties", name, artifact.id))
+            found += read(resource / "Properties", name)
     return _attached(found)
 
 
@@ -90,8 +87,10 @@ def _filled(value: Any) -> bool:
     return isinstance(value, list) and any(_filled(each) for each in value)
 
 
-def _document(value: Reader) -> PolicyDocument | None:
-    """A policy: a mapping, or JSON in a text, whose parts all stand at the text."""
+def _policy_of(
+    value: Reader, logical: str, what: str, name: str | None = None
+) -> AccessPolicy | None:
+    """A policy: a mapping, or JSON in a text, whose parts all stand at the text; ``None`` where it is unknown."""
     body, inside = value.value, True
     if isinstance(body, str):
         try:
@@ -105,8 +104,13 @@ def _document(value: Reader) -> PolicyDocument | None:
         place = Route((*value.at, *path)) if inside else value.at
         read = _statement(Reader(statement, place))
         found.append(read if inside else _at_once(read, value.at))
-    return PolicyDocument(
-        at=value.at, statements=tuple(found), characters=characters(body)
+    return AccessPolicy(
+        at=value.at,
+        logical=logical,
+        what=what,
+        name=name,
+        statements=tuple(found),
+        characters=characters(body),
     )
 
 
@@ -183,59 +187,60 @@ def _principals(value: Reader) -> Mapping[str, tuple[str, ...]]:
     return {kind: _texts(each) for kind, each in value.entries()}
 
 
-def _role(body: Reader, logical: str, template: str) -> IamRole:
+def _role(body: Reader, logical: str) -> list[CloudResource]:
     managed, inline = body / "ManagedPolicyArns", body / "Policies"
-    trust = body / "AssumeRolePolicyDocument"
+    trust = _policy_of(body / "AssumeRolePolicyDocument", logical, "trust")
     policies = []
     for each in inline.items():
-        document = _document(each / "PolicyDocument")
-        if document is not None:
-            name = _text(each / "PolicyName")
-            policies.append(InlinePolicy(at=each.at, name=name, document=document))
-    return IamRole(
+        name = _text(each / "PolicyName")
+        policy = _policy_of(each / "PolicyDocument", logical, "inline", name)
+        if policy is not None:
+            policies.append(policy)
+    role = IamRole(
         at=body.at,
         logical=logical,
-        template=template,
         name=_text(body / "RoleName"),
-        trust=_document(trust),
+        trust=trust,
         managed=tuple(_name(each) or "" for each in managed.items()),
         inline=tuple(policies),
         origins={
             "name": (body / "RoleName").at,
-            "trust": trust.at,
             "managed": managed.at,
             "inline": inline.at,
         },
-        unread=_unread(name=body / "RoleName", managed=managed, trust=trust),
+        unread=_unread(name=body / "RoleName"),
     )
+    return [role, *([trust] if trust is not None else []), *policies]
 
 
-def _policy(*, managed: bool) -> Read:
-    def read(body: Reader, logical: str, template: str) -> IamPolicy:
-        name = body / ("ManagedPolicyName" if managed else "PolicyName")
-        document, roles = body / "PolicyDocument", body / "Roles"
-        role = body / "RoleName"
-        return IamPolicy(
-            at=body.at,
-            logical=logical,
-            template=template,
-            name=_text(name),
-            document=_document(document),
-            managed=managed,
-            roles=_names(roles) or _names(role),
-            origins={"name": name.at, "document": document.at, "roles": roles.at},
-            unread=_unread(document=document, roles=roles),
-        )
+def _policy(what: str) -> Read:
+    """A policy that is a resource of its own, and attaches itself to roles or is about other resources."""
+
+    def read(body: Reader, logical: str) -> list[CloudResource]:
+        name = _text(body / _NAMES[what]) if what in _NAMES else None
+        policy = _policy_of(body / "PolicyDocument", logical, what, name)
+        if policy is None:
+            return []
+        holders = [name for key in _HOLDERS[what] for name in _names(body / key)]
+        return [replace(policy, holders=tuple(holders))]
 
     return read
 
 
-def _queue(body: Reader, logical: str, template: str) -> MessageQueue:
+_NAMES = {"managed": "ManagedPolicyName", "inline": "PolicyName"}
+_HOLDERS = {
+    "managed": ("Roles",),
+    "inline": ("Roles", "RoleName"),
+    "queue": ("Queues",),
+    "bucket": ("Bucket",),
+}
+
+
+def _queue(body: Reader, logical: str) -> list[CloudResource]:
     managed, key = body / "SqsManagedSseEnabled", body / "KmsMasterKeyId"
-    return MessageQueue(
+    found = MessageQueue(
         at=body.at,
         logical=logical,
-        template=template,
         name=_text(body / "QueueName"),
         managed_encryption=_flag(managed),
         key=key.value not in (None, ""),
@@ -243,34 +248,15 @@ def _queue(body: Reader, logical: str, template: str) -> MessageQueue:
         origins={"managed_encryption": managed.at, "key": key.at},
         unread=_unread(managed_encryption=managed),
     )
+    return [found]
 
 
-def _resource_policy(what: str, targets: str) -> Read:
-    def read(body: Reader, logical: str, template: str) -> ResourcePolicy:
-        document = body / "PolicyDocument"
-        return ResourcePolicy(
-            at=body.at,
-            logical=logical,
-            template=template,
-            what=what,
-            document=_document(document),
-            targets=tuple(
-                name for each in _several(body / targets) if (name := _name(each))
-            ),
-            origins={"document": document.at},
-            unread=_unread(document=document),
-        )
-
-    return read
-
-
-def _bucket(body: Reader, logical: str, template: str) -> Bucket:
+def _bucket(body: Reader, logical: str) -> list[CloudResource]:
     block = body / "PublicAccessBlockConfiguration"
     said = {name: _flag(value) for name, value in block.entries()}
-    return Bucket(
+    found = Bucket(
         at=body.at,
         logical=logical,
-        template=template,
         name=_text(body / "BucketName"),
         public_access={
             name: value for name, value in said.items() if value is not None
@@ -278,35 +264,35 @@ def _bucket(body: Reader, logical: str, template: str) -> Bucket:
         origins={"public_access": block.at},
         unread=_unread(public_access=block),
     )
+    return [found]
 
 
-def _event_rule(body: Reader, logical: str, template: str) -> EventRule:
+def _event_rule(body: Reader, logical: str) -> list[CloudResource]:
     pattern = body / "EventPattern"
-    return EventRule(
+    found = EventRule(
         at=body.at,
         logical=logical,
-        template=template,
         detail_types=(pattern / "detail-type").texts(),
         targets=tuple(
             name for each in (body / "Targets").items() if (name := _name(each / "Arn"))
         ),
     )
+    return [found]
 
 
-def _placement_group(body: Reader, logical: str, template: str) -> PlacementGroupStack:
-    return PlacementGroupStack(
+def _placement_group(body: Reader, logical: str) -> list[CloudResource]:
+    found = PlacementGroupStack(
         at=body.at,
         logical=logical,
-        template=template,
         strategy=_text(body / "Strategy"),
     )
+    return [found]
 
 
-def _access_entry(body: Reader, logical: str, template: str) -> AccessEntryStack:
-    return AccessEntryStack(
+def _access_entry(body: Reader, logical: str) -> list[CloudResource]:
+    found = AccessEntryStack(
         at=body.at,
         logical=logical,
-        template=template,
         cluster=_name(body / "ClusterName"),
         principal=_name(body / "PrincipalArn"),
         kind=_text(body / "Type"),
@@ -318,29 +304,30 @@ def _access_entry(body: Reader, logical: str, template: str) -> AccessEntryStack
         ),
         origins={"groups": (body / "KubernetesGroups").at},
     )
+    return [found]
 
 
-def _pod_identity(body: Reader, logical: str, template: str) -> PodIdentityStack:
-    return PodIdentityStack(
+def _pod_identity(body: Reader, logical: str) -> list[CloudResource]:
+    found = PodIdentityStack(
         at=body.at,
         logical=logical,
-        template=template,
         cluster=_name(body / "ClusterName"),
         namespace=_text(body / "Namespace"),
         service_account=_text(body / "ServiceAccount"),
         role=_name(body / "RoleArn"),
     )
+    return [found]
 
 
 _READERS: dict[str, Read] = {
     "AWS::IAM::Role": _role,
-    "AWS::IAM::ManagedPolicy": _policy(managed=True),
-    "AWS::IAM::Policy": _policy(managed=False),
-    "AWS::IAM::RolePolicy": _policy(managed=False),
+    "AWS::IAM::ManagedPolicy": _policy("managed"),
+    "AWS::IAM::Policy": _policy("inline"),
+    "AWS::IAM::RolePolicy": _policy("inline"),
     "AWS::SQS::Queue": _queue,
-    "AWS::SQS::QueuePolicy": _resource_policy("queue", "Queues"),
+    "AWS::SQS::QueuePolicy": _policy("queue"),
     "AWS::S3::Bucket": _bucket,
-    "AWS::S3::BucketPolicy": _resource_policy("bucket", "Bucket"),
+    "AWS::S3::BucketPolicy": _policy("bucket"),
     "AWS::Events::Rule": _event_rule,
     "AWS::EC2::PlacementGroup": _placement_group,
     "AWS::EKS::AccessEntry": _access_entry,
@@ -351,8 +338,12 @@ TYPES = frozenset(_READERS)
 
 
 def _attached(found: list[CloudResource]) -> list[CloudResource]:
-    """Roles with the policies that attach themselves to them by `Roles` or `RoleName`."""
-    policies = [each for each in found if isinstance(each, IamPolicy) and each.roles]
+    """Roles with the policies that attach themselves to them."""
+    policies = [
+        each
+        for each in found
+        if isinstance(each, AccessPolicy) and each.gives_rights and each.holders
+    ]
     if not policies:
         return found
     return [
@@ -360,14 +351,10 @@ def _attached(found: list[CloudResource]) -> list[CloudResource]:
     ]
 
 
-def _with(role: IamRole, policies: list[IamPolicy]) -> IamRole:
+def _with(role: IamRole, policies: list[AccessPolicy]) -> IamRole:
     names = {role.logical} | ({role.name} if role.name else set())
-    own = [each for each in policies if names & set(each.roles)]
-    managed = [each.logical for each in own if each.managed]
+    own = [each for each in policies if names & set(each.holders)]
+    managed = [each.logical for each in own if each.what == "managed"]
     more = [name for name in managed if name not in role.managed]
-    inline = [
-        InlinePolicy(at=each.at, name=each.name, document=each.document)
-        for each in own
-        if not each.managed and each.document is not None
-    ]
+    inline = [each for each in own if each.what == "inline"]
     return replace(role, managed=(*role.managed, *more), inline=(*role.inline, *inline))
