@@ -15,6 +15,7 @@ from compiler.catalog import Catalog, InstanceType
 from compiler.manifest import Manifest, ObjectRef
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
+from compiler.plan.cloud import RESOURCES, Statement
 from compiler.plan.jobs import Container, EnvVar, Mount, Pod, Volume
 from compiler.plan.nodes import NodeGroup, Requirement, Taint, Toleration
 from compiler.plan.queues import Quota
@@ -47,6 +48,8 @@ _PARTS = (
     Taint,
     Toleration,
     Quota,
+    *RESOURCES,
+    Statement,
     Choice,
     Catalog,
     InstanceType,

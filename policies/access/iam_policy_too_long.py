@@ -14,8 +14,8 @@ def iam_policy_too_long(policy: AccessPolicy, world: World) -> Iterator[Finding]
     """A managed policy or a trust policy has more characters than IAM takes.
 
     A managed policy has at most 6,144, and no quota raises it; a trust policy 2,048, which an account may have raised
-    to 8,192 (IAM user guide, IAM and AWS STS quotas; white space does not count). The stack rolls back at that resource.
-    Where functions fill in a part, only what is known is counted. `params: {trust: 4096}` sets the account's quota.
+    to 8,192 (IAM user guide, IAM and AWS STS quotas; white space does not count). The stack rolls back there. Where
+    functions fill in a part, only what is known is counted. `params: {trust: 4096}` sets the account's quota.
 
     ## Fails
 

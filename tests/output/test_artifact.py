@@ -31,7 +31,7 @@ def test_an_artifact_of_an_unknown_format_cannot_be_made() -> None:
 
 def test_a_format_that_lacks_a_part_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = format_of("cloudformation")
-    for part in ("verified", "lifted", "recognised", "written", "KIND", "LATE"):
+    for part in registry._PARTS:
         module = ModuleType("sagemaker")
         vars(module).update(
             {

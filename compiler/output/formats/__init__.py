@@ -6,13 +6,16 @@ Each module of this package (or package in it) is one format, found by being the
 - ``LATE``: whether its artifacts are judged when they are written, since their text is made then
 - ``verified(artifacts, setting)``: all faults of the artifacts of this format, by its schema
 - ``lifted(artifacts, closed)``: the plan nodes that they carry, which policies judge
-- ``recognised(body)``: whether a document of a third party is of this format, for ``lint``
+- ``hinted(text)``: whether a third party's text may hold documents of this format, by a quick look; for ``lint``
+- ``TAGS``: the short forms that it has in YAML (``compiler.source.compose.Composer``)
+- ``recognised(body)``: whether a document of a third party is of this format
+- ``parts(artifact)``: what it is made of, by type, and whether the type is known here; ``lint`` counts them
 - ``written(artifact)``: the bytes of its file
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -31,6 +34,7 @@ __all__ = [
     "Setting",
     "format_of",
     "formats",
+    "hinted",
     "lifted",
     "objects",
     "recognised",
@@ -62,6 +66,7 @@ class Format(Protocol):
 
     KIND: str
     LATE: bool
+    TAGS: Mapping[str, str]
 
     def verified(
         self, artifacts: Sequence[Artifact], setting: Setting
@@ -73,14 +78,30 @@ class Format(Protocol):
     ) -> Iterable[PlanNode]:
         """The plan nodes that artifacts of this format carry; what cannot be read is unknown."""
 
+    def hinted(self, text: str) -> bool:
+        """Whether a text may hold documents of this format."""
+
     def recognised(self, body: Any) -> bool:
         """Whether a document is of this format."""
+
+    def parts(self, artifact: Artifact) -> Iterable[tuple[str, bool]]:
+        """The types of an artifact's parts, and whether each is known."""
 
     def written(self, artifact: Artifact) -> bytes:
         """The bytes of an artifact's file."""
 
 
-_PARTS = ("KIND", "LATE", "verified", "lifted", "recognised", "written")
+_PARTS = (
+    "KIND",
+    "LATE",
+    "TAGS",
+    "verified",
+    "lifted",
+    "hinted",
+    "recognised",
+    "parts",
+    "written",
+)
 
 
 @cache
@@ -113,8 +134,14 @@ def objects(artifacts: Iterable[Artifact]) -> list[Manifest]:
     return [each for each in artifacts if isinstance(each, Manifest)]
 
 
+def hinted(text: str) -> list[str]:
+    """The formats that a third party's text may hold documents of."""
+    return [name for name in formats() if format_of(name).hinted(text)]
+
+
 def recognised(body: Any) -> str:
-    """The format of a third-party document; empty where it is of none."""
+    """The format of a third-party document; empty where it is of none. The first by name: an object of eksctl has the
+    form of Kubernetes' too."""
     for name in formats():
         if format_of(name).recognised(body):
             return name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compiler.diagnostics import Diagnostic
@@ -15,6 +15,8 @@ from compiler.verify import verify
 
 KIND = ""
 LATE = False
+TAGS: Mapping[str, str] = {}
+_API = "eksctl.io/"
 
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
@@ -27,11 +29,19 @@ def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]
     return read(objects(artifacts), closed=closed)
 
 
+def hinted(text: str) -> bool:
+    """Whether a text names eksctl's API."""
+    return _API in text
+
+
 def recognised(body: Any) -> bool:
     """Whether a document is of eksctl's API."""
-    return isinstance(body, dict) and str(body.get("apiVersion")).startswith(
-        "eksctl.io/"
-    )
+    return isinstance(body, dict) and str(body.get("apiVersion")).startswith(_API)
+
+
+def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
+    """A ClusterConfig is judged as a whole."""
+    return ()
 
 
 def written(artifact: Artifact) -> bytes:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compiler.diagnostics import Diagnostic
@@ -15,6 +16,11 @@ from compiler.verify import verify
 
 KIND = ""
 LATE = False
+TAGS: Mapping[str, str] = {}
+
+# At the top of a YAML document, or in one of brackets and braces (JSON).
+_KEY = r"""["']?\b(?:apiVersion|kind)["']?\s*:"""
+_OBJECT = re.compile(rf"^(?:--- *)?(?:{_KEY}|[{{[][\s\S]*{_KEY})", re.MULTILINE)
 
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
@@ -32,6 +38,11 @@ def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]
     return read(objects(artifacts), closed=closed)
 
 
+def hinted(text: str) -> bool:
+    """Whether a text has ``apiVersion`` or ``kind`` where a document has them."""
+    return _OBJECT.search(text) is not None
+
+
 def recognised(body: Any) -> bool:
     """Whether a document says its API version and kind."""
     return (
@@ -39,6 +50,11 @@ def recognised(body: Any) -> bool:
         and isinstance(body.get("apiVersion"), str)
         and isinstance(body.get("kind"), str)
     )
+
+
+def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
+    """An object is judged as a whole."""
+    return ()
 
 
 def written(artifact: Artifact) -> bytes:

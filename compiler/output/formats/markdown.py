@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from compiler.verify.schemas import BUILTIN
 
 KIND = "Page"
 LATE = True
+TAGS: Mapping[str, str] = {}
 
 _FENCE = re.compile(r"^```(\w*)[^\n]*$", re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -137,9 +138,19 @@ def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]
     return ()
 
 
+def hinted(text: str) -> bool:
+    """Pages of third parties are not read."""
+    return False
+
+
 def recognised(body: Any) -> bool:
     """Pages of third parties are not read."""
     return False
+
+
+def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
+    """A page has none that is counted."""
+    return ()
 
 
 def written(artifact: Artifact) -> bytes:

@@ -6,6 +6,7 @@ types, ``grammar`` what a policy of IAM may hold.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,11 +16,13 @@ from compiler.output.artifact import Artifact
 from compiler.output.formats import Setting
 from compiler.output.formats.cloudformation.functions import TAGS
 from compiler.output.formats.cloudformation.reading import nodes
+from compiler.output.formats.cloudformation.structure import types
 from compiler.output.formats.cloudformation.template import (
     BY_FILE,
     BY_S3,
     faults,
     is_template,
+    types_in,
 )
 from compiler.plan import PlanNode
 from compiler.verify.verifier import diagnostic
@@ -28,7 +31,9 @@ __all__ = [
     "KIND",
     "LATE",
     "TAGS",
+    "hinted",
     "lifted",
+    "parts",
     "recognised",
     "verified",
     "written",
@@ -36,6 +41,10 @@ __all__ = [
 
 KIND = "Template"
 LATE = False
+_SECTION = re.compile(
+    r"""^["']?(?:AWSTemplateFormatVersion|Resources)["']?\s*:|\A\s*\{[\s\S]*"Resources"\s*:""",
+    re.MULTILINE,
+)
 
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
@@ -67,9 +76,19 @@ def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]
         yield from nodes(artifact)
 
 
+def hinted(text: str) -> bool:
+    """Whether a text has the sections of a template where a template has them."""
+    return _SECTION.search(text) is not None
+
+
 def recognised(body: Any) -> bool:
     """Whether a document is a template."""
     return is_template(body)
+
+
+def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
+    """The types of the resources, and whether their structure is known."""
+    return ((kind, kind in types()) for kind in types_in(artifact.body))
 
 
 def written(artifact: Artifact) -> bytes:

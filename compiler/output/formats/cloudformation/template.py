@@ -6,7 +6,8 @@ Source: CloudFormation user guide, template sections, resource attributes and qu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from compiler.output.formats.cloudformation.functions import (
@@ -77,6 +78,15 @@ def is_template(body: Any) -> bool:
         and "::" in each["Type"]
         for each in resources.values()
     )
+
+
+def types_in(body: Body) -> Iterator[str]:
+    """The type of every resource that has one."""
+    resources = body.get("Resources")
+    for each in resources.values() if isinstance(resources, dict) else ():
+        kind = each.get("Type") if isinstance(each, dict) else None
+        if isinstance(kind, str) and kind:
+            yield kind
 
 
 def faults(body: Body, size: int = 0, limit: int = BY_FILE) -> list[Fault]:
@@ -195,45 +205,47 @@ def _properties(path: Path, kind: str, properties: Any) -> Iterator[Fault]:
     known = structure(kind)
     place = (*path, "Properties")
     if known is not None and not is_call(properties):
-        filled = list(calls(properties))
-        for fault in walk(known.properties, {} if properties is None else properties):
-            if not _excused(fault, filled):
-                yield _below(place, fault)
+        found = walk(known.properties, {} if properties is None else properties)
+        yield from _below(place, _certain(found, properties))
     for route, document_kind in DOCUMENTS.get(kind, ()):
         for where, document in _at(properties, route):
-            if is_call(document):
-                continue
-            filled = list(calls(document))
-            for fault in policy_faults(document, document_kind):
-                if not _excused(fault, filled):
-                    yield _below((*place, *where), fault)
+            if not is_call(document):
+                found = policy_faults(document, document_kind)
+                yield from _below((*place, *where), _certain(found, document))
+
+
+def _certain(found: list[Fault], value: Any) -> list[Fault]:
+    """The faults of a value that no function fills in, each once: a misspelt name is not missing as well."""
+    if not found:
+        return []
+    filled = list(calls(value))
+    meant = {(*fault.path[:-1], fault.meant) for fault in found if fault.meant}
+    return [
+        fault
+        for fault in found
+        if not _excused(fault, filled)
+        and not (fault.code == "SCH003" and fault.path in meant)
+    ]
 
 
 def _excused(fault: Fault, filled: list[Path]) -> bool:
     """Whether a fault is about a value that a function gives, or a scalar that CloudFormation takes for the right one:
-    numbers and booleans may be texts, and the other way round."""
-    if fault.code == "SCH002" and fault.instead:
-        return not isinstance(fault.instead[0], list)
+    numbers and booleans may be texts, and the other way round. A key is wrong with whatever value."""
+    if fault.code == "SCH002" and any(not isinstance(v, list) for v in fault.instead):
+        return True
     if fault.code in ("SCH013", "SCH007"):  # about the whole of a value
-        return any(
-            path[: len(fault.path)] == fault.path or fault.path[: len(path)] == path
-            for path in filled
-        )
-    return any(fault.path[: len(path)] == path for path in filled)
+        inside = any(path[: len(fault.path)] == fault.path for path in filled)
+        return inside or _within(fault.path, filled)
+    return _within(fault.path[:-1] if fault.key else fault.path, filled)
 
 
-def _below(place: Path, fault: Fault) -> Fault:
-    return Fault(
-        fault.layer,
-        fault.code,
-        (*place, *fault.path),
-        fault.message,
-        fault.help,
-        fault.key,
-        fault.warning,
-        fault.meant,
-        fault.instead,
-    )
+def _within(path: Path, filled: list[Path]) -> bool:
+    return any(path[: len(each)] == each for each in filled)
+
+
+def _below(place: Path, found: list[Fault]) -> Iterator[Fault]:
+    for fault in found:
+        yield replace(fault, path=(*place, *fault.path))
 
 
 def _at(
@@ -314,12 +326,8 @@ def _unresolved(use: Use, body: Body, resources: Body) -> Fault | None:
     if use.function == "Ref":
         if use.name in resources or use.name in parameters or use.name in PSEUDO:
             return None
-        return _absent(
-            use.path,
-            "resource or parameter",
-            use.name,
-            [*resources, *parameters, *PSEUDO],
-        )
+        known = PSEUDO if "::" in use.name else (*resources, *parameters)
+        return _absent(use.path, "resource or parameter", use.name, known)
     if use.function == "Fn::GetAtt":
         return _no_attribute(use, resources)
     if use.function == "Condition":
@@ -351,7 +359,7 @@ def _no_attribute(use: Use, resources: Body) -> Fault | None:
     )
 
 
-def _absent(path: Path, what: str, name: str, known: Any) -> Fault:
+def _absent(path: Path, what: str, name: str, known: Iterable[str]) -> Fault:
     return Fault(
         REFERENCE,
         "REF001",
