@@ -127,6 +127,7 @@ def _read_one(path: str, reader: PlainReader, done: Reading) -> None:
 
 
 _LOST = ("YML002", "YML023")  # what ends a document before its end
+_RAIN, _PACKAGE = "!Rain::", "lint what it renders: `rain pkg FILE`"
 _NUMBERS = "YML012"  # keys that are numbers; of mappings by account, formats but Kubernetes' have them
 
 
@@ -147,7 +148,8 @@ def _read_alone(
         bodies = [document.root.to_python() for document in text.documents]
     if not any(form.recognised(body) for body in bodies):
         return False
-    if (found := template(file, faults)) is not None:
+    found = template(file, faults) or template(file, faults, _RAIN, _PACKAGE)
+    if found is not None:
         done.templates += 1
         done.diagnostics.append(found)
         return True

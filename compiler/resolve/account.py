@@ -17,7 +17,7 @@ from compiler.plan.cluster import Cluster
 from compiler.plan.jobs import EFA, HUGEPAGES
 from compiler.plan.nodes import NodeGroup
 from compiler.plan.units import Quantity
-from compiler.resolve.context import Context
+from compiler.resolve.context import SPEC, Context
 from compiler.resolve.pools import Pool
 from compiler.resolve.share import ROOT_GIB
 
@@ -34,8 +34,9 @@ def account(context: Context, pools: dict[str, Pool], made: Cluster) -> Account:
                 each.name,
                 file_system=each.fsx_lustre.id if each.fsx_lustre else None,
                 bucket=each.s3.bucket if each.s3 else None,
+                at=SPEC / ("storage", index),
             )
-            for each in context.spec.storage
+            for index, each in enumerate(context.spec.storage)
         ),
     )
 

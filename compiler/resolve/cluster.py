@@ -363,4 +363,8 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
         branch=flux.branch,
         path=folder(context),
         needs=needs,
+        origins={
+            "cluster": Route(("metadata", "name")),
+            "drivers": SPEC / "storage",
+        },
     )

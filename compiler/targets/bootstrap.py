@@ -12,6 +12,7 @@ from compiler.plan.account import PoolNeeds, StorageNeeds
 from compiler.plan.cluster import AccessEntry, Bootstrap, PodIdentity
 from compiler.plan.nodes import POOL_LABEL
 from compiler.resolve.people import short_name
+from compiler.source import Route
 from compiler.targets.body import given
 
 FOLDER = "bootstrap"
@@ -24,18 +25,14 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     if boot is None:
         return
     yield _page("README.md", lambda: _readme(plan, boot), boot)
-    yield _template(f"{FOLDER}/stack.yaml", stack(boot), boot)
-    for name, made in stacks(boot).items():
-        yield _template(f"{FOLDER}/stacks/{name}.yaml", made, boot)
+    at = boot.where("cluster")
+    yield Artifact(stack(boot), f"{FOLDER}/stack.yaml", at, format="cloudformation")
+    yield from stacks(boot)
     for pool in boot.needs.pools:
         yield _page(f"pools/{pool.pool}.md", _pool_page(plan, boot, pool), boot)
     for storage in boot.needs.storage:
         page = _storage_page(boot, storage)
         yield _page(f"storage/{storage.name}.md", page, boot)
-
-
-def _template(path: str, body: dict[str, Any], boot: Bootstrap) -> Artifact:
-    return Artifact(body, path, boot.at, format="cloudformation")
 
 
 def _page(name: str, text: Callable[[], str], boot: Bootstrap) -> Artifact:
@@ -158,23 +155,32 @@ def _stack(description: str, resources: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def stacks(boot: Bootstrap) -> dict[str, dict[str, Any]]:
-    """CloudFormation: a stack for each thing that comes and goes alone, by name."""
-    made: dict[str, dict[str, Any]] = {}
+def stacks(boot: Bootstrap) -> Iterator[Artifact]:
+    """CloudFormation: a stack for each thing that comes and goes alone."""
     for storage in boot.needs.storage:
         if storage.bucket is not None:
-            made[f"bucket-{storage.name}"] = _stack(
+            yield _part(
+                f"bucket-{storage.name}",
                 f"What pods may do in bucket {storage.bucket}",
                 {"Policy": _bucket(boot, storage.name, storage.bucket)},
+                storage.at,
             )
     for driver in boot.drivers:
-        made[driver.service_account] = _stack(
-            "The rights of a driver", _driver(boot, driver)
-        )
+        resources, at = _driver(boot, driver), boot.where("drivers")
+        yield _part(driver.service_account, "The rights of a driver", resources, at)
     for entry in boot.access:
-        name = f"principal-{short_name(entry.principal)}"
-        made[name] = _stack("Who may enter the cluster", {"Entry": _entry(boot, entry)})
-    return made
+        name, resources = short_name(entry.principal), {"Entry": _entry(boot, entry)}
+        yield _part(
+            f"principal-{name}", "Who may enter the cluster", resources, entry.at
+        )
+
+
+def _part(
+    name: str, description: str, resources: Mapping[str, Any], at: Route
+) -> Artifact:
+    path = f"{FOLDER}/stacks/{name}.yaml"
+    body = _stack(description, resources)
+    return Artifact(body, path, at, format="cloudformation")
 
 
 def _logical(name: str) -> str:

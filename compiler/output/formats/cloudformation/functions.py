@@ -34,6 +34,14 @@ NAMES = (
     "Fn::ToJsonString",
     "Fn::Transform",
 )
+_IN_RULES = (
+    "Fn::Contains",
+    "Fn::EachMemberEquals",
+    "Fn::EachMemberIn",
+    "Fn::RefAll",
+    "Fn::ValueOf",
+    "Fn::ValueOfAll",
+)
 PSEUDO = frozenset(
     f"AWS::{name}"
     for name in (
@@ -50,7 +58,7 @@ PSEUDO = frozenset(
 TAGS: dict[str, str] = {
     "!Ref": "Ref",
     "!Condition": "Condition",
-    **{f"!{name.removeprefix('Fn::')}": name for name in NAMES},
+    **{f"!{name.removeprefix('Fn::')}": name for name in (*NAMES, *_IN_RULES)},
 }
 """The short forms of YAML, and the key of the long form."""
 _KEYS = frozenset((*NAMES, "Ref", "Condition"))

@@ -46,6 +46,20 @@ _SECTIONS = (
     "Transform",
 )
 _OTHER_SECTIONS = ("Hooks", "Globals")  # of blue/green deployments, and of SAM
+_PACKAGED = (
+    "Modules",
+    "Packages",
+    "Rain",
+)  # of `aws cloudformation package`, and of Rain
+_TRANSFORMS = (
+    "AWS::CodeDeployBlueGreen",
+    "AWS::LanguageExtensions",
+    "AWS::SecretsManager-2020-07-23",
+    "AWS::SecretsManager-2024-09-16",
+    "AWS::Serverless-2016-10-31",
+    "AWS::ServiceCatalog",
+)
+"""AWS' own transforms, which add resources and leave those alone that are there."""
 _ATTRIBUTES = (
     "Condition",
     "CreationPolicy",
@@ -91,6 +105,8 @@ def types_in(body: Body) -> Iterator[str]:
 
 def faults(body: Body, size: int = 0, limit: int = BY_FILE) -> list[Fault]:
     """All faults of a template of so many bytes, in the order of its sections."""
+    if _rewritten(body):
+        return list(_too_large(body, size, limit))
     found = [*_sections(body), *_too_large(body, size, limit)]
     resources = body.get("Resources")
     if isinstance(resources, dict):
@@ -99,6 +115,15 @@ def faults(body: Body, size: int = 0, limit: int = BY_FILE) -> list[Fault]:
     found += _others(body)
     found += _references(body)
     return found
+
+
+def _rewritten(body: Body) -> bool:
+    """Whether a program makes another template of it before CloudFormation reads it: a macro of one's own, or modules
+    that are packaged."""
+    transforms = body.get("Transform", ())
+    several = transforms if isinstance(transforms, list) else [transforms]
+    own = any(each and each not in _TRANSFORMS for each in several)
+    return own or any(name in body for name in _PACKAGED)
 
 
 def _sections(body: Body) -> Iterator[Fault]:
