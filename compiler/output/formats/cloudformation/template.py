@@ -120,9 +120,9 @@ def faults(body: Body, size: int = 0, limit: int = BY_FILE) -> list[Fault]:
 def _rewritten(body: Body) -> bool:
     """Whether a program makes another template of it before CloudFormation reads it: a macro of one's own, or modules
     that are packaged."""
-    transforms = body.get("Transform", ())
+    transforms = body.get("Transform")
     several = transforms if isinstance(transforms, list) else [transforms]
-    own = any(each and each not in _TRANSFORMS for each in several)
+    own = any(each not in _TRANSFORMS for each in several if each is not None)
     return own or any(name in body for name in _PACKAGED)
 
 
@@ -327,6 +327,12 @@ def _references(body: Body) -> Iterator[Fault]:
     yield from _circle(resources)
 
 
+def _entries(body: Body, section: str) -> Body:
+    """The entries of a section; none of one that is no mapping."""
+    found = body.get(section)
+    return found if isinstance(found, dict) else {}
+
+
 def _attributes(
     path: Path, resource: Body, body: Body, resources: Body
 ) -> Iterator[Fault]:
@@ -341,13 +347,13 @@ def _attributes(
             )
             yield _absent(place, "resource", other, resources)
     condition = resource.get("Condition")
-    conditions = body.get("Conditions") or {}
+    conditions = _entries(body, "Conditions")
     if isinstance(condition, str) and condition not in conditions:
         yield _absent((*path, "Condition"), "condition", condition, conditions)
 
 
 def _unresolved(use: Use, body: Body, resources: Body) -> Fault | None:
-    parameters = body.get("Parameters") or {}
+    parameters = _entries(body, "Parameters")
     if use.function == "Ref":
         if use.name in resources or use.name in parameters or use.name in PSEUDO:
             return None
@@ -356,11 +362,11 @@ def _unresolved(use: Use, body: Body, resources: Body) -> Fault | None:
     if use.function == "Fn::GetAtt":
         return _no_attribute(use, resources)
     if use.function == "Condition":
-        conditions = body.get("Conditions") or {}
+        conditions = _entries(body, "Conditions")
         if use.name in conditions:
             return None
         return _absent(use.path, "condition", use.name, conditions)
-    mappings = body.get("Mappings") or {}
+    mappings = _entries(body, "Mappings")
     if use.name in mappings:
         return None
     return _absent(use.path, "mapping", use.name, mappings)
