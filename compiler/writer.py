@@ -38,7 +38,8 @@ def render(done: Compilation, base: Path) -> dict[str, bytes]:
 
 
 def refused(done: Compilation) -> list[Diagnostic]:
-    """What is wrong with pages, whose text is made when they are written, and so is judged then."""
+    """What is wrong with pages, whose text is made when they are written, and so is judged then. What is written as it
+    was has been judged."""
     assert done.plan is not None
     found = unjudged(done.artifacts, setting_of(done.plan, done.artifacts))
     return [each.locate(done.document) for each in traced(found, done.artifacts)]
@@ -82,8 +83,6 @@ def current(done: Compilation, options: Options) -> tuple[str, ...] | None:
         return None
     folder = options.output / done.name
     changes = tree.diff(folder, render(done, _base(options)))
-    if refused(done):
-        return None
     if changes.diagnostics or changes.stale or tree.interrupted(folder):
         return None
     return changes.unchanged
@@ -110,10 +109,12 @@ def prepare(done: Compilation, options: Options, cdk8s: Synthesis) -> Prepared:
     """
     if done.current is not None:
         return Prepared({}, tree.TreeDiff(unchanged=done.current))
-    if faults := refused(done):
-        return Prepared({}, tree.TreeDiff(diagnostics=tuple(faults)))
     files, folder = render(done, _base(options)), options.output / done.name
-    return Prepared(files, tree.diff(folder, files), taken=cdk8s.busy)
+    changes = tree.diff(folder, files)
+    faults = refused(done) if changes.stale else []
+    if faults:
+        return Prepared({}, tree.TreeDiff(diagnostics=tuple(faults)))
+    return Prepared(files, changes, taken=cdk8s.busy)
 
 
 def write(

@@ -201,7 +201,8 @@ def test_an_exception_holds_for_a_template(trainyard: Command, tmp_path: Path) -
     )
     (tmp_path / "policies").mkdir()
     (tmp_path / "policies" / "exceptions.yaml").write_text(
-        "exceptions:\n- {code: ACC009, object: Template/stack.yaml, reason: no message is secret, until: 2099-01-01}\n"
+        "- {code: ACC009, object: Template/stack.yaml, reason: no message is secret, until: 2099-01-01}\n"
     )
     done = trainyard("lint", "stack.yaml", cwd=tmp_path)
-    assert done.code == 0, done.out + done.err
+    assert (done.code, done.out) == (0, "")
+    assert done.err.startswith("1 exception\nclean: 1 template")
