@@ -167,6 +167,8 @@ def _read_alone(
                 key=str(number) if number else "",
             )
             done.alone.append(Source(artifact, text, Route((number,))))
+        else:
+            _unpack(body, text, Route((number,)), done)
     return True
 
 

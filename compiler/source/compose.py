@@ -153,6 +153,8 @@ class Composer:
             self._too_deep(self._span(event))
         name, anchor, before = self._tags[event.tag], event.anchor, self._count
         event.tag = event.anchor = None
+        if anchor is not None:
+            self._anchors[anchor] = None
         if type(event) is ScalarEvent:
             span = self._span(event)
             inner: Node = ScalarNode(span, event.value, event.value, True)

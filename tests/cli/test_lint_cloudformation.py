@@ -100,6 +100,18 @@ def test_templates_among_objects(trainyard: Command, tmp_path: Path) -> None:
     assert told(trainyard, tmp_path, "queue.yaml") == []
 
 
+def test_a_template_and_an_object_in_one_file(
+    trainyard: Command, tmp_path: Path
+) -> None:
+    wrong = QUEUE.replace("clusterQueue", "clusterQueu")
+    (tmp_path / "both.yaml").write_text(f"{TEMPLATE}---\n{wrong}")
+    found = told(trainyard, tmp_path)
+    assert {(code, line) for code, _, line in found} == {
+        *((code, line_of(TEMPLATE, part)) for code, part in FOUND),
+        ("SCH001", TEMPLATE.count("\n") + 1 + line_of(wrong, "clusterQueu")),
+    }
+
+
 def test_what_was_judged_is_counted(trainyard: Command, tmp_path: Path) -> None:
     (tmp_path / "queue.yaml").write_text(QUEUE)
     (tmp_path / "stack.yaml").write_text(

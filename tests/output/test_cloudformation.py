@@ -313,6 +313,13 @@ def test_a_template_has_at_most_as_many_bytes_as_are_taken() -> None:
     assert [each.code for each in faults({"Resources": many})] == ["SCH005"]
 
 
+def test_a_type_of_our_own_has_a_structure() -> None:
+    """Of a third party's nothing is said; of ours nothing would judge it."""
+    body = {"Resources": {"Key": {"Type": "AWS::KMS::Key", "Properties": {}}}}
+    assert faults(body) == []
+    assert [each.code for each in faults(body, closed=True)] == ["SCH010"]
+
+
 def test_three_resources_that_wait_for_each_other() -> None:
     body = read(
         "Resources:\n"

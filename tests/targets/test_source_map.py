@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builders import SPECS, body_of, example, objects_of
+from builders import SPECS, body_of, document, example, objects_of, plan_of, spec
 
 from compiler.manifest import Manifest
 from compiler.source import Document, Key, Route
@@ -72,6 +72,43 @@ def test_origins_resolve_in_the_spec(name: str) -> None:
                 assert followed >= 2, (manifest.ref, route)
             if len(route) > 2 and isinstance(route[2], int):
                 assert followed >= 3, (manifest.ref, route)
+
+
+def test_a_template_comes_from_the_line_of_what_it_is_for() -> None:
+    data = spec(
+        admins=["arn:aws:iam::111122223333:role/ops"],
+        namespaces=[
+            {
+                "name": "training",
+                "principals": [
+                    "arn:aws:iam::111122223333:role/ops",
+                    "arn:aws:iam::111122223333:role/ml",
+                ],
+            }
+        ],
+        storage=[{"name": "raw", "s3": {"bucket": "raw-1"}}],
+        job={"mounts": [{"storage": "raw", "path": "/raw"}]},
+    )
+    source = document(data)
+    found = {
+        each.path.removeprefix("bootstrap/"): source.span(each.at)
+        for each in lower(plan_of(data))
+        if each.format == "cloudformation"
+    }
+    shown = {
+        path.partition("-")[0]: span.file.line(span.line).strip()
+        for path, span in found.items()
+        if "principal" not in path
+    }
+    assert shown == {"stack.yaml": "name: lab", "stacks/bucket": "- name: raw"}
+    assert {
+        span.file.line(span.line).strip()
+        for path, span in found.items()
+        if "principal" in path
+    } == {
+        "- arn:aws:iam::111122223333:role/ops",
+        "- arn:aws:iam::111122223333:role/ml",
+    }
 
 
 def line_of(source: Document, manifest: Manifest, *path: Key) -> str:

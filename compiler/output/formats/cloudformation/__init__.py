@@ -53,7 +53,9 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
     return [
         diagnostic(artifact, fault)
         for artifact in artifacts
-        for fault in faults(artifact.body, _size(artifact, limit), limit)
+        for fault in faults(
+            artifact.body, _size(artifact, limit), limit, closed=setting.closed
+        )
     ]
 
 

@@ -18,7 +18,7 @@ from compiler.output.formats.cloudformation.functions import (
     uses,
 )
 from compiler.output.formats.cloudformation.grammar import DOCUMENTS, policy_faults
-from compiler.output.formats.cloudformation.structure import structure
+from compiler.output.formats.cloudformation.structure import structure, types
 from compiler.verify.fault import (
     NAME,
     REFERENCE,
@@ -103,8 +103,11 @@ def types_in(body: Body) -> Iterator[str]:
             yield kind
 
 
-def faults(body: Body, size: int = 0, limit: int = BY_FILE) -> list[Fault]:
-    """All faults of a template of so many bytes, in the order of its sections."""
+def faults(
+    body: Body, size: int = 0, limit: int = BY_FILE, *, closed: bool = False
+) -> list[Fault]:
+    """All faults of a template of so many bytes, in the order of its sections. ``closed``: it is our own, so that a
+    type without a structure is a fault."""
     if _rewritten(body):
         return list(_too_large(body, size, limit))
     found = [*_sections(body), *_too_large(body, size, limit)]
@@ -112,6 +115,8 @@ def faults(body: Body, size: int = 0, limit: int = BY_FILE) -> list[Fault]:
     if isinstance(resources, dict):
         for name, resource in resources.items():
             found += _resource(name, resource)
+            if closed:
+                found += _unjudged(name, resource)
     found += _others(body)
     found += _references(body)
     return found
@@ -211,6 +216,19 @@ def _resource(name: str, resource: Any) -> Iterator[Fault]:
         )
         return
     yield from _properties(path, kind, resource.get("Properties"))
+
+
+def _unjudged(name: str, resource: Any) -> Iterator[Fault]:
+    """A resource of our own whose type has no structure here: nothing would judge its properties."""
+    kind = resource.get("Type") if isinstance(resource, dict) else None
+    if isinstance(kind, str) and structure(kind) is None:
+        yield Fault(
+            SCHEMA,
+            "SCH010",
+            ("Resources", name, "Type"),
+            f"no structure of `{kind}` is known",
+            nearest(kind, types(), "add it to `TYPES` of `derive.py`"),
+        )
 
 
 def _logical_name(path: Path, name: str) -> Iterator[Fault]:
