@@ -218,10 +218,9 @@ def _alone(reading: Reading, catalog: Catalog, policies: Policies) -> list[Diagn
     found = run(plan, catalog, _on_templates(policies), policies.config)
     told += [each for each in found if not _hidden(each, places, ())]
     ids = {source.artifact.id: source for source in reading.alone}
-    lost = {each.span for each in reading.diagnostics}  # values that were not read
-    return [
-        each for each in (_place(item, ids) for item in told) if each.span not in lost
-    ]
+    placed = [_place(each, ids) for each in told]
+    unread = {each.span for each in reading.diagnostics if each.span is not None}
+    return [each for each in placed if each.span not in unread]
 
 
 def _on_templates(policies: Policies) -> list[Rule]:

@@ -1,7 +1,8 @@
 """CloudFormation templates: made by nobody but CloudFormation, which reads them from a file or from S3.
 
-``template`` holds what is wrong with one, ``reading`` what its resources say, ``structure`` the properties of their
-types, ``grammar`` what a policy of IAM may hold.
+``template`` holds what is wrong with one, ``references`` what it names, ``reading`` what its resources say. Behind
+these, ``structure`` has the properties of types, ``grammar`` what a policy of IAM may hold, and ``functions`` what
+CloudFormation fills in.
 """
 
 from __future__ import annotations

@@ -34,6 +34,8 @@ NAMES = (
     "Fn::ToJsonString",
     "Fn::Transform",
 )
+FOR_EACH = "Fn::ForEach"
+"""How a key begins that stands for several entries of a section."""
 _IN_RULES = (
     "Fn::Contains",
     "Fn::EachMemberEquals",
