@@ -16,10 +16,11 @@ from compiler.plan import Plan
 from compiler.policy import Policies, load_policies
 from compiler.policy.config import Config
 from compiler.policy.engine import run
-from compiler.resolve import resolve
+from compiler.resolve.resolve import resolve
 from compiler.source import Route
 from compiler.source.assemble import SpecSource, assemble
-from compiler.spec import load
+from compiler.spec.load import load
+from compiler.subjects.cluster.plan import Bootstrap
 from compiler.targets import lower
 
 _MANY = 16  # specs from which on every core takes a share
@@ -151,7 +152,8 @@ def _passes(
 def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:
     """What the output of a plan is judged in."""
     external = frozenset(ObjectRef(*each) for each in plan.external)
-    folder = plan.bootstrap.path if plan.bootstrap is not None else ""
+    bootstrap = plan.one(Bootstrap)
+    folder = bootstrap.path if bootstrap is not None else ""
     return Setting(external=external, others=artifacts, folder=folder)
 
 

@@ -20,12 +20,12 @@ from compiler.lint.reading import read_all
 from compiler.lint.scenes import Scene, applied_together, scenes
 from compiler.outcome import Options, Outcome
 from compiler.output.formats import Setting, lifted, verified
-from compiler.plan.cloud import RESOURCES
 from compiler.policy import Policies, load_policies
 from compiler.policy.engine import run
 from compiler.policy.load import FIXED_AREAS
 from compiler.policy.rule import Rule
 from compiler.source import Document, Route
+from compiler.subjects.cloud.plan import RESOURCES
 from compiler.verify.body import corrected
 from compiler.verify.loose_ends import Near, beside
 

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from compiler.cli.arguments import EXIT_CODES, parser
 from compiler.diagnostics.pages import Page, load_pages
 from compiler.policy.interface import describe, names
-from compiler.policy.load import load_rules
+from compiler.policy.load import builtin_folder, load_rules
 from compiler.policy.rule import Rule
 from compiler.spec.reference import keys, models
 from compiler.spec.schema import KINDS, schema_text
@@ -91,10 +91,15 @@ def _index(areas: dict[str, list[Page | Rule]]) -> Iterator[str]:
             if isinstance(items[0], Page) == fixed:
                 yield f"**[{AREAS[area]}]({area.lower()}.md)**\n"
                 yield from (
-                    f"- [{each.code}]({area.lower()}.md#{_anchor(each)}) {each.title}"
+                    f"- [{each.code}]({area.lower()}.md#{_anchor(each)}) {each.title}{_off(each)}"
                     for each in items
                 )
                 yield ""
+
+
+def _off(each: Page | Rule) -> str:
+    off = isinstance(each, Rule) and not each.enabled
+    return " (off by default)" if off else ""
 
 
 def _anchor(each: Page | Rule) -> str:
@@ -106,13 +111,27 @@ def _area(area: str, items: list[Page | Rule]) -> Iterator[str]:
     for each in items:
         yield f"## {each.code} {each.slug}\n"
         if isinstance(each, Rule):
-            yield f"Level: {each.severity}{_params(each)}\n"
+            yield f"{_level(each)}{_params(each)}. Source: {_source(each)}\n"
             yield (
                 re.sub(r"^## ", "### ", inspect.cleandoc(each.doc), flags=re.MULTILINE)
                 + "\n"
             )
         else:
             yield f"{each.text}\n"
+
+
+def _level(rule: Rule) -> str:
+    if rule.enabled:
+        return f"Level: {rule.severity}"
+    return (
+        f"Level: off by default; `levels: {{{rule.code}: {rule.severity}}}` enables it"
+    )
+
+
+def _source(rule: Rule) -> str:
+    """A link to the file of a rule, whose name is not its code."""
+    name = Path(rule.file).relative_to(builtin_folder()).as_posix()
+    return f"[policies/{name}](../../policies/{name})"
 
 
 def _params(rule: Rule) -> str:

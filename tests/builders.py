@@ -17,12 +17,13 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.manifest import Manifest
 from compiler.output.formats import objects
 from compiler.plan import Plan
-from compiler.plan.jobs import TrainJob
-from compiler.resolve import resolve
+from compiler.resolve.resolve import resolve
 from compiler.source import Document, SourceFile
 from compiler.source.assemble import assemble
 from compiler.source.parse import parse
-from compiler.spec import TrainingCluster, load
+from compiler.spec.cluster import TrainingCluster
+from compiler.spec.load import load
+from compiler.subjects.jobs.plan import TrainJob
 from compiler.targets import lower
 
 ROOT = Path(__file__).parents[1]
@@ -117,7 +118,7 @@ def plan_of(data: Any) -> Plan:
 
 def job_of(data: Any) -> TrainJob:
     """The only job of a spec's plan."""
-    (job,) = plan_of(data).jobs
+    (job,) = plan_of(data).of(TrainJob)
     return job
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from compiler.dataclass import dataclass
-from compiler.plan.storage import VolumeClaim
 from compiler.plan.units import Quantity
+from compiler.subjects.storage.plan import VolumeClaim
 
 
 def classes(make: Any) -> tuple[type, type]:

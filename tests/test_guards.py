@@ -20,7 +20,7 @@ from compiler.outcome import Options
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
 from compiler.source import Key, Route
-from compiler.spec import TrainingCluster
+from compiler.spec.cluster import TrainingCluster
 from compiler.targets import lower
 from compiler.verify import verify
 from compiler.verify.references import POD_SPECS, REFERENCES

@@ -26,7 +26,7 @@ PYTHON_RULE = '''\
 from collections.abc import Iterator
 
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
+from compiler.model.work import Work
 
 
 @rule("ORG002")
@@ -151,8 +151,8 @@ def test_what_rides_in_the_wheel(wheel: Path) -> None:
         ("compiler/catalog/data", "*.json"),
         ("compiler/verify/data", "*.json"),
         ("compiler/diagnostics/codes", "*.md"),
-        ("compiler/targets/templates", "*"),
-        ("compiler/targets/scripts", "*.py"),
+        ("compiler/subjects/bootstrap/templates", "*"),
+        ("compiler/subjects/health/scripts", "*.py"),
         ("compiler/examples/data", "*.yaml"),
     ):
         files = [

@@ -1,8 +1,9 @@
-"""Every built-in rule finds what its page shows, alone, and leaves alone what its page lets pass."""
+"""Every built-in rule finds what its page shows, alone, and finds nothing in what its page accepts."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,15 @@ from running import SPECS
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
 from compiler.policy.engine import run
-from compiler.policy.load import BUILTIN, builtin_folder
+from compiler.policy.load import BUILTIN, BUILTIN_AREAS, builtin_folder
 from compiler.policy.rule import Rule
 from compiler.source.assemble import assemble
 from tests.policy.harness import (
     SET,
+    TODAY,
     WHOLE,
     builtin_rules,
+    config_for,
     findings_for,
     from_document,
     lifted,
@@ -34,7 +37,8 @@ def _id(value: object) -> str:
 
 @pytest.mark.parametrize(("rule", "index"), FAILS, ids=_id)
 def test_fails(rule: Rule, index: int) -> None:
-    found = findings_for(rule.fails[index])
+    text = rule.fails[index]
+    found = findings_for(text, config=config_for(rule, text, TODAY))
     assert {each.code for each in found} == {rule.code}, [
         (each.code, each.message) for each in found
     ]
@@ -50,14 +54,15 @@ def test_fails(rule: Rule, index: int) -> None:
 
 @pytest.mark.parametrize(("rule", "index"), PASSES, ids=_id)
 def test_passes(rule: Rule, index: int) -> None:
-    found = findings_for(rule.passes[index])
+    text = rule.passes[index]
+    found = findings_for(text, config=config_for(rule, text, TODAY))
     assert rule.code not in {each.code for each in found}, [
         each.message for each in found
     ]
 
 
 @pytest.mark.parametrize(
-    "text", ["", WHOLE], ids=["a stranger's set", "our own output"]
+    "text", ["", WHOLE], ids=["third-party manifests", "our own output"]
 )
 def test_without_fault(text: str) -> None:
     assert findings_for(text) == []
@@ -106,12 +111,36 @@ def test_codes_and_files() -> None:
     }
     assert {Path(each.file) for each in RULES} == {path.resolve() for path in files}
     for each in RULES:
-        named = each.slug.replace("-", "_")
-        assert Path(each.file).stem in (each.code.lower(), named)
+        assert Path(each.file).stem == each.slug.replace("-", "_")
         assert re.fullmatch(r"[A-Z]{3}[0-9]{3}", each.code)
         assert each.fails, each.code
         assert each.passes, each.code
+        assert each.area in BUILTIN_AREAS
     assert len({each.slug for each in RULES}) == len(RULES)
+    names = [name for each in RULES for name in (each.slug, *each.aliases)]
+    assert len(set(names)) == len(names), "a former slug means two rules"
+
+
+def test_examples_set_every_parameter() -> None:
+    """What a parameter does is shown, and so tested, on both sides."""
+    for rule in RULES:
+        for texts in (rule.fails, rule.passes):
+            shown = [config_for(rule, text, TODAY).params[rule.code] for text in texts]
+            for name, default in rule.params.items():
+                assert any(each[name] != default for each in shown), (rule.code, name)
+
+
+def test_off_by_default() -> None:
+    """A built-in rule that is off finds nothing in its own example, until a level is set."""
+    rules = [rule for rule in RULES if not rule.enabled]
+    assert [rule.code for rule in rules] == ["PLC035"]
+    for rule in rules:
+        assert findings_for(rule.fails[0]) == []
+        config = replace(TODAY, levels={rule.code: Severity.ERROR})
+        found = findings_for(rule.fails[0], config=config)
+        assert {(each.code, each.severity) for each in found} == {
+            (rule.code, Severity.ERROR)
+        }
 
 
 def test_every_fault_points_into_its_object() -> None:
@@ -119,6 +148,7 @@ def test_every_fault_points_into_its_object() -> None:
         for text in rule.fails:
             _, manifests = lifted(text)
             known = {each.id for each in manifests} | {"@Template/template.yaml"}
-            for each in findings_for(text, rules=(rule,)):
+            config = config_for(rule, text, TODAY)
+            for each in findings_for(text, rules=(rule,), config=config):
                 assert each.at is not None
                 assert each.at[0] in known or each.at[0] == "spec", (rule.code, each.at)

@@ -24,8 +24,8 @@ from compiler.catalog.overlay import SCHEMA
 from compiler.policy.engine import run
 from compiler.policy.judge import load_policies
 from compiler.policy.load import load_rules
-from compiler.resolve import resolve
-from compiler.spec import load
+from compiler.resolve.resolve import resolve
+from compiler.spec.load import load
 from tests.policy.harness import lifted
 
 LAW = settings(

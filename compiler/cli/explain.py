@@ -14,6 +14,7 @@ from compiler.driver import check
 from compiler.outcome import Compilation, Options
 from compiler.policy.interface import describe
 from compiler.policy.load import load_rules
+from compiler.policy.rule import Rule
 from compiler.resolve.context import near_help
 from compiler.source import Route
 from compiler.source.tree import SequenceNode
@@ -23,6 +24,7 @@ _WHOLE = (
     "kueue",
     "health",
 )  # objects of which a cluster has one, so that they need no name
+OFF = " (off by default)"
 _CODE = re.compile(r"[A-Z]{2,4}\d{3}\Z")
 
 
@@ -30,7 +32,7 @@ def all_codes(options: Options) -> list[tuple[str, str, str]]:
     """Code, name and first sentence of every page: of the compiler's own codes and of all rules."""
     pages = [(page.code, page.slug, page.title) for page in load_pages().values()]
     rules = [
-        (rule.code, rule.slug, rule.title.rstrip("."))
+        (rule.code, rule.slug, f"{rule.title}{'' if rule.enabled else OFF}")
         for rule in load_rules(options.policies)[0]
     ]
     return sorted([*pages, *rules])
@@ -42,16 +44,17 @@ def explain_code(subject: str, options: Options) -> str | None:
     if interface is not None:
         return interface
     rules, _ = load_rules(options.policies)
+    former = {alias: rule.slug for rule in rules for alias in rule.aliases}
     pages = [(page.code, page.slug, "", page.text) for page in load_pages().values()]
     pages += [
-        (rule.code, rule.slug, f" ({rule.severity})", inspect.cleandoc(rule.doc))
+        (rule.code, rule.slug, _level(rule), inspect.cleandoc(rule.doc))
         for rule in rules
     ]
-    if found := [
-        each for each in pages if subject.upper() == each[0] or subject == each[1]
-    ]:
+    slugs = (subject, former.get(subject))
+    shown = [page for page in pages if page[0] == subject.upper() or page[1] in slugs]
+    if shown:
         return "\n".join(
-            f"{code} {slug}{level}\n\n{text}\n" for code, slug, level, text in found
+            f"{code} {slug}{level}\n\n{text}\n" for code, slug, level, text in shown
         )
     if _CODE.match(subject.upper()):
         raise UsageError(
@@ -64,6 +67,13 @@ def explain_code(subject: str, options: Options) -> str | None:
             f"there is no code or object `{subject}`: did you mean `{close[0]}`?"
         )
     return None
+
+
+def _level(rule: Rule) -> str:
+    """The level of a rule unless the user sets one, behind its name."""
+    if rule.enabled:
+        return f" ({rule.severity})"
+    return f"{OFF}\n\nTo enable it, set `{rule.code}: {rule.severity}` under `levels:` of `policies/policy.yaml`."
 
 
 def explain_object(

@@ -1,4 +1,4 @@
-"""The examples of rules, run: does a rule find what its page shows, and pass what its page lets pass?"""
+"""The examples of rules, run: whether a rule finds what `Fails` shows, and nothing in what `Passes` shows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
-from compiler.examples.rehearse import UnusableExampleError, findings
+from compiler.examples.rehearse import UnusableExampleError, config_for, findings
 from compiler.policy.config import Config
 from compiler.policy.load import line_of
 from compiler.policy.rule import Rule
@@ -33,7 +33,7 @@ def _example(
     rule: Rule, which: str, text: str, config: Config, *, finds: bool
 ) -> Iterator[Diagnostic]:
     try:
-        found = findings(text, (rule,), config)
+        found = findings(text, (rule,), config_for(rule, text, config))
     except UnusableExampleError as fault:
         yield _fault(
             rule,

@@ -1,16 +1,22 @@
 """From an example of a rule's page to what the rule finds in it.
 
 An example is a part of a spec (the keys under ``spec:``), or manifests, as YAML. A part is laid over a spec, manifests
-over a set of objects, that are without fault (``data/``). Manifests are a third party's, an open set, unless their
-first line says ``# a whole cluster``: then they change what the base spec compiles to. A template of CloudFormation
-stands by itself.
+over a set of objects, that are without fault (``data/``). Comments at the top of an example say how it is judged:
+
+- ``# a whole cluster``: the manifests change what the base spec compiles to. Without it they are a third party's, an
+  open set.
+- ``# params: {minutes: 30}``: the rule has these parameters, as ``params:`` of ``policy.yaml`` sets them.
+
+A template of CloudFormation stands by itself.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +35,17 @@ from compiler.output.formats.cloudformation.template import is_template
 from compiler.plan import Plan
 from compiler.policy.config import Config
 from compiler.policy.engine import run
+from compiler.policy.params import refused
 from compiler.policy.rule import Rule
-from compiler.resolve import resolve
+from compiler.resolve.resolve import resolve
 from compiler.source import Document, SourceFile
 from compiler.source.manifests import parse_manifests
 from compiler.source.parse import parse
-from compiler.spec import load
+from compiler.spec.load import load
 from compiler.targets import lower
 
 WHOLE = "# a whole cluster"
+_PARAMS = "# params:"
 TEMPLATE = "template.yaml"
 _TEMPLATE = re.compile(
     r"^(?:AWSTemplateFormatVersion|Resources)\s*:|\A\s*\{\s*\"(?:AWS|Resources)",
@@ -71,6 +79,43 @@ def findings(text: str, rules: Sequence[Rule], config: Config) -> list[Diagnosti
     return run(plan, load_catalog(), tuple(rules), config, manifests)
 
 
+def config_for(rule: Rule, text: str, config: Config) -> Config:
+    """The settings under which an example of a rule is judged: the rule is on, with the parameters of the example.
+
+    Raises ``UnusableExampleError`` for parameters that the rule does not have, or not with such a value.
+    """
+    params = dict(config.params.get(rule.code, rule.params))
+    for line in _header(text):
+        if line.startswith(_PARAMS):
+            params.update(_params(rule, line.removeprefix(_PARAMS)))
+    level = config.levels.get(rule.code) or rule.severity
+    return replace(
+        config,
+        levels={**config.levels, rule.code: level},
+        params={**config.params, rule.code: params},
+    )
+
+
+def _header(text: str) -> list[str]:
+    """The comments at the top of an example."""
+    lines = [line.strip() for line in text.splitlines()]
+    return list(takewhile(lambda line: line.startswith("#"), lines))
+
+
+def _params(rule: Rule, text: str) -> dict[str, Any]:
+    try:
+        params = yaml.safe_load(text)
+    except yaml.YAMLError:
+        params = None
+    if not isinstance(params, dict):
+        raise UnusableExampleError(f"`{_PARAMS}{text}` is not `{_PARAMS} {{name: 1}}`")
+    for name, value in params.items():
+        refusal = refused(rule, name, value)
+        if refusal is not None:
+            raise UnusableExampleError(refusal.message)
+    return params
+
+
 def lifted(text: str) -> tuple[Plan, list[Manifest]]:
     """The plan that policies judge of an example, and the manifests that it was lifted from.
 
@@ -88,7 +133,7 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
         raise UnusableExampleError("it is neither keys of a spec nor manifests")
     if documents and "kind" not in documents[0]:
         return from_spec(yaml.safe_dump(merged(base_spec(), {"spec": documents[0]})))
-    if text.startswith(WHOLE):
+    if WHOLE in _header(text):
         plan, manifests = from_spec(yaml.safe_dump(base_spec()))
         changed = [
             Manifest(body)

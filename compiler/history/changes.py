@@ -10,10 +10,10 @@ from compiler.history.committed import TRAIN_JOB, Committed
 from compiler.history.keep import kept_runtime
 from compiler.history.runs import Run
 from compiler.manifest import Manifest
-from compiler.plan.jobs import TrainJob
 from compiler.source import Key, Route
+from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.jobs.target import JOBS
 from compiler.targets.body import object_path
-from compiler.targets.trainer import JOBS
 
 _WIDTH = 60
 _NAMES_ITS_CONTENT = ("spec", "runtimeRef", "name")

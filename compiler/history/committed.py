@@ -16,8 +16,8 @@ from compiler.manifest import Body, Manifest, ref_of
 from compiler.source import SourceFile
 from compiler.source.parse import parse
 from compiler.source.read import read_bytes
+from compiler.subjects.jobs.target import JOBS
 from compiler.targets.body import object_path
-from compiler.targets.trainer import JOBS
 
 TRAIN_JOB = "TrainJob"
 _NOT_APPLIED = ("bootstrap", "runs")

@@ -13,6 +13,8 @@ from compiler.plan import Plan
 from compiler.plan.units import Quantity
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
+from compiler.subjects.namespaces.plan import Namespace, ResourceQuota
+from compiler.subjects.queues.plan import LocalQueue
 
 _SPEC = Route(("spec",))
 _SHOWN = 5  # runs that one message names
@@ -63,9 +65,9 @@ def lost_needs(
 def _lost(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str]]:
     """Section of the spec and words for each thing that a run needs and would lose."""
     pools = {pool.name: pool.nodes.max for pool in spec.node_pools}
-    if run.namespace not in {namespace.name for namespace in plan.namespaces}:
+    if run.namespace not in {namespace.name for namespace in plan.of(Namespace)}:
         yield "namespaces", f"namespace `{run.namespace}`"
-    elif run.queue and plan.local_queue(run.namespace, run.queue) is None:
+    elif run.queue and plan.named(LocalQueue, run.queue, run.namespace) is None:
         yield "queues", f"queue `{run.queue}` of namespace `{run.namespace}`"
     else:
         yield from list(_lost_share(run, pools, spec)) or _lost_quota(run, plan)
@@ -113,7 +115,7 @@ def _lost_share(
 
 def _lost_quota(run: Run, plan: Plan) -> Iterator[tuple[str, str]]:
     """A ResourceQuota below what the run holds: the API server refuses its pods once they are made anew."""
-    for quota in plan.resource_quotas:
+    for quota in plan.of(ResourceQuota):
         if quota.namespace != run.namespace:
             continue
         for resource, count in run.accelerators.items():

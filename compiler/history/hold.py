@@ -29,9 +29,9 @@ from compiler.history.stays import pools_that_stay
 from compiler.history.words import Words
 from compiler.manifest import Manifest
 from compiler.plan import Plan
-from compiler.plan.jobs import TrainJob
 from compiler.source import Document
-from compiler.spec import TrainingCluster
+from compiler.spec.cluster import TrainingCluster
+from compiler.subjects.jobs.plan import TrainJob
 
 _SHOWN = 3  # fields that a message names
 
@@ -99,7 +99,7 @@ def _keep_jobs(
     second: dict[str, Diagnostic] = {}
     in_doubt: set[str] = set()
     gone = _gone(committed.runs, spec)
-    for job in held.plan.jobs:
+    for job in held.plan.of(TrainJob):
         runs = committed.latest.get(job.source_name)
         if runs is None:
             before = _same_work(job, words.work(job), gone)

@@ -12,9 +12,9 @@ from compiler.history.words import digest
 from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.plan import Derived, Plan
-from compiler.plan.jobs import Runtime, TrainJob
+from compiler.subjects.jobs.plan import Runtime, TrainJob
+from compiler.subjects.jobs.target import JOBS, RUNTIMES
 from compiler.targets.body import object_path
-from compiler.targets.trainer import JOBS, RUNTIMES
 
 _KIND = "TrainJob"
 _RUNTIME = "ClusterTrainingRuntime"
@@ -42,7 +42,7 @@ def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept |
     if runtime is None or run.ran not in ("", digest(runtime.body["spec"])):
         return None
     lifted = lift([old, runtime], closed=False)
-    (node,), (ran,) = lifted.jobs, lifted.runtimes
+    (node,), (ran,) = lifted.of(TrainJob), lifted.of(Runtime)
     node = replace(
         node,
         at=job.at,
@@ -68,14 +68,15 @@ def with_kept(
 
     ``stay``: the jobs that stay, by the name that their object would have today.
     """
-    jobs = tuple(stay[job.name].job if job.name in stay else job for job in plan.jobs)
+    jobs = tuple(
+        stay[job.name].job if job.name in stay else job for job in plan.of(TrainJob)
+    )
     used = {job.runtime for job in jobs}
-    runtimes = {runtime.name: runtime for runtime in plan.runtimes}
+    runtimes = {runtime.name: runtime for runtime in plan.of(Runtime)}
     runtimes.update((each.runtime.name, each.runtime) for each in stay.values())
     ran = tuple(runtime for name, runtime in runtimes.items() if name in used)
-    kept_plan = replace(
-        plan, jobs=jobs, runtimes=ran, derived=_derived(plan, stay.values())
-    )
+    kept_plan = plan.with_nodes(Runtime, ran).with_nodes(TrainJob, jobs)
+    kept_plan = replace(kept_plan, derived=_derived(plan, stay.values()))
     return kept_plan, _manifests(manifests, stay, used)
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from compiler.plan import Plan
-from compiler.plan.nodes import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, ZONE, NodePool
+from compiler.subjects.pools.plan import (
+    CAPACITY_TYPE,
+    INSTANCE_TYPE,
+    POOL_LABEL,
+    ZONE,
+    NodeClass,
+    NodePool,
+)
 
 Landing = dict[str, list[str]]
 _OFFERED = {"instanceTypes": INSTANCE_TYPE, "zones": ZONE, "capacity": CAPACITY_TYPE}
@@ -21,7 +28,7 @@ def landing(plan: Plan, pool: str) -> Landing:
     """Instance types, zones, capacity types, taints and EFA of a pool of the spec."""
     nodes = [
         node_pool
-        for node_pool in plan.node_pools
+        for node_pool in plan.of(NodePool)
         if pool in (node_pool.name, node_pool.labels.get(POOL_LABEL))
     ]
     found: Landing = {}
@@ -32,7 +39,7 @@ def landing(plan: Plan, pool: str) -> Landing:
     found["taints"] = sorted(
         {str(taint) for node_pool in nodes for taint in node_pool.taints}
     )
-    classes = [plan.node_class(node_pool.node_class) for node_pool in nodes]
+    classes = [plan.named(NodeClass, node_pool.node_class) for node_pool in nodes]
     found["efa"] = (
         ["yes"]
         if any(node_class and node_class.interfaces for node_class in classes)

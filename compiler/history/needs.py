@@ -16,8 +16,11 @@ from compiler.history.runs import Run
 from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.plan import Plan
-from compiler.resolve.storage import volume_name
-from compiler.targets import karpenter, storage
+from compiler.subjects.jobs.plan import Runtime
+from compiler.subjects.pools import target as karpenter
+from compiler.subjects.storage import target as storage
+from compiler.subjects.storage.plan import PersistentVolume, VolumeClaim
+from compiler.subjects.storage.resolve import volume_name
 from compiler.targets.body import object_path
 
 _CLAIM, _VOLUME = "PersistentVolumeClaim", "PersistentVolume"
@@ -37,13 +40,13 @@ def with_needs(
     if not needed:
         return plan, list(manifests)
     lifted = lift(list(needed.values()), closed=False)
-    more = replace(
-        plan,
-        runtimes=(*plan.runtimes, *lifted.runtimes),
-        volumes=(*plan.volumes, *lifted.volumes),
-        claims=(*plan.claims, *lifted.claims),
+    more = (
+        *lifted.of(Runtime),
+        *lifted.of(PersistentVolume),
+        *lifted.of(VolumeClaim),
     )
-    return more, [*manifests, *needed.values()]
+    with_more = replace(plan, nodes=(*plan.nodes, *more))
+    return with_more, [*manifests, *needed.values()]
 
 
 def _needs(

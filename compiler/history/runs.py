@@ -18,8 +18,8 @@ from compiler.emit.marker import KEY
 from compiler.history.words import Words, digest
 from compiler.manifest import Manifest
 from compiler.plan import Plan
-from compiler.plan.jobs import GPU, NEURON, TrainJob
 from compiler.source.read import read_bytes
+from compiler.subjects.jobs.plan import GPU, NEURON, TrainJob
 
 FOLDER = "runs"
 SUBMITTED = "submitted"
@@ -134,7 +134,7 @@ def submitted(plan: Plan, manifests: Sequence[Manifest], words: Words) -> list[R
             storage=_claims(job),
             priority=job.priority or "",
         )
-        for job in plan.jobs
+        for job in plan.of(TrainJob)
     ]
 
 

@@ -8,8 +8,8 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.history.committed import Committed
 from compiler.manifest import Manifest
 from compiler.source import Route
+from compiler.subjects.pools.target import FOLDER
 from compiler.targets.body import object_path
-from compiler.targets.karpenter import FOLDER
 
 _KIND = "NodePool"
 _PRUNE = "kustomize.toolkit.fluxcd.io/prune"

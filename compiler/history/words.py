@@ -8,8 +8,8 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
-from compiler.plan.jobs import TrainJob
 from compiler.source import Document, Route
+from compiler.subjects.jobs.plan import TrainJob
 
 _POOLS = Route(("spec", "nodePools"))
 _NOT_WORK = ("name", "rerun", "done")

@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import Any
 
 from compiler.lift.reader import Reader, unread
-from compiler.plan.jobs import Container, EnvVar, Mount, Pod, Volume
-from compiler.plan.nodes import Taint, Toleration
+from compiler.subjects.jobs.plan import Container, EnvVar, Mount, Pod, Volume
+from compiler.subjects.pools.plan import Taint, Toleration
 
 _SOURCES = {
     "persistentVolumeClaim": "claimName",

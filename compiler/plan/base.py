@@ -1,14 +1,23 @@
-"""What every plan node has: a place, and a place for each of its fields."""
+"""What every plan node has: a place, a place for each of its fields, and an identity."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import ClassVar, NamedTuple
 
 from compiler.dataclass import dataclass
 from compiler.source import Route
 
 ROOT = Route()
+
+
+class Identity(NamedTuple):
+    """What a node is, whatever its content: its kind, namespace and name, without a hash of what it holds."""
+
+    kind: str
+    namespace: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +27,10 @@ class PlanNode:
     ``at`` is the route of the spec node behind it (or, when lifted, of the manifest); ``origins``
     gives the route of single fields by attribute name. ``unread`` names fields whose value is there and cannot be
     read, like ``${NODES}``: it is unknown, which is not the same as absent. None of these takes part in equality.
+    ``carried`` is off for a kind that no manifest carries, so that it cannot be read back.
     """
+
+    carried: ClassVar[bool] = True
 
     at: Route = field(default=ROOT, compare=False, repr=False)
     origins: Mapping[str, Route] = field(
@@ -29,3 +41,9 @@ class PlanNode:
     def where(self, name: str) -> Route:
         """The place of a field, or of the node where the field has none of its own."""
         return self.origins.get(name, self.at)
+
+    @property
+    def identity(self) -> Identity:
+        """What it is; two plans are compared by it."""
+        namespace = getattr(self, "namespace", "")
+        return Identity(type(self).__name__, namespace, getattr(self, "name", ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from datetime import date
 from fnmatch import fnmatchcase
@@ -16,6 +16,7 @@ from compiler.diagnostics.diagnostic import error, listed, warning
 from compiler.diagnostics.near import meant
 from compiler.policy.documents import read_documents
 from compiler.policy.load import FIXED_AREAS
+from compiler.policy.params import refused
 from compiler.policy.rule import Rule
 from compiler.source import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
 
@@ -24,13 +25,6 @@ _LEVELS: Mapping[str, Severity | None] = {
     "warning": Severity.WARNING,
     "note": Severity.NOTE,
     "off": None,
-}
-_KINDS = {
-    int: "a whole number",
-    float: "a number",
-    str: "text",
-    bool: "`true` or `false`",
-    list: "a list",
 }
 
 
@@ -46,16 +40,16 @@ class PolicyException:
     until: date
     span: Span
 
-    def covers(self, found: Diagnostic) -> bool:
+    def covers(self, finding: Diagnostic) -> bool:
         """Whether a finding is the one that is allowed."""
-        return (
-            found.code == self.code
-            and (not self.object or fnmatchcase(_object(found), _glob(self.object)))
-            and (
-                not self.place
-                or any(fnmatchcase(each, _glob(self.place)) for each in _places(found))
-            )
-        )
+        if finding.code != self.code:
+            return False
+        if self.object and not fnmatchcase(_object(finding), _glob(self.object)):
+            return False
+        if not self.place:
+            return True
+        place = _glob(self.place)
+        return any(fnmatchcase(known, place) for known in _places(finding))
 
 
 def _glob(text: str) -> str:
@@ -63,17 +57,18 @@ def _glob(text: str) -> str:
     return text.replace("[", "[[]")
 
 
-def _object(found: Diagnostic) -> str:
-    if found.object:
-        return found.object.removeprefix("@")
-    first = found.at[0] if found.at else ""
+def _object(finding: Diagnostic) -> str:
+    if finding.object:
+        return finding.object.removeprefix("@")
+    first = finding.at[0] if finding.at else ""
     return first[1:] if isinstance(first, str) and first.startswith("@") else ""
 
 
-def _places(found: Diagnostic) -> list[str]:
-    places = [str(found.at)] if found.at is not None else []
-    if found.span is not None:
-        places += [found.span.file.name, f"{found.span.file.name}:{found.span.line}"]
+def _places(finding: Diagnostic) -> list[str]:
+    places = [str(finding.at)] if finding.at is not None else []
+    span = finding.span
+    if span is not None:
+        places += [span.file.name, f"{span.file.name}:{span.line}"]
     return places
 
 
@@ -88,7 +83,7 @@ class Config:
 
     def excuse(
         self,
-        found: Sequence[Diagnostic],
+        findings: Sequence[Diagnostic],
         *,
         judged: bool = True,
         everything: bool = True,
@@ -99,22 +94,20 @@ class Config:
         the input is all that there is, as far as is known, rather than a file out of a folder.
         """
         if not self.exceptions:
-            return list(found), []
+            return list(findings), []
         kept: list[Diagnostic] = []
         excused: list[Diagnostic] = []
         used: set[int] = set()
-        for each in found:
-            matching = [
-                index for index, item in enumerate(self.exceptions) if item.covers(each)
-            ]
-            used.update(matching)
-            valid = any(
-                self.exceptions[index].until >= self.today for index in matching
-            )
-            (excused if valid else kept).append(each)
-        judged = judged and not any(each.code in _FAILED for each in found)
-        for index, item in enumerate(self.exceptions):
-            if index in used:
+        for finding in findings:
+            allowing = [item for item in self.exceptions if item.covers(finding)]
+            used.update(map(id, allowing))
+            if any(item.until >= self.today for item in allowing):
+                excused.append(finding)
+            else:
+                kept.append(finding)
+        judged = judged and not any(finding.code in _FAILED for finding in findings)
+        for item in self.exceptions:
+            if id(item) in used:
                 kept += self._expired(item)
             elif judged and not self._is_off(item.code):
                 kept.append(_unused(item, everything=everything))
@@ -141,11 +134,9 @@ _FAILED = frozenset(("POL015", "INT002"))
 
 
 def _unused(item: PolicyException, *, everything: bool) -> Diagnostic:
-    help = (
-        "remove it"
-        if everything
-        else "remove it, unless a file that was not read needs it"
-    )
+    help = "remove it"
+    if not everything:
+        help += ", unless a file that was not read needs it"
     return warning(
         "POL001",
         f"no finding of `{item.code}` needs this exception",
@@ -163,18 +154,15 @@ def load_config(
     """The settings in a folder's ``policy.yaml`` and ``exceptions.yaml``; either may be absent."""
     if folder is None:
         return Config(today=today), []
-    reader = _Reader({each.code: each for each in rules})
-    settings, exceptions = (
-        reader.open(folder / "policy.yaml"),
-        reader.open(folder / "exceptions.yaml"),
-    )
+    reader = _Reader({rule.code: rule for rule in rules})
+    settings = reader.open(folder / "policy.yaml")
+    exceptions = reader.open(folder / "exceptions.yaml")
     if settings is not None:
         reader.settings(settings.root)
     if exceptions is not None:
         reader.exceptions(exceptions.root)
-    return Config(
-        reader.levels, reader.params, tuple(reader.allowed), today
-    ), reader.found
+    config = Config(reader.levels, reader.params, tuple(reader.allowed), today)
+    return config, reader.faults
 
 
 class _Reader:
@@ -182,41 +170,46 @@ class _Reader:
 
     def __init__(self, rules: Mapping[str, Rule]) -> None:
         self.rules = rules
-        self.by_slug = {each.slug: each.code for each in rules.values()}
-        self.found: list[Diagnostic] = []
-        self.levels: dict[str, Severity | None] = {}
+        self.by_slug = _by_slug(rules.values())
+        self.faults: list[Diagnostic] = []
+        self.levels: dict[str, Severity | None] = {
+            rule.code: None for rule in rules.values() if not rule.enabled
+        }
         self.params: dict[str, Mapping[str, Any]] = {}
         self.allowed: list[PolicyException] = []
         self._given: list[tuple[int, tuple[str, ...], Severity | None]] = []
 
     def fault(self, code: str, message: str, span: Span, help: str) -> None:
-        self.found.append(error(code, message, span=span, help=help))
+        self.faults.append(error(code, message, span=span, help=help))
 
     def open(self, path: Path) -> Document | None:
         if not os.path.lexists(path):
             return None
         documents, faults = read_documents(path)
-        self.found.extend(faults)
+        self.faults.extend(faults)
         return documents[0] if documents and not faults else None
 
     # -- policy.yaml
 
     def settings(self, root: Node) -> None:
         for key, node in self.entries(root, ("levels", "params")):
+            read = self.level if key == "levels" else self.param
             for name, child in self.entries(node):
-                self.level(name, child) if key == "levels" else self.param(name, child)
-        order = sorted(self._given, key=lambda each: each[0])
-        self.levels = {code: level for _, codes, level in order for code in codes}
+                read(name, child)
+        order = sorted(self._given, key=lambda given: given[0])
+        self.levels.update((code, level) for _, codes, level in order for code in codes)
 
     def level(self, name: str, node: Node) -> None:
-        """An area is weaker than a slug or a code, whatever the order in the file."""
-        area = tuple(code for code, each in self.rules.items() if each.area == name)
-        codes = area or self.known(name, node)
-        text = (
-            "off"
-            if isinstance(node, ScalarNode) and node.value is False
-            else _text(node)
-        )
+        """An area is weaker than a slug or a code, whatever the order in the file.
+
+        Only a slug or a code enables a rule that is off by default.
+        """
+        area = [rule for rule in self.rules.values() if rule.area == name]
+        enabled = tuple(rule.code for rule in area if rule.enabled)
+        codes = enabled if area else self.known(name, node)
+        text = _text(node)
+        if isinstance(node, ScalarNode) and node.value is False:
+            text = "off"  # YAML 1.1 reads `off` as a boolean
         if text not in _LEVELS:
             self.fault(
                 "POL007",
@@ -254,29 +247,16 @@ class _Reader:
             defaults = self.rules[code].params
             given: dict[str, Any] = dict(defaults)
             for key, child in self.entries(node):
-                if key not in defaults:
-                    self.fault(
-                        "POL008",
-                        f"rule `{code}` has no parameter `{key}`",
-                        child.key_span or child.span,
-                        f"it has {listed(defaults)}"
-                        if defaults
-                        else "it takes none: remove it",
-                    )
-                    continue
                 value = child.to_python()
-                if type(value) is not type(defaults[key]) and not (
-                    isinstance(defaults[key], float) and type(value) is int
-                ):
-                    kind = _KINDS.get(type(defaults[key]), "a mapping")
+                refusal = refused(self.rules[code], key, value)
+                if refusal is None:
+                    given[key] = value
+                else:
+                    unknown = key not in defaults
+                    span = child.key_span if unknown else None
                     self.fault(
-                        "POL008",
-                        f"parameter `{key}` of `{code}` is {kind}",
-                        child.span,
-                        f"write {kind}",
+                        "POL008", refusal.message, span or child.span, refusal.help
                     )
-                    continue
-                given[key] = value
             self.params[code] = given
 
     # -- exceptions.yaml
@@ -297,16 +277,14 @@ class _Reader:
             self.exception(item)
 
     def exception(self, item: Node) -> None:
-        before = len(self.found)
+        before = len(self.faults)
         fields = dict(
             self.entries(item, ("code", "object", "place", "reason", "until"))
         )
-        code = (
-            self.known(_text(fields["code"]), fields["code"])
-            if "code" in fields
-            else ()
-        )
-        if "code" not in fields and isinstance(item, MappingNode):
+        code: tuple[str, ...] = ()
+        if "code" in fields:
+            code = self.known(_text(fields["code"]), fields["code"])
+        elif isinstance(item, MappingNode):
             self.fault(
                 "POL014", "the exception names no rule", item.span, "add `code:`"
             )
@@ -325,7 +303,7 @@ class _Reader:
                 "add `reason:`: the next reader has to judge whether it still holds",
             )
         until = self.until(fields.get("until"), item)
-        if len(self.found) == before and code and until is not None:
+        if len(self.faults) == before and code and until is not None:
             self.allowed.append(
                 PolicyException(
                     code[0],
@@ -341,17 +319,10 @@ class _Reader:
         try:
             return date.fromisoformat(_text(node))
         except ValueError:
-            what = (
-                f"`{_text(node)}` is no date"
-                if node is not None
-                else "the exception has no end"
-            )
-            self.fault(
-                "POL005",
-                what,
-                node.span if node is not None else item.span,
-                "write `until: 2027-01-31`",
-            )
+            what, span = "the exception has no end", item.span
+            if node is not None:
+                what, span = f"`{_text(node)}` is no date", node.span
+            self.fault("POL005", what, span, "write `until: 2027-01-31`")
             return None
 
     def entries(self, node: Node, keys: tuple[str, ...] = ()) -> list[tuple[str, Node]]:
@@ -378,9 +349,14 @@ class _Reader:
         ]
 
 
+def _by_slug(rules: Collection[Rule]) -> dict[str, str]:
+    """The codes of rules by slug and by former slug, of which a slug is the stronger."""
+    codes = {alias: rule.code for rule in rules for alias in rule.aliases}
+    codes.update((rule.slug, rule.code) for rule in rules)
+    return codes
+
+
 def _text(node: Node | None) -> str:
-    return (
-        str(node.value)
-        if isinstance(node, ScalarNode) and node.value is not None
-        else ""
-    )
+    if not isinstance(node, ScalarNode) or node.value is None:
+        return ""
+    return str(node.value)

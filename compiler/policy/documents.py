@@ -14,4 +14,5 @@ def read_documents(path: Path) -> tuple[list[Document], list[Diagnostic]]:
 
     file, faults = read(path)
     documents, more = parse(file) if file is not None else ([], [])
-    return documents, [*faults, *(each for each in more if each.code != "YML019")]
+    more = [fault for fault in more if fault.code != "YML019"]
+    return documents, [*faults, *more]

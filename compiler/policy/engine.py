@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from compiler.catalog import Catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.manifest import Manifest, ObjectRef
+from compiler.model.work import Work
 from compiler.plan import Plan, PlanNode
 from compiler.policy.config import NO_CONFIG, Config
-from compiler.policy.load import builtin_folder, line_of, quiet, words
+from compiler.policy.load import is_builtin, line_of, quiet, words
 from compiler.policy.rule import Finding, Rule, malformed
-from compiler.policy.work import Work
 from compiler.policy.world import World
+from compiler.subjects.cluster.plan import Cluster
 
 
 def run(
@@ -30,70 +31,73 @@ def run(
 
     ``manifests`` are what the plan was lifted from (or will be lowered to), for rules over single objects; their
     findings point into the manifest by a route that begins with its id. Exceptions are applied by
-    ``Config.excuse``, once the caller has told which object each finding is about.
+    ``Config.excuse``, once the caller has named the object of each finding.
     """
     world = World(plan, catalog, manifests)
     world.today = config.today
     subjects = Subjects(world)
-    found: list[Diagnostic] = []
+    findings: list[Diagnostic] = []
     with quiet():
-        for each in rules:
-            level = config.levels.get(each.code, each.severity)
-            if level is not None:
-                world.params = config.params.get(each.code, each.params)
-                found.extend(
-                    _run_one(
-                        each,
-                        subjects,
-                        world,
-                        level if each.code in config.levels else None,
-                    )
-                )
-    return found
+        for rule in rules:
+            if config.levels.get(rule.code, rule.default_level) is None:
+                continue
+            world.params = config.params.get(rule.code, rule.params)
+            findings += _run_one(rule, subjects, world, config.levels.get(rule.code))
+    return findings
 
 
 def _run_one(
     rule: Rule, subjects: Subjects, world: World, level: Severity | None
 ) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
-    first: dict[object, int] = {}  # where a finding that jobs have in common was told
-    more: Counter[int] = Counter()
-    check = rule.check
+    """What a rule finds. ``level`` is the one that the user set; ``None`` without one.
+
+    A finding that several jobs have in common is reported once, with the number of the others.
+    """
+    reported: dict[object, Diagnostic] = {}
+    repeats: Counter[object] = Counter()
+    failures: list[Diagnostic] = []
     try:
-        for node in subjects.of(rule):
-            for f in check(node, world) if rule.needs_world else check(node):
-                if wrong := malformed(f):
-                    raise TypeError(wrong)
-                key = _common(f, node) if node.__class__ is Work else None
-                if key is not None and (
-                    index := first.setdefault(key, len(found))
-                ) < len(found):
-                    more[index] += 1
-                    continue
-                found.append(
-                    Diagnostic(
-                        rule.code,
-                        level or f.severity or rule.severity,
-                        f.message,
-                        f.at,
-                        label=f.label,
-                        notes=f.notes,
-                        help=f.help,
-                        key=f.key,
-                        subject=_subject(node),
-                    )
-                )
+        for node, finding in _findings(rule, subjects, world):
+            key = _common(finding, node) if node.__class__ is Work else None
+            if key is not None and key in reported:
+                repeats[key] += 1
+                continue
+            if key is None:
+                key = len(reported)
+            reported[key] = Diagnostic(
+                rule.code,
+                level or finding.severity or rule.severity,
+                finding.message,
+                finding.at,
+                label=finding.label,
+                notes=finding.notes,
+                help=finding.help,
+                key=finding.key,
+                subject=_subject(node),
+            )
     except BaseException as problem:
         # A rule is somebody's program: neither its fault nor its `sys.exit` may hide what other rules find.
         if isinstance(problem, KeyboardInterrupt):
             raise
-        found.append(_failure(rule, problem))
-    for index, count in more.items():
-        found[index] = replace(
-            found[index],
-            notes=(*found[index].notes, f"{count} more jobs have it from here"),
-        )
-    return found
+        failures.append(_failure(rule, problem))
+    for key, count in repeats.items():
+        shared = reported[key]
+        note = f"{count} more jobs have it from here"
+        reported[key] = replace(shared, notes=(*shared.notes, note))
+    return [*reported.values(), *failures]
+
+
+def _findings(
+    rule: Rule, subjects: Subjects, world: World
+) -> Iterator[tuple[Any, Finding]]:
+    """What a rule yields, with the subject that it was run on. Raises ``TypeError`` for what is no sound finding."""
+    for node in subjects.of(rule):
+        verdicts = rule.check(node, world) if rule.needs_world else rule.check(node)
+        for finding in verdicts:
+            wrong = malformed(finding)
+            if wrong:
+                raise TypeError(wrong)
+            yield node, finding
 
 
 def _subject(node: Any) -> str:
@@ -104,29 +108,28 @@ def _subject(node: Any) -> str:
     return str(at[0]) if at else ""
 
 
-def _common(f: Finding, work: Work) -> object:
+def _common(finding: Finding, work: Work) -> object:
     """What makes a finding the same for another job: its place in their runtime, or its place and words elsewhere
     outside of them; ``None`` for one in the job itself."""
-    if not f.at or not work.job.at or f.at[0] == work.job.at[0]:
+    at = finding.at
+    if not at or not work.job.at or at[0] == work.job.at[0]:
         return None
-    shared = work.runtime is not None and f.at[0] == work.runtime.at[0]
-    return f.at, "" if shared else f.message.replace(f"`{work.name}`", "")
+    if work.runtime is not None and at[0] == work.runtime.at[0]:
+        return at, ""
+    return at, finding.message.replace(f"`{work.name}`", "")
 
 
 def _failure(rule: Rule, problem: BaseException) -> Diagnostic:
     """A rule that raised: our own fault if it is built in, its author's otherwise."""
-    built_in = Path(rule.file).is_relative_to(builtin_folder())
     line = _line(problem, rule.file)
-    python = rule.file.endswith(".py")
+    first = rule.check.__code__.co_firstlineno if rule.file.endswith(".py") else 1
+    where = f", line {line}" if line else ""
     return Diagnostic(
-        "INT002" if built_in else "POL015",
+        "INT002" if is_builtin(rule) else "POL015",
         Severity.ERROR,
         f"rule `{rule.code}` failed: {words(problem)}",
-        span=line_of(
-            Path(rule.file),
-            line or (rule.check.__code__.co_firstlineno if python else 1),
-        ),
-        notes=(f"in {rule.file}{f', line {line}' if line else ''}",),
+        span=line_of(Path(rule.file), line or first),
+        notes=(f"in {rule.file}{where}",),
         help=f'set `{rule.code}: "off"` in policies/policy.yaml until the rule is fixed',
     )
 
@@ -147,8 +150,8 @@ class Subjects:
         self._world = world
         self._nodes: dict[type, list[PlanNode]] = {}
         self._manifests: dict[str, list[Manifest]] = {}
-        for each in _nodes(world.plan):
-            self._nodes.setdefault(type(each), []).append(each)
+        for node in _nodes(world.plan):
+            self._nodes.setdefault(type(node), []).append(node)
         for manifest in world.manifests:
             self._manifests.setdefault(_kind(manifest), []).append(manifest)
 
@@ -157,17 +160,13 @@ class Subjects:
         if rule.subject is Plan:
             return (self._world.plan,)
         if rule.subject is Work:
-            return (
-                (*self._world.works, *self._world.pods)
-                if rule.pods
-                else self._world.works
-            )
+            others = self._world.pods if rule.pods else ()
+            return (*self._world.works, *others)
         if rule.subject is Manifest:
             if not rule.kinds:
                 return self._world.manifests
-            return [
-                each for kind in rule.kinds for each in self._manifests.get(kind, ())
-            ]
+            by_kind = [self._manifests.get(kind, []) for kind in rule.kinds]
+            return [manifest for manifests in by_kind for manifest in manifests]
         return self._nodes.get(rule.subject, ())
 
 
@@ -178,11 +177,7 @@ def _kind(manifest: Manifest) -> str:
 
 def _nodes(plan: Plan) -> Iterator[PlanNode]:
     """Every node that stands at the top of the plan, and the node groups of the cluster."""
-    for each in fields(plan):
-        value = getattr(plan, each.name)
-        if isinstance(value, PlanNode):
-            yield value
-        elif isinstance(value, tuple):
-            yield from (item for item in value if isinstance(item, PlanNode))
-    if plan.cluster is not None:
-        yield from plan.cluster.node_groups
+    yield from plan.nodes
+    cluster = plan.one(Cluster)
+    if cluster is not None:
+        yield from cluster.node_groups

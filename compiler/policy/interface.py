@@ -9,31 +9,31 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cached_property
-from typing import get_args, get_type_hints
 
 from compiler.catalog import Catalog, InstanceType
 from compiler.manifest import Manifest, ObjectRef
+from compiler.model.work import Choice, Work
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
-from compiler.plan.cloud import RESOURCES, Statement
-from compiler.plan.jobs import Container, EnvVar, Mount, Pod, Volume
-from compiler.plan.nodes import NodeGroup, Requirement, Taint, Toleration
-from compiler.plan.queues import Quota
 from compiler.plan.units import Quantity
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Choice, Work
 from compiler.policy.world import World
 from compiler.source import Route
+from compiler.subjects import parts
+from compiler.subjects.jobs.plan import Container, EnvVar, Mount, Pod, Volume
+from compiler.subjects.pools.plan import NodeGroup, Requirement, Taint, Toleration
+from compiler.subjects.queues.plan import Quota
 
 
 def _nodes() -> list[type]:
-    """The classes of the plan's nodes, in its order."""
-    hints = get_type_hints(Plan).values()
+    """The classes of the plan's nodes, by subject and then in the order of its module."""
     return [
         kind
-        for hint in hints
-        for kind in get_args(hint)
-        if isinstance(kind, type) and issubclass(kind, PlanNode)
+        for module in parts("plan")
+        for kind in vars(module).values()
+        if isinstance(kind, type)
+        and issubclass(kind, PlanNode)
+        and kind.__module__ == module.__name__
     ]
 
 
@@ -48,8 +48,6 @@ _PARTS = (
     Taint,
     Toleration,
     Quota,
-    *RESOURCES,
-    Statement,
     Choice,
     Catalog,
     InstanceType,
@@ -82,7 +80,8 @@ def names() -> list[str]:
 def _rule() -> Iterator[str]:
     yield "rule"
     yield ""
-    yield "@rule(code, *, severity=Severity.ERROR, params={}, kinds=(), pods=False)"
+    yield "@rule(code, *, severity=Severity.ERROR, params={}, kinds=(), pods=False,"
+    yield "      aliases=(), enabled=True)"
     yield ""
     yield inspect.cleandoc(rule.__doc__ or "").replace("``", "`")
     yield ""
@@ -100,14 +99,14 @@ def _page(kind: type) -> Iterator[str]:
 
 def _fields(kind: type) -> Iterator[str]:
     if is_dataclass(kind):
-        yield from (
-            _field(each) for each in fields(kind) if not each.name.startswith("_")
-        )
+        public = [field for field in fields(kind) if not field.name.startswith("_")]
+        yield from map(_field, public)
 
 
-def _field(each: Field[object]) -> str:
-    default = "" if each.default is MISSING or not each.init else f" = {each.default!r}"
-    return f"{each.name}: {each.type}{default}"
+def _field(field: Field[object]) -> str:
+    if field.default is MISSING or not field.init:
+        return f"{field.name}: {field.type}"
+    return f"{field.name}: {field.type} = {field.default!r}"
 
 
 def _members(kind: type) -> Iterator[str]:

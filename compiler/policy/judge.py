@@ -24,8 +24,8 @@ def load_policies(
     folder: Path | None, *, today: date
 ) -> tuple[Policies, list[Diagnostic]]:
     """The built-in rules and those of a folder, with its ``policy.yaml`` and ``exceptions.yaml``."""
-    rules, found = load_rules(folder)
+    rules, faults = load_rules(folder)
     config, more = load_config(folder, rules, today)
-    if found:  # a rule that could not be loaded is not unknown
-        more = [each for each in more if each.code != "POL003"]
-    return Policies(rules, config), [*found, *more]
+    if faults:  # a rule that could not be loaded is not unknown
+        more = [fault for fault in more if fault.code != "POL003"]
+    return Policies(rules, config), [*faults, *more]

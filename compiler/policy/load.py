@@ -13,13 +13,35 @@ from types import ModuleType
 
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
-from compiler.policy.rule import Rule, is_code
+from compiler.policy.rule import Rule, is_code, is_texts
 from compiler.source import SourceFile, Span
 from compiler.source.read import is_yaml, read
 
 SETTINGS = ("policy.yaml", "exceptions.yaml")
-BUILTIN = ("placement", "efa", "limits", "queues", "health", "run", "access")
-"""Folders of the built-in rules; everything else in a policies' folder is the adopter's own."""
+BUILTIN = (
+    "access",
+    "capacity",
+    "checkpoints",
+    "cluster",
+    "disruption",
+    "efa",
+    "gitops",
+    "health",
+    "images",
+    "jobs",
+    "launch",
+    "network",
+    "nodes",
+    "placement",
+    "queues",
+    "resilience",
+    "resources",
+    "security",
+    "storage",
+)
+"""Folders of the built-in rules, by what they are about."""
+BUILTIN_AREAS = frozenset(("ACC", "EFA", "HLT", "LIM", "PLC", "QUE", "RUN"))
+"""Areas of the codes of the built-in rules. A rule of any other area is the adopter's own, in whatever folder."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -38,55 +60,61 @@ def load_rules(
     that cannot be loaded is a diagnostic at its line, and the other rules are loaded all the same.
     """
     base = builtin if builtin is not None else builtin_folder()
-    own, faults = _builtin(base)
-    found = list(faults)
-    rules = {each.code: each for each in own}
+    loaded, unloaded = _builtin(base)
+    faults = list(unloaded)
+    rules = {rule.code: rule for rule in loaded if rule.area in BUILTIN_AREAS}
+    own = [rule for rule in loaded if rule.area not in BUILTIN_AREAS]
     if folder is not None and folder.is_dir():
-        reserved = {each.area for each in own}
-        for path in _files(
-            folder, () if folder.resolve() != base.resolve() else BUILTIN
-        ):
-            if not path.is_file():
-                found += read(path)[
-                    1
-                ]  # a pipe, a device, a link to nowhere: to open it could wait for ever
-                continue
-            if (
-                _same(path, base / path.relative_to(folder))
-                and path.relative_to(folder).parts[0] in BUILTIN
-            ):
-                continue
-            for each in _load(path, found):
-                fault = _refusal(each, path, rules, reserved)
-                if fault is not None:
-                    found.append(fault)
-                else:
-                    rules[each.code] = each
-    return tuple(rules[code] for code in sorted(rules)), found
+        own += _own(folder, base, faults)
+    for rule in own:
+        refusal = _refusal(rule, rules)
+        if refusal is not None:
+            faults.append(refusal)
+        else:
+            rules[rule.code] = rule
+    return tuple(rules[code] for code in sorted(rules)), faults
+
+
+def is_builtin(rule: Rule) -> bool:
+    """Whether a rule came with Trainyard, rather than being the adopter's: by its code and by where it lies."""
+    folder, file = builtin_folder(), Path(rule.file)
+    if rule.area not in BUILTIN_AREAS or not file.is_relative_to(folder):
+        return False
+    return file.relative_to(folder).parts[0] in BUILTIN
+
+
+def _own(folder: Path, base: Path, faults: list[Diagnostic]) -> Iterator[Rule]:
+    """The rules of an adopter's folder, without unchanged copies of built-in ones; faults are added to ``faults``."""
+    shared = folder.resolve() == base.resolve()
+    for path in _files(folder, BUILTIN if shared else ()):
+        if not path.is_file():
+            # A pipe, a device, a link to nowhere: to open it could wait for ever.
+            faults += read(path)[1]
+        elif not _is_copy(path, folder, base):
+            yield from _load(path, faults)
+
+
+def _is_copy(path: Path, folder: Path, base: Path) -> bool:
+    """Whether a file of an adopter's folder is an unchanged copy of a built-in one."""
+    name = path.relative_to(folder)
+    return name.parts[0] in BUILTIN and _same(path, base / name)
 
 
 @cache
 def _builtin(base: Path) -> tuple[tuple[Rule, ...], tuple[Diagnostic, ...]]:
-    """The rules of the built-in areas."""
-    found: list[Diagnostic] = []
-    rules = [
-        rule
-        for area in BUILTIN
-        for path in _files(base / area)
-        for rule in _load(path, found)
-    ]
-    return tuple(rules), tuple(found)
+    """The rules of the built-in folders."""
+    faults: list[Diagnostic] = []
+    files = [path for name in BUILTIN for path in _files(base / name)]
+    rules = [rule for path in files for rule in _load(path, faults)]
+    return tuple(rules), tuple(faults)
 
 
 def _files(folder: Path, without: tuple[str, ...] = ()) -> Iterator[Path]:
     for root, folders, names in os.walk(folder, onerror=_refuse):
         top = Path(root) == folder
         skipped = without if top else ()
-        folders[:] = sorted(
-            each
-            for each in folders
-            if not each.startswith((".", "_")) and each not in skipped
-        )
+        shown = [name for name in folders if not name.startswith((".", "_"))]
+        folders[:] = sorted(name for name in shown if name not in skipped)
         for name in sorted(names):
             if _is_rule(name) and not (top and name in SETTINGS):
                 yield Path(root, name)
@@ -116,49 +144,44 @@ def _rules_in(path: Path) -> list[Rule]:
     sys.modules[name] = module
     with quiet():
         exec(code, module.__dict__)  # type: ignore[arg-type]  # noqa: S102  # the point of the exercise
-    marked = (
-        getattr(each, "rule", None)
-        for each in list(vars(module).values())
-        if callable(each)
-    )
-    return [
-        each
-        for each in marked
-        if isinstance(each, Rule) and each.check.__module__ == name
-    ]
+    functions = [value for value in vars(module).values() if callable(value)]
+    marked = [getattr(function, "rule", None) for function in functions]
+    rules = [rule for rule in marked if isinstance(rule, Rule)]
+    return [rule for rule in rules if rule.check.__module__ == name]
 
 
-def _load(path: Path, found: list[Diagnostic]) -> Iterable[Rule]:
+def _load(path: Path, faults: list[Diagnostic]) -> Iterable[Rule]:
+    """The rules of a file; what keeps it from being loaded is added to ``faults``."""
     if path.suffix != ".py":
         from compiler.policy.schema_rule import load_schema_rules
 
-        return load_schema_rules(path, found)
+        return load_schema_rules(path, faults)
     try:
         rules = _rules_in(path)
-    except SyntaxError as fault:
-        found.append(
+    except SyntaxError as problem:
+        faults.append(
             error(
                 "POL010",
-                f"`{path}` is not Python: {fault.msg}",
-                span=line_of(path, fault.lineno or 1),
+                f"`{path}` is not Python: {problem.msg}",
+                span=line_of(path, problem.lineno or 1),
                 help="correct the line",
             )
         )
         return ()
-    except BaseException as fault:  # `sys.exit` too: it must not end the run
-        if isinstance(fault, KeyboardInterrupt):
+    except BaseException as problem:  # `sys.exit` too: it must not end the run
+        if isinstance(problem, KeyboardInterrupt):
             raise
-        found.append(
+        faults.append(
             error(
                 "POL010",
-                f"`{path}` cannot be loaded: {words(fault)}",
-                span=line_of(path, _failing_line(fault, path)),
+                f"`{path}` cannot be loaded: {words(problem)}",
+                span=line_of(path, _failing_line(problem, path)),
                 help="correct the line",
             )
         )
         return ()
     if not rules:
-        found.append(
+        faults.append(
             error(
                 "POL010",
                 f"`{path}` has no rule",
@@ -199,41 +222,55 @@ def line_of(path: Path, number: int) -> Span:
     return Span(file, number, start, number, max(len(text.rstrip()) + 1, start))
 
 
-def _refusal(
-    each: Rule, path: Path, rules: dict[str, Rule], reserved: set[str]
-) -> Diagnostic | None:
-    """Why a user's rule is not taken."""
+def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
+    """Why a user's rule is not taken, beside the rules that are."""
+    path = Path(rule.file)
     python = path.suffix == ".py"
-    span = line_of(path, each.check.__code__.co_firstlineno if python else 1)
-    if python and (wrong := _malformed(each)):
+    span = line_of(path, rule.check.__code__.co_firstlineno if python else 1)
+    wrong = _malformed(rule) if python else ""
+    if wrong:
         return error(
             "POL010",
-            f"rule `{each.code}`: {wrong}",
+            f"rule `{rule.code}`: {wrong}",
             span=span,
             help="correct the arguments of `@rule`",
         )
-    if each.area in reserved or each.area in FIXED_AREAS:
-        return error(
-            "POL009",
-            f"code `{each.code}`: area `{each.area}` belongs to the built-in rules",
-            span=span,
-            help="give your own rules an area of their own, like `ORG001`",
-        )
-    if each.code in rules:
+    if rule.area in BUILTIN_AREAS or rule.area in FIXED_AREAS:
+        return _reserved(rule, rules, span)
+    if rule.code in rules:
         return error(
             "POL012",
-            f"code `{each.code}` is taken by `{rules[each.code].slug}`",
+            f"code `{rule.code}` is taken by `{rules[rule.code].slug}`",
             span=span,
             help="give each rule a code of its own",
         )
-    if python and not (each.fails and each.passes):
+    if python and not (rule.fails and rule.passes):
         return error(
             "POL011",
-            f"rule `{each.code}` has no examples",
+            f"rule `{rule.code}` has no examples",
             span=span,
             help="end its docstring with `## Fails` and `## Passes`, each with an indented YAML example",
         )
-    return _without_objects(each, span) if python else None
+    return _without_objects(rule, span) if python else None
+
+
+def _reserved(rule: Rule, rules: Mapping[str, Rule], span: Span) -> Diagnostic:
+    """The fault of a code in an area that is not the adopter's; often a copy that is older than the release."""
+    builtin = rules.get(rule.code)
+    if builtin is not None:
+        return error(
+            "POL009",
+            f"code `{rule.code}` belongs to the built-in rule `{builtin.slug}`",
+            span=span,
+            help="this is another version of the built-in rule: delete the file, and set "
+            "its level and parameters in `policy.yaml`; a rule of your own has an area of its own, like `ORG001`",
+        )
+    return error(
+        "POL009",
+        f"code `{rule.code}`: area `{rule.area}` belongs to the built-in rules",
+        span=span,
+        help="give your own rules an area of their own, like `ORG001`",
+    )
 
 
 def _malformed(rule: Rule) -> str:
@@ -244,15 +281,17 @@ def _malformed(rule: Rule) -> str:
         return "`severity` is not a `Severity`, like `Severity.WARNING`"
     if not isinstance(rule.params, Mapping):
         return "`params` is not a mapping of names to defaults"
-    if not isinstance(rule.kinds, tuple) or not all(
-        isinstance(each, str) for each in rule.kinds
-    ):
+    if not is_texts(rule.kinds):
         return '`kinds` is not a tuple, like `("batch/Job",)`'
+    if not is_texts(rule.aliases):
+        return '`aliases` is not a tuple, like `("old-name",)`'
+    if not isinstance(rule.enabled, bool):
+        return "`enabled` is neither `True` nor `False`"
     return ""
 
 
 def _without_objects(rule: Rule, span: Span) -> Diagnostic | None:
-    """The fault of a rule on a kind that there certainly is not: it finds nothing, and looks like one that passes."""
+    """The fault of a rule on a kind that certainly does not exist: it finds nothing, and looks like one that passes."""
     from compiler.verify.kinds import meant  # only for users' rules
 
     for kind in rule.kinds:
@@ -276,9 +315,8 @@ def _without_objects(rule: Rule, span: Span) -> Diagnostic | None:
     return None
 
 
-_ANY_VERSION = (
-    "v999"  # newer than all that are known, so that only group and kind are judged
-)
+# Newer than all that are known, so that only group and kind are judged.
+_ANY_VERSION = "v999"
 
 
 FIXED_AREAS = frozenset(

@@ -39,25 +39,26 @@ def malformed(finding: object) -> str:
     """What is wrong with a finding that a rule yielded; empty for a sound one. Rules may be anybody's."""
     if not isinstance(finding, Finding):
         return f"it yields {_shown(finding)}, not a `Finding`"
-    if wrong := next(
-        (name for name in _TEXTS if not isinstance(getattr(finding, name), str)), ""
-    ):
-        return (
-            f"`{wrong}` of its finding is {_shown(getattr(finding, wrong))}, not text"
-        )
+    for name in _TEXTS:
+        text = getattr(finding, name)
+        if not isinstance(text, str):
+            return f"`{name}` of its finding is {_shown(text)}, not text"
     if not finding.message.strip():
         return "its finding has no message"
     if not isinstance(finding.at, Route):
         return f"`at` of its finding is {_shown(finding.at)}, not a `Route`"
-    if not isinstance(finding.notes, tuple) or not all(
-        isinstance(each, str) for each in finding.notes
-    ):
+    if not is_texts(finding.notes):
         return "`notes` of its finding is not a tuple of texts"
     if finding.severity is not None and not isinstance(finding.severity, Severity):
         return (
             f"`severity` of its finding is {_shown(finding.severity)}, not a `Severity`"
         )
     return ""
+
+
+def is_texts(value: object) -> bool:
+    """Whether a value is a tuple of texts."""
+    return isinstance(value, tuple) and all(isinstance(text, str) for text in value)
 
 
 def _shown(value: object) -> str:
@@ -70,8 +71,9 @@ class Rule:
 
     ``subject`` is the class that ``check`` is run on: a plan node, ``Plan``, ``Work`` or ``Manifest`` (then only the
     ``kinds`` given, as ``group/Kind`` with an empty group for core kinds; all kinds if there are none). ``pods``: a
-    rule on ``Work`` that holds for the pods of any kind. ``doc`` is the manual page; its first line tells what the rule
-    finds, its examples are the rule's tests.
+    rule on ``Work`` that holds for the pods of any kind. ``doc`` is the manual page; its first line says what the rule
+    finds, its examples are the rule's tests. ``aliases`` are slugs that the rule had before. A rule that is not
+    ``enabled`` runs only where ``policy.yaml`` sets its level.
     """
 
     code: str
@@ -85,11 +87,18 @@ class Rule:
     pods: bool = False
     needs_world: bool = True
     file: str = ""
+    aliases: tuple[str, ...] = ()
+    enabled: bool = True
 
     @property
     def area(self) -> str:
         """The letters of the code."""
         return self.code[:-3]
+
+    @property
+    def default_level(self) -> Severity | None:
+        """The level of the rule unless the user sets one; ``None`` is off."""
+        return self.severity if self.enabled else None
 
     @property
     def title(self) -> str:
@@ -122,6 +131,8 @@ def rule(
     params: Mapping[str, Any] = NO_PARAMS,
     kinds: tuple[str, ...] = (),
     pods: bool = False,
+    aliases: tuple[str, ...] = (),
+    enabled: bool = True,
 ) -> Callable[[F], F]:
     """Make a generator function a rule; its name is the slug, its docstring the page.
 
@@ -129,13 +140,17 @@ def rule(
     ``Plan``, ``Work`` or ``Manifest``. A second parameter gets the ``World``.
 
     ``code`` is an area of one's own and three digits, like ``ORG001``. ``severity`` is the level unless the user sets
-    one. ``params`` are parameters with their defaults; ``params:`` of ``policy.yaml`` sets others, and
-    ``world.param(name)`` reads them. ``kinds``, of a rule on ``Manifest``: those that it is run on, as ``group/Kind``.
+    one. ``params`` are parameters with their defaults; ``params:`` of ``policy.yaml`` sets others, as does
+    ``# params: {name: value}`` at the top of an example, and ``world.param(name)`` reads them.
+
+    ``kinds``, of a rule on ``Manifest``: those that it is run on, as ``group/Kind``.
     ``pods``, of a rule on ``Work``: it is run on jobs of other kinds too, of which nothing but the pods is known.
+    ``aliases`` are former slugs, which settings may still use. ``enabled=False`` makes a rule that is off until
+    ``levels:`` of ``policy.yaml`` sets its level by code or slug; ``severity`` is then the level that you suggest.
     """
 
     def mark(function: F) -> F:
-        found = Rule(
+        function.rule = Rule(  # type: ignore[attr-defined]
             code=code,
             slug=function.__name__.replace("_", "-"),
             severity=severity,
@@ -147,8 +162,9 @@ def rule(
             pods=pods,
             needs_world=function.__code__.co_argcount > 1,
             file=function.__code__.co_filename,
+            aliases=aliases,
+            enabled=enabled,
         )
-        function.rule = found  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -159,9 +175,8 @@ def _subject(function: Callable[..., Any]) -> type:
     name = function.__code__.co_varnames[0]
     annotation: Any = function.__annotations__.get(name)
     if isinstance(annotation, str):
-        annotation = function.__globals__.get(annotation) or get_type_hints(
-            function
-        ).get(name)
+        annotation = function.__globals__.get(annotation)
+        annotation = annotation or get_type_hints(function).get(name)
     if not isinstance(annotation, type):
         raise TypeError(
             f"the first parameter of `{function.__name__}` has no class as annotation"
@@ -176,14 +191,10 @@ def examples(doc: str, section: str) -> tuple[str, ...]:
     """The indented blocks of a section of a docstring, each to its next blank line."""
     import textwrap  # never in a run
 
-    parts = _SECTION.split(
-        textwrap.dedent(doc if doc.startswith("\n") else f"{_indent(doc)}{doc}")
-    )
-    bodies = [
-        text
-        for name, text in zip(parts[1::2], parts[2::2], strict=True)
-        if name == section
-    ]
+    indent = "" if doc.startswith("\n") else _indent(doc)
+    parts = _SECTION.split(textwrap.dedent(f"{indent}{doc}"))
+    sections = zip(parts[1::2], parts[2::2], strict=True)
+    bodies = [text for name, text in sections if name == section]
     blocks: list[list[str]] = [[]]
     for line in "\n".join(bodies).splitlines():
         if line.startswith("    "):

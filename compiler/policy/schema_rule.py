@@ -19,38 +19,42 @@ _KEYS = {
     "code",
     "slug",
     "severity",
+    "enabled",
     "match",
     "schema",
     "message",
     "help",
     "description",
 }
-_SEVERITIES = {str(each): each for each in Severity}
+_SEVERITIES = {str(severity): severity for severity in Severity}
 
 
-def load_schema_rules(path: Path, found: list[Diagnostic]) -> list[Rule]:
-    """The rules of a YAML file, one a document; faults go to ``found`` with their place."""
-    documents, faults = read_documents(path)
-    found.extend(faults)
-    if faults:
+def load_schema_rules(path: Path, faults: list[Diagnostic]) -> list[Rule]:
+    """The rules of a YAML file, one a document; its faults are added to ``faults`` with their place."""
+    documents, unreadable = read_documents(path)
+    if unreadable:
+        faults += unreadable
         return []
-    return [
-        each
-        for document in documents
-        if (each := _rule(document, path, found)) is not None
-    ]
+    rules = []
+    for document in documents:
+        wrong = _wrong(document)
+        faults += wrong
+        if not wrong:
+            rules.append(_rule(document.root.to_python(), path))
+    return rules
 
 
-def _rule(document: Document, path: Path, found: list[Diagnostic]) -> Rule | None:
+def _wrong(document: Document) -> list[Diagnostic]:
+    """What is wrong with the rule of a document."""
     data = document.root.to_python()
     faults = [
         error("POL013", message, span=document.span(at, key=key), help=help)
         for message, at, key, help in _faults(data)
     ]
-    faults = faults or _unmatched(data["match"], document)
-    found.extend(faults)
-    if faults:
-        return None
+    return faults or _unmatched(data["match"], document)
+
+
+def _rule(data: Mapping[str, Any], path: Path) -> Rule:
     match = data["match"]
     group = ObjectRef(match["apiVersion"], "", "", "").group
     return Rule(
@@ -65,6 +69,7 @@ def _rule(document: Document, path: Path, found: list[Diagnostic]) -> Rule | Non
         kinds=(f"{group}/{match['kind']}",),
         needs_world=False,
         file=str(path),
+        enabled=data.get("enabled", True),
     )
 
 
@@ -109,6 +114,13 @@ def _faults(data: Any) -> Iterator[_Fault]:
             Route(("severity",)),
             False,
             "write `error`, `warning` or `note`",
+        )
+    if not isinstance(data.get("enabled", True), bool):
+        yield (
+            "`enabled` is neither `true` nor `false`",
+            Route(("enabled",)),
+            False,
+            "write `enabled: false` for a rule that is off by default",
         )
     match = data.get("match")
     if (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from compiler.dataclass import dataclass
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
-from compiler.spec.nodes import NodePool
+from compiler.subjects.pools.spec import NodePool
 
 _REFERENCE = "us-east-1"
 _PAID_BEFORE = "block"

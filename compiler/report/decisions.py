@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from compiler.plan import Derived
 from compiler.report.markdown import folded, table
 from compiler.report.subject import Subject
+from compiler.subjects.jobs.plan import TrainJob
 
 _BY_THE_SPEC = "set by the spec"
 _NAME, _RUN = "‹name›", "‹run›"
@@ -29,7 +30,7 @@ def section(subject: Subject) -> Iterator[str]:
     ]
     taken = [value for value in values if value.reason != _BY_THE_SPEC]
     given = [value for value in values if value.reason == _BY_THE_SPEC]
-    runs = {f"job/{job.source_name}": job.name for job in subject.plan.jobs}
+    runs = {f"job/{job.source_name}": job.name for job in subject.plan.of(TrainJob)}
     yield from _part(
         "Decisions of the compiler", taken, ("of", "field", "value", "reason"), runs
     )

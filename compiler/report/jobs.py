@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.jobs import TrainJob
-from compiler.plan.nodes import INSTANCE_TYPE, ZONE, NodePool
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
+from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.pools.plan import INSTANCE_TYPE, ZONE, NodeClass, NodePool
+from compiler.subjects.queues.plan import Flavor
 
 
 def section(subject: Subject) -> Iterator[str]:
     """A line for each job: its queue, its nodes, and what these are."""
-    if not subject.plan.jobs:
+    if not subject.plan.of(TrainJob):
         return
     yield from ("## Jobs", "")
     header = ("job", "object", "queue", "nodes:", "lands on", "a node asks for")
     landings = {
         name: _landing(subject, name)
-        for name in {job.pool for job in subject.plan.jobs}
+        for name in {job.pool for job in subject.plan.of(TrainJob)}
     }
     yield from table(
-        header, (_row(job, landings[job.pool]) for job in subject.plan.jobs)
+        header, (_row(job, landings[job.pool]) for job in subject.plan.of(TrainJob))
     )
 
 
@@ -60,11 +61,11 @@ def _placement(
     groups = {
         node_class.placement_group
         for node_pool in node_pools
-        if (node_class := subject.plan.node_class(node_pool.node_class))
+        if (node_class := subject.plan.named(NodeClass, node_pool.node_class))
         and node_class.placement_group
     }
     yield from (f"placement group {group}" for group in sorted(groups))
-    flavor = subject.plan.flavor(pool)
+    flavor = subject.plan.named(Flavor, pool)
     if flavor is not None and flavor.topology is not None:
         yield f"topology {flavor.topology}"
 

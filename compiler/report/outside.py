@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from compiler.report.markdown import code
 from compiler.report.subject import Subject
+from compiler.subjects.jobs.plan import TrainJob
 
 
 def section(subject: Subject) -> Iterator[str]:
@@ -24,7 +25,7 @@ def _objects(subject: Subject) -> Iterator[str]:
 
 
 def _account(subject: Subject) -> Iterator[str]:
-    images = {job.image for job in subject.plan.jobs if job.image}
+    images = {job.image for job in subject.plan.of(TrainJob) if job.image}
     yield from (f"image {code(image)}" for image in sorted(images))
     for pool in subject.spec.node_pools:
         yield from (

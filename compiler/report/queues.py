@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.jobs import TrainJob
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
-from compiler.spec.queues import PoolQuota, Queue
+from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.queues.spec import PoolQuota, Queue
 
 
 def section(subject: Subject) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
-from compiler.spec.storage import Storage
+from compiler.subjects.storage.spec import Storage
 
 
 def section(subject: Subject) -> Iterator[str]:

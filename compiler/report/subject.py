@@ -9,10 +9,11 @@ from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.history import Run
 from compiler.plan import Plan
-from compiler.plan.jobs import TrainJob
-from compiler.plan.nodes import POOL_LABEL, NodePool
 from compiler.spec.cluster import ClusterSpec
-from compiler.spec.nodes import NodePool as Pool
+from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.pools.plan import POOL_LABEL, NodePool
+from compiler.subjects.pools.spec import NodePool as Pool
+from compiler.subjects.queues.plan import queue_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +39,15 @@ class Subject:
 
     def node_pools(self, name: str) -> Iterator[NodePool]:
         """The NodePools that a pool of the spec is made of: one, or one for each reservation."""
-        for node_pool in self.plan.node_pools:
+        for node_pool in self.plan.of(NodePool):
             if name in (node_pool.name, node_pool.labels.get(POOL_LABEL)):
                 yield node_pool
 
     def jobs(self) -> dict[tuple[str, str], list[TrainJob]]:
         """The jobs by the ClusterQueue that admits them and the pool that they land on."""
         found: dict[tuple[str, str], list[TrainJob]] = {}
-        for job in self.plan.jobs:
-            queue = self.plan.queue_of(job)
+        for job in self.plan.of(TrainJob):
+            queue = queue_of(self.plan, job)
             found.setdefault(
                 (queue.name if queue is not None else "", job.pool), []
             ).append(job)

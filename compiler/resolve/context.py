@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from compiler.catalog import Catalog, InstanceType, Release
 from compiler.diagnostics import Diagnostic
@@ -21,7 +21,10 @@ T = TypeVar("T")
 
 @dataclass
 class Context:
-    """A spec under resolution: the spec, the facts, what was derived and what is wrong."""
+    """A spec under resolution: the spec, the facts, what was derived and what is wrong.
+
+    ``external``: apiVersion, kind, namespace and name of objects that others make and that must exist.
+    """
 
     name: str
     spec: ClusterSpec
@@ -30,6 +33,15 @@ class Context:
     output: str
     diagnostics: list[Diagnostic] = field(default_factory=list)
     derived: list[Derived] = field(default_factory=list)
+    external: set[tuple[str, str, str, str]] = field(default_factory=set)
+    _made: dict[object, Any] = field(default_factory=dict)
+
+    def once(self, make: Callable[[Context], T]) -> T:
+        """What one subject makes for others too: made when it is first asked for, and reported on once."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: T = self._made[make]
+        return made
 
     def fault(
         self,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from compiler.catalog import Catalog, Release
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed
-from compiler.resolve.context import SPEC, near_help
+from compiler.resolve.context import SPEC, Context, near_help
 from compiler.spec.cluster import ClusterSpec
 
 
@@ -70,3 +70,26 @@ def _apart(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
                 help=f"take {pair.component} `{pair.version}` with {pair.needed_by} {pair.minor}, and with no other; "
                 f"left out, {pair.component} follows",
             )
+
+
+def settle_versions(context: Context) -> None:
+    """Record each version for ``explain``, with the reason for it."""
+    own = context.spec.versions.given()
+    chosen = context.versions
+    needed = {
+        pair.component: pair for pair in context.release.pairs if pair.wanted(chosen)
+    }
+    for name, version in chosen.items():
+        reason = f"tested together in release {context.release.name}"
+        source = context.release.sources.get(name, "")
+        if name in needed:
+            reason, source = needed[name].reason, needed[name].source
+        context.settle(
+            "cluster",
+            f"versions.{name}",
+            own.get(name),
+            version,
+            reason,
+            source,
+            at=SPEC / "versions" / name,
+        )

@@ -8,10 +8,6 @@ from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.jobs import Job
-from compiler.spec.nodes import NodePool
-from compiler.spec.queues import Cohort, Priority, Queue
-from compiler.spec.storage import Storage
 from compiler.spec.types import (
     Account,
     AmiAlias,
@@ -41,6 +37,10 @@ from compiler.spec.types import (
     Zone,
     ZoneId,
 )
+from compiler.subjects.jobs.spec import Job
+from compiler.subjects.pools.spec import NodePool
+from compiler.subjects.queues.spec import Cohort, Priority, Queue
+from compiler.subjects.storage.spec import Storage
 
 
 class Metadata(SpecModel):

@@ -7,9 +7,9 @@ from typing import Any
 
 from compiler.spec.base import SpecModel
 from compiler.spec.cluster import TrainingCluster
-from compiler.spec.jobs import Job
-from compiler.spec.nodes import NodePool
-from compiler.spec.queues import Queue
+from compiler.subjects.jobs.spec import Job
+from compiler.subjects.pools.spec import NodePool
+from compiler.subjects.queues.spec import Queue
 
 _PARTS: dict[str, type[SpecModel]] = {
     "TrainingJob": Job,

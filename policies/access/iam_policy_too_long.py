@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.cloud import AccessPolicy
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.cloud.plan import AccessPolicy
 
 _MANAGED = 6_144
 
@@ -47,6 +47,15 @@ def iam_policy_too_long(policy: AccessPolicy, world: World) -> Iterator[Finding]
                   - *long
                   - *long
                   - *long
+
+        # params: {trust: 100}
+        Resources:
+          Nodes:
+            Type: AWS::IAM::Role
+            Properties:
+              AssumeRolePolicyDocument:
+                Version: "2012-10-17"
+                Statement: [{Effect: Allow, Principal: {Service: ec2.amazonaws.com}, Action: sts:AssumeRole}]
 
     ## Passes
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.cloud import IamRole
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.cloud.plan import IamRole
 
 
 @rule("ACC012", params={"policies": 10})
@@ -29,6 +29,7 @@ def iam_too_many_policies(role: IamRole, world: World) -> Iterator[Finding]:
 
     ## Passes
 
+        # params: {policies: 12}
         Resources:
           Nodes:
             Type: AWS::IAM::Role
@@ -36,7 +37,8 @@ def iam_too_many_policies(role: IamRole, world: World) -> Iterator[Finding]:
               AssumeRolePolicyDocument:
                 Version: "2012-10-17"
                 Statement: [{Effect: Allow, Principal: {Service: ec2.amazonaws.com}, Action: sts:AssumeRole}]
-              ManagedPolicyArns: [!Ref A, !Ref B, !Ref C, !Ref D, !Ref E, !Ref F, !Ref G, !Ref H, !Ref I, !Ref J]
+              ManagedPolicyArns:
+                [!Ref A, !Ref B, !Ref C, !Ref D, !Ref E, !Ref F, !Ref G, !Ref H, !Ref I, !Ref J, !Ref K, !Ref L]
     """
     most = world.param("policies")
     if len(role.managed) > most:

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.plan.cloud import AccessPolicy
 from compiler.policy.rule import Finding, rule
+from compiler.subjects.cloud.plan import AccessPolicy
 
 
 @rule("ACC006", severity=Severity.WARNING)

@@ -5,8 +5,8 @@ from fnmatch import fnmatchcase
 
 from compiler.catalog.iam import limited_actions
 from compiler.diagnostics import Severity
-from compiler.plan.cloud import AccessPolicy, Statement
 from compiler.policy.rule import Finding, rule
+from compiler.subjects.cloud.plan import AccessPolicy, Statement
 
 _READING = ("describe", "get", "list", "batchget", "head", "lookup", "search", "view")
 _NAMED = 3  # actions that a message names

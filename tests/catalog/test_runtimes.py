@@ -6,7 +6,7 @@ import pytest
 
 from compiler.catalog import load_catalog
 from compiler.catalog.runtimes import ReleasedRuntime, released_runtimes
-from compiler.policy.runtimes import released
+from compiler.model.runtimes import released
 from compiler.source import Route
 from compiler.verify import validate_body
 

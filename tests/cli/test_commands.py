@@ -203,6 +203,33 @@ def test_explain_a_code_by_code_and_by_slug(trainyard: Command) -> None:
         )
 
 
+def test_explain_a_rule_by_its_former_slug(trainyard: Command) -> None:
+    done = trainyard("explain", "no-nodes")
+    assert done.out == trainyard("explain", "RUN002").out
+    assert done.out.startswith("RUN002 job-without-nodes (error)")
+
+
+def test_explain_a_rule_that_is_off(trainyard: Command, tmp_path: Path) -> None:
+    """A built-in one and an own one, in its page and in the list."""
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies" / "mine.yaml").write_text(
+        "code: ORG001\nslug: no-owner\nmatch: {apiVersion: v1, kind: Pod}\nschema: {}\n"
+        "message: no owner\nenabled: false\nseverity: warning\n"
+    )
+    for code, slug, level in (
+        ("PLC035", "no-spare-node", "note"),
+        ("ORG001", "no-owner", "warning"),
+    ):
+        page = trainyard("explain", code, cwd=tmp_path).out
+        assert page.startswith(
+            f"{code} {slug} (off by default)\n\n"
+            f"To enable it, set `{code}: {level}` under `levels:` of `policies/policy.yaml`.\n"
+        )
+    rows = trainyard("explain", cwd=tmp_path).out.splitlines()
+    off = [row.split()[0] for row in rows if row.endswith(" (off by default)")]
+    assert off == ["ORG001", "PLC035"]
+
+
 def test_explain_a_slug_of_two_codes(trainyard: Command) -> None:
     """Both pages: of two compiler codes, and of a compiler code and a rule."""
     for slug, codes in (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,8 +11,15 @@ from compiler.lift import kinds, lift
 from compiler.lift.reader import Reader
 from compiler.manifest import Manifest
 from compiler.plan import Duration, Plan, Quantity
-from compiler.plan.queues import ClusterQueue
 from compiler.source import Route
+from compiler.subjects.cluster.plan import Cluster
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.health.plan import ProblemDetector
+from compiler.subjects.jobs.plan import Runtime, TrainJob
+from compiler.subjects.namespaces.plan import Access
+from compiler.subjects.pools.plan import NodePool
+from compiler.subjects.queues.plan import ClusterQueue, QueueManager
+from compiler.subjects.workloads.plan import Workload
 
 
 def read(text: str) -> Plan:
@@ -25,7 +31,7 @@ def read(text: str) -> Plan:
 def queue(text: str) -> ClusterQueue:
     head = "apiVersion: kueue.x-k8s.io/{}\nkind: ClusterQueue\nmetadata: {{name: q}}\nspec: "
     version = "v1beta1" if "cohort:" in text else "v1beta2"
-    (found,) = read(head.format(version) + text).cluster_queues
+    (found,) = read(head.format(version) + text).of(ClusterQueue)
     return found
 
 
@@ -85,7 +91,7 @@ spec:
         - {key: karpenter.k8s.aws/instance-category, operator: In, values: [p]}
         - {key: karpenter.sh/capacity-type, operator: In, values: [spot]}
   limits: {nvidia.com/gpu: 64, cpu: bad}
-""").node_pools
+""").of(NodePool)
     assert pool.instance_types is None
     assert pool.zones == ("us-west-2a",)
     assert pool.limits == {"nvidia.com/gpu": Quantity.of(64)}
@@ -117,7 +123,7 @@ def test_patches_of_both_forms_and_several_jobs_of_one() -> None:
       trainingRuntimeSpec: {template: {spec: {replicatedJobs: [
         {name: node, template: {spec: {template: {spec: {terminationGracePeriodSeconds: 5}}}}}]}}}
 """
-    ).jobs
+    ).of(TrainJob)
     assert [(each.job, each.manager) for each in job.patches] == [
         ("node", "me"),
         ("node", ""),
@@ -137,7 +143,7 @@ def test_patches_of_both_forms_and_several_jobs_of_one() -> None:
 
 
 def test_a_job_without_trainer_says_so() -> None:
-    (job,) = read(TRAIN_JOB % "{runtimeRef: {name: torch}}").jobs
+    (job,) = read(TRAIN_JOB % "{runtimeRef: {name: torch}}").of(TrainJob)
     assert not job.trainer
     assert (job.nodes, job.image, job.requests) == (None, None, {})
 
@@ -147,10 +153,10 @@ def test_a_runtime_without_failure_policy_never_restarts() -> None:
     (none,) = read(
         head
         + "spec: {mlPolicy: {mpi: {}}, template: {spec: {replicatedJobs: [{name: x}]}}}"
-    ).runtimes
+    ).of(Runtime)
     (silent,) = read(
         head + "spec: {template: {spec: {failurePolicy: {}, replicatedJobs: []}}}"
-    ).runtimes
+    ).of(Runtime)
     assert (none.max_restarts, none.framework, none.namespace, none.trainer()) == (
         None,
         "mpi",
@@ -175,7 +181,7 @@ managedNodeGroups:
     placement: {groupName: g}
     instanceMarketOptions: {marketType: capacity-block}
     capacityReservation: {capacityReservationTarget: {capacityReservationID: cr-1}}
-""").cluster
+""").one(Cluster)
     assert cluster is not None
     (group,) = cluster.node_groups
     assert (
@@ -211,11 +217,11 @@ spec:
         notes.txt: hello
         broken.json: '{'
 """)
-    (detector,) = plan.detectors
+    (detector,) = plan.of(ProblemDetector)
     assert [each.name for each in detector.monitors] == ["xid"]
     assert detector.monitors[0].sets() == ("Xid",)
     assert detector.tolerations[0].operator == "Exists"
-    assert plan.releases[0].timeout == Duration(300)
+    assert plan.of(HelmRelease)[0].timeout == Duration(300)
 
 
 def test_config_maps_and_daemon_sets_of_other_things_are_nothing_of_ours() -> None:
@@ -234,8 +240,8 @@ apiVersion: apps/v1
 kind: Deployment
 metadata: {name: c}
 """)
-    assert [each.name for each in plan.workloads] == ["b", "c"]
-    assert replace(plan, workloads=()) == Plan(closed=False)
+    assert [each.name for each in plan.of(Workload)] == ["b", "c"]
+    assert plan.with_nodes(Workload, ()) == Plan(closed=False)
 
 
 def test_a_release_without_its_source_and_a_binding_without_its_role() -> None:
@@ -251,9 +257,9 @@ metadata: {name: b, namespace: n}
 roleRef: {name: nobody}
 subjects: [{kind: Group, name: g}]
 """)
-    assert (plan.releases[0].chart, plan.releases[0].version) == ("", "")
-    assert plan.access == ()
-    assert plan.queue_manager is None
+    assert (plan.of(HelmRelease)[0].chart, plan.of(HelmRelease)[0].version) == ("", "")
+    assert plan.of(Access) == ()
+    assert plan.one(QueueManager) is None
 
 
 def test_kinds_that_nobody_reads_are_passed_over() -> None:

@@ -21,7 +21,8 @@ from compiler.output.formats import (
     written,
 )
 from compiler.plan import Plan
-from compiler.targets import lower, targets
+from compiler.subjects import parts
+from compiler.targets import lower
 
 
 def test_an_artifact_of_an_unknown_format_cannot_be_made() -> None:
@@ -52,10 +53,10 @@ def test_a_spec_with_an_unjudged_output_cannot_be_built(
     def unjudged(plan: Plan) -> Iterator[Artifact]:
         yield Artifact(path="cluster.yaml", text="Region: x", format="parallelcluster")
 
-    sketch = ModuleType("compiler.targets.parallelcluster")
+    sketch = ModuleType("compiler.subjects.parallelcluster.target")
     vars(sketch)["lower"] = unjudged
-    more = {**targets(), "parallelcluster": sketch}
-    monkeypatch.setattr("compiler.targets.targets", lambda: more)
+    more = (*parts("target"), sketch)
+    monkeypatch.setattr("compiler.targets.parts", lambda name: more)
     with pytest.raises(UnjudgedError):
         lower(plan_of(spec()))
 

@@ -21,7 +21,9 @@ from compiler.output.formats.cloudformation.template import (
     faults,
     is_template,
 )
-from compiler.plan.cloud import (
+from compiler.source import SourceFile
+from compiler.source.manifests import parse_manifests
+from compiler.subjects.cloud.plan import (
     AccessPolicy,
     Bucket,
     EventRule,
@@ -30,8 +32,6 @@ from compiler.plan.cloud import (
     PlacementGroupStack,
     PodIdentityStack,
 )
-from compiler.source import SourceFile
-from compiler.source.manifests import parse_manifests
 
 BASE = """
 AWSTemplateFormatVersion: "2010-09-09"
@@ -354,7 +354,7 @@ def test_what_a_template_is_known_by(body: Any, known: bool) -> None:
 
 def cloud(text: str) -> list[Any]:
     artifact = Artifact(read(text), "t.yaml", format="cloudformation")
-    return list(lifted([artifact], closed=False).cloud)
+    return list(lifted([artifact], closed=False).nodes)
 
 
 def test_resources_are_read_with_their_places() -> None:
@@ -398,7 +398,7 @@ def test_policies_that_attach_themselves_are_their_roles() -> None:
         ),
     )
     artifact = Artifact(body, "t.yaml", format="cloudformation")
-    nodes = lifted([artifact], closed=False).cloud
+    nodes = lifted([artifact], closed=False).nodes
     (role,) = (each for each in nodes if isinstance(each, IamRole))
     assert role.managed[1:] == ("Policy", "More")
     assert [each.name for each in role.inline] == ["p"]

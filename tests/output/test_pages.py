@@ -13,7 +13,8 @@ from running import Command
 from compiler.driver import setting_of
 from compiler.output import Artifact
 from compiler.output.formats import Setting, unjudged, verified
-from compiler.targets import bootstrap, lower
+from compiler.subjects.bootstrap import target as bootstrap
+from compiler.targets import lower
 
 STACK = Artifact(
     {"Resources": {}}, "bootstrap/stacks/bucket-raw.yaml", format="cloudformation"

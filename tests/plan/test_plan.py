@@ -7,7 +7,10 @@ from dataclasses import replace
 import pytest
 from builders import FSX, example, plan_of, spec
 
-from compiler.plan.jobs import (
+from compiler.plan.units import Quantity
+from compiler.source import Route
+from compiler.subjects.delivery.plan import chart_version
+from compiler.subjects.jobs.plan import (
     Container,
     EnvVar,
     Mount,
@@ -18,10 +21,17 @@ from compiler.plan.jobs import (
     TrainJob,
     Volume,
     effective_pod,
+    runtime_of,
 )
-from compiler.plan.nodes import NodePool, Requirement, Taint, Toleration, untolerated
-from compiler.plan.units import Quantity
-from compiler.source import Route
+from compiler.subjects.pools.plan import (
+    NodeClass,
+    NodePool,
+    Requirement,
+    Taint,
+    Toleration,
+    untolerated,
+)
+from compiler.subjects.queues.plan import Flavor, LocalQueue, queue_of
 
 GPU = Taint("nvidia.com/gpu", "present", "NoSchedule")
 
@@ -76,18 +86,18 @@ def test_places_take_no_part_in_equality_and_fields_fall_back_to_their_node() ->
 
 def test_names_are_looked_up_by_kind_and_namespace() -> None:
     _, plan = example("two-teams")
-    job = plan.jobs[0]
-    assert plan.node_pool("h100") is plan.node_pools[0]
-    assert plan.node_class("h100") is plan.node_classes[0]
-    assert plan.flavor("h100") is plan.flavors[0]
-    assert plan.runtime(job) is not None
-    assert (found := plan.queue_of(job)) is not None
+    job = plan.of(TrainJob)[0]
+    assert plan.named(NodePool, "h100") is plan.of(NodePool)[0]
+    assert plan.named(NodeClass, "h100") is plan.of(NodeClass)[0]
+    assert plan.named(Flavor, "h100") is plan.of(Flavor)[0]
+    assert runtime_of(plan, job) is not None
+    assert (found := queue_of(plan, job)) is not None
     assert found.name == "team-a"
-    assert plan.queue_of(replace(job, queue="nope")) is None
-    assert plan.local_queue("team-b", "team-a") is None
-    assert plan.node_pool(None) is None
-    assert plan.version("kueue") == "0.19.2"
-    assert plan.version("nope") is None
+    assert queue_of(plan, replace(job, queue="nope")) is None
+    assert plan.named(LocalQueue, "team-a", "team-b") is None
+    assert plan.named(NodePool, None) is None
+    assert chart_version(plan, "kueue") == "0.19.2"
+    assert chart_version(plan, "nope") is None
 
 
 BASE = Pod(
@@ -170,12 +180,12 @@ def test_the_pod_of_a_compiled_job_is_whole() -> None:
         job={"mounts": [{"storage": "data", "path": "/data"}]},
     )
     plan = plan_of(data)
-    (job,) = plan.jobs
-    runtime = plan.runtime(job)
+    (job,) = plan.of(TrainJob)
+    runtime = runtime_of(plan, job)
     assert runtime is not None
     pod = effective_pod(job, runtime)
     assert pod is not None
-    assert untolerated(plan.node_pools[0].taints, pod.tolerations) == ()
+    assert untolerated(plan.of(NodePool)[0].taints, pod.tolerations) == ()
     assert {each.path for each in pod.containers[0].mounts} == {"/dev/shm", "/data"}
     assert {each.name for each in pod.volumes} == {
         each.volume for each in pod.containers[0].mounts

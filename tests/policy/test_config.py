@@ -77,6 +77,37 @@ spec: {managedBy: kueue.x-k8s.io/multikueue}
     ]
 
 
+@pytest.mark.parametrize("level", ["", "levels: {PLC035: note}\n"])
+def test_an_exception_for_a_rule_that_is_off_by_default(
+    tmp_path: Path, level: str
+) -> None:
+    """It is unused only where the rule has run."""
+    item = "- {code: PLC035, object: 'NodePool/*', reason: a, until: 2027-01-31}\n"
+    found, faults = config(tmp_path, policy=level, exceptions=item)
+    assert faults == []
+    kept, _ = found.excuse([])
+    assert [each.code for each in kept] == (["POL001"] if level else [])
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "levels: {no-nodes: note}\n",
+        "levels: {job-without-nodes: note}\n",
+        "levels: {RUN002: note}\n",
+    ],
+)
+def test_a_former_slug_is_known(tmp_path: Path, policy: str) -> None:
+    found, faults = config(
+        tmp_path,
+        policy=policy,
+        exceptions="- {code: no-nodes, place: '*', reason: a, until: 2027-01-31}\n",
+    )
+    assert faults == []
+    assert found.levels["RUN002"] is Severity.NOTE
+    assert [each.code for each in found.exceptions] == ["RUN002"]
+
+
 def test_params(tmp_path: Path) -> None:
     text = "kueue: {waitForPodsReady: 25m}"
     assert findings_for(text) == []

@@ -11,7 +11,7 @@ RULE = '''\
 from collections.abc import Iterator
 
 from compiler.policy.rule import Finding, rule
-from compiler.policy.work import Work
+from compiler.model.work import Work
 
 
 @rule("ORG001")
@@ -91,6 +91,63 @@ def test_examples_that_do_not_hold(
     assert message in out
     assert "org001.py:7:1" in out
     assert "Traceback" not in out
+
+
+PARAMS = RULE.replace(
+    '@rule("ORG001")', '@rule("ORG001", params={{"nodes": 2}}, enabled=False)'
+).replace("(work: Work)", "(work: Work, world: World)")
+PARAMS = PARAMS.replace("> 2:", '> world.param("nodes"):').replace(
+    "from compiler.model.work import Work",
+    "from compiler.model.work import Work\nfrom compiler.policy.world import World",
+)
+
+
+def params(line: str, example: str) -> str:
+    """An example with a line above it."""
+    return f"{line}\n        {example}"
+
+
+@pytest.mark.parametrize(
+    ("fails", "passes", "message"),
+    [
+        (LARGE, SMALL, ""),
+        (params("# params: {nodes: 0}", SMALL), SMALL, ""),
+        (LARGE, params("# params: {nodes: 3}", LARGE), ""),
+        (LARGE, params("# a comment\n        # params: {nodes: 3}", LARGE), ""),
+        (params("# params: {nodes: 3}", LARGE), SMALL, "finds nothing in example 1"),
+        (LARGE, params("# params: {nodes: 0}", SMALL), "finds something in example 1"),
+        (
+            params("# params: {node: 1}", LARGE),
+            SMALL,
+            "cannot be judged: rule `ORG001` has no parameter `node`",
+        ),
+        (
+            params("# params: {nodes: many}", LARGE),
+            SMALL,
+            "cannot be judged: parameter `nodes` of `ORG001` is a whole number",
+        ),
+        (
+            params("# params: 3", LARGE),
+            SMALL,
+            "cannot be judged: `# params: 3` is not `# params: {name: 1}`",
+        ),
+        (
+            params("# params: {nodes", LARGE),
+            SMALL,
+            "cannot be judged: `# params: {nodes` is not `# params: {name: 1}`",
+        ),
+    ],
+)
+def test_an_example_sets_parameters_and_enables_its_rule(
+    fails: str, passes: str, message: str, trainyard: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "policies").mkdir()
+    text = PARAMS.format(fails=fails, passes=passes)
+    (tmp_path / "policies" / "org001.py").write_text(text)
+    done = trainyard("test", cwd=tmp_path)
+    assert done.code == (1 if message else 0), done.out
+    assert message in done.out
+    assert ("error[POL020]" in done.out) == bool(message)
 
 
 def test_a_rule_that_cannot_be_loaded(trainyard: Command, tmp_path: Path) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import re
 from pathlib import Path
 
 import pytest
 from running import Command
 
+from compiler.model.work import Work
 from compiler.policy.interface import CLASSES, describe, names
-from compiler.policy.work import Work
+from compiler.policy.rule import rule
 from tests.policy.harness import builtin_rules
 
 
@@ -42,3 +45,12 @@ def test_what_rules_ask_of_a_job_is_described() -> None:
     }
     assert used
     assert [name for name in sorted(used) if f"\n  {name}" not in page] == []
+
+
+def test_the_page_of_the_decorator_has_every_parameter() -> None:
+    """It is written by hand, since signatures print defaults as Python represents them."""
+    parameters = inspect.signature(rule).parameters
+    page = str(describe("rule")).partition("\n\n")[2].partition("\n\n")[0]
+    missing = [name for name in parameters if not re.search(rf"\b{name}\b", page)]
+    assert page.startswith("@rule(")
+    assert missing == []

@@ -11,7 +11,7 @@ import pytest
 from running import SPECS, Command
 
 from compiler.catalog import load_catalog
-from compiler.diagnostics import Diagnostic
+from compiler.diagnostics import Diagnostic, Severity
 from compiler.policy.engine import run
 from compiler.policy.judge import load_policies
 from compiler.policy.load import BUILTIN, builtin_folder, load_rules
@@ -22,7 +22,7 @@ from tests.policy.harness import SET, builtin_rules, lifted
 PYTHON = '''
 from collections.abc import Iterator
 
-from compiler.plan.nodes import NodePool
+from compiler.subjects.pools.plan import NodePool
 from compiler.policy.rule import Finding, rule
 
 
@@ -216,6 +216,19 @@ message: Secret in git
             8,
         ),
         ("a.py", "import sys\nsys.exit()\n", "POL010", 2),
+        (
+            "a.py",
+            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", enabled=0'),
+            "POL010",
+            8,
+        ),
+        (
+            "a.py",
+            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", aliases="a"'),
+            "POL010",
+            8,
+        ),
+        ("a.yaml", f"{SCHEMA}enabled: 'no'\n", "POL013", 9),
     ],
 )
 def test_a_fault_is_told_at_its_line(
@@ -255,11 +268,26 @@ def builtin_copy(folder: Path) -> None:
 def test_copies_of_builtin_rules_count_once(tmp_path: Path) -> None:
     builtin_copy(tmp_path / "policies")
     assert loaded(tmp_path / "policies", {}) == ([], [])
-    changed = tmp_path / "policies" / "efa" / "efa001.py"
+    changed = tmp_path / "policies" / "efa" / "efa_missing.py"
     changed.write_text(changed.read_text() + "\nEDITED = True\n")
     rules, faults = loaded(tmp_path / "policies", {})
     assert rules == []
     assert [each.code for each in faults] == ["POL009"]
+
+
+def test_an_older_copy_of_a_builtin_rule(tmp_path: Path) -> None:
+    """Files had the names of their codes before; a code that no built-in rule has is another matter."""
+    copy = (builtin_folder() / "efa" / "efa_missing.py").read_text()
+    rules, faults = loaded(
+        tmp_path, {"run/efa001.py": copy, "efa/own.py": PYTHON.format(code="EFA900")}
+    )
+    assert rules == []
+    own, older = faults
+    assert older.message == "code `EFA001` belongs to the built-in rule `efa-missing`"
+    assert "another version of the built-in rule" in older.help
+    assert own.message == "code `EFA900`: area `EFA` belongs to the built-in rules"
+    assert "another version" not in own.help
+    assert {older.code, own.code} == {"POL009"}
 
 
 def test_own_rules_beside_the_builtin_ones(tmp_path: Path) -> None:
@@ -268,11 +296,81 @@ def test_own_rules_beside_the_builtin_ones(tmp_path: Path) -> None:
     builtin_copy(folder)
     (folder / "org").mkdir()
     (folder / "org" / "org001.py").write_text(PYTHON.format(code="ORG001"))
-    (folder / "efa" / "efa001.py").write_text("def broken(:\n")
+    (folder / "efa" / "efa_missing.py").write_text("def broken(:\n")
     rules, faults = load_rules(folder, builtin=folder)
     assert "ORG001" in {each.code for each in rules}
     assert "EFA001" not in {each.code for each in rules}
     assert [each.code for each in faults] == ["POL010"]
+
+
+def test_an_own_rule_in_a_builtin_folder_of_the_template(tmp_path: Path) -> None:
+    """It is judged as any own rule, and reserves no area."""
+    folder = tmp_path / "policies"
+    builtin_copy(folder)
+    (folder / "jobs" / "own.py").write_text(PYTHON.format(code="ORG001"))
+    (folder / "org.py").write_text(PYTHON.format(code="ORG002"))
+    (folder / "queues" / "broken.py").write_text(
+        PYTHON.format(code="ORG003").replace("## Passes", "Passes")
+    )
+    rules, faults = load_rules(folder, builtin=folder)
+    assert {"ORG001", "ORG002"} <= {rule.code for rule in rules}
+    assert [fault.code for fault in faults] == ["POL011"]
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "want"),
+    [
+        ("efa/efa_missing.py", "EFA001", "INT002"),
+        ("org/own.py", "ORG001", "POL015"),
+        ("efa/own.py", "ORG001", "POL015"),
+        ("own.py", "ORG001", "POL015"),
+    ],
+)
+def test_a_rule_of_the_template_that_raises(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, code: str, want: str
+) -> None:
+    """Only a built-in rule is a fault of Trainyard; own rules lie beside the built-in ones."""
+    folder = tmp_path / "policies"
+    builtin_copy(folder)
+    monkeypatch.setattr("compiler.policy.load.builtin_folder", lambda: folder)
+    text = PYTHON.format(code=code).replace(
+        "    if pool", "    raise KeyError\n    if pool"
+    )
+    (folder / path).parent.mkdir(exist_ok=True)
+    (folder / path).write_text(text)
+    rules, faults = load_rules(folder)
+    assert faults == []
+    plan, manifests = lifted("jobs: [{name: llama}]")
+    (broken,) = [rule for rule in rules if rule.code == code]
+    (found,) = run(plan, load_catalog(), [broken], manifests=manifests)
+    assert (found.code, found.message) == (want, f"rule `{code}` failed: KeyError")
+
+
+def test_a_rule_that_is_off_by_default(tmp_path: Path) -> None:
+    """In Python and in YAML: only its code, slug or former slug enables it."""
+    python = PYTHON.format(code="ORG001").replace(
+        '("ORG001"', '("ORG001", enabled=False, aliases=("old-name",)'
+    )
+    schema = SCHEMA.replace("code: ORG001", "code: ORG002\nenabled: false")
+    files = {"org/a.py": python, "org/b.yaml": schema}
+
+    def found(levels: str) -> list[tuple[str, Severity]]:
+        (tmp_path / "policy.yaml").write_text(levels)
+        assert loaded(tmp_path, files)[1] == []
+        policies, faults = load_policies(tmp_path, today=date.min)
+        assert faults == []
+        plan, manifests = lifted("jobs: [{name: llama}]")
+        own = [rule for rule in policies.rules if rule.area == "ORG"]
+        assert [rule.code for rule in own] == ["ORG001", "ORG002"]
+        diagnostics = run(plan, load_catalog(), own, policies.config, manifests)
+        return [(each.code, each.severity) for each in diagnostics]
+
+    assert found("") == []
+    assert found("levels: {ORG: error}") == []
+    assert found("levels: {ORG001: note}") == [("ORG001", Severity.NOTE)]
+    assert found("levels: {pool-called-gpu: error}") == [("ORG001", Severity.ERROR)]
+    assert found("levels: {old-name: error, ORG: note}") == [("ORG001", Severity.ERROR)]
+    assert found("levels: {ORG002: warning}") == [("ORG002", Severity.WARNING)]
 
 
 def test_no_folder(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""One fault across two objects of a stranger's set gives its one finding, at its place; the set without it none.
+"""One fault across two objects of third-party manifests gives its one finding, at its place; the set without it none.
 
 The set is the six kinds that people keep beside each other. The runtime is elsewhere, so what stands in it is unknown.
 """

@@ -1,4 +1,4 @@
-"""What strangers write and mean: laid over the set without fault, nothing is told of it."""
+"""Valid third-party manifests: laid over the set without fault, they give no finding."""
 
 from __future__ import annotations
 

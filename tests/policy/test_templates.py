@@ -6,7 +6,7 @@ import pytest
 
 from compiler.catalog.iam import limited_actions
 from compiler.output.formats import Setting, lifted, verified
-from compiler.plan.cloud import AccessPolicy
+from compiler.subjects.cloud.plan import AccessPolicy
 from compiler.targets import lower
 from tests.builders import plan_of, spec
 from tests.policy.harness import findings_for
@@ -158,6 +158,6 @@ def test_the_longest_name_of_a_cluster_fits_every_quota() -> None:
     artifacts = lower(plan_of(spec(name="a" * 40)))
     templates = [each for each in artifacts if each.format == "cloudformation"]
     assert verified(templates, Setting()) == []
-    found = lifted(templates, closed=True).cloud
+    found = lifted(templates, closed=True).nodes
     sizes = [each.characters for each in found if isinstance(each, AccessPolicy)]
     assert 2_048 < max(sizes) < 6_144

@@ -9,8 +9,9 @@ from builders import FSX, POOL, plan_of, resolved, spec
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
-from compiler.resolve.model import checkpoint_bytes
-from compiler.spec.jobs import Model
+from compiler.subjects.cluster.plan import Cluster
+from compiler.subjects.jobs.model import checkpoint_bytes
+from compiler.subjects.jobs.spec import Model
 
 ID = "cr-0a1b2c3d4e5f60718"
 BLOCK = {
@@ -329,7 +330,7 @@ def test_what_agrees_is_taken(data: dict[str, Any]) -> None:
 
 def test_no_address_opens_no_endpoint() -> None:
     """An empty list is nobody, not everybody."""
-    network = plan_of(spec(apiServer={"public": []})).cluster
+    network = plan_of(spec(apiServer={"public": []})).one(Cluster)
     assert network is not None
     assert network.network.public_endpoint is False
     assert network.network.public_cidrs == ()

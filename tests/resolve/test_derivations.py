@@ -9,16 +9,42 @@ from builders import FSX, POOL, SPECS, example, job_of, plan_of, spec
 
 from compiler.catalog import allocatable, huge_pages_mib, load_catalog
 from compiler.plan import Derived, Plan
-from compiler.plan.jobs import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON, TrainJob
-from compiler.plan.nodes import (
+from compiler.plan.units import Duration, Quantity
+from compiler.source import Route
+from compiler.subjects.cluster.plan import Bootstrap, Cluster
+from compiler.subjects.delivery.plan import HelmRelease, Stage, chart_version
+from compiler.subjects.health.plan import ProblemDetector
+from compiler.subjects.jobs.plan import (
+    EFA,
+    EPHEMERAL,
+    GPU,
+    HUGEPAGES,
+    NEURON,
+    TRAINER_CHART,
+    Runtime,
+    TrainJob,
+    runtime_of,
+)
+from compiler.subjects.namespaces.plan import PodPriority
+from compiler.subjects.pools.plan import (
     NODEPOOL_LABEL,
     POOL_LABEL,
     NetworkInterface,
+    NodeClass,
+    NodeOverlay,
+    NodePool,
     Requirement,
     untolerated,
 )
-from compiler.plan.units import Duration, Quantity
-from compiler.source import Route
+from compiler.subjects.queues.plan import (
+    ClusterQueue,
+    Flavor,
+    QueueManager,
+    Topology,
+    WorkloadPriority,
+    queue_of,
+)
+from compiler.subjects.storage.plan import PersistentVolume, VolumeClaim
 
 
 def env(job: TrainJob) -> dict[str, str | None]:
@@ -55,7 +81,7 @@ def test_several_nodes_talk_over_all_efa_devices_and_one_over_none(
 
 def test_requests_are_limits_and_lie_inside_what_a_node_has() -> None:
     plan = plan_of(spec())
-    (job,) = plan.jobs
+    (job,) = plan.of(TrainJob)
     assert job.requests == job.limits
     assert job.requests[GPU].value == 8
     assert 80 <= job.requests["cpu"].value < 96
@@ -84,7 +110,7 @@ def test_what_is_written_wins() -> None:
     plan = plan_of(
         spec(job={"resources": own, "sharedMemory": "64Gi", "processesPerNode": 3})
     )
-    (job,) = plan.jobs
+    (job,) = plan.of(TrainJob)
     assert {name: str(amount) for name, amount in job.requests.items()} == {
         "cpu": "90",
         "memory": "1000Gi",
@@ -111,13 +137,13 @@ def test_what_is_written_wins() -> None:
 def test_shared_memory_lies_inside_the_memory_limit(memory: str | None) -> None:
     job = {"resources": {"memory": memory}} if memory else {}
     plan = plan_of(spec(job=job))
-    (shm,) = plan.runtimes[0].jobs[0].pod.volumes
+    (shm,) = plan.of(Runtime)[0].jobs[0].pod.volumes
     assert shm.medium == "Memory"
     assert shm.size is not None
     assert (
         Quantity.mib(256)
         <= shm.size
-        <= Quantity.mib(plan.jobs[0].limits["memory"].value // 1024**2 // 4)
+        <= Quantity.mib(plan.of(TrainJob)[0].limits["memory"].value // 1024**2 // 4)
     )
 
 
@@ -186,12 +212,15 @@ def test_what_the_spec_sets_is_told_with_its_place(
     assert (told.value, told.reason) == (value, "set by the spec")
     assert told.at is not None
     assert before[field].at is None
-    assert len([each for each in plan.jobs[0].env if f"env.{each.name}" == field]) <= 1
+    assert (
+        len([each for each in plan.of(TrainJob)[0].env if f"env.{each.name}" == field])
+        <= 1
+    )
 
 
 def test_pods_run_as_the_account_that_the_job_names_and_have_its_time_to_save() -> None:
     plan = plan_of(spec(job={"serviceAccount": "loader", "gracePeriod": "5m"}))
-    (pod,) = [each.pod for each in plan.runtimes[0].jobs]
+    (pod,) = [each.pod for each in plan.of(Runtime)[0].jobs]
     assert (pod.service_account, pod.grace_seconds) == ("loader", 300)
     assert ("v1", "ServiceAccount", "training", "loader") in plan.external
 
@@ -246,15 +275,15 @@ def test_the_rendezvous_meets_at_rank_0_of_this_very_run() -> None:
 
 def test_ranks_wait_for_each_other_as_long_as_kueue_waits_for_their_pods() -> None:
     plan = plan_of(spec())
-    said = env(plan.jobs[0])["PET_RDZV_CONF"]
+    said = env(plan.of(TrainJob)[0])["PET_RDZV_CONF"]
     assert said is not None
     waits = dict(each.split("=") for each in said.split(","))
     # c10d reads these two and not `timeout`, which is the static backend's.
     assert {"join_timeout", "read_timeout"} <= waits.keys()
-    assert plan.queue_manager is not None
-    assert plan.queue_manager.recovery is not None
+    assert plan.one(QueueManager) is not None
+    assert plan.one(QueueManager).recovery is not None
     assert {int(each) for each in waits.values()} == {
-        plan.queue_manager.recovery.seconds
+        plan.one(QueueManager).recovery.seconds
     }
 
 
@@ -289,7 +318,7 @@ def test_secrets_become_references_and_are_expected_to_exist() -> None:
     plan = plan_of(
         spec(job={"secrets": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]})
     )
-    (variable,) = [each for each in plan.jobs[0].env if each.secret]
+    (variable,) = [each for each in plan.of(TrainJob)[0].env if each.secret]
     assert (variable.name, variable.value, variable.secret, variable.key) == (
         "HF_TOKEN",
         None,
@@ -303,7 +332,7 @@ def test_secrets_become_references_and_are_expected_to_exist() -> None:
 
 
 def test_failures_pass_to_jobset_which_makes_all_pods_anew() -> None:
-    (runtime,) = plan_of(spec(job={"retries": {"process": 1, "job": 7}})).runtimes
+    (runtime,) = plan_of(spec(job={"retries": {"process": 1, "job": 7}})).of(Runtime)
     (node,) = runtime.jobs
     assert (runtime.max_restarts, node.backoff_limit, node.pod.restart_policy) == (
         7,
@@ -314,19 +343,19 @@ def test_failures_pass_to_jobset_which_makes_all_pods_anew() -> None:
 
 
 def test_a_job_that_saves_gets_time_to_do_so() -> None:
-    assert plan_of(spec()).runtimes[0].jobs[0].pod.grace_seconds == 60
-    (runtime,) = plan_of(spec(job={"checkpoint": {"path": "/data"}})).runtimes
+    assert plan_of(spec()).of(Runtime)[0].jobs[0].pod.grace_seconds == 60
+    (runtime,) = plan_of(spec(job={"checkpoint": {"path": "/data"}})).of(Runtime)
     assert runtime.jobs[0].pod.grace_seconds == 600
 
 
 @pytest.mark.parametrize("name", SPECS)
 def test_tolerations_are_the_pools_taints(name: str) -> None:
     _, plan = example(name)
-    for runtime in plan.runtimes:
+    for runtime in plan.of(Runtime):
         pod = runtime.jobs[0].pod
         pools = [
             each
-            for each in plan.node_pools
+            for each in plan.of(NodePool)
             if pod.node_selector.items()
             <= {**each.labels, NODEPOOL_LABEL: each.name}.items()
         ]
@@ -341,11 +370,11 @@ def test_equal_jobs_share_a_runtime_and_its_name_follows_its_content() -> None:
     plan = plan_of(
         spec(jobs=[first, {**first, "name": "b", "nodes": 1, "image": "b:1"}])
     )
-    assert len(plan.runtimes) == 1
-    assert {each.runtime for each in plan.jobs} == {plan.runtimes[0].name}
+    assert len(plan.of(Runtime)) == 1
+    assert {each.runtime for each in plan.of(TrainJob)} == {plan.of(Runtime)[0].name}
     other = plan_of(spec(jobs=[first, {**first, "name": "b", "sharedMemory": "1Gi"}]))
-    assert len(other.runtimes) == 2
-    assert plan.runtimes[0].name in {each.name for each in other.runtimes}
+    assert len(other.of(Runtime)) == 2
+    assert plan.of(Runtime)[0].name in {each.name for each in other.of(Runtime)}
 
 
 HASHED: list[dict[str, Any]] = [
@@ -419,7 +448,7 @@ def test_the_name_does_not_depend_on_neighbours() -> None:
     crowd["spec"]["jobs"].append(
         {**crowd["spec"]["jobs"][0], "name": "other", "image": "o:1"}
     )
-    assert plan_of(crowd).jobs[0].name == job_of(alone).name
+    assert plan_of(crowd).of(TrainJob)[0].name == job_of(alone).name
 
 
 def test_labels_of_the_cluster_stand_on_every_job() -> None:
@@ -438,7 +467,7 @@ def test_labels_of_the_cluster_stand_on_every_job() -> None:
 
 def test_a_pool_is_of_one_type_in_one_zone_with_limits_in_gpus() -> None:
     plan = plan_of(spec())
-    (pool,) = plan.node_pools
+    (pool,) = plan.of(NodePool)
     assert (pool.instance_types, pool.zones, pool.capacity_types) == (
         ("p4d.24xlarge",),
         ("us-west-2b",),
@@ -454,7 +483,7 @@ def test_a_pool_is_of_one_type_in_one_zone_with_limits_in_gpus() -> None:
 
 
 def test_a_static_pool_keeps_its_nodes() -> None:
-    (pool,) = plan_of(spec(pool={"nodes": {"min": 4, "max": 4}})).node_pools
+    (pool,) = plan_of(spec(pool={"nodes": {"min": 4, "max": 4}})).of(NodePool)
     assert (pool.replicas, pool.consolidation, pool.limits) == (
         4,
         None,
@@ -469,21 +498,21 @@ def test_a_static_pool_keeps_its_nodes() -> None:
 
 def test_a_cpu_pool_has_a_taint_of_its_own_and_limits_in_cpus() -> None:
     plan = plan_of(spec(pool={"instanceType": "m7i.16xlarge", "zone": "us-west-2a"}))
-    (pool,), (job,) = plan.node_pools, plan.jobs
+    (pool,), (job,) = plan.of(NodePool), plan.of(TrainJob)
     assert [str(each) for each in pool.taints] == [
         "trainyard.dev/training=present:NoSchedule"
     ]
     assert pool.limits == {"cpu": Quantity.of(256)}
     assert job.requests.keys() == {"cpu", "memory"}
     assert env(job).keys() >= RENDEZVOUS  # torchrun without GPUs: Gloo
-    assert not plan.detectors
-    assert "nvidia-device-plugin" not in {each.name for each in plan.releases}
+    assert not plan.of(ProblemDetector)
+    assert "nvidia-device-plugin" not in {each.name for each in plan.of(HelmRelease)}
 
 
 def interfaces(instance: str, zone: str) -> tuple[NetworkInterface, ...]:
     return (
         plan_of(spec(pool={"instanceType": instance, "zone": zone}))
-        .node_classes[0]
+        .of(NodeClass)[0]
         .interfaces
     )
 
@@ -509,18 +538,18 @@ def test_p6_b300_has_its_efa_on_cards_1_to_16() -> None:
 
 def test_trainium_has_neuron_devices_and_eight_efa() -> None:
     plan = plan_of(spec(pool={"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}))
-    assert plan.node_classes[0].efa == 8
-    assert plan.jobs[0].requests[NEURON].value == 16
-    assert [str(each) for each in plan.node_pools[0].taints] == [
+    assert plan.of(NodeClass)[0].efa == 8
+    assert plan.of(TrainJob)[0].requests[NEURON].value == 16
+    assert [str(each) for each in plan.of(NodePool)[0].taints] == [
         "aws.amazon.com/neuron=present:NoSchedule"
     ]
-    assert not plan.detectors
+    assert not plan.of(ProblemDetector)
 
 
 def test_an_arm_pool_compiles_without_efa() -> None:
     plan = plan_of(spec(pool={"instanceType": "g5g.metal", "zone": "us-west-2a"}))
-    assert plan.node_classes[0].interfaces == ()
-    assert plan.jobs[0].requests[GPU].value == 2
+    assert plan.of(NodeClass)[0].interfaces == ()
+    assert plan.of(TrainJob)[0].requests[GPU].value == 2
 
 
 @pytest.mark.parametrize(
@@ -542,9 +571,9 @@ def test_gangs_over_efa_get_a_cluster_placement_group(
     pool: dict[str, Any], group: str | None
 ) -> None:
     plan = plan_of(spec(pool=pool))
-    assert plan.node_classes[0].placement_group == group
-    assert plan.bootstrap is not None
-    assert [each.name for each in plan.bootstrap.placement_groups] == (
+    assert plan.of(NodeClass)[0].placement_group == group
+    assert plan.one(Bootstrap) is not None
+    assert [each.name for each in plan.one(Bootstrap).placement_groups] == (
         [group] if group else []
     )
 
@@ -552,15 +581,15 @@ def test_gangs_over_efa_get_a_cluster_placement_group(
 def test_a_placement_group_that_exists_is_taken_and_none_is_made() -> None:
     reserved = {"type": "reserved", "id": "cr-0a1b2c3d4e5f60718"}
     plan = plan_of(spec(pool={"placementGroup": "ours", "capacity": reserved}))
-    assert plan.node_classes[0].placement_group == "ours"
-    assert plan.bootstrap is not None
-    assert plan.bootstrap.placement_groups == ()
+    assert plan.of(NodeClass)[0].placement_group == "ours"
+    assert plan.one(Bootstrap) is not None
+    assert plan.one(Bootstrap).placement_groups == ()
 
 
 def test_a_capacity_block_is_bought_as_reserved_and_tells_its_end() -> None:
     capacity = {"type": "block", "id": "cr-00000001", "ends": "2026-12-15T11:30:00Z"}
     plan = plan_of(spec(pool={"capacity": capacity}))
-    (pool,), (node_class,) = plan.node_pools, plan.node_classes
+    (pool,), (node_class,) = plan.of(NodePool), plan.of(NodeClass)
     assert pool.capacity_types == ("reserved",)
     assert pool.values("karpenter.k8s.aws/capacity-reservation-type") == (
         "capacity-block",
@@ -588,22 +617,22 @@ def test_the_only_zone_of_the_network_that_offers_a_type_is_derived() -> None:
             network={"zones": ["us-west-2a", "us-west-2b"], "zoneIds": ids},
         )
     )
-    assert plan.node_pools[0].zones == ("us-west-2b",)
+    assert plan.of(NodePool)[0].zones == ("us-west-2b",)
     assert "the only zone" in reasons(plan, "pool/gpu")["zone"]
 
 
 def test_the_network_spans_the_pools_zones_and_two_at_least() -> None:
     plan = plan_of(spec())
-    assert plan.cluster is not None
-    zones = plan.cluster.network.zones
+    assert plan.one(Cluster) is not None
+    zones = plan.one(Cluster).network.zones
     assert "us-west-2b" in zones
     assert len(zones) == 2
 
 
 def test_the_discovery_tag_is_ours() -> None:
     plan = plan_of(spec(tags={"team": "a"}))
-    assert plan.cluster is not None
-    assert plan.cluster.tags == {"team": "a", "karpenter.sh/discovery": "lab"}
+    assert plan.one(Cluster) is not None
+    assert plan.one(Cluster).tags == {"team": "a", "karpenter.sh/discovery": "lab"}
 
 
 # --- queues
@@ -613,12 +642,12 @@ def test_without_queues_each_pool_has_one_of_its_name() -> None:
     """So that a pool that comes changes no other queue; a job without a queue goes to that of its pool."""
     second = {**POOL, "name": "second"}
     both = plan_of(spec(nodePools=[POOL, second], job={"pool": "second"}))
-    assert [each.name for each in both.cluster_queues] == ["gpu", "second"]
-    assert both.jobs[0].queue == "second"
+    assert [each.name for each in both.of(ClusterQueue)] == ["gpu", "second"]
+    assert both.of(TrainJob)[0].queue == "second"
     plan = plan_of(spec())
-    (queue,) = plan.cluster_queues
-    assert queue == both.cluster_queues[0]
-    assert (queue.name, plan.jobs[0].queue, plan.jobs[0].namespace) == (
+    (queue,) = plan.of(ClusterQueue)
+    assert queue == both.of(ClusterQueue)[0]
+    assert (queue.name, plan.of(TrainJob)[0].queue, plan.of(TrainJob)[0].namespace) == (
         "gpu",
         "gpu",
         "training",
@@ -631,10 +660,10 @@ def test_without_queues_each_pool_has_one_of_its_name() -> None:
 @pytest.mark.parametrize("name", SPECS)
 def test_every_resource_that_a_pod_asks_is_covered_for_all_its_nodes(name: str) -> None:
     _, plan = example(name)
-    for job in plan.jobs:
-        queue = plan.queue_of(job)
+    for job in plan.of(TrainJob):
+        queue = queue_of(plan, job)
         assert queue is not None
-        runtime = plan.runtime(job)
+        runtime = runtime_of(plan, job)
         assert runtime is not None
         flavor = next(
             each
@@ -656,7 +685,7 @@ def test_quota_is_whole_nodes_of_all_that_a_pool_offers() -> None:
     quota = [{"pool": "gpu", "nodes": 3, "borrow": 1, "lend": 2}]
     queues = [{"name": "q", "namespaces": ["a"], "cohort": "all", "quota": quota}]
     plan = plan_of(spec(queues=queues, job={"nodes": 2, "resources": own}))
-    (flavor,) = plan.cluster_queues[0].flavors()
+    (flavor,) = plan.of(ClusterQueue)[0].flavors()
     (node,) = [
         each
         for each in plan.derived
@@ -672,9 +701,11 @@ def test_quota_is_whole_nodes_of_all_that_a_pool_offers() -> None:
             Quantity.of(2 * per_node),
         )
     assert flavor.of(EPHEMERAL) is None
-    assert plan.queue_manager is not None
-    assert plan.queue_manager.excluded_prefixes == (EPHEMERAL,)
-    assert plan_of(spec(queues=queues, jobs=None)).cluster_queues == plan.cluster_queues
+    assert plan.one(QueueManager) is not None
+    assert plan.one(QueueManager).excluded_prefixes == (EPHEMERAL,)
+    assert plan_of(spec(queues=queues, jobs=None)).of(ClusterQueue) == plan.of(
+        ClusterQueue
+    )
 
 
 def test_pools_of_other_kinds_share_a_group_with_nothing_of_each_others() -> None:
@@ -697,7 +728,7 @@ def test_pools_of_other_kinds_share_a_group_with_nothing_of_each_others() -> Non
     plan = plan_of(
         spec(nodePools=pools, queues=queues, job={"pool": "cpu", "nodes": 1})
     )
-    (group,) = plan.cluster_queues[0].groups
+    (group,) = plan.of(ClusterQueue)[0].groups
     for flavor in group.flavors:
         assert tuple(each.resource for each in flavor.quotas) == group.covered
     cpu = group.flavors[1].of(GPU)
@@ -710,13 +741,13 @@ def test_pods_have_longer_to_be_ready_than_nodes_and_images_take() -> None:
         plan_of(spec()),
         plan_of(spec(pool={"nodes": {"min": 4, "max": 4}})),
     )
-    assert dynamic.queue_manager is not None
-    assert static.queue_manager is not None
-    assert dynamic.queue_manager.pods_ready == Duration.minutes(30)
-    assert static.queue_manager.pods_ready == Duration.minutes(30)
-    assert dynamic.queue_manager.recovery is not None
-    assert dynamic.queue_manager.recovery >= Duration.minutes(35)
-    given = plan_of(spec(kueue={"waitForPodsReady": "1h"})).queue_manager
+    assert dynamic.one(QueueManager) is not None
+    assert static.one(QueueManager) is not None
+    assert dynamic.one(QueueManager).pods_ready == Duration.minutes(30)
+    assert static.one(QueueManager).pods_ready == Duration.minutes(30)
+    assert dynamic.one(QueueManager).recovery is not None
+    assert dynamic.one(QueueManager).recovery >= Duration.minutes(35)
+    given = plan_of(spec(kueue={"waitForPodsReady": "1h"})).one(QueueManager)
     assert given is not None
     assert given.pods_ready == Duration(3600)
     assert "waitForPodsReady" in reasons(dynamic, "kueue")
@@ -725,17 +756,17 @@ def test_pods_have_longer_to_be_ready_than_nodes_and_images_take() -> None:
 def test_a_network_topology_is_asked_only_by_gangs_of_pools_that_have_one() -> None:
     pool = {"topology": "network", "nodes": {"min": 4, "max": 4}}
     plan = plan_of(spec(pool=pool))
-    assert [each.name for each in plan.topologies] == [plan.flavors[0].topology]
+    assert [each.name for each in plan.of(Topology)] == [plan.of(Flavor)[0].topology]
     assert (
         "kueue.x-k8s.io/podset-preferred-topology"
-        in plan.runtimes[0].jobs[0].pod.annotations
+        in plan.of(Runtime)[0].jobs[0].pod.annotations
     )
     alone = plan_of(spec(pool=pool, job={"nodes": 1}))
     assert (
         "kueue.x-k8s.io/podset-preferred-topology"
-        not in alone.runtimes[0].jobs[0].pod.annotations
+        not in alone.of(Runtime)[0].jobs[0].pod.annotations
     )
-    assert plan_of(spec()).topologies == ()
+    assert plan_of(spec()).of(Topology) == ()
 
 
 # --- around the jobs
@@ -771,12 +802,17 @@ def test_each_namespace_that_mounts_a_storage_has_a_volume_of_its_own() -> None:
             ],
         )
     )
-    assert [(each.name, each.claim_namespace, each.zone) for each in plan.volumes] == [
+    assert [
+        (each.name, each.claim_namespace, each.zone)
+        for each in plan.of(PersistentVolume)
+    ] == [
         ("one-data", "one", "us-west-2b"),
         ("two-data", "two", "us-west-2b"),
     ]
-    assert len({each.handle for each in plan.volumes}) == 2
-    assert [(each.namespace, each.name, each.volume) for each in plan.claims] == [
+    assert len({each.handle for each in plan.of(PersistentVolume)}) == 2
+    assert [
+        (each.namespace, each.name, each.volume) for each in plan.of(VolumeClaim)
+    ] == [
         ("one", "data", "one-data"),
         ("two", "data", "two-data"),
     ]
@@ -790,7 +826,7 @@ def test_a_storage_may_be_mounted_twice_and_have_any_name() -> None:
     plan = plan_of(
         spec(storage=[{"name": "dshm", "fsxLustre": FSX}], job={"mounts": mounts})
     )
-    (patch,) = plan.jobs[0].patches
+    (patch,) = plan.of(TrainJob)[0].patches
     assert {each.name: each.source for each in patch.pod.volumes} == {
         "dshm-2": "dshm",
         "dshm-3": "dshm",
@@ -829,22 +865,22 @@ def test_karpenter_is_told_of_huge_pages_where_pods_call_nodes_up(
             each.requirements,
             {name: str(amount) for name, amount in each.capacity.items()},
         )
-        for each in plan.node_overlays
+        for each in plan.of(NodeOverlay)
     ]
-    name = plan.node_pools[0].name
+    name = plan.of(NodePool)[0].name
     assert told == (
         [((Requirement(NODEPOOL_LABEL, "In", (name,)),), capacity)] if capacity else []
     )
-    values = {each.name: each.values for each in plan.releases}
+    values = {each.name: each.values for each in plan.of(HelmRelease)}
     assert (
         values["karpenter"]["settings"]["featureGates"]["nodeOverlay"] is True
     )  # whatever pools there are
     # A pod that asks for what Karpenter does not see on any type gets no node.
-    asks = plan.jobs[0].requests.get(HUGEPAGES, Quantity(0))
+    asks = plan.of(TrainJob)[0].requests.get(HUGEPAGES, Quantity(0))
     assert (
-        plan.node_pools[0].replicas
+        plan.of(NodePool)[0].replicas
         or asks <= Quantity(0)
-        or asks <= plan.node_overlays[0].capacity[HUGEPAGES]
+        or asks <= plan.of(NodeOverlay)[0].capacity[HUGEPAGES]
     )
 
 
@@ -866,25 +902,25 @@ def test_what_a_job_asks_by_itself_is_on_the_node_that_is_launched_for_it(
         )
     )
     asks, left = (
-        plan.jobs[0].requests,
+        plan.of(TrainJob)[0].requests,
         allocatable(kind, huge_pages=True, vm_overhead=0.03),
     )
     assert asks["memory"] <= Quantity.mib(left.memory_mib)
     assert Quantity(0) < asks[HUGEPAGES] <= Quantity.mib(huge_pages_mib(kind))
-    assert plan.node_overlays[0].capacity[HUGEPAGES] == Quantity.mib(
+    assert plan.of(NodeOverlay)[0].capacity[HUGEPAGES] == Quantity.mib(
         huge_pages_mib(kind)
     )
 
 
 def test_a_job_without_a_priority_comes_after_those_with_one() -> None:
     plan = plan_of(spec(priorities=[{"name": "low", "value": 10}]))
-    (pods,) = plan.pod_priorities
+    (pods,) = plan.of(PodPriority)
     # Kueue takes it for the priority of jobs that name none.
-    assert 0 < pods.value < plan.priorities[0].value
+    assert 0 < pods.value < plan.of(WorkloadPriority)[0].value
 
 
 def test_the_host_engine_whose_end_makes_a_node_sick_has_no_limit() -> None:
-    values = {each.name: each.values for each in plan_of(spec()).releases}
+    values = {each.name: each.values for each in plan_of(spec()).of(HelmRelease)}
     assert values["eks-node-monitoring-agent"]["dcgmAgent"]["resources"].keys() == {
         "requests"
     }
@@ -894,7 +930,7 @@ def test_agents_tolerate_every_taint() -> None:
     plan = plan_of(
         spec(pool={"taints": [{"key": "team", "value": "a", "effect": "NoExecute"}]})
     )
-    values = {each.name: each.values for each in plan.releases}
+    values = {each.name: each.values for each in plan.of(HelmRelease)}
     for reach in (
         values["nvidia-device-plugin"]["tolerations"],
         values["aws-efa-k8s-device-plugin"]["tolerations"],
@@ -904,25 +940,25 @@ def test_agents_tolerate_every_taint() -> None:
 
 
 def test_the_fleet_folder_is_the_specs_or_named_after_the_cluster() -> None:
-    assert {each.path for each in plan_of(spec()).stages} >= {
+    assert {each.path for each in plan_of(spec()).of(Stage)} >= {
         "./generated/lab/queues",
         "./generated/lab/jobs",
     }
     own = plan_of(spec(flux={"path": ".clusters/lab"}))
-    assert {each.path for each in own.stages} >= {"./.clusters/lab/queues"}
-    assert own.bootstrap is not None
-    assert own.bootstrap.path == ".clusters/lab"
+    assert {each.path for each in own.of(Stage)} >= {"./.clusters/lab/queues"}
+    assert own.one(Bootstrap) is not None
+    assert own.one(Bootstrap).path == ".clusters/lab"
 
 
 def test_versions_of_the_spec_win_over_the_releases() -> None:
     plan = plan_of(spec(versions={"karpenter": "1.13.0", "trainer": "2.1.0"}))
-    versions = {each.name: each.version for each in plan.releases}
+    versions = {each.name: each.version for each in plan.of(HelmRelease)}
     assert (versions["karpenter"], versions["karpenter-crd"], versions["trainer"]) == (
         "1.13.0",
         "1.13.0",
         "2.1.0",
     )
-    assert plan.version("trainer") == "2.1.0"
+    assert chart_version(plan, TRAINER_CHART) == "2.1.0"
 
 
 @pytest.mark.parametrize(
@@ -938,8 +974,10 @@ def test_kueue_is_of_a_version_that_starts_the_jobs_of_this_trainer(
     versions: dict[str, str], kueue: str
 ) -> None:
     plan = plan_of(spec(versions=versions))
-    assert plan.version("kueue") == kueue
-    assert {each.version for each in plan.releases if each.name == "kueue"} == {kueue}
+    assert chart_version(plan, "kueue") == kueue
+    assert {each.version for each in plan.of(HelmRelease) if each.name == "kueue"} == {
+        kueue
+    }
     (told,) = [each for each in plan.derived if each.field == "versions.kueue"]
     assert (told.value, told.reason == "set by the spec") == (
         kueue,
@@ -959,16 +997,18 @@ def test_every_derived_value_says_why(name: str) -> None:
         assert each.origin
         assert not each.reason.endswith(".")
     targets = {each.object for each in plan.derived}
-    assert {f"job/{job.source_name}" for job in plan.jobs} <= targets
+    assert {f"job/{job.source_name}" for job in plan.of(TrainJob)} <= targets
     assert {
-        f"pool/{pool.labels.get(POOL_LABEL, pool.name)}" for pool in plan.node_pools
+        f"pool/{pool.labels.get(POOL_LABEL, pool.name)}" for pool in plan.of(NodePool)
     } <= targets
 
 
 def test_each_device_has_the_plugin_that_advertises_it() -> None:
     neuron = plan_of(spec(pool={"instanceType": "trn1.32xlarge", "zone": "us-west-2d"}))
-    names = {each.name: each.values for each in neuron.releases}
+    names = {each.name: each.values for each in neuron.of(HelmRelease)}
     assert "neuron-helm-chart" in names
     assert "nvidia-device-plugin" not in names
     assert "aws-efa-k8s-device-plugin" in names
-    assert "neuron-helm-chart" not in {each.name for each in plan_of(spec()).releases}
+    assert "neuron-helm-chart" not in {
+        each.name for each in plan_of(spec()).of(HelmRelease)
+    }

@@ -13,10 +13,12 @@ from compiler.catalog import load_catalog
 from compiler.catalog.catalog import DATA
 from compiler.diagnostics import Severity
 from compiler.plan.units import Quantity
-from compiler.resolve import resolve
-from compiler.resolve.model import bytes_a_parameter
-from compiler.spec import load
-from compiler.spec.jobs import Model
+from compiler.resolve.resolve import resolve
+from compiler.spec.load import load
+from compiler.subjects.cluster.plan import Cluster
+from compiler.subjects.jobs.model import bytes_a_parameter
+from compiler.subjects.jobs.spec import Model
+from compiler.subjects.pools.plan import NodeClass, NodePool
 
 QUOTA = [{"pool": "gpu", "nodes": 4}]
 VPC = {
@@ -820,8 +822,8 @@ def test_a_new_subnet_has_an_address_for_each_node_and_its_pod(
 
 def test_an_imported_network_is_not_measured() -> None:
     plan = plan_of(spec(network={"vpc": VPC}, pool={"nodes": {"max": 5000}}))
-    assert [each.id for each in plan.node_classes[0].subnets] == ["subnet-1a1b2c3d"]
-    assert plan.node_pools[0].limits == {"nvidia.com/gpu": Quantity.of(40_000)}
+    assert [each.id for each in plan.of(NodeClass)[0].subnets] == ["subnet-1a1b2c3d"]
+    assert plan.of(NodePool)[0].limits == {"nvidia.com/gpu": Quantity.of(40_000)}
 
 
 def test_facts_that_a_refresh_brought_lift_the_fault_of_unknown_cards() -> None:
@@ -904,8 +906,8 @@ def test_a_network_that_is_derived_leaves_zones_without_eks_out() -> None:
         spec(region="us-east-1", pool={"zone": "us-east-1b"}, network={"zoneIds": ids})
     )
     assert plan is not None, found
-    assert plan.cluster is not None
-    assert plan.cluster.network.zones == ("us-east-1b", "us-east-1c")
+    assert plan.one(Cluster) is not None
+    assert plan.one(Cluster).network.zones == ("us-east-1b", "us-east-1c")
 
 
 def test_a_name_that_the_account_may_not_have_gets_a_warning() -> None:

@@ -8,6 +8,8 @@ import pytest
 from builders import FSX, job_of, plan_of, spec
 
 from compiler.catalog.torch import torch_of
+from compiler.subjects.jobs.plan import Runtime, TrainJob
+from compiler.subjects.pools.plan import NodePool
 
 STORAGE = [{"name": "data", "fsxLustre": {**FSX, "version": "2.15"}}]
 SAVES: dict[str, Any] = {
@@ -100,8 +102,8 @@ def test_a_block_leaves_eight_minutes() -> None:
     # Karpenter: at 40 minutes before the end, once a minute; EC2: at 30 minutes (karpenter-provider-aws v1.14.1).
     assert shutdown_seconds({"torch": "2.12"}, BLOCK) == "465"
     plan = plan_of(spec(storage=STORAGE, pool=BLOCK, job=SAVES))
-    (pod,) = [each.pod for each in plan.runtimes[0].jobs]
-    assert (pod.grace_seconds, plan.node_pools[0].termination_grace) == (480, "8m")
+    (pod,) = [each.pod for each in plan.of(Runtime)[0].jobs]
+    assert (pod.grace_seconds, plan.of(NodePool)[0].termination_grace) == (480, "8m")
     looks, ends_itself = 60, 60
     assert looks + 480 + ends_itself <= (40 - 30) * 60
 
@@ -109,22 +111,24 @@ def test_a_block_leaves_eight_minutes() -> None:
 def test_a_signal_file_is_made_by_a_hook_in_the_runtime() -> None:
     job = {**SAVES, "checkpoint": {"path": "/data/run", "signalFile": "/tmp/save it"}}
     plan = plan_of(spec(storage=STORAGE, job=job))
-    (node,) = plan.runtimes[0].jobs[0].pod.containers
+    (node,) = plan.of(Runtime)[0].jobs[0].pod.containers
     assert node.pre_stop == (
         "/bin/sh",
         "-c",
         "touch '/tmp/save it'; while test -e '/tmp/save it'; do sleep 1; done",
     )
-    assert {each.name: each.value for each in plan.jobs[0].env}[
+    assert {each.name: each.value for each in plan.of(TrainJob)[0].env}[
         "CHECKPOINT_SIGNAL_FILE"
     ] == "/tmp/save it"
     # A patch of the job would be taken back by Kueue: none has it.
     assert not any(
-        each.pre_stop for patch in plan.jobs[0].patches for each in patch.pod.containers
+        each.pre_stop
+        for patch in plan.of(TrainJob)[0].patches
+        for each in patch.pod.containers
     )
 
 
 def test_without_a_checkpoint_nothing_waits() -> None:
     plan = plan_of(spec())
-    assert plan.runtimes[0].jobs[0].pod.grace_seconds == 60
-    assert plan.runtimes[0].jobs[0].pod.containers[0].pre_stop == ()
+    assert plan.of(Runtime)[0].jobs[0].pod.grace_seconds == 60
+    assert plan.of(Runtime)[0].jobs[0].pod.containers[0].pre_stop == ()

@@ -8,8 +8,8 @@ from pydantic import BaseModel, ValidationError
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec, ImportedVpc, TrainingCluster
 from compiler.spec.errors import explain, keys_of, model_at
-from compiler.spec.jobs import Job, Mount
-from compiler.spec.nodes import NodePool
+from compiler.subjects.jobs.spec import Job, Mount
+from compiler.subjects.pools.spec import NodePool
 
 
 @pytest.mark.parametrize(

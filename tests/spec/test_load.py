@@ -8,7 +8,7 @@ import pytest
 from builders import FSX, document, loaded, shape_faults, spec
 
 from compiler.source import Route
-from compiler.spec import load
+from compiler.spec.load import load
 
 HEX64 = "0123456789abcdef" * 4
 VPC = {

@@ -20,6 +20,10 @@ from compiler.emit.marker import marked
 from compiler.manifest import Manifest
 from compiler.output.formats import written
 from compiler.plan import Plan
+from compiler.subjects.cluster.plan import Bootstrap, Cluster
+from compiler.subjects.delivery.plan import GitSource, Stage
+from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.pools.plan import NodeClass
 from compiler.targets import lower
 from compiler.verify import verify
 
@@ -136,7 +140,7 @@ exit 0
 def ran(name: str, folder: Path, **more: str) -> list[list[str]]:
     """How each command was called when every block was run, one after the other, in one shell that stops at a fault."""
     for path, text in tree(name).items():
-        target = folder / plan(name).bootstrap.path / path  # type: ignore[union-attr]
+        target = folder / plan(name).one(Bootstrap).path / path  # type: ignore[union-attr]
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
     (folder / "bin").mkdir(parents=True)
@@ -292,19 +296,21 @@ def test_every_option_of_the_other_commands_exists(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize("name", ALL)
 def test_what_the_commands_name_is_of_the_spec(name: str, tmp_path: Path) -> None:
     made = plan(name)
-    boot = made.bootstrap
+    boot = made.one(Bootstrap)
     assert boot is not None
     calls = ran(name, tmp_path)
     text = "\n".join(" ".join(each) for each in calls)
     images = [
         re.match(r"(\d+)\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws", each.image or "")
-        for each in made.jobs
+        for each in made.of(TrainJob)
     ]
     regions = {each[2] for each in images if each} | {boot.region}
     accounts = {each[1] for each in images if each} | {boot.account}
     assert set(re.findall(r"--region[ =](\S+)", text)) <= regions
     assert set(re.findall(r"\b\d{12}\b", text)) <= accounts
-    reservations = {term.id for each in made.node_classes for term in each.reservations}
+    reservations = {
+        term.id for each in made.of(NodeClass) for term in each.reservations
+    }
     assert set(re.findall(r"\bcr-[0-9a-z]+", text)) == reservations
     assert set(re.findall(r"\bfs-[0-9a-f]+\b", text)) == {
         each.file_system for each in boot.needs.storage if each.file_system
@@ -319,7 +325,7 @@ def test_what_the_commands_name_is_of_the_spec(name: str, tmp_path: Path) -> Non
         if call[:2] in (["aws", "eks"], ["eksctl", "utils"])
         for key, name in re.findall(r"--(name|cluster)[ =](\S+)", " ".join(call))
     }
-    assert named == {made.cluster.name}  # type: ignore[union-attr]
+    assert named == {made.one(Cluster).name}  # type: ignore[union-attr]
     assert not any("None" in page for page in pages(name).values())
 
 
@@ -434,15 +440,15 @@ def test_flux_gets_the_repository_that_the_kustomizations_read(
         [each for each in ran(name, tmp_path) if each[0] == "flux"],
         plan(name),
     )
-    given = {each.name for each in made.git_sources}
+    given = {each.name for each in made.of(GitSource)}
     if any(call[1] == "bootstrap" for call in calls):
         given.add(
             "flux-system"
         )  # flux2 v2.9.4, pkg/manifestgen/sync: the name of the namespace
     given |= {call[4] for call in calls if call[1:4] == ["create", "source", "git"]}
-    assert {each.source for each in made.stages} == given
+    assert {each.source for each in made.of(Stage)} == given
     secrets = {call[4] for call in calls if call[1:4] == ["create", "secret", "git"]}
-    assert {each.secret for each in made.git_sources if each.secret} <= secrets
+    assert {each.secret for each in made.of(GitSource) if each.secret} <= secrets
 
 
 @pytest.mark.parametrize(
@@ -459,8 +465,8 @@ def test_flux_writes_where_it_neither_finds_nor_touches_what_is_generated(
     path: str | None, folder: str
 ) -> None:
     made = plan_of(spec(flux={"path": path} if path else {}))
-    assert made.bootstrap is not None
-    assert made.bootstrap.flux_folder == folder
+    assert made.one(Bootstrap) is not None
+    assert made.one(Bootstrap).flux_folder == folder
     text = str(files(made)["bootstrap/README.md"])
     assert f"--path={folder}" in shlex.split(" ".join(re.findall(r"--path=\S+", text)))
 
@@ -488,7 +494,9 @@ def test_the_end_is_in_an_order_that_leaves_nothing_behind(tmp_path: Path) -> No
     assert places == sorted(places)
     assert not any("create-vpc-endpoint" in call for call in calls)  # there was one
     left = (tmp_path / "said").read_text()
-    systems = [each.file_system for each in plan("jakarta").bootstrap.needs.storage]  # type: ignore[union-attr]
+    systems = [
+        each.file_system for each in plan("jakarta").one(Bootstrap).needs.storage
+    ]  # type: ignore[union-attr]
     assert all(f"the file system {each}, " in left for each in systems)
     assert "the Capacity Block cr-0a1b2c3d4e5f60713, paid to the end" in left
 

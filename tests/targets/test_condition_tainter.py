@@ -15,9 +15,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-import compiler.targets
+import compiler.subjects.health
 
-SCRIPT = Path(compiler.targets.__file__).parent / "scripts" / "condition_tainter.py"
+SCRIPT = (
+    Path(compiler.subjects.health.__file__).parent / "scripts" / "condition_tainter.py"
+)
 KEY = "trainyard.dev/gpu-xid-fatal"
 OURS = {"key": KEY, "value": "GpuXidFatal", "effect": "NoSchedule"}
 THEIRS = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}

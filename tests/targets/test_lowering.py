@@ -27,6 +27,9 @@ from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.manifest import Manifest, ObjectRef
 from compiler.plan import Plan
+from compiler.subjects.health.plan import ProblemDetector
+from compiler.subjects.namespaces.plan import Access
+from compiler.subjects.pools.plan import NodeClass
 from compiler.verify import verify
 
 VPC = {
@@ -416,7 +419,7 @@ def test_a_teams_principals_get_access_entries_with_its_group() -> None:
     assert all("research" in each["KubernetesGroups"] for each in (lead, ml))
     subjects = {
         each.namespace: [subject.name for subject in each.subjects]
-        for each in made.access
+        for each in made.of(Access)
     }
     assert subjects == {
         "a": ["research", *own[ROLE.format("lead")], *own[ROLE.format("ml")]],
@@ -498,9 +501,9 @@ def test_health_is_there_or_not() -> None:
 def test_the_detector_restarts_when_its_configuration_changes() -> None:
     from dataclasses import replace
 
-    from compiler.targets.health import detector_bodies
+    from compiler.subjects.health.target import detector_bodies
 
-    (detector,) = plan_of(spec()).detectors
+    (detector,) = plan_of(spec()).of(ProblemDetector)
     (monitor,) = detector.monitors
     other = replace(detector, monitors=(replace(monitor, source="another"),))
     first, second = (
@@ -633,7 +636,7 @@ def test_the_stack_has_what_the_cluster_names() -> None:
         "KarpenterController-lab",
         "MountpointS3-lab",
     }
-    assert plan.node_classes[0].role in roles
+    assert plan.of(NodeClass)[0].role in roles
     (bucket,) = [
         body
         for path, body in found.items()

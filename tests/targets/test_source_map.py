@@ -9,6 +9,7 @@ from builders import SPECS, body_of, document, example, objects_of, plan_of, spe
 
 from compiler.manifest import Manifest
 from compiler.source import Document, Key, Route
+from compiler.subjects.pools.plan import NodePool
 from compiler.targets import lower
 
 # What an origin may be told of although this plan does not have it: fields that are there for some plans only.
@@ -250,7 +251,7 @@ def test_in_a_folder_each_job_points_at_its_own_file() -> None:
 def test_a_field_without_origin_takes_that_of_its_nearest_ancestor() -> None:
     manifest = Manifest(
         {},
-        at=(root := example("starter")[1].node_pools[0].at),
+        at=(root := example("starter")[1].of(NodePool)[0].at),
         origins={("a", 0): root / "x"},
     )
     assert manifest.origin(("a", 0, "b", "c")) == root / "x"

@@ -15,7 +15,8 @@ from compiler.outcome import Options
 from compiler.output.formats import Setting, lifted, verified
 from compiler.output.formats.cloudformation.structure import types
 from compiler.plan import Plan
-from compiler.plan.cloud import (
+from compiler.subjects.bootstrap import target as bootstrap
+from compiler.subjects.cloud.plan import (
     AccessEntryStack,
     AccessPolicy,
     EventRule,
@@ -23,7 +24,8 @@ from compiler.plan.cloud import (
     MessageQueue,
     PodIdentityStack,
 )
-from compiler.targets import bootstrap, lower
+from compiler.subjects.cluster.plan import Bootstrap
+from compiler.targets import lower
 
 ARN = "arn:aws:iam::111122223333:role/{}"
 ALL_STORAGE = [
@@ -86,9 +88,9 @@ def test_the_structure_of_every_type_that_is_made_is_known() -> None:
 def test_what_templates_make_reads_back_as_what_was_planned(name: str) -> None:
     """The law of lift, for what the bootstrap makes: nothing that the plan asks for is lost on the way."""
     made = plan(name)
-    boot = made.bootstrap
+    boot = made.one(Bootstrap)
     assert boot is not None
-    cloud = lifted(lower(made), closed=True).cloud
+    cloud = lifted(lower(made), closed=True).nodes
     roles = {each.name: each for each in cloud if isinstance(each, IamRole)}
     node = roles[boot.node_role]
     assert node.managed == boot.node_policies

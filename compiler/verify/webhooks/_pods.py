@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Any
 
-from compiler.plan.jobs import MISSPELT
+from compiler.subjects.jobs.plan import MISSPELT
 from compiler.verify.amounts import amount as exact
 from compiler.verify.fault import Fault, Path, nearest, refused
 from compiler.verify.objects import at, items

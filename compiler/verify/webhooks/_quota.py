@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from compiler.plan.jobs import MISSPELT
+from compiler.subjects.jobs.plan import MISSPELT
 from compiler.verify.amounts import amount
 from compiler.verify.fault import Fault, Path, breaks, refused
 from compiler.verify.objects import items

@@ -11,7 +11,8 @@ from compiler.lift.reader import Reader
 from compiler.output.artifact import Artifact
 from compiler.output.formats.cloudformation.functions import is_call, named, text_of
 from compiler.output.formats.cloudformation.grammar import statements
-from compiler.plan.cloud import (
+from compiler.source import Route
+from compiler.subjects.cloud.plan import (
     AccessEntryStack,
     AccessPolicy,
     Bucket,
@@ -23,7 +24,6 @@ from compiler.plan.cloud import (
     PodIdentityStack,
     Statement,
 )
-from compiler.source import Route
 
 _FLAGS = {"true": True, "false": False}
 Read = Callable[[Reader, str], list[CloudResource]]

@@ -1,0 +1,106 @@
+"""Whether gangs fit into blocks of nodes without spanning two: in one placement, or in every one.
+
+Kueue places gangs one by one, each in the block that it fits best at the level that it prefers, and moves none later
+(kueue v0.19.2, tas_flavor_snapshot.go): a placement that exists may not be the one that comes about.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from math import comb, prod
+
+from compiler.model.reading import Reading
+from compiler.model.work import Work
+from compiler.subjects.pools.plan import NodePool
+from compiler.subjects.queues.plan import Flavor, Topology
+
+Sizes = tuple[int, ...]
+# States that are searched. With more of them nothing is reported.
+_MOST = 20_000
+
+
+def blocks_of(flavor: Flavor, world: Reading) -> dict[str, int]:
+    """The nodes of each block of a flavor, by the value of the widest level of its topology; nothing where some pool
+    does not say its value, or how many nodes it has."""
+    topologies = {topology.name: topology for topology in world.plan.of(Topology)}
+    topology = topologies.get(flavor.topology or "")
+    if topology is None or not topology.levels:
+        return {}
+    blocks: Counter[str] = Counter()
+    for pool in world.pools_of(flavor):
+        values = pool.values(topology.levels[0])
+        nodes = _most_nodes(pool, world)
+        if nodes is None or values is None or len(values) != 1:
+            return {}
+        blocks[values[0]] += nodes
+    return dict(blocks)
+
+
+def _most_nodes(pool: NodePool, world: Reading) -> int | None:
+    """The most nodes of a pool, of whichever of its types; ``None`` where that of one is unknown."""
+    sizes = [world.most_nodes(pool, instance) for instance in world.types(pool)]
+    known = [size for size in sizes if size is not None]
+    if len(known) < len(sizes):
+        return None
+    return max(known, default=None)
+
+
+def gangs_of(flavor: Flavor, world: Reading) -> list[Work]:
+    """The jobs that may only run on a flavor, the largest first."""
+    gangs = [work for work in world.works if work.nodes and _lands(work, flavor)]
+    return sorted(gangs, key=lambda work: -(work.nodes or 0))
+
+
+def _lands(work: Work, flavor: Flavor) -> bool:
+    for choice in work.choices:
+        if choice.flavor is None or choice.flavor.name != flavor.name:
+            return False
+    return bool(work.choices)
+
+
+def countable(blocks: Sequence[int], gangs: Sequence[int]) -> bool:
+    """Whether there are few enough states to search: how many gangs of each size wait, and are in each block."""
+    counts = Counter(gangs).values()
+    return prod(comb(count + len(blocks), len(blocks)) for count in counts) <= _MOST
+
+
+def placement(blocks: Sequence[int], gangs: Sequence[int]) -> Sizes | None:
+    """A block for each gang, by its index, so that none spans two; ``None`` without such a placement."""
+
+    @cache
+    def place(free: Sizes, index: int) -> Sizes | None:
+        if index == len(gangs):
+            return ()
+        for block, room in enumerate(free):
+            if room >= gangs[index] and room not in free[:block]:
+                rest = place(
+                    (*free[:block], room - gangs[index], *free[block + 1 :]), index + 1
+                )
+                if rest is not None:
+                    return (block, *rest)
+        return None
+
+    return place(tuple(blocks), 0)
+
+
+def always_fit(blocks: Sequence[int], gangs: Sequence[int]) -> bool:
+    """Whether no gang ever spans two blocks, in whatever order they come and whichever block each takes."""
+
+    @cache
+    def fit(free: Sizes, left: Sizes) -> bool:
+        for gang in set(left):
+            roomy = {room for room in free if room >= gang}
+            rest = _less(left, gang)
+            after = [tuple(sorted((*_less(free, room), room - gang))) for room in roomy]
+            if not after or not all(fit(sizes, rest) for sizes in after):
+                return False
+        return True
+
+    return fit(tuple(sorted(blocks)), tuple(sorted(gangs)))
+
+
+def _less(sizes: Sizes, size: int) -> Sizes:
+    index = sizes.index(size)
+    return (*sizes[:index], *sizes[index + 1 :])

@@ -1,0 +1,65 @@
+"""Reading the command of a job: a list of words, some of which may be lines of shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+
+def options(words: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
+    """The long options of a command and of the shell lines in it: name (with ``-`` for ``_``) and value."""
+    return _options(tuple(words))
+
+
+@lru_cache(maxsize=8192)
+def _options(words: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:
+    """Kept, since ten rules ask for the options of every job."""
+    return tuple(_read(words))
+
+
+def _read(words: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
+    parts = [part for word in words for part in _parts(word)]
+    for part, after in zip(parts, [*parts[1:], "-"], strict=False):
+        if not part.startswith("--") or len(part) == 2:
+            continue
+        name, equals, value = part[2:].partition("=")
+        name = name.replace("_", "-")
+        if equals:
+            yield name, value.strip("\"'")
+        elif after.startswith("-"):
+            yield name, None
+        else:
+            yield name, after
+
+
+def _parts(word: str) -> Sequence[str]:
+    """The words of a line of shell; a word without spaces as it is."""
+    return word.split() if " " in word or "\n" in word else (word,)
+
+
+def launches(words: Sequence[str]) -> bool:
+    """Whether a command starts torchrun."""
+    line = "\n".join(words)
+    return "torchrun" in line or "torch.distributed.run" in line
+
+
+_BEFORE = r"(?:^|[;&|(\n]|\b(?:exec|then|do|else|time)\s)\s*(?:\w+=\S*\s+)*(?:\S*/)?"
+
+
+def starts(words: Sequence[str], program: str) -> bool:
+    """Whether a command, or a line of shell in it, starts a program; as an argument or an option it does not count."""
+    lines = [word for word in words[1:] if " " in word or "\n" in word]
+    return any(
+        re.search(rf"{_BEFORE}{program}(?=\s|$)", line) for line in (*words[:1], *lines)
+    )
+
+
+def program(words: Sequence[str]) -> str:
+    """The name of the program that a command starts, without its folder; empty without a command."""
+    return words[0].rpartition("/")[2] if words else ""
+
+
+def runs_shell(words: Sequence[str]) -> bool:
+    """Whether the program of a command is a shell."""
+    return program(words) in ("sh", "bash", "dash", "ash", "zsh", "ksh")

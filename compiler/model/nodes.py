@@ -1,0 +1,213 @@
+"""Where pods may land: the node pools of a plan, and what they may launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+from compiler.catalog import Catalog, InstanceType
+from compiler.manifest import Manifest, placeholder
+from compiler.model.offers import (
+    FACTS,
+    GroupPool,
+    accelerated,
+    as_pool,
+    excluding,
+    has_label,
+    named,
+    types_of,
+)
+from compiler.model.work import Offer
+from compiler.plan import Plan
+from compiler.subjects.cluster.plan import Cluster
+from compiler.subjects.pools.plan import INSTANCE_TYPE, NodeClass, NodePool
+from compiler.subjects.queues.plan import Flavor
+
+RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
+
+
+class Nodes:
+    """The pools of a plan, held against the catalog.
+
+    Three-valued throughout: ``None`` or () is unknown, and a rule that meets it stays silent.
+    """
+
+    def __init__(
+        self, plan: Plan, catalog: Catalog, manifests: Sequence[Manifest] = ()
+    ) -> None:
+        self.plan = plan
+        self.manifests = manifests
+        self.catalog = catalog
+        self._types: dict[int, tuple[InstanceType, ...]] = {}
+
+    @cached_property
+    def pools(self) -> tuple[NodePool, ...]:
+        """Where pods may land: the node pools, and eksctl's node groups seen as pools."""
+        cluster = self.plan.one(Cluster)
+        groups = cluster.node_groups if cluster else ()
+        return (
+            (*self.plan.of(NodePool), *(as_pool(each) for each in groups))
+            if groups
+            else self.plan.of(NodePool)
+        )
+
+    def types(self, pool: NodePool) -> tuple[InstanceType, ...]:
+        """The instance types that a pool may launch; () where the facts do not tell all of them."""
+        found = self._types.get(id(pool))
+        if found is None:
+            found = self._types[id(pool)] = types_of(pool, self.catalog)
+        return found
+
+    def offers(
+        self, pools: Iterable[NodePool], labels: Mapping[str, str]
+    ) -> tuple[Offer, ...]:
+        """Each pool with each of its types that has the labels; () where that of one is unknown."""
+        wanted = [
+            (FACTS[key], value)
+            for key, value in labels.items()
+            if key in FACTS and not placeholder(value)
+        ]
+        wanted_type = self.catalog.instance(labels.get(INSTANCE_TYPE, ""))
+        found = [
+            [
+                (pool, each)
+                for each in self._offered(pool, wanted_type)
+                if all(fact(each) == value for fact, value in wanted)
+            ]
+            for pool in pools
+        ]
+        return (
+            tuple(offer for offers in found for offer in offers) if all(found) else ()
+        )
+
+    def _offered(
+        self, pool: NodePool, wanted: InstanceType | None
+    ) -> tuple[InstanceType, ...]:
+        """The types that a pool may launch for pods that may name one: that one, where a pool says categories only."""
+        types = self.types(pool)
+        if (
+            types
+            or wanted is None
+            or named(pool, self.catalog)
+            or excluding(pool, wanted)
+        ):
+            return types
+        return (wanted,)
+
+    def node_class(self, pool: NodePool) -> NodeClass | None:
+        """The EC2NodeClass of a pool."""
+        return self.plan.named(NodeClass, pool.node_class)
+
+    def pools_of_class(self, node_class: NodeClass) -> list[NodePool]:
+        """The pools that launch by a node class."""
+        return [
+            each
+            for each in self.plan.of(NodePool)
+            if each.node_class == node_class.name
+        ]
+
+    def accelerated(self, pool: NodePool) -> bool:
+        """Whether every node of a pool is known to have accelerators."""
+        return accelerated(pool, self.types(pool))
+
+    def efa_of(self, pool: NodePool, instance: InstanceType) -> int:
+        """EFA devices of a pool's node of a type: those of ``networkInterfaces``, or else all of the type; of a node
+        group those of the type if it is ``efaEnabled``."""
+        if isinstance(pool, GroupPool):
+            return instance.efa_interfaces if pool.efa else 0
+        node_class = self.node_class(pool)
+        return (
+            node_class.efa
+            if node_class is not None and node_class.interfaces
+            else instance.efa_interfaces
+        )
+
+    def own_kubelet(self, pool: NodePool) -> bool:
+        """Whether a pool's nodes configure kubelet or system by themselves: what is left for pods is then unknown."""
+        if isinstance(pool, GroupPool):
+            return pool.own_kubelet
+        node_class = self.node_class(pool)
+        return node_class is not None and node_class.own_kubelet
+
+    def amazon_linux_2023(self, pool: NodePool) -> bool | None:
+        """Whether the nodes of a pool run AL2023; ``None`` where an image of another name may be anything."""
+        node_class = self.node_class(pool)
+        if node_class is None or not (node_class.ami_alias or node_class.ami_family):
+            return None
+        alias, family = node_class.ami_alias or "", node_class.ami_family or ""
+        return alias.startswith("al2023@") or family == "AL2023"
+
+    def most_nodes(self, pool: NodePool, instance: InstanceType) -> int | None:
+        """Nodes of a type that a pool's replicas and limits allow; ``None`` without any that is known."""
+        if pool.unread:
+            return None
+        per_node = {
+            "nodes": 1000,
+            "cpu": instance.vcpus * 1000,
+            "memory": instance.memory_mib * 1024**2 * 1000,
+        }
+        if instance.accelerator_resource:
+            per_node[instance.accelerator_resource] = instance.accelerators * 1000
+        found = [
+            limit.milli // per_node[name]
+            for name, limit in pool.limits.items()
+            if per_node.get(name)
+        ]
+        if pool.replicas is not None:
+            found.append(pool.replicas)
+        return min(found) if found else None
+
+    def starts_empty(self, pool: NodePool) -> bool:
+        """Whether a pool is known to have no node until a pod needs one."""
+        if isinstance(pool, GroupPool):
+            return pool.least == 0
+        return pool.replicas is None and "replicas" not in pool.unread
+
+    def block(self, pool: NodePool) -> bool:
+        """Whether a pool launches into Capacity Blocks only."""
+        return pool.values(RESERVATION_TYPE) == ("capacity-block",)
+
+    @property
+    def region(self) -> str | None:
+        """The region of the cluster, where the set says it."""
+        cluster = self.plan.one(Cluster)
+        return cluster.region if cluster else None
+
+    @property
+    def zones(self) -> set[str]:
+        """The zones in which the cluster has subnets, where the set says them."""
+        cluster = self.plan.one(Cluster)
+        network = cluster.network if cluster else None
+        return (
+            {*network.zones, *(each.zone for each in network.subnets)}
+            if network
+            else set()
+        )
+
+    def has_label(self, pool: NodePool, key: str, value: str) -> bool | None:
+        """Whether nodes of a pool carry a label; ``None`` if that cannot be known."""
+        types = self.types(pool) if key in FACTS else ()
+        if key in FACTS and not types and named(pool, self.catalog):
+            return None  # its requirements contradict each other: which one is meant is not known
+        if (
+            key == INSTANCE_TYPE
+            and not types
+            and (instance := self.catalog.instance(value)) is not None
+        ):
+            return (
+                False
+                if excluding(pool, instance)
+                else has_label(pool, types, key, value)
+            )
+        return has_label(pool, types, key, value)
+
+    def may_match(self, pool: NodePool, labels: Mapping[str, str]) -> bool:
+        """Whether nodes of a pool may carry all labels: nothing says that they do not."""
+        return all(
+            self.has_label(pool, key, value) is not False
+            for key, value in labels.items()
+        )
+
+    def pools_of(self, flavor: Flavor) -> list[NodePool]:
+        """The pools whose nodes may belong to a flavor."""
+        return [each for each in self.pools if self.may_match(each, flavor.node_labels)]

@@ -1,0 +1,40 @@
+"""Pods of other kinds, seen as nodes of a job: what rules on pods can say of them."""
+
+from __future__ import annotations
+
+from compiler.subjects.jobs.plan import ACCELERATORS, EFA, Container, Pod, TrainJob
+from compiler.subjects.workloads.plan import Workload
+
+_DEVICES = (*ACCELERATORS, EFA)
+
+
+def in_question(workload: Workload, pod: Pod) -> bool:
+    """Whether pods are of the kind that the rules are about: they ask for devices, or Kueue starts them."""
+    return workload.queue is not None or any(_asks(each) for each in pod.containers)
+
+
+def _asks(container: Container) -> bool:
+    return any(
+        each in container.limits or each in container.requests for each in _DEVICES
+    )
+
+
+def main_container(pod: Pod) -> Container | None:
+    """The container that does the work: the first that asks for a device, or else the first."""
+    return next(
+        (each for each in pod.containers if _asks(each)),
+        pod.containers[0] if pod.containers else None,
+    )
+
+
+def as_job(workload: Workload, main: Container | None) -> TrainJob:
+    """What a workload has in common with a TrainJob; the places are those of its main container."""
+    places = main.origins if main is not None else {}
+    return TrainJob(
+        at=workload.at,
+        name=workload.name,
+        namespace=workload.namespace,
+        runtime="",
+        queue=workload.queue,
+        origins={**places, "queue": workload.where("queue")},
+    )

@@ -1,0 +1,70 @@
+"""Reading what is not typed in the plan: bodies of manifests and values of charts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from compiler.plan.units import Duration
+from compiler.subjects.cluster.plan import Addon
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.pools.plan import Toleration
+
+
+def value(values: Any, *path: str) -> Any:
+    """A value deep in a mapping, or ``None``."""
+    for key in path:
+        values = values.get(key) if isinstance(values, Mapping) else None
+    return values
+
+
+def tolerations(
+    agent: HelmRelease | Addon, *path: str, default: tuple[Toleration, ...] = ()
+) -> tuple[Toleration, ...] | None:
+    """The tolerations in the values of a release or an add-on, or else the chart's own; ``None`` where they may be
+    written elsewhere."""
+    given = value(agent.values, *path)
+    if given is None:
+        return (
+            None
+            if isinstance(agent, HelmRelease) and "values" in agent.unread
+            else default
+        )
+    return read_tolerations(given) if isinstance(given, list | tuple) else None
+
+
+def read_tolerations(given: Any) -> tuple[Toleration, ...]:
+    """The tolerations of a list of mappings; none of anything else."""
+    return tuple(
+        Toleration(
+            str(each.get("key", "")),
+            str(each.get("operator", "Equal")),
+            str(each.get("value", "")),
+            str(each.get("effect", "")),
+        )
+        for each in items(given)
+    )
+
+
+def seconds(text: str | None) -> int | None:
+    """The seconds of a duration; ``None`` where there is none, or it is another word (``Never``)."""
+    try:
+        return Duration.parse(text).seconds if text else None
+    except ValueError:
+        return None
+
+
+def items(values: Any, *path: str) -> list[Mapping[str, Any]]:
+    """The mappings of a list deep in a mapping."""
+    found = value(values, *path)
+    return (
+        [each for each in found if isinstance(each, Mapping)]
+        if isinstance(found, list | tuple)
+        else []
+    )
+
+
+def mapping(values: Any, *path: str) -> Mapping[str, Any]:
+    """The mapping deep in a mapping, or an empty one."""
+    found = value(values, *path)
+    return found if isinstance(found, Mapping) else {}

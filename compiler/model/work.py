@@ -1,0 +1,299 @@
+"""A training job together with everything that it will run by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from compiler.catalog import InstanceType
+from compiler.plan.units import Quantity
+from compiler.source import Route
+from compiler.subjects.jobs.plan import (
+    ACCELERATORS,
+    EFA,
+    INITIALIZERS,
+    SPEC_NAME,
+    Container,
+    Pod,
+    ReplicatedJob,
+    Resources,
+    Runtime,
+    TrainJob,
+    Volume,
+    patched,
+)
+from compiler.subjects.pools.plan import ZONE, NodePool, Toleration
+from compiler.subjects.queues.plan import ClusterQueue, Flavor
+
+Offer = tuple[NodePool, InstanceType]
+"""A pool, and a type of which its next node may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Where all pods of a job land together: the pools, by which flavor, and the tolerations that flavors add.
+
+    ``flavor`` is ``None`` without a queue, or where the queue's flavors are unknown. ``labels`` are those that the
+    nodes must have: the job's node selector with the labels of the flavors. ``offers`` is each pool with each of its
+    types that has them; () is unknown.
+    """
+
+    pools: tuple[NodePool, ...]
+    flavor: Flavor | None = None
+    tolerations: tuple[Toleration, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    offers: tuple[Offer, ...] = ()
+
+
+_REQUIRED = "kueue.x-k8s.io/podset-required-topology"
+
+
+def patched_tolerations(job: TrainJob) -> tuple[Toleration, ...] | None:
+    """What a job's patches make its pods tolerate whatever the runtime says, since they replace tolerations as a whole
+    (observed with Trainer 2.3.0); ``None`` if that is up to the runtime."""
+    found = {
+        each.job: each.pod.tolerations for each in job.patches if each.pod.tolerations
+    }
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+@dataclass(slots=True)
+class Work:
+    """A TrainJob joined with its runtime, pod, pools and queue. A value: made once, never changed.
+
+    ``pod`` and ``main`` (its container for the trainer) are ``None`` while the runtime is unknown. ``asks`` is what
+    a node of the job asks for, by resource; it is ``complete`` only with the runtime, since the rest may stand there.
+    ``choices`` are where it may land, one for each way through the flavors of its queue; ``pools`` all pools in them,
+    ``offers`` these with the instance types that the job may get there, and ``types`` just the types; () is unknown.
+    ``nodes`` ``None`` is unknown. ``env`` are literal variables of the main container, ``words`` its command and
+    arguments. ``kind`` is that of the object: of one that is no TrainJob, ``job`` has what they have in common.
+    """
+
+    job: TrainJob
+    runtime: Runtime | None
+    pod: Pod | None
+    main: Container | None
+    asks: Mapping[str, Quantity]
+    pools: tuple[NodePool, ...]
+    offers: tuple[Offer, ...]
+    types: tuple[InstanceType, ...]
+    queue: ClusterQueue | None
+    nodes: int | None
+    env: Mapping[str, str | None] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    kind: str = "TrainJob"
+    efa: int = field(init=False)
+    accelerator: tuple[str, int] | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """``efa`` devices that a node asks for, and the ``accelerator`` resource with how many of it: rules ask for
+        both twenty times a job."""
+        devices = self.asks.get(EFA)
+        found = [
+            (resource, asked.value)
+            for resource in ACCELERATORS
+            if (asked := self.asks.get(resource))
+        ]
+        self.efa = devices.value if devices else 0
+        self.accelerator = found[0] if found else None
+
+    @property
+    def title(self) -> str:
+        """How it is called in a sentence: ``job `llama```, or by its kind if that is none of jobs."""
+        return f"{'job' if self.kind.endswith(('Job', 'JobSet')) else self.kind} `{self.name}`"
+
+    @property
+    def name(self) -> str:
+        return self.job.labels.get(SPEC_NAME, self.job.name)
+
+    @property
+    def queue_unknown(self) -> bool:
+        """Whether the job has a queue that is not in the set: what its flavors add to the pods is unknown."""
+        return self.job.queue is not None and self.queue is None
+
+    @property
+    def queued(self) -> bool:
+        """Whether Kueue manages the job: by its label, or by the LocalQueue `default` of its namespace."""
+        return self.job.queue is not None or self.queue is not None
+
+    @property
+    def selector(self) -> Mapping[str, str]:
+        """The node selector of its pods; of a job without a known runtime what its patches say."""
+        if self.pod is not None:
+            return self.pod.node_selector
+        return {
+            key: value
+            for patch in self.job.patches
+            for key, value in patch.pod.node_selector.items()
+        }
+
+    @property
+    def tolerations(self) -> tuple[Toleration, ...] | None:
+        """What its pods tolerate; ``None`` while the runtime is unknown and no patch replaces what it says."""
+        return (
+            self.pod.tolerations
+            if self.pod is not None
+            else patched_tolerations(self.job)
+        )
+
+    @property
+    def where_tolerated(self) -> Route:
+        """The place of the tolerations of its pods: in the last patch that has some, or else in the runtime."""
+        patched = [each.pod for each in self.job.patches if each.pod.tolerations]
+        pod = patched[-1] if patched and self.pod is None else self.pod
+        return pod.where("tolerations") if pod is not None else self.job.at
+
+    @property
+    def others(self) -> tuple[tuple[ReplicatedJob, Pod, Resources], ...]:
+        """The replicated jobs beside the trainer's, each with its pod as patched and what one pod asks for: there are
+        initializers, and the nodes of an MPI launcher, which get the resources of the job too (trainer v2.3.0). Kueue
+        admits all of them or none."""
+        if self.runtime is None or self.pod is None:
+            return ()
+        main = self.runtime.trainer()
+        return tuple(
+            self._beside(each) for each in self.runtime.jobs if each is not main
+        )
+
+    def _beside(self, each: ReplicatedJob) -> tuple[ReplicatedJob, Pod, Resources]:
+        pod = each.pod
+        for patch in self.job.patches:
+            pod = patched(pod, patch.pod) if patch.job == each.name else pod
+        asks = {
+            name: amount
+            for one in pod.containers
+            for name, amount in {**one.requests, **one.limits}.items()
+        }
+        return each, pod, asks if each.step in INITIALIZERS else {**asks, **self.asks}
+
+    @property
+    def claims(self) -> frozenset[str]:
+        """The PersistentVolumeClaims that its pods are known to mount: without a runtime those of its patches, which
+        only add volumes."""
+        pods = (
+            (self.pod,)
+            if self.pod is not None
+            else tuple(patch.pod for patch in self.job.patches)
+        )
+        return frozenset(
+            each.source
+            for pod in pods
+            for each in pod.volumes
+            if each.type == "persistentVolumeClaim"
+        )
+
+    def may_ask(self, resource: str) -> bool:
+        """Whether the pods ask for a resource, or for an amount of something that cannot be read, like ``${GPUS}``."""
+        unread = self.job.unread | (
+            self.main.unread if self.main is not None else frozenset()
+        )
+        return resource in self.asks or (
+            "/" in resource and bool({"requests", "limits"} & unread)
+        )
+
+    @property
+    def unread(self) -> frozenset[str]:
+        """What its pods have and the plan has no field for, in the runtime or a patch."""
+        pods = [patch.pod for patch in self.job.patches]
+        return frozenset().union(
+            *(each.unread for each in (*pods, self.pod) if each is not None)
+        )
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that the pod asks for is known: what a resource claim brings is not."""
+        asked = {"requests", "limits", "claims"}
+        return self.main is not None and not asked & (
+            self.main.unread | self.job.unread
+        )
+
+    def spread(self, pool: NodePool) -> bool:
+        """Whether nothing but a pool itself may keep the job's nodes on it in one zone: neither a label that they must
+        have nor a topology that is required, each level of which lies in a zone (EC2, instance topology), nor an
+        affinity between the pods."""
+        if all(
+            ZONE in each.labels
+            for each in self.choices
+            if any(one is pool for one in each.pools)
+        ):
+            return False
+        return "pod_affinity" not in self.unread and (
+            self.pod is None or _REQUIRED not in self.pod.annotations
+        )
+
+    @property
+    def gang(self) -> bool:
+        """Whether the job is known to have more than one node."""
+        return self.nodes is not None and self.nodes > 1
+
+    @property
+    def shared_memory(self) -> Volume | None:
+        """The volume at /dev/shm; ``None`` without one, which is 64 MiB by default."""
+        mounts = self.main.mounts if self.main is not None else ()
+        name = next(
+            (each.volume for each in mounts if each.path.rstrip("/") == "/dev/shm"),
+            None,
+        )
+        volumes = self.pod.volumes if self.pod is not None else ()
+        return next((each for each in volumes if each.name == name), None)
+
+    @property
+    def boundless_memory(self) -> bool:
+        """Whether /dev/shm is known to grow as far as the node's memory goes."""
+        shm = self.shared_memory
+        limited = not self.complete or self.main is None or "memory" in self.main.limits
+        return (
+            shm is not None
+            and shm.medium == "Memory"
+            and shm.size is None
+            and not limited
+        )
+
+    def where(self, name: str) -> Route:
+        """The place of a field of the TrainJob, or of the runtime that gives the number of nodes."""
+        if (
+            name == "nodes"
+            and self.job.nodes is None
+            and self.runtime is not None
+            and self.runtime.nodes is not None
+        ):
+            return self.runtime.where(name)
+        return self.job.where(name)
+
+    def where_env(self, variable: str) -> Route:
+        """The place of an environment variable: in the TrainJob, or else in the runtime."""
+        for node in (self.job, self.main):
+            for index, each in enumerate(node.env if node is not None else ()):
+                if each.name == variable:
+                    return (
+                        node.where("env") / index if node is not None else self.job.at
+                    )
+        return self.job.where("env")
+
+    def where_said(self, text: str) -> Route:
+        """The place of an option or variable in the command: the word of the arguments or the command of the TrainJob,
+        or else of the runtime. ``-`` and ``_`` are one."""
+        sought = text.replace("_", "-")
+        for node in (self.job, *([self.main] if self.main is not None else [])):
+            for name in ("args", "command"):
+                for index, each in enumerate(getattr(node, name)):
+                    if sought in each.replace("_", "-"):
+                        return node.where(name) / index
+        return self.job.where("command")
+
+    def where_selected(self, key: str) -> Route:
+        """The place of a label in the node selector: in the last patch that has it, or else in the runtime."""
+        pods = [
+            patch.pod for patch in self.job.patches if key in patch.pod.node_selector
+        ]
+        pod = pods[-1] if pods else self.pod
+        return pod.where("node_selector") / key if pod is not None else self.job.at
+
+    def place(self, resource: str) -> Route:
+        """The place of what is asked of a resource: in the TrainJob, or else in the runtime."""
+        for node in (self.job, self.main):
+            for name in ("limits", "requests"):
+                if node is not None and resource in getattr(node, name):
+                    return node.where(name) / resource
+        return self.job.where("limits")

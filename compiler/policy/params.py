@@ -1,0 +1,41 @@
+"""Values for the parameters of a rule, from ``policy.yaml`` or from an example."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.policy.rule import Rule
+
+_TYPES = {
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    bool: "`true` or `false`",
+    list: "a list",
+}
+
+
+class Refusal(NamedTuple):
+    """Why a value cannot be taken, and what to write."""
+
+    message: str
+    help: str
+
+
+def refused(rule: Rule, name: str, value: Any) -> Refusal | None:
+    """Why a rule cannot take a value for a parameter; ``None`` where it can.
+
+    A value has the type of the parameter's default; a whole number is a number too.
+    """
+    if name not in rule.params:
+        known = f"it has {listed(rule.params)}" if rule.params else ""
+        return Refusal(
+            f"rule `{rule.code}` has no parameter `{name}`",
+            known or "it takes none: remove it",
+        )
+    wanted = type(rule.params[name])
+    if type(value) is wanted or (wanted is float and type(value) is int):
+        return None
+    what = _TYPES.get(wanted, "a mapping")
+    return Refusal(f"parameter `{name}` of `{rule.code}` is {what}", f"write {what}")

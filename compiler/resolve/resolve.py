@@ -1,0 +1,55 @@
+"""Pass 3: spec and facts to plan. Everything bound, nothing left to a default that nobody saw."""
+
+from __future__ import annotations
+
+from compiler.catalog import Catalog
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.plan import Plan, PlanNode
+from compiler.platforms import EKS, Platform
+from compiler.resolve.context import SPEC, Context, near_help
+from compiler.resolve.release import choose_release, settle_versions
+from compiler.spec.cluster import TrainingCluster
+
+__all__ = ["resolve"]
+
+
+def resolve(
+    spec: TrainingCluster,
+    catalog: Catalog,
+    output: str = "generated",
+    platform: Platform = EKS,
+) -> tuple[Plan | None, list[Diagnostic]]:
+    """The plan of a spec, or every reason why there is none.
+
+    ``output``: the folder of all clusters, by its path in the repository.
+    """
+    release, faults = choose_release(spec.spec, catalog)
+    if release is None:
+        return None, faults
+    context = Context(
+        spec.metadata.name, spec.spec, catalog, release, output, list(faults)
+    )
+    if spec.spec.region not in catalog.regions:
+        context.fault(
+            "RES003",
+            f"region `{spec.spec.region}` is unknown",
+            SPEC / "region",
+            near_help(spec.spec.region, catalog.regions, "region"),
+        )
+    plan = _plan(context, platform)
+    if any(found.severity is Severity.ERROR for found in context.diagnostics):
+        return None, context.diagnostics
+    return plan, context.diagnostics
+
+
+def _plan(context: Context, platform: Platform) -> Plan:
+    nodes: list[PlanNode] = []
+    for subject in platform.subjects:
+        nodes.extend(subject.resolve(context))
+    settle_versions(context)
+    return Plan(
+        nodes=tuple(nodes),
+        derived=tuple(context.derived),
+        external=frozenset(context.external),
+        release=context.release.name,
+    )

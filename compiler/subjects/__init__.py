@@ -1,0 +1,24 @@
+"""What a cluster is made of: a folder for each capability, found by being here.
+
+A subject has what it needs of these: ``spec`` (how people write it), ``plan`` (nodes: what will exist), ``resolve``
+(spec and facts to nodes), ``target`` (nodes to what is written) and ``lift`` (manifests back to nodes). The last two
+share nothing, so that what is written is judged by what it says.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+__all__ = ["parts"]
+
+_HERE = Path(__file__).parent
+
+
+@cache
+def parts(name: str) -> tuple[ModuleType, ...]:
+    """The modules of this name (``target``, ``lift``…) of all subjects that have one, by subject."""
+    subjects = sorted(path.parent.name for path in _HERE.glob(f"*/{name}.py"))
+    return tuple(import_module(f"{__name__}.{subject}.{name}") for subject in subjects)

@@ -1,0 +1,92 @@
+"""The bootstrap: what must exist before Flux can work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.catalog import iam
+from compiler.plan import PlanNode
+from compiler.resolve.context import SPEC, Context
+from compiler.source import Route
+from compiler.subjects.bootstrap.account import Account
+from compiler.subjects.bootstrap.needs import account
+from compiler.subjects.cluster.plan import Bootstrap, PlacementGroup
+from compiler.subjects.cluster.resolve import (
+    BUCKET_ROLE,
+    CONTROLLER_ROLE,
+    cluster,
+    drivers,
+)
+from compiler.subjects.delivery.resolve import (
+    flux_folder,
+    git_secret,
+    interruption_queue,
+)
+from compiler.subjects.delivery.stages import folder
+from compiler.subjects.namespaces.people import access_entries
+from compiler.subjects.pools.pools import Pool, resolve_pools
+from compiler.subjects.pools.resolve import node_role, placement_group
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """What people or CI run once, before Flux."""
+    pools = context.once(resolve_pools)
+    needs = account(context, pools, context.once(cluster))
+    yield bootstrap(context, pools, needs)
+
+
+def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Bootstrap:
+    """Everything that must exist before Flux can work."""
+    spec, flux = context.spec, context.spec.flux
+    groups = tuple(
+        PlacementGroup(
+            at=pool.at / "placement", name=name, pool=pool.name, strategy=pool.placement
+        )
+        for pool in pools.values()
+        if pool.placement and (name := placement_group(context.name, pool))
+    )
+    return Bootstrap(
+        at=SPEC,
+        cluster=context.name,
+        region=spec.region,
+        partition=context.partition,
+        account=spec.account,
+        node_role=node_role(context.name),
+        interruption_queue=interruption_queue(context.name),
+        queue=iam.interruption_queue(
+            context.partition,
+            spec.region,
+            spec.account,
+            interruption_queue(context.name),
+        ),
+        controller_role=CONTROLLER_ROLE.format(context.name),
+        controller_trust=iam.pod_identity_trust(),
+        controller_policies=iam.karpenter_policies(
+            context.partition,
+            spec.region,
+            spec.account,
+            context.name,
+            interruption_queue(context.name),
+            node_role=node_role(context.name),
+        ),
+        node_policies=tuple(iam.node_role_policies(context.partition)),
+        interruption_rules=iam.interruption_rules(),
+        bucket_role=BUCKET_ROLE.format(context.name),
+        access=access_entries(context),
+        drivers=drivers(context),
+        zones=tuple(sorted(context.catalog.regions.get(spec.region, ()))),
+        placement_groups=groups,
+        eksctl_version=context.release.versions["eksctl"],
+        flux_version=context.release.versions["flux"],
+        flux_source=flux.source,
+        flux_secret=git_secret(context),
+        flux_folder=flux_folder(context),
+        repository=flux.url,
+        branch=flux.branch,
+        path=folder(context),
+        needs=needs,
+        origins={
+            "cluster": Route(("metadata", "name")),
+            "drivers": SPEC / "storage",
+        },
+    )

@@ -1,0 +1,296 @@
+"""Target: what people or CI run once, before Flux: IAM and queue, placement groups, the cluster, Flux itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from compiler.output import Artifact
+from compiler.plan import Plan
+from compiler.source import Route
+from compiler.subjects.bootstrap.account import PoolNeeds, StorageNeeds
+from compiler.subjects.cluster.plan import (
+    AccessEntry,
+    Bootstrap,
+    Cluster,
+    PodIdentity,
+)
+from compiler.subjects.namespaces.people import short_name
+from compiler.subjects.pools.plan import POOL_LABEL, NodePool
+from compiler.targets.body import given
+
+FOLDER = "bootstrap"
+
+
+def lower(plan: Plan) -> Iterator[Artifact]:
+    """The stack of the cluster and those of its parts; the README with the commands in order, and a page for each pool
+    and storage. What belongs to one part stands in files of its own, so that two parts that come never meet."""
+    boot = plan.one(Bootstrap)
+    if boot is None:
+        return
+    yield _page("README.md", lambda: _readme(plan, boot), boot)
+    at = boot.where("cluster")
+    yield Artifact(stack(boot), f"{FOLDER}/stack.yaml", at, format="cloudformation")
+    yield from stacks(boot)
+    for pool in boot.needs.pools:
+        yield _page(f"pools/{pool.pool}.md", _pool_page(plan, boot, pool), boot)
+    for storage in boot.needs.storage:
+        page = _storage_page(boot, storage)
+        yield _page(f"storage/{storage.name}.md", page, boot)
+
+
+def _page(name: str, text: Callable[[], str], boot: Bootstrap) -> Artifact:
+    """A page. Its text is made when it is written: Jinja takes a tenth of the time of a check."""
+    return Artifact(path=f"{FOLDER}/{name}", at=boot.at, text=text, format="markdown")
+
+
+def _readme(plan: Plan, boot: Bootstrap) -> str:
+    return _rendered("README.md.j2", boot=boot, cluster=plan.one(Cluster))
+
+
+def _pool_page(plan: Plan, boot: Bootstrap, pool: PoolNeeds) -> Callable[[], str]:
+    def text() -> str:
+        group = next(
+            (each for each in boot.placement_groups if each.pool == pool.pool), None
+        )
+        return _rendered(
+            "pool.md.j2",
+            boot=boot,
+            pool=pool,
+            plan_pools=_node_pools(plan, pool.pool),
+            group=group,
+        )
+
+    return text
+
+
+def _storage_page(boot: Bootstrap, storage: StorageNeeds) -> Callable[[], str]:
+    return lambda: _rendered("storage.md.j2", boot=boot, storage=storage)
+
+
+def _node_pools(plan: Plan, pool: str) -> list[str]:
+    """The NodePools of a pool of the spec."""
+    return [
+        each.name
+        for each in plan.of(NodePool)
+        if pool in (each.name, each.labels.get(POOL_LABEL))
+    ]
+
+
+@cache
+def _environment() -> Any:
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("compiler.subjects.bootstrap", "templates"),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,  # noqa: S701 - Markdown
+    )
+
+
+def _rendered(name: str, **values: Any) -> str:
+    text: str = _environment().get_template(name).render(**values)
+    return text
+
+
+def stack(boot: Bootstrap) -> dict[str, Any]:
+    """CloudFormation: Karpenter's roles, its interruption queue with its rules, the role of buckets."""
+    resources: dict[str, Any] = {
+        "NodeRole": _role(
+            boot.node_role, _trust("ec2.amazonaws.com"), list(boot.node_policies)
+        ),
+        "ControllerRole": _role(
+            boot.controller_role,
+            boot.controller_trust,
+            [{"Ref": f"{_logical(name)}Policy"} for name in boot.controller_policies],
+        ),
+        "InterruptionQueue": {
+            "Type": "AWS::SQS::Queue",
+            "Properties": {
+                "QueueName": boot.interruption_queue,
+                **{
+                    name: value
+                    for name, value in boot.queue.items()
+                    if name != "policy"
+                },
+            },
+        },
+        "InterruptionQueuePolicy": {
+            "Type": "AWS::SQS::QueuePolicy",
+            "Properties": {
+                "Queues": [{"Ref": "InterruptionQueue"}],
+                "PolicyDocument": boot.queue["policy"],
+            },
+        },
+    }
+    for name, document in boot.controller_policies.items():
+        resources[f"{_logical(name)}Policy"] = {
+            "Type": "AWS::IAM::ManagedPolicy",
+            "Properties": {
+                "PolicyDocument": document,
+            },
+        }
+    for name, pattern in boot.interruption_rules.items():
+        resources[f"{_logical(name)}Rule"] = {
+            "Type": "AWS::Events::Rule",
+            "Properties": {
+                "EventPattern": pattern,
+                "Targets": [
+                    {
+                        "Id": "KarpenterInterruptionQueue",
+                        "Arn": {"Fn::GetAtt": ["InterruptionQueue", "Arn"]},
+                    }
+                ],
+            },
+        }
+    # What its policy is follows with each bucket, see ``_bucket``.
+    resources["BucketRole"] = _role(boot.bucket_role, boot.controller_trust, [])
+    return _stack(f"What cluster {boot.cluster} needs before it exists", resources)
+
+
+def _stack(description: str, resources: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Description": description,
+        "Resources": dict(resources),
+    }
+
+
+def stacks(boot: Bootstrap) -> Iterator[Artifact]:
+    """CloudFormation: a stack for each thing that comes and goes alone."""
+    for storage in boot.needs.storage:
+        if storage.bucket is not None:
+            yield _part(
+                f"bucket-{storage.name}",
+                f"What pods may do in bucket {storage.bucket}",
+                {"Policy": _bucket(boot, storage.name, storage.bucket)},
+                storage.at,
+            )
+    for driver in boot.drivers:
+        resources, at = _driver(boot, driver), boot.where("drivers")
+        yield _part(driver.service_account, "The rights of a driver", resources, at)
+    for entry in boot.access:
+        name, resources = short_name(entry.principal), {"Entry": _entry(boot, entry)}
+        yield _part(
+            f"principal-{name}", "Who may enter the cluster", resources, entry.at
+        )
+
+
+def _part(
+    name: str, description: str, resources: Mapping[str, Any], at: Route
+) -> Artifact:
+    path = f"{FOLDER}/stacks/{name}.yaml"
+    body = _stack(description, resources)
+    return Artifact(body, path, at, format="cloudformation")
+
+
+def _logical(name: str) -> str:
+    return "".join(
+        part.capitalize() if part.islower() else part
+        for part in name.replace("_", "-").split("-")
+    )
+
+
+def _trust(service: str) -> dict[str, Any]:
+    return {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Effect": "Allow",
+                "Principal": {"Service": service},
+                "Action": "sts:AssumeRole",
+            },
+        ],
+    }
+
+
+def _role(name: str, trust: Any, policies: list[Any]) -> dict[str, Any]:
+    return {
+        "Type": "AWS::IAM::Role",
+        "Properties": {
+            "RoleName": name,
+            "AssumeRolePolicyDocument": dict(trust),
+            "ManagedPolicyArns": policies,
+        },
+    }
+
+
+def _bucket(boot: Bootstrap, name: str, bucket: str) -> dict[str, Any]:
+    document = {"Version": "2012-10-17", "Statement": _rights(boot, bucket)}
+    # AWS::IAM::RolePolicy (CloudFormation template reference): a role may have many, each from another stack.
+    return {
+        "Type": "AWS::IAM::RolePolicy",
+        "Properties": {
+            "PolicyName": f"bucket-{name}",
+            "RoleName": boot.bucket_role,
+            "PolicyDocument": document,
+        },
+    }
+
+
+def _rights(boot: Bootstrap, bucket: str) -> list[dict[str, Any]]:
+    """What Mountpoint does in a bucket (Mountpoint for Amazon S3 1.22, doc/CONFIGURATION.md, IAM permissions). Of a
+    directory bucket it asks for a session, and no action of S3 counts."""
+    if bucket.endswith("--x-s3"):
+        arn = f"arn:{boot.partition}:s3express:{boot.region}:{boot.account}:bucket/{bucket}"
+        return [
+            {"Effect": "Allow", "Action": ["s3express:CreateSession"], "Resource": arn}
+        ]
+    arn = f"arn:{boot.partition}:s3:::{bucket}"
+    return [
+        {"Effect": "Allow", "Action": ["s3:ListBucket"], "Resource": arn},
+        {
+            "Effect": "Allow",
+            "Action": [
+                "s3:GetObject",
+                "s3:PutObject",
+                "s3:AbortMultipartUpload",
+                "s3:DeleteObject",
+            ],
+            "Resource": f"{arn}/*",
+        },
+    ]
+
+
+def _driver(boot: Bootstrap, driver: PodIdentity) -> dict[str, Any]:
+    # AWS::EKS::PodIdentityAssociation (CloudFormation template reference).
+    role = {
+        "Type": "AWS::IAM::Role",
+        "Properties": {
+            "AssumeRolePolicyDocument": dict(boot.controller_trust),
+            "ManagedPolicyArns": list(driver.policy_arns),
+        },
+    }
+    association = {
+        "Type": "AWS::EKS::PodIdentityAssociation",
+        "Properties": {
+            "ClusterName": boot.cluster,
+            "Namespace": driver.namespace,
+            "ServiceAccount": driver.service_account,
+            "RoleArn": {"Fn::GetAtt": ["Role", "Arn"]},
+        },
+    }
+    return {"Role": role, "Association": association}
+
+
+def _entry(boot: Bootstrap, entry: AccessEntry) -> dict[str, Any]:
+    # AWS::EKS::AccessEntry (CloudFormation template reference).
+    policies = (
+        [{"PolicyArn": entry.policy, "AccessScope": {"Type": "cluster"}}]
+        if entry.policy
+        else []
+    )
+    return {
+        "Type": "AWS::EKS::AccessEntry",
+        "Properties": given(
+            ClusterName=boot.cluster,
+            PrincipalArn=entry.principal,
+            Type=entry.type,
+            KubernetesGroups=list(entry.groups),
+            AccessPolicies=policies,
+        ),
+    }

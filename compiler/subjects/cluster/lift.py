@@ -1,0 +1,223 @@
+"""Lift: eksctl's ClusterConfig."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compiler.lift.pods import taints
+from compiler.lift.reader import Reader, embedded, name_of
+from compiler.plan.base import PlanNode
+from compiler.subjects.cluster.plan import (
+    AccessEntry,
+    Addon,
+    Cluster,
+    Network,
+    PodIdentity,
+    Subnet,
+)
+from compiler.subjects.pools.plan import NodeGroup, Taint
+
+
+def cluster_config(body: Reader) -> Iterator[PlanNode]:
+    """ClusterConfig. Outposts have no Auto Mode (eksctl v0.230.0, ValidateAutoModeConfig)."""
+    metadata, subnets = body / "metadata", _subnets(body)
+    zones = _zones(subnets)
+    yield Cluster(
+        at=body.at,
+        name=name_of(body),
+        region=(metadata / "region").word(),
+        kubernetes=(metadata / "version").word(),
+        network=_network(body, tuple(each for _, each in subnets)),
+        tags=(metadata / "tags").strings(),
+        addons=tuple(_addon(each) for each in (body / "addons").items()),
+        pod_identities=tuple(
+            _identity(each)
+            for each in body.follow("iam", "podIdentityAssociations").items()
+        ),
+        access=tuple(
+            _entry(each)
+            for each in body.follow("accessConfig", "accessEntries").items()
+        ),
+        node_groups=tuple(
+            _group(each, zones, managed=kind == "managedNodeGroups")
+            for kind in ("managedNodeGroups", "nodeGroups")
+            for each in (body / kind).items()
+        ),
+        auto_mode=False
+        if body / "outpost"
+        else body.follow("autoModeConfig", "enabled").flag(),
+        log_types=body.follow("cloudWatch", "clusterLogging", "enableTypes").texts(),
+        origins={
+            "region": (metadata / "region").at,
+            "kubernetes": (metadata / "version").at,
+            "access": body.follow("accessConfig", "accessEntries").at,
+            "addons": (body / "addons").at,
+            "auto_mode": (body / "autoModeConfig").at,
+        },
+    )
+
+
+def _network(body: Reader, subnets: tuple[Subnet, ...]) -> Network:
+    vpc = body / "vpc"
+    endpoints = vpc / "clusterEndpoints"
+    return Network(
+        at=vpc.at,
+        cidr=(vpc / "cidr").text(),
+        zones=(body / "availabilityZones").texts(),
+        vpc=(vpc / "id").text(),
+        subnets=subnets,
+        public_endpoint=(endpoints / "publicAccess").flag(),
+        origins={
+            "zones": (body / "availabilityZones").at,
+            "public_cidrs": (vpc / "publicAccessCIDRs").at,
+            "public_endpoint": endpoints.at,
+        },
+        private_endpoint=bool((endpoints / "privateAccess").flag()),
+        public_cidrs=(vpc / "publicAccessCIDRs").texts(),
+    )
+
+
+def _subnets(body: Reader) -> list[tuple[str, Subnet]]:
+    """Every subnet with its key, which is its zone unless that is said."""
+    return [
+        (
+            key,
+            Subnet(
+                at=each.at,
+                zone=(each / "az").text() or key,
+                id=(each / "id").word(),
+                public=side == "public",
+            ),
+        )
+        for side in ("private", "public")
+        for key, each in body.follow("vpc", "subnets", side).entries()
+    ]
+
+
+def _zones(subnets: list[tuple[str, Subnet]]) -> dict[str, str]:
+    """The zone of each subnet by its key and by its id, as node groups name them (eksctl v0.230.0, pkg/vpc); a key that
+    is no zone leaves it to EC2."""
+    return {
+        name: each.zone
+        for key, each in subnets
+        if _ZONE.match(each.zone)
+        for name in (key, each.id or key)
+    }
+
+
+_ZONE = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-[0-9][a-z]\Z")
+
+
+def _addon(body: Reader) -> Addon:
+    identity = body.follow("podIdentityAssociations", 0)
+    account = (
+        ((identity / "namespace").word(), (identity / "serviceAccountName").word())
+        if identity
+        else None
+    )
+    return Addon(
+        (body / "name").word(),
+        (body / "version").text(),
+        _values(body / "configurationValues"),
+        account,
+        (identity / "permissionPolicyARNs").texts(),
+    )
+
+
+def _values(body: Reader) -> dict[str, Any]:
+    """JSON or YAML (eksctl v0.230.0)."""
+    found = embedded(body.word()) if body.word() else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _identity(body: Reader) -> PodIdentity:
+    return PodIdentity(
+        (body / "namespace").word(),
+        (body / "serviceAccountName").word(),
+        (body / "permissionPolicyARNs").texts(),
+        (body / "roleARN").text(),
+    )
+
+
+def _entry(body: Reader) -> AccessEntry:
+    return AccessEntry(
+        (body / "principalARN").word(),
+        (body / "type").text() or "STANDARD",
+        body.follow("accessPolicies", 0, "policyARN").text(),
+        (body / "kubernetesGroups").texts(),
+    )
+
+
+def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGroup:
+    zones, chosen = (body / "availabilityZones").texts(), (body / "subnets").texts()
+    if chosen and all(each in subnets for each in chosen):
+        zones = tuple(dict.fromkeys(subnets[each] for each in chosen))
+    single, mixed = (
+        (body / "instanceType").text(),
+        body.follow("instancesDistribution", "instanceTypes"),
+    )
+    single = None if single == "mixed" else single
+    several = mixed or body / "instanceTypes"
+    target = body.follow(
+        "capacityReservation", "capacityReservationTarget", "capacityReservationID"
+    )
+    return NodeGroup(
+        at=body.at,
+        name=(body / "name").word(),
+        instance_types=(single,) if single else several.texts(),
+        managed=managed,
+        zones=zones,
+        min_size=(body / "minSize").integer(),
+        max_size=(body / "maxSize").integer(),
+        desired=(body / "desiredCapacity").integer(),
+        ami_family=(body / "amiFamily").text(),
+        ami_release=(body / "releaseVersion").text(),
+        private=(body / "privateNetworking").flag(),
+        volume=(body / "volumeSize").integer(),
+        encrypted=(body / "volumeEncrypted").flag(),
+        labels=(body / "labels").strings(),
+        taints=_taints(body / "taints"),
+        efa=bool((body / "efaEnabled").flag()),
+        placement_group=body.follow("placement", "groupName").text(),
+        reservation=target.text(),
+        capacity_block=body.follow("instanceMarketOptions", "marketType").value
+        == "capacity-block",
+        repair=body.follow("nodeRepairConfig", "enabled").flag(),
+        own_kubelet=any(body / each for each in _OWN_KUBELET),
+        origins={
+            "instance_types": (body / "instanceType").at if single else several.at,
+            "labels": (body / "labels").at,
+            "taints": (body / "taints").at,
+            "max_size": (body / "maxSize").at,
+            "desired": (body / "desiredCapacity").at,
+            "ami_family": (body / "amiFamily").at,
+            "efa": (body / "efaEnabled").at,
+            "zones": (body / ("subnets" if chosen else "availabilityZones")).at,
+            "placement_group": (body / "placement").at,
+            "repair": (body / "nodeRepairConfig").at,
+            "reservation": target.at,
+        },
+    )
+
+
+_OWN_KUBELET = (
+    "kubeletExtraConfig",
+    "maxPodsPerNode",
+    "preBootstrapCommands",
+    "overrideBootstrapCommand",
+    "launchTemplate",
+    "bottlerocket",
+)
+
+
+def _taints(body: Reader) -> tuple[Taint, ...]:
+    """A list, or ``key: value:Effect`` as self-managed groups may have it."""
+    found = ((key, *entry.word().rpartition(":")) for key, entry in body.entries())
+    return taints(body) or tuple(
+        Taint(key, value, effect) for key, value, _, effect in found
+    )
+
+
+KINDS = {"eksctl.io/ClusterConfig": cluster_config}

@@ -1,0 +1,313 @@
+"""The cluster: eksctl's configuration and what must exist before and beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.catalog import iam
+from compiler.catalog.zones import WITHOUT_EKS
+from compiler.diagnostics.diagnostic import listed
+from compiler.plan import PlanNode
+from compiler.resolve.context import SPEC, Context
+from compiler.source import Route
+from compiler.subjects.cluster.plan import (
+    AccessEntry,
+    Addon,
+    Cluster,
+    Network,
+    PodIdentity,
+    Subnet,
+)
+from compiler.subjects.cluster.principals import check_principals
+from compiler.subjects.pools.plan import NodeGroup
+from compiler.subjects.pools.pools import Pool, resolve_pools
+from compiler.subjects.pools.resolve import node_role
+
+SYSTEM = "system"
+CONTROLLER_ROLE = "KarpenterController-{}"
+BUCKET_ROLE = "MountpointS3-{}"
+_ADDONS = (
+    "vpc-cni",
+    "coredns",
+    "kube-proxy",
+    "eks-pod-identity-agent",
+    "metrics-server",
+)
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """The cluster, as eksctl creates it."""
+    check_principals(context)
+    yield context.once(cluster)
+
+
+def cluster(context: Context) -> Cluster:
+    """eksctl's ClusterConfig."""
+    spec = context.spec
+    pools = context.once(resolve_pools)
+    network = _network(context, pools)
+    return Cluster(
+        at=SPEC,
+        name=context.name,
+        region=spec.region,
+        kubernetes=context.version("kubernetes"),
+        network=network,
+        origins={
+            "region": SPEC / "region",
+            "network": SPEC / "network",
+            "name": SPEC,
+            "access": SPEC / "admins",
+        },
+        tags={**spec.tags, "karpenter.sh/discovery": context.name},
+        addons=_addons(context),
+        pod_identities=_identities(context),
+        access=(_nodes_entry(context),),
+        node_groups=(_system(context),),
+        auto_mode=False,
+        log_types=("api", "audit", "authenticator"),
+    )
+
+
+def _network(context: Context, pools: dict[str, Pool]) -> Network:
+    spec, at = context.spec.network, SPEC / "network"
+    blocks = tuple(context.spec.api_server.public)
+    # Nodes reach it inside the VPC in any case: from outside, their NAT addresses would have to be in the list as well
+    # (EKS user guide, cluster-endpoint).
+    reached: dict[str, Any] = {
+        "public_endpoint": bool(blocks),
+        "private_endpoint": True,
+        "public_cidrs": blocks,
+        "origins": {"public_cidrs": SPEC / "apiServer" / "public"},
+    }
+    if not blocks:
+        context.derive(
+            "cluster",
+            "apiServer",
+            "private",
+            "no address block is named, so only the VPC reaches it",
+            "EKS user guide, cluster-endpoint",
+        )
+    for zone, zone_id in spec.zone_ids.items():
+        if context.in_region(zone, at / "zoneIds" / zone, key=True):
+            _is_of_region(context, zone_id, at / "zoneIds" / zone)
+    if spec.vpc is not None:
+        for kind, zones_of in (
+            ("private", spec.vpc.private),
+            ("public", spec.vpc.public),
+        ):
+            for zone in zones_of:
+                context.in_region(zone, at / "vpc" / kind / zone, key=True)
+                _takes_eks(context, zone, at / "vpc" / kind / zone, key=True)
+        subnets = [
+            Subnet(at=at / "vpc" / "private" / zone, zone=zone, id=id)
+            for zone, id in spec.vpc.private.items()
+        ]
+        subnets += [
+            Subnet(at=at / "vpc" / "public" / zone, zone=zone, id=id, public=True)
+            for zone, id in spec.vpc.public.items()
+        ]
+        return Network(at=at, vpc=spec.vpc.id, subnets=tuple(subnets), **reached)
+    cidr = context.settle(
+        "cluster",
+        "network.cidr",
+        spec.cidr,
+        "10.0.0.0/16",
+        "a new VPC, cut into subnets of /19",
+        at=at / "cidr",
+    )
+    for index, zone in enumerate(spec.zones):
+        context.in_region(zone, at / "zones" / index)
+    zones = tuple(spec.zones) or _zones(context, pools)
+    for index, zone in enumerate(spec.zones):
+        _takes_eks(context, zone, at / "zones" / index)
+    for pool in pools.values():
+        for index, zone in enumerate(pool.zones if not spec.zones else ()):
+            _takes_eks(
+                context,
+                zone,
+                pool.at / "zone" if pool.spec.zone else pool.at / "zones" / index,
+            )
+    _fits(context, cidr, zones, pools)
+    return Network(at=at, cidr=cidr, zones=zones, **reached)
+
+
+def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
+    """A fault for the id of a zone of another region: ids of one region begin alike."""
+    region = context.spec.region
+    known = [
+        context.catalog.zone_ids.get(zone, "")
+        for zone in context.catalog.regions.get(region, ())
+    ]
+    starts = {each.partition("-")[0] for each in known if each}
+    if starts and zone_id.partition("-")[0] not in starts:
+        context.fault(
+            "RES004",
+            f"zone `{zone_id}` is not in region `{region}`",
+            at,
+            f"{region} has {listed(sorted(filter(None, known)))}",
+        )
+
+
+def _takes_eks(context: Context, zone: str, at: Route, *, key: bool = False) -> None:
+    """A fault for a zone in which EKS takes no subnet; silent where nobody knows which zone a name is."""
+    if (zone_id := context.zone_id(zone)) in WITHOUT_EKS:
+        context.fault(
+            "RES050",
+            f"`{zone}` is zone `{zone_id}`, in which EKS takes no subnet of a cluster",
+            at,
+            f"take another zone of {context.spec.region}",
+            key=key,
+        )
+
+
+def _fits(
+    context: Context, cidr: str, zones: tuple[str, ...], pools: dict[str, Pool]
+) -> None:
+    """Whether the new private subnets have an address for each node and its one training pod, the least there is.
+
+    eksctl cuts the block into 8 subnets (eksctl user guide, vpc-configuration), into 16 for more than four zones;
+    AWS keeps 5 addresses of each (VPC user guide, subnet sizing).
+    """
+    prefix = int(cidr.partition("/")[2]) + (3 if len(zones) <= 4 else 4)
+    usable = 2 ** (32 - prefix) - 5
+    for zone in zones:
+        there = [pool for pool in pools.values() if pool.zones == (zone,)]
+        needed = 2 * sum(pool.nodes for pool in there)
+        if needed > usable:
+            route = (
+                SPEC / "network" / "cidr"
+                if context.spec.network.cidr
+                else SPEC / "network"
+            )
+            context.fault(
+                "RES026",
+                f"the private subnet in `{zone}` is a /{prefix} with {usable} addresses; "
+                f"{needed // 2} nodes and their pods need {needed} at least",
+                route,
+                "write a larger block, like `10.0.0.0/16`, or import a VPC with larger subnets",
+            )
+
+
+def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
+    """The pools' zones, and the first two of the Region that take system nodes, since EKS asks for two (EKS user guide,
+    network-reqs). A pool that comes adds its zone and takes none away."""
+    region = context.spec.region
+    system = context.catalog.instance(context.spec.system.instance_type)
+    offered = (
+        system.zones.get(region, ()) if system else ()
+    ) or context.catalog.regions.get(region, ())
+    usable = [zone for zone in offered if context.zone_id(zone) not in WITHOUT_EKS]
+    found = {*usable[:2], *(zone for pool in pools.values() for zone in pool.zones)}
+    first = next(iter(sorted(found)), "")
+    if len(found) == 1 and region in context.catalog.regions:
+        context.fault(
+            "RES038",
+            f"EKS wants two zones, and those of `{region}` are not known beside `{first}`",
+            SPEC / "region",
+            f"write `network: {{zones: [{first}, …]}}`",
+        )
+    context.derive(
+        "cluster",
+        "network.zones",
+        ", ".join(sorted(found)),
+        "the pools' zones, and the first two of the Region for EKS",
+    )
+    return tuple(sorted(found))
+
+
+def _addons(context: Context) -> tuple[Addon, ...]:
+    found = []
+    for name in _ADDONS:
+        version = context.release.addons.get(name)
+        role = iam.addon_role(name, context.partition)
+        values = {"enableNetworkPolicy": "true"} if name == "vpc-cni" else {}
+        found.append(
+            Addon(
+                name,
+                version,
+                values,
+                (role.namespace, role.service_account),
+                role.managed,
+            )
+            if role
+            else Addon(name, version, values)
+        )
+    return tuple(found)
+
+
+def _identities(context: Context) -> tuple[PodIdentity, ...]:
+    """Those that every cluster has. The role of buckets may do nothing until a bucket's own stack lets it."""
+    role = f"arn:{context.partition}:iam::{context.spec.account}:role/"
+    return (
+        PodIdentity(
+            "kube-system",
+            "karpenter",
+            role_arn=role + CONTROLLER_ROLE.format(context.name),
+        ),
+        PodIdentity(
+            "kube-system",
+            "s3-csi-driver-sa",
+            role_arn=role + BUCKET_ROLE.format(context.name),
+        ),
+    )
+
+
+def drivers(context: Context) -> tuple[PodIdentity, ...]:
+    """Those of drivers that only some clusters have."""
+    lustre = iam.addon_role("aws-fsx-csi-driver", context.partition)
+    if lustre is None or not any(each.fsx_lustre for each in context.spec.storage):
+        return ()
+    return (PodIdentity(lustre.namespace, lustre.service_account, lustre.managed),)
+
+
+def _nodes_entry(context: Context) -> AccessEntry:
+    role = f"arn:{context.partition}:iam::{context.spec.account}:role/{node_role(context.name)}"
+    return AccessEntry(role, "EC2_LINUX")
+
+
+def _system(context: Context) -> NodeGroup:
+    at, system = SPEC / "system", context.spec.system
+    instance = context.instance(system.instance_type, at / "instanceType")
+    if instance is not None and instance.accelerators:
+        context.fault(
+            "RES018",
+            f"system nodes of `{instance.name}` have {instance.accelerators} accelerators",
+            at / "instanceType",
+            "take a general type, like `m7i.2xlarge`",
+        )
+    return NodeGroup(
+        at=at,
+        name=SYSTEM,
+        instance_types=(system.instance_type,),
+        min_size=system.nodes,
+        max_size=system.nodes + 1,
+        desired=system.nodes,
+        ami_family="AmazonLinux2023",
+        ami_release=_ami_release(context),
+        private=True,
+        volume=100,
+        encrypted=True,
+        labels={"trainyard.dev/role": SYSTEM},
+        repair=True,
+        origins={"instance_types": at / "instanceType", "desired": at / "nodes"},
+    )
+
+
+def _ami_release(context: Context) -> str | None:
+    """The release of the system nodes' image, as EKS names it: the one that Karpenter's nodes boot, if it is AL2023."""
+    known, chosen, tested = (
+        context.release.ami_releases,
+        context.version("ami"),
+        context.release.versions["ami"],
+    )
+    alias = chosen if chosen in known else tested
+    found = known[alias].get(context.version("kubernetes"))
+    context.derive(
+        "cluster",
+        "system.ami",
+        found,
+        f"the release of {alias}: unpinned, two nodes may boot two images",
+        context.release.sources["ami_releases"],
+    )
+    return found

@@ -1,0 +1,171 @@
+"""Lift: Flux sources, HelmReleases (and Kueue's configuration in one) and Kustomizations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from compiler.lift.reader import Reader, embedded, name_of, namespace_of
+from compiler.plan.base import PlanNode
+from compiler.plan.units import Duration
+from compiler.subjects.delivery.plan import (
+    GitSource,
+    HealthExpression,
+    HelmRelease,
+    HelmSource,
+    Stage,
+)
+from compiler.subjects.queues import lift as kueue
+
+_HOUR = Duration(3600)
+
+
+def oci_repository(body: Reader) -> Iterator[PlanNode]:
+    """OCIRepository. A digest comes before a range, and that before a tag (source-controller v1.10, ``spec.ref``)."""
+    spec, ref = body / "spec", body / "spec" / "ref"
+    version = ref / "semver" or ref / "tag"
+    yield HelmSource(
+        at=body.at,
+        name=name_of(body),
+        namespace=namespace_of(body),
+        url=(spec / "url").word(),
+        oci=True,
+        version=version.word(),
+        interval=(spec / "interval").duration() or _HOUR,
+        unread=frozenset({"version"}) if ref / "digest" else frozenset(),
+        origins={"version": version.at if version else ref.at},
+    )
+
+
+def helm_repository(body: Reader) -> Iterator[PlanNode]:
+    """HelmRepository."""
+    spec = body / "spec"
+    yield HelmSource(
+        at=body.at,
+        name=name_of(body),
+        namespace=namespace_of(body),
+        url=(spec / "url").word(),
+        oci=(spec / "type").value == "oci",
+        interval=(spec / "interval").duration() or _HOUR,
+    )
+
+
+def helm_release(body: Reader) -> Iterator[PlanNode]:
+    """HelmRelease; where it installs Kueue, the manager's configuration too."""
+    spec = body / "spec"
+    chart, ref = spec.follow("chart", "spec"), spec / "chartRef"
+    source = ref or chart / "sourceRef"
+    name = name_of(body)
+    yield HelmRelease(
+        at=body.at,
+        name=name,
+        namespace=namespace_of(body),
+        target=(spec / "targetNamespace").word(),
+        chart=(chart / "chart").word(),
+        version=(chart / "version").word(),
+        source=(source / "name").word(),
+        oci=bool(ref),
+        values=(spec / "values").mapping(),
+        depends_on=tuple(
+            (each / "name").word() for each in (spec / "dependsOn").items()
+        ),
+        crds=spec.follow("install", "crds").value != "Skip",
+        timeout=(spec / "timeout").duration() or Duration(300),
+        unread=frozenset({"values"}) if (spec / "valuesFrom") else frozenset(),
+        origins={
+            "values": (spec / "values").at,
+            "version": (chart / "version").at,
+            "chart": (chart / "chart").at,
+        },
+    )
+    config = spec.follow("values", "managerConfig", "controllerManagerConfigYaml")
+    if config.text():
+        parsed = embedded(config.word())
+        if isinstance(parsed, dict):
+            yield from kueue.configuration(Reader(parsed, config.at))
+
+
+def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
+    """Each release with the chart and version that its OCIRepository gives."""
+    sources = {
+        (each.namespace, each.name): each
+        for each in nodes
+        if isinstance(each, HelmSource) and each.oci
+    }
+    if not sources:
+        return list(nodes)
+    return [
+        _pinned(each, sources) if isinstance(each, HelmRelease) and each.oci else each
+        for each in nodes
+    ]
+
+
+def _pinned(
+    release: HelmRelease, sources: Mapping[tuple[str, str], HelmSource]
+) -> HelmRelease:
+    source = sources.get((release.namespace, release.source))
+    if source is None:
+        return release
+    return replace(
+        release,
+        chart=source.url.rpartition("/")[2],
+        version=source.version,
+        unread=release.unread | source.unread,
+        origins={**release.origins, "version": source.where("version")},
+    )
+
+
+def git_repository(body: Reader) -> Iterator[PlanNode]:
+    """GitRepository."""
+    spec = body / "spec"
+    yield GitSource(
+        at=body.at,
+        name=name_of(body),
+        namespace=namespace_of(body),
+        url=(spec / "url").word(),
+        branch=spec.follow("ref", "branch").word(),
+        interval=(spec / "interval").duration() or _HOUR,
+        secret=spec.follow("secretRef", "name").text(),
+    )
+
+
+def kustomization(body: Reader) -> Iterator[PlanNode]:
+    """Kustomization."""
+    spec = body / "spec"
+    interval = (spec / "interval").duration() or _HOUR
+    yield Stage(
+        at=body.at,
+        name=name_of(body),
+        namespace=namespace_of(body),
+        path=(spec / "path").word(),
+        source=spec.follow("sourceRef", "name").word(),
+        depends_on=tuple(
+            (each / "name").word() for each in (spec / "dependsOn").items()
+        ),
+        prune=bool((spec / "prune").flag()),
+        wait=bool((spec / "wait").flag()),
+        interval=interval,
+        timeout=(spec / "timeout").duration() or interval,
+        retry=(spec / "retryInterval").duration() or interval,
+        health=tuple(
+            HealthExpression(
+                (each / "apiVersion").word(),
+                (each / "kind").word(),
+                (each / "current").word(),
+                (each / "failed").word(),
+                (each / "inProgress").word(),
+            )
+            for each in (spec / "healthCheckExprs").items()
+        ),
+        origins={"prune": (spec / "prune").at, "depends_on": (spec / "dependsOn").at},
+    )
+
+
+_SOURCE = "source.toolkit.fluxcd.io"
+KINDS = {
+    f"{_SOURCE}/OCIRepository": oci_repository,
+    f"{_SOURCE}/HelmRepository": helm_repository,
+    f"{_SOURCE}/GitRepository": git_repository,
+    "helm.toolkit.fluxcd.io/HelmRelease": helm_release,
+    "kustomize.toolkit.fluxcd.io/Kustomization": kustomization,
+}

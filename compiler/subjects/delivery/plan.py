@@ -1,0 +1,96 @@
+"""Delivery: Flux sources, Helm releases and Kustomizations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+from compiler.dataclass import dataclass
+from compiler.plan.base import PlanNode
+from compiler.plan.plan import Plan
+from compiler.plan.units import Duration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HelmSource(PlanNode):
+    """Where a chart comes from: an OCIRepository (one chart, pinned by tag) or a HelmRepository."""
+
+    name: str
+    namespace: str
+    url: str
+    oci: bool
+    version: str = ""
+    interval: Duration = Duration(3600)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HelmRelease(PlanNode):
+    """helm.toolkit.fluxcd.io/v2 HelmRelease of one pinned chart, installed into ``target``.
+
+    ``stage`` is the Kustomization that carries it.
+    """
+
+    name: str
+    namespace: str
+    target: str
+    chart: str
+    version: str
+    source: str
+    oci: bool
+    values: Mapping[str, Any] = field(default_factory=dict)
+    depends_on: tuple[str, ...] = ()
+    crds: bool = True
+    timeout: Duration = Duration(600)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitSource(PlanNode):
+    """source.toolkit.fluxcd.io/v1 GitRepository."""
+
+    name: str
+    namespace: str
+    url: str
+    branch: str
+    interval: Duration = Duration(60)
+    secret: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HealthExpression:
+    """How Flux tells the health of a kind without a ``Ready`` condition (CEL on the object)."""
+
+    api_version: str
+    kind: str
+    current: str
+    failed: str = ""
+    in_progress: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage(PlanNode):
+    """kustomize.toolkit.fluxcd.io/v1 Kustomization over one folder of the output.
+
+    ``path`` is relative to the root of the git repository. ``root`` marks the one that people apply.
+    """
+
+    name: str
+    namespace: str
+    path: str
+    source: str
+    depends_on: tuple[str, ...] = ()
+    prune: bool = True
+    wait: bool = True
+    interval: Duration = Duration(600)
+    timeout: Duration = Duration(600)
+    retry: Duration = Duration(120)
+    health: tuple[HealthExpression, ...] = ()
+    root: bool = field(default=False, compare=False)
+
+
+def chart_version(plan: Plan, chart: str) -> str | None:
+    """The version of a chart that is installed, where the plan says it."""
+    for release in plan.of(HelmRelease):
+        if release.chart == chart and release.version:
+            return release.version
+    return None

@@ -1,0 +1,70 @@
+"""Node health: detectors, and what acts on what they find."""
+
+from __future__ import annotations
+
+from compiler.dataclass import dataclass
+from compiler.plan.base import PlanNode
+from compiler.subjects.pools.plan import Toleration
+
+# Conditions of the EKS node monitoring agent, where False means sick; the node-problem-detector has it the
+# other way round (eks-node-monitoring-agent v1.7.0; node-problem-detector v1.36.0 pkg/types).
+AGENT_CONDITIONS = (
+    "AcceleratedHardwareReady",
+    "ContainerRuntimeReady",
+    "KernelReady",
+    "NetworkingReady",
+    "StorageReady",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorRule:
+    """A rule of a node-problem-detector monitor. ``permanent`` rules set a node condition, others an event."""
+
+    permanent: bool
+    condition: str | None
+    reason: str
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemMonitor(PlanNode):
+    """A monitor of the node-problem-detector: a log monitor (``kmsg``) or a custom plugin."""
+
+    name: str
+    plugin: str
+    source: str
+    conditions: tuple[tuple[str, str, str], ...]
+    rules: tuple[MonitorRule, ...]
+    skip_initial_status: bool = False
+
+    def sets(self) -> tuple[str, ...]:
+        """The node conditions that it can set."""
+        return tuple(dict.fromkeys([each[0] for each in self.conditions]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemDetector(PlanNode):
+    """The node-problem-detector DaemonSet and the monitors in its ConfigMap."""
+
+    name: str
+    namespace: str
+    image: str
+    monitors: tuple[ProblemMonitor, ...]
+    tolerations: tuple[Toleration, ...]
+    node_selector: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConditionTainter(PlanNode):
+    """A controller that taints nodes whose condition is ``True``, so that nothing new lands on them.
+
+    It is what acts on the node-problem-detector's conditions: Karpenter's repair looks only at ``Ready`` and
+    the monitoring agent's five (karpenter-provider-aws v1.14.1, RepairPolicies).
+    """
+
+    name: str
+    namespace: str
+    image: str
+    conditions: tuple[str, ...]
+    taint_key: str

@@ -1,0 +1,97 @@
+"""Node health: what detects a sick GPU, and what acts on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan import PlanNode
+from compiler.resolve.context import SPEC, Context
+from compiler.subjects.delivery.stages import stage
+from compiler.subjects.health.plan import (
+    ConditionTainter,
+    MonitorRule,
+    ProblemDetector,
+    ProblemMonitor,
+)
+from compiler.subjects.pools.plan import Toleration
+from compiler.subjects.pools.pools import Pool, resolve_pools
+
+CONDITION = "GpuXidFatal"
+TAINT = "trainyard.dev/gpu-xid-fatal"
+NAMESPACE = "kube-system"
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """The detectors, what acts on what they find, and the stage that carries both."""
+    found = detectors(context, context.once(resolve_pools))
+    yield from found
+    yield from tainters(context, found)
+    if found:
+        # A DaemonSet is healthy when all its pods are: one node that is not ready would hold up what comes after it.
+        yield stage(context, "health", "platform")
+
+
+def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector, ...]:
+    """The node-problem-detector over the kernel log of GPU nodes, for fatal Xids only."""
+    if not context.spec.health.problem_detector or not any(
+        pool.instance.gpus for pool in pools.values()
+    ):
+        return ()
+    at = SPEC / "health" / "problemDetector"
+    codes = context.catalog.xids.fatal()
+    pattern = rf"NVRM: Xid \(PCI:[0-9a-fA-F:.]+\): ({'|'.join(map(str, codes))}),.*"
+    monitor = ProblemMonitor(
+        at=at,
+        name="gpu-xid",
+        plugin="kmsg",
+        source="gpu-xid-monitor",
+        conditions=((CONDITION, "NoFatalXid", "no fatal Xid in the kernel log"),),
+        rules=(MonitorRule(True, CONDITION, "FatalXid", pattern),),
+    )
+    listed = context.catalog.xids.lists["node-monitoring-agent"]
+    context.derive(
+        "health",
+        "xids",
+        ", ".join(map(str, codes)),
+        "fatal in hardware; Xids that a program causes never count",
+        f"{listed.source} {listed.version}",
+    )
+    return (
+        ProblemDetector(
+            at=at,
+            name="node-problem-detector",
+            namespace=NAMESPACE,
+            image=context.release.images["node-problem-detector"],
+            monitors=(monitor,),
+            tolerations=(Toleration(operator="Exists"),),
+            node_selector=(("karpenter.k8s.aws/instance-gpu-manufacturer", "nvidia"),),
+        ),
+    )
+
+
+def tainters(
+    context: Context, found: tuple[ProblemDetector, ...]
+) -> tuple[ConditionTainter, ...]:
+    """What consumes the detector's conditions: a taint at once, while Karpenter's repair waits ten minutes."""
+    conditions = tuple(
+        name for each in found for monitor in each.monitors for name in monitor.sets()
+    )
+    if not conditions:
+        return ()
+    context.derive(
+        "health",
+        "taint",
+        TAINT,
+        f"{CONDITION} repairs nothing by itself: the tainter keeps a restarted gang off the node until it "
+        "has rebooted, or somebody takes the taint away",
+    )
+    return (
+        ConditionTainter(
+            at=SPEC / "health" / "problemDetector",
+            name="node-condition-tainter",
+            namespace=NAMESPACE,
+            image=context.release.images["python"],
+            conditions=conditions,
+            taint_key=TAINT,
+        ),
+    )

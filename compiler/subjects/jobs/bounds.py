@@ -1,0 +1,208 @@
+"""A job against its pool and its storage: values that could each be written alone, and together never work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from compiler.catalog import allocatable
+from compiler.dataclass import dataclass
+from compiler.plan.units import Duration, Quantity
+from compiler.resolve.context import Context
+from compiler.subjects.jobs.binding import Job, mount_of
+from compiler.subjects.jobs.model import checkpoint_bytes
+from compiler.subjects.pools.pools import Pool
+from compiler.subjects.pools.share import ROOT_GIB
+from compiler.subjects.pools.spec import Capacity
+from compiler.subjects.storage.resolve import Storage
+
+
+def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
+    """A job against its pool and its storage."""
+    _block(context, job)
+    _checkpoint(context, job, stored)
+    _precision(context, job)
+    _scratch(context, job)
+
+
+_DRAIN = Duration.minutes(
+    40
+)  # karpenter v1.14.1, capacityreservation/expiration: nodes of a block go so long before
+
+
+def _block(context: Context, job: Job) -> None:
+    length, timeout = _seconds(job.pool.spec.capacity), job.spec.timeout
+    if timeout is None or length is None:
+        return
+    left = Duration(max(length - _DRAIN.seconds, 0))
+    if timeout > left:
+        context.fault(
+            "RES045",
+            f"job `{job.spec.name}` may take {timeout}, and its nodes go after {left}, {_DRAIN} "
+            f"before the end of the Capacity Block of pool `{job.pool.name}`",
+            job.at / "timeout",
+            f"write at most `{left}`, or remove it: the end of the block is the limit",
+            source="EC2 user guide, Capacity Blocks; karpenter v1.14.1, capacityreservation/expiration",
+        )
+
+
+def _seconds(capacity: Capacity) -> int | None:
+    """How long a block lasts, where the spec says it."""
+    if capacity.starts is None or capacity.ends is None:
+        return None
+    return int(
+        (
+            datetime.fromisoformat(capacity.ends)
+            - datetime.fromisoformat(capacity.starts)
+        ).total_seconds()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Speed:
+    """How fast a file system writes at most, in MB/s for each TiB: to its disks, and through its network, which LZ4
+    compression may fill."""
+
+    disk: int
+    network: int
+
+
+# FSx for Lustre user guide, ssd-storage, and performance.md before it (awsdocs/amazon-fsx-lustre-user-guide c55836f):
+# the larger of baseline and burst. Of SCRATCH_1 the disks alone are known. `None`: the spec does not say which.
+_SSD_1, _SSD_2 = _Speed(240, 1300), _Speed(500, 1300)
+_SPEEDS: Mapping[str, Mapping[int | None, _Speed]] = {
+    "SCRATCH_1": {None: _Speed(200, 1300)},
+    "SCRATCH_2": {None: _Speed(200, 1300)},
+    "PERSISTENT_1": {
+        12: _Speed(50, 375),
+        40: _Speed(150, 1300),
+        50: _SSD_1,
+        100: _SSD_1,
+        200: _SSD_1,
+        None: _SSD_1,
+    },
+    "PERSISTENT_2": {
+        125: _SSD_2,
+        250: _SSD_2,
+        500: _SSD_2,
+        1000: _Speed(1000, 2600),
+        None: _Speed(1000, 2600),
+    },
+}
+_STATE = "arXiv:1910.02054, section 3.1; FSx for Lustre user guide, ssd-storage"
+
+
+def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
+    """Whether a checkpoint of the model fits its file system, and is written before the next one is due."""
+    model, saves = job.spec.model, job.spec.checkpoint
+    mount = mount_of(job.spec, saves.path) if saves is not None else None
+    storage = stored.get(mount.storage) if mount is not None else None
+    fsx = storage.spec.fsx_lustre if storage is not None else None
+    if model is None or saves is None or fsx is None:
+        return
+    state = checkpoint_bytes(model)
+    what = f"a checkpoint of `{job.spec.name}` has {_gib(state)}"
+    if state > fsx.size.value:
+        context.fault(
+            "RES046",
+            f"{what}, and its file system `{fsx.id}` {_gib(fsx.size.value)}",
+            job.at / "checkpoint" / "path",
+            "save to a larger file system; two checkpoints must fit at once",
+            source=_STATE,
+        )
+        return
+    speed = _SPEEDS[fsx.deployment].get(fsx.throughput_per_tib)
+    if speed is None or saves.every is None:
+        return
+    tib = fsx.size.value / 1024**4
+    enough = _rounded(_writing(state, speed.disk * tib))
+    for most, of, report in (
+        (speed.network, "network", context.fault),
+        (speed.disk, "disks", context.doubt),
+    ):
+        takes = _writing(state, most * tib)
+        if takes > saves.every:
+            report(
+                "RES046",
+                f"{what}, which takes {takes} to write at {most * tib:,.0f} MB/s, the most that the {of} "
+                f"of `{fsx.id}` can, and the next one is due after {saves.every}",
+                job.at / "checkpoint" / "every",
+                f"write at least `every: {enough}`, or take a faster file system",
+                source=_STATE,
+            )
+            return
+
+
+def _writing(size: int, speed: float) -> Duration:
+    """How long so many bytes take at so many MB/s; a second at least."""
+    return Duration(max(int(size / 1e6 / speed), 1))
+
+
+def _rounded(takes: Duration) -> Duration:
+    """Twice as long, in whole minutes: training goes on in between."""
+    return Duration.minutes(-(-2 * takes.seconds // 60))
+
+
+def _gib(count: int) -> str:
+    return f"{count / 1024**3:,.0f} GiB"
+
+
+# NVIDIA Transformer Engine, "Datatype and hardware support matrix": fp8 from compute capability 8.9 (Ada) on, bf16 from
+# 8.0 (Ampere) on. Older GPUs compute bf16 in fp32, slowly (PyTorch pull request 148322); fp8 they refuse.
+_BEFORE_AMPERE = ("V100", "T4", "T4g")
+_BEFORE_ADA = (*_BEFORE_AMPERE, "A100", "A10G")
+_TENSOR_CORES = "NVIDIA Transformer Engine, datatype and hardware support matrix"
+
+
+def _precision(context: Context, job: Job) -> None:
+    model, instance = job.spec.model, job.pool.instance
+    if model is None or "precision" not in model.model_fields_set:
+        return
+    name, at = instance.accelerator, job.at / "model" / "precision"
+    if model.precision == "fp8" and name in _BEFORE_ADA:
+        instead = "`fp16`" if name in _BEFORE_AMPERE else "`bf16`"
+        context.fault(
+            "RES047",
+            f"`{instance.name}` has {name} GPUs, which do not compute in fp8",
+            at,
+            f"write {instead}; `fp8` needs an L4, L40S, H100 or newer",
+            source=_TENSOR_CORES,
+        )
+    elif model.precision == "bf16" and name in _BEFORE_AMPERE:
+        context.doubt(
+            "RES047",
+            f"`{instance.name}` has {name} GPUs, which have no bf16 and compute it in fp32, "
+            "slowly",
+            at,
+            "write `fp16`, or take a pool of A100 or newer",
+            source=_TENSOR_CORES,
+        )
+
+
+def _storage_gib(pool: Pool) -> int:
+    """The file system that holds images, logs and emptyDirs: all NVMe disks, or the root volume."""
+    if pool.local_storage == "raid0":
+        return pool.instance.nvme_gb * 10**9 // 1024**3
+    return (
+        pool.spec.root_volume.size.value // 1024**3
+        if pool.spec.root_volume
+        else ROOT_GIB[pool.local_storage]
+    )
+
+
+def _scratch(context: Context, job: Job) -> None:
+    """core/v1: a pod that asks for more ephemeral storage than a node has is never placed."""
+    asked = job.spec.resources.ephemeral_storage
+    left = allocatable(
+        job.pool.instance, huge_pages=False, storage_gib=_storage_gib(job.pool)
+    )
+    there = Quantity.gib(left.ephemeral_gib)
+    if asked is not None and asked > there:
+        context.fault(
+            "RES048",
+            f"job `{job.spec.name}` asks for {asked} of `ephemeral-storage`, and pods can get "
+            f"{there} of a node of pool `{job.pool.name}`",
+            job.at / "resources" / "ephemeralStorage",
+            f"ask for at most `{there}`, or give the pool a larger `rootVolume`",
+            source="Kubernetes, local ephemeral storage",
+        )

@@ -1,0 +1,308 @@
+"""Jobs: training runtimes and TrainJobs, down to their pods."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import field, replace
+from typing import TypeVar
+
+from compiler.dataclass import dataclass
+from compiler.plan.base import Identity, PlanNode
+from compiler.plan.plan import Plan
+from compiler.plan.units import Quantity
+from compiler.subjects.pools.plan import Toleration
+
+Resources = Mapping[str, Quantity]
+
+GPU = "nvidia.com/gpu"
+NEURON = "aws.amazon.com/neuron"
+EFA = "vpc.amazonaws.com/efa"
+HUGEPAGES = "hugepages-2Mi"
+EPHEMERAL = "ephemeral-storage"
+ACCELERATORS = (GPU, NEURON)
+INITIALIZERS = ("dataset-initializer", "model-initializer")
+"""Steps of a TrainJob that run before the nodes (trainer.kubeflow.org/v1alpha1)."""
+MISSPELT = {
+    "nvidia.com": GPU,
+    "nvidia.com/gpus": GPU,
+    "nvidia/gpu": GPU,
+    "gpu": GPU,
+    "vpc.amazonaws.com": EFA,
+    "efa": EFA,
+    "vpc.amazonaws.com/efas": EFA,
+    "aws.amazon.com/efa": EFA,
+    "amazonaws.com/efa": EFA,
+    "k8s.amazonaws.com/efa": EFA,
+    "aws.amazon.com": NEURON,
+    "aws.amazon.com/neurons": NEURON,
+}
+"""Names that people write for devices, and the right ones."""
+
+
+SPEC_NAME = "trainyard.dev/job"
+"""Our own jobs carry a hash in their object's name; people know the spec's, which this label keeps."""
+TRAINER_CHART = "kubeflow-trainer"
+_HASH = re.compile(r"-[0-9a-f]{8}$")
+
+
+@dataclass(frozen=True, slots=True)
+class EnvVar:
+    """An environment variable: a literal value, or a key of a Secret."""
+
+    name: str
+    value: str | None = None
+    secret: str | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A volume mount of a container."""
+
+    volume: str
+    path: str
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """A pod volume. ``type`` is the API's key (emptyDir, persistentVolumeClaim, hostPath, ...).
+
+    ``source`` is the claim, path, ConfigMap or Secret; ``medium`` and ``size`` are emptyDir's.
+    """
+
+    name: str
+    type: str
+    source: str = ""
+    medium: str = ""
+    size: Quantity | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Container(PlanNode):
+    """A container. ``requests`` and ``limits`` are per pod, by resource name.
+
+    ``pre_stop`` is the command that runs before the container is told to stop.
+    """
+
+    name: str
+    image: str | None = None
+    command: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
+    env: tuple[EnvVar, ...] = ()
+    requests: Resources = field(default_factory=dict)
+    limits: Resources = field(default_factory=dict)
+    mounts: tuple[Mount, ...] = ()
+    capabilities: tuple[str, ...] = ()
+    privileged: bool = False
+    pre_stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pod(PlanNode):
+    """A pod template."""
+
+    containers: tuple[Container, ...] = ()
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    tolerations: tuple[Toleration, ...] = ()
+    volumes: tuple[Volume, ...] = ()
+    restart_policy: str | None = None
+    grace_seconds: int | None = None
+    service_account: str | None = None
+    priority_class: str | None = None
+    host_network: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+
+    def container(self, name: str) -> Container | None:
+        """The container of a name."""
+        return next((each for each in self.containers if each.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicatedJob(PlanNode):
+    """One replicated job of a runtime's JobSet template. ``step`` is the trainjob-ancestor-step label."""
+
+    name: str
+    step: str | None
+    pod: Pod
+    replicas: int = 1
+    backoff_limit: int | None = None
+    depends_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime(PlanNode):
+    """trainer.kubeflow.org/v1alpha1 ClusterTrainingRuntime, or TrainingRuntime when it has a namespace.
+
+    ``framework`` is the ML policy (torch, mpi, ...); ``max_restarts`` the JobSet failure policy's
+    (``None``: no failure policy, which is no restart at all).
+    """
+
+    name: str
+    jobs: tuple[ReplicatedJob, ...]
+    namespace: str = ""
+    framework: str | None = None
+    nodes: int | None = None
+    max_restarts: int | None = None
+    restart_strategy: str | None = None
+    prune: bool = True
+
+    @property
+    def identity(self) -> Identity:
+        """Without the hash of our own ones; several runtimes of one pool share it."""
+        return Identity("Runtime", self.namespace, _HASH.sub("", self.name))
+
+    def trainer(self) -> ReplicatedJob | None:
+        """The replicated job that takes the TrainJob's trainer values."""
+        return next((each for each in self.jobs if each.step == "trainer"), None)
+
+    def job(self, name: str) -> ReplicatedJob | None:
+        """The replicated job of a name."""
+        return next((each for each in self.jobs if each.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patch(PlanNode):
+    """What a TrainJob changes in one replicated job's pods (runtimePatches, or podTemplateOverrides)."""
+
+    job: str
+    pod: Pod
+    manager: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainJob(PlanNode):
+    """trainer.kubeflow.org/v1alpha1 TrainJob. ``requests`` and ``limits`` are per node.
+
+    ``trainer`` says whether ``spec.trainer`` is there at all; without it no PET_* variable is injected.
+    ``source_name`` and ``pool`` are the names of the job and its pool in the spec, and ``rerun`` how often it asks to
+    be run anew.
+    """
+
+    name: str
+    namespace: str
+    runtime: str
+    runtime_kind: str = "ClusterTrainingRuntime"
+    queue: str | None = None
+    priority: str | None = None
+    trainer: bool = True
+    nodes: int | None = None
+    processes: int | str | None = None
+    image: str | None = None
+    command: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
+    env: tuple[EnvVar, ...] = ()
+    requests: Resources = field(default_factory=dict)
+    limits: Resources = field(default_factory=dict)
+    patches: tuple[Patch, ...] = ()
+    suspend: bool | None = None
+    managed_by: str | None = None
+    deadline: int | None = None
+    prune: bool = True
+    labels: Mapping[str, str] = field(default_factory=dict)
+    source_name: str = field(default="", compare=False)
+    pool: str = field(default="", compare=False)
+    rerun: int = field(default=0, compare=False)
+
+    @property
+    def identity(self) -> Identity:
+        """By the name that the spec gives it: that of its object carries a hash of what it runs."""
+        name = self.labels.get(SPEC_NAME, self.name)
+        return Identity("TrainJob", self.namespace, name)
+
+    def asks(self, resource: str) -> Quantity | None:
+        """What a node of the job asks of a resource, by limit or else request; ``None`` if not at all."""
+        return self.limits.get(resource) or self.requests.get(resource)
+
+
+def runtime_of(plan: Plan, job: TrainJob) -> Runtime | None:
+    """The runtime that a job refers to."""
+    namespace = job.namespace if job.runtime_kind == "TrainingRuntime" else ""
+    return plan.named(Runtime, job.runtime, namespace)
+
+
+def effective_pod(
+    job: TrainJob, runtime: Runtime, *, merge_resources: bool = True
+) -> Pod | None:
+    """The pod of the ``trainer`` job as Trainer will make it: runtime, then trainer, then patches in order.
+
+    ``None`` where the runtime has no job for the trainer. Rules as observed on Trainer 2.3.0 (env by name,
+    resources merged by name, node selectors merged, tolerations replaced as a whole, volumes and mounts merged
+    by name); before 2.3 ``resourcesPerNode`` replaced the runtime's resources (``merge_resources=False``).
+    """
+    replicated = runtime.trainer()
+    if replicated is None:
+        return None
+    pod = replicated.pod
+    main = pod.container("node")
+    if main is not None and job.trainer:
+        pod = _with_container(pod, _trained(main, job, merge_resources=merge_resources))
+    for patch in job.patches:
+        if patch.job == replicated.name:
+            pod = patched(pod, patch.pod)
+    return pod
+
+
+def _trained(main: Container, job: TrainJob, *, merge_resources: bool) -> Container:
+    given = bool(job.requests or job.limits)
+    base_requests, base_limits = (
+        (main.requests, main.limits) if merge_resources or not given else ({}, {})
+    )
+    return replace(
+        main,
+        image=job.image or main.image,
+        command=job.command or main.command,
+        args=job.args or main.args,
+        env=_merged(main.env, job.env),
+        requests={**base_requests, **job.requests},
+        limits={**base_limits, **job.limits},
+    )
+
+
+T = TypeVar("T", EnvVar, Mount, Volume)
+
+
+def _merged(base: tuple[T, ...], over: tuple[T, ...]) -> tuple[T, ...]:
+    if not over:
+        return base
+    names = {_key(each): each for each in base}
+    names.update((_key(each), each) for each in over)
+    return tuple(names.values())
+
+
+def _key(item: EnvVar | Mount | Volume) -> str:
+    return item.path if isinstance(item, Mount) else item.name
+
+
+def _with_container(pod: Pod, container: Container) -> Pod:
+    others = tuple(
+        container if each.name == container.name else each for each in pod.containers
+    )
+    return replace(pod, containers=others)
+
+
+def patched(pod: Pod, patch: Pod) -> Pod:
+    """A pod template with a patch applied."""
+    for change in patch.containers:
+        main = pod.container(change.name)
+        if main is not None:
+            merged = replace(
+                main,
+                env=_merged(main.env, change.env),
+                mounts=_merged(main.mounts, change.mounts),
+            )
+            pod = _with_container(pod, merged)
+    return replace(
+        pod,
+        node_selector={**pod.node_selector, **patch.node_selector},
+        tolerations=patch.tolerations or pod.tolerations,
+        volumes=_merged(pod.volumes, patch.volumes),
+        grace_seconds=pod.grace_seconds
+        if patch.grace_seconds is None
+        else patch.grace_seconds,
+        service_account=patch.service_account or pod.service_account,
+        labels={**pod.labels, **patch.labels},
+        annotations={**pod.annotations, **patch.annotations},
+    )

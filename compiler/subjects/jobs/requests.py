@@ -1,0 +1,195 @@
+"""What a node of a job asks for: CPU, memory, accelerators, EFA, huge pages, /dev/shm, processes."""
+
+from __future__ import annotations
+
+from compiler.plan.units import Quantity
+from compiler.resolve.context import Context, T
+from compiler.subjects.jobs.binding import Job
+from compiler.subjects.jobs.plan import EFA, EPHEMERAL, HUGEPAGES, NEURON
+
+_EFA_PAGES = Quantity.mib(5120)
+
+
+def requests(context: Context, job: Job) -> dict[str, Quantity]:
+    """What one node of the job asks for; requests and limits are the same."""
+    own, share = job.spec.resources, job.pool.share
+    gpus = _gpus(context, job)
+    # A job that takes none of the accelerators gets as much as one that takes a single one.
+    parts, taken = (share.accelerators, max(gpus, 1)) if share.accelerators else (1, 1)
+    part = "what jobs can get of a node"
+    if taken != parts:
+        part = f"{taken} of {parts} accelerators: their part of {part}"
+    cpu, gib = (
+        max(whole * taken // parts, 1)
+        for whole in (share.cpu, share.memory.value // 1024**3)
+    )
+    source = f"`trainyard explain pool/{job.pool.name} share`"
+    found = {
+        "cpu": _settle(context, job, "cpu", own.cpu, Quantity.of(cpu), part, source),
+        "memory": _settle(
+            context, job, "memory", own.memory, Quantity.gib(gib), part, source
+        ),
+    }
+    _check_agents(context, job)
+    if share.resource and gpus:
+        found[share.resource] = Quantity.of(gpus)
+    found.update(_network(context, job))
+    if own.ephemeral_storage is not None:
+        found[EPHEMERAL] = own.ephemeral_storage
+    return found
+
+
+def _check_agents(context: Context, job: Job) -> None:
+    """A request that fits the node and not what its agents leave. What is above the node is for a policy to say."""
+    own, share, instance = job.spec.resources, job.pool.share, job.pool.instance.name
+    asked = (
+        own.cpu.milli if own.cpu else 0,
+        own.memory.value // 1024**2 if own.memory else 0,
+    )
+    for name, unit, wanted, left, agents in zip(
+        ("cpu", "memory"), ("m", "Mi"), asked, share.left, share.agents, strict=True
+    ):
+        most = share.memory if name == "memory" else f"{left}{unit}"
+        if left < wanted <= left + agents:
+            context.fault(
+                "RES037",
+                f"job `{job.spec.name}` asks for {wanted}{unit} of `{name}` a node, and the "
+                f"DaemonSets that may come leave {left}{unit} of `{instance}`",
+                job.at / "resources" / name,
+                f"ask for at most {most}, or leave it out",
+            )
+
+
+def _settle(
+    context: Context,
+    job: Job,
+    name: str,
+    given: T | None,
+    derived: T,
+    reason: str,
+    source: str = "",
+) -> T:
+    at = job.at / "resources" / name
+    return context.settle(
+        job.target, f"resources.{name}", given, derived, reason, source, at=at
+    )
+
+
+def _gpus(context: Context, job: Job) -> int:
+    own, share, instance = job.spec.resources.gpus, job.pool.share, job.pool.instance
+    if share.resource:
+        return _settle(
+            context,
+            job,
+            "gpus",
+            own,
+            share.accelerators,
+            f"all accelerators of {instance.name}: whole nodes",
+            f"`trainyard catalog {instance.name}`",
+        )
+    if own:
+        context.fault(
+            "RES025",
+            f"job `{job.spec.name}` asks {own} accelerators of pool `{job.pool.name}`; "
+            f"`{instance.name}` has none",
+            job.at / "resources" / "gpus",
+            "remove it, or take a pool of accelerators",
+        )
+    return 0
+
+
+def _network(context: Context, job: Job) -> dict[str, Quantity]:
+    """EFA devices, and the huge pages that come with them."""
+    pages = job.spec.resources.huge_pages
+    if not (efa := _efa(context, job)):
+        return {} if pages is None else {HUGEPAGES: pages}
+    pages = _settle(
+        context,
+        job,
+        "hugePages",
+        pages,
+        *_derived_pages(job),
+        "EKS user guide, node-efa",
+    )
+    return {EFA: Quantity.of(efa), HUGEPAGES: pages}
+
+
+def _derived_pages(job: Job) -> tuple[Quantity, str]:
+    """What the guide asks for, or all that a small node sets aside: a pod that asks for more never starts."""
+    there = job.pool.share.huge_pages
+    if there < _EFA_PAGES:
+        return there, f"all huge pages that {job.pool.instance.name} sets aside for EFA"
+    return _EFA_PAGES, "libfabric's EFA provider uses huge pages"
+
+
+def _efa(context: Context, job: Job) -> int:
+    own, pool, nodes = job.spec.resources.efa, job.pool, job.spec.nodes
+    if not pool.efa:
+        return own or 0
+    if nodes == 1:
+        return _settle(
+            context,
+            job,
+            "efa",
+            own,
+            0,
+            "a job of one node sends nothing over the network",
+        )
+    return _settle(
+        context,
+        job,
+        "efa",
+        own,
+        pool.share.efa,
+        f"{nodes} nodes talk over all EFA devices of {pool.instance.name}",
+        "EC2 DescribeInstanceTypes MaximumEfaInterfaces",
+    )
+
+
+def shared_memory(
+    context: Context, job: Job, memory: Quantity, processes: int
+) -> Quantity:
+    """The size of /dev/shm, which counts in the memory limit."""
+    quarter = memory.value // 1024**2 // 4
+    derived = (
+        Quantity.gib(min(8 * processes, quarter // 1024))
+        if quarter >= 1024
+        else Quantity.mib(max(quarter, 1))
+    )
+    return context.settle(
+        job.target,
+        "sharedMemory",
+        job.spec.shared_memory,
+        derived,
+        "8Gi a process for data loaders and NCCL, at most a quarter of the memory limit it counts in",
+        at=job.at / "sharedMemory",
+    )
+
+
+def processes(context: Context, job: Job, asked: dict[str, Quantity]) -> int:
+    """Processes a node: one an accelerator, one a logical NeuronCore, or one."""
+    resource, source = job.pool.share.resource, ""
+    count, reason = (
+        (asked[resource].value, "one process an accelerator")
+        if resource in asked
+        else (1, "one process")
+    )
+    if resource == NEURON and resource in asked:
+        count, reason = count * _logical_cores(job), "one process a logical NeuronCore"
+        source = "Neuron documentation, logical-neuroncore-config"
+    return context.settle(
+        job.target,
+        "processesPerNode",
+        job.spec.processes_per_node,
+        count,
+        reason,
+        source,
+        at=job.at / "processesPerNode",
+    )
+
+
+def _logical_cores(job: Job) -> int:
+    """Logical NeuronCores of one device: physical ones, grouped as the runtime is told or does by itself."""
+    instance, told = job.pool.instance, job.spec.env.get("NEURON_LOGICAL_NC_CONFIG", "")
+    group = int(told) if told in ("1", "2") else instance.neuron_lnc
+    return instance.neuron_cores // instance.accelerators // group

@@ -1,0 +1,374 @@
+"""Jobs: from ten lines to a runtime and a TrainJob with everything said."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
+from itertools import count as numbers
+
+from compiler.plan import PlanNode
+from compiler.plan.units import Quantity
+from compiler.resolve.context import Context
+from compiler.subjects.delivery.stages import stage
+from compiler.subjects.jobs.binding import Job, resolve_jobs
+from compiler.subjects.jobs.bounds import check_job
+from compiler.subjects.jobs.environment import (
+    CHECKPOINT_ENV,
+    CHECKPOINT_EVERY_ENV,
+    DOMAIN,
+    PORT,
+    RENDEZVOUS_SECONDS,
+    environment,
+    rendezvous,
+)
+from compiler.subjects.jobs.model import check_model
+from compiler.subjects.jobs.mounts import mounted
+from compiler.subjects.jobs.plan import (
+    Container,
+    EnvVar,
+    Mount,
+    Patch,
+    Pod,
+    ReplicatedJob,
+    Runtime,
+    TrainJob,
+    Volume,
+)
+from compiler.subjects.jobs.requests import processes, requests, shared_memory
+from compiler.subjects.jobs.stopping import (
+    SHUTDOWN_TIMEOUT,
+    SIGNAL_FILE_ENV,
+    grace,
+    pre_stop,
+)
+from compiler.subjects.pools.plan import RESERVATION_LABEL
+from compiler.subjects.queues.topology import preferred_level
+from compiler.subjects.storage.resolve import resolve_storage
+
+SERVICE_ACCOUNT = "training"
+POD_PRIORITY = "trainyard-training"
+MANAGER = "trainyard.dev/compiler"
+JOB_LABEL = "trainyard.dev/job"
+_SHM = "dshm"
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """Every job with the runtime that it refers to, its volumes, and the stage that carries jobs."""
+    jobs = context.once(resolve_jobs)
+    storages = context.once(resolve_storage)
+    for job in jobs:
+        check_job(context, job, storages)
+    made = [train_job(context, job) for job in jobs]
+    runtimes = {runtime.name: runtime for _, runtime in reversed(made)}
+    yield from runtimes.values()
+    for train, _ in made:
+        _needs_secrets(context, train)
+        yield train
+    for job in jobs:
+        _needs_account(context, job)
+    yield from mounted(context, jobs)
+    if jobs:
+        # A job that runs for a week is healthy all the while: nothing waits for it.
+        yield stage(context, "jobs", "queues", wait=False)
+
+
+def _needs_secrets(context: Context, job: TrainJob) -> None:
+    for variable in job.env:
+        if variable.secret:
+            context.external.add(("v1", "Secret", job.namespace, variable.secret))
+
+
+def _needs_account(context: Context, job: Job) -> None:
+    account = job.spec.service_account
+    if account:
+        context.external.add(("v1", "ServiceAccount", job.namespace, account))
+
+
+def runtime(context: Context, job: Job, shared: Quantity) -> Runtime:
+    """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job."""
+    pool, spec = job.pool, job.spec
+    annotations = {"karpenter.sh/do-not-disrupt": "true"}
+    if (level := _level(job)) is not None:
+        annotations["kueue.x-k8s.io/podset-preferred-topology"] = level
+    pod = Pod(
+        at=job.at,
+        containers=(_container(context, job),),
+        node_selector=pool.selector,
+        tolerations=pool.tolerations,
+        volumes=(Volume(_SHM, "emptyDir", medium="Memory", size=shared),),
+        restart_policy="Never",
+        grace_seconds=grace(context, job),
+        service_account=_account(context, job),
+        priority_class=POD_PRIORITY,
+        annotations=annotations,
+        origins={
+            "tolerations": pool.at / "taints",
+            "volumes": job.at / "sharedMemory",
+            "node_selector": job.at / "pool",
+            "grace_seconds": job.at / "gracePeriod",
+            "service_account": job.at / "serviceAccount",
+        },
+    )
+    node = ReplicatedJob(
+        at=job.at, name="node", step="trainer", pod=pod, backoff_limit=0
+    )
+    found = Runtime(
+        at=job.at,
+        name="",
+        jobs=(node,),
+        framework="torch",
+        nodes=1,
+        max_restarts=spec.retries.job,
+        restart_strategy="Recreate",
+        prune=False,
+        origins={"max_restarts": job.at / "retries" / "job"},
+    )
+    name = f"torch-{pool.name}"[:48].rstrip("-")
+    return replace(found, name=f"{name}-{_digest(found)}")
+
+
+def _container(context: Context, job: Job) -> Container:
+    return Container(
+        at=job.at,
+        name="node",
+        mounts=(Mount(_SHM, "/dev/shm"),),
+        pre_stop=pre_stop(context, job),
+        origins={"pre_stop": job.at / "checkpoint" / "signalFile"},
+    )
+
+
+def _account(context: Context, job: Job) -> str:
+    return context.settle(
+        job.target,
+        "serviceAccount",
+        job.spec.service_account,
+        SERVICE_ACCOUNT,
+        "an account without rights or token: training needs none",
+        at=job.at / "serviceAccount",
+    )
+
+
+def _digest(node: object) -> str:
+    return hashlib.sha256(repr(node).encode()).hexdigest()[:8]
+
+
+def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
+    """The TrainJob of a job and the runtime that it refers to."""
+    spec, at = job.spec, job.at
+    asked = requests(context, job)
+    count = processes(context, job, asked)
+    shared = shared_memory(context, job, asked["memory"], count)
+    ran = runtime(context, job, shared)
+    check_model(context, spec, job.pool, asked, at)
+    _check_deadline(context, job)
+    env, patches = environment(context, job), _patches(context, job)
+    name = f"{spec.name}-{_identity(job, asked, count, ran, env)}"
+    context.derive(
+        job.target, "name", name, "carries a hash of all that would force a new run"
+    )
+    context.derive(
+        job.target,
+        "runtime",
+        ran.name,
+        "a runtime that changes under a job restarts it: named by content",
+    )
+    _explain(context, job)
+    return TrainJob(
+        at=at,
+        name=name,
+        namespace=job.namespace,
+        runtime=ran.name,
+        queue=job.queue.name,
+        priority=spec.priority,
+        nodes=spec.nodes,
+        processes=count,
+        image=spec.image,
+        command=tuple(spec.command),
+        args=tuple(spec.args),
+        env=(*env, *rendezvous(context, job, name)),
+        requests=asked,
+        limits=asked,
+        patches=patches,
+        prune=False,
+        deadline=spec.timeout.seconds if spec.timeout else None,
+        labels={**context.spec.labels, **spec.labels, JOB_LABEL: spec.name},
+        source_name=spec.name,
+        pool=job.pool.name,
+        rerun=spec.rerun,
+        origins={
+            "nodes": at / "nodes",
+            "image": at / "image",
+            "command": at / "command",
+            "args": at / "args",
+            "env": at / "env",
+            "requests": at / "resources",
+            "limits": at / "resources",
+            "patches": at / "mounts",
+            "queue": at / "queue",
+            "priority": at / "priority",
+            "deadline": at / "timeout",
+            "name": at / "name",
+            "processes": at / "processesPerNode",
+            "namespace": at / "namespace",
+            "runtime": at / "pool",
+            f"env.{CHECKPOINT_ENV}": at / "checkpoint" / "path",
+            f"env.{CHECKPOINT_EVERY_ENV}": at / "checkpoint" / "every",
+            f"env.{SIGNAL_FILE_ENV}": at / "checkpoint" / "signalFile",
+            f"env.{SHUTDOWN_TIMEOUT}": at / "torch",
+            **{f"env.{name}": at / "env" / name for name in spec.env},
+            **{
+                f"env.{each.env}": at / "secrets" / index / "env"
+                for index, each in enumerate(spec.secrets)
+            },
+        },
+    ), ran
+
+
+def _check_deadline(context: Context, job: Job) -> None:
+    version = context.version("trainer")
+    # spec.activeDeadlineSeconds of a TrainJob came with Trainer 2.2.0 (kubeflow/trainer#3258).
+    if job.spec.timeout is not None and version.startswith("2.1."):
+        context.fault(
+            "RES028",
+            f"job `{job.spec.name}` has a timeout, and Trainer `{version}` knows none",
+            job.at / "timeout",
+            "remove it, or take Trainer 2.2 or newer",
+        )
+
+
+def _identity(
+    job: Job,
+    asked: dict[str, Quantity],
+    count: int,
+    ran: Runtime,
+    env: tuple[EnvVar, ...],
+) -> str:
+    """Five hex digits over everything that cannot change in a TrainJob that exists (CEL of Trainer 2.3.0)."""
+    spec = job.spec
+    content = {
+        "image": spec.image,
+        "command": spec.command,
+        "args": spec.args,
+        "nodes": spec.nodes,
+        "env": [(each.name, each.value, each.secret, each.key) for each in env],
+        "rendezvous": [DOMAIN, PORT, RENDEZVOUS_SECONDS, spec.retries.process],
+        "mounts": [(each.storage, each.path, each.read_only) for each in spec.mounts],
+        "asked": {key: value.milli for key, value in asked.items()},
+        "processes": count,
+        "runtime": ran.name,
+        "queue": job.queue.name,
+        "namespace": job.namespace,
+        "priority": spec.priority,
+        "rerun": spec.rerun,
+        "timeout": spec.timeout.seconds if spec.timeout else None,
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:5]
+
+
+def _explain(context: Context, job: Job) -> None:
+    target, pool, retries = job.target, job.pool, job.spec.retries
+    context.derive(
+        target,
+        "zone",
+        ", ".join(pool.zones),
+        f"pool {pool.name} is there",
+        follows=pool.at,
+    )
+    context.derive(
+        target,
+        "tolerations",
+        ", ".join(map(str, pool.taints)),
+        f"the taints of pool {pool.name}",
+        follows=pool.at,
+    )
+    for name, why in _RESTARTS.items():
+        value = getattr(retries, name)
+        given = value if name in retries.model_fields_set else None
+        context.settle(
+            target, f"retries.{name}", given, value, why, at=job.at / "retries" / name
+        )
+    context.derive(
+        target,
+        "restart",
+        "restartPolicy Never, backoffLimit 0",
+        "a lost rank hangs the others: every failure passes to JobSet, which makes all pods anew",
+        "jobset.x-k8s.io/v1alpha2 failurePolicy",
+    )
+    context.derive(
+        target,
+        "disruption",
+        "karpenter.sh/do-not-disrupt",
+        "a node that is emptied to save money would end the whole gang",
+        "karpenter.sh/v1, v1.14.1",
+    )
+    context.derive(
+        target,
+        "priorityClass",
+        POD_PRIORITY,
+        "above best-effort pods, never preempting: Kueue decides",
+    )
+    if (level := _level(job)) is not None:
+        by = "reservation" if level == RESERVATION_LABEL else "EC2's network layers"
+        context.derive(
+            target,
+            "topology",
+            level,
+            f"pool {pool.name} is placed by {by}",
+            "kueue.x-k8s.io/podset-preferred-topology",
+        )
+
+
+_RESTARTS = {
+    "process": "torchrun starts lost processes anew in place, before the whole gang is",
+    "job": "JobSet makes all pods anew so often",
+}
+
+
+def _level(job: Job) -> str | None:
+    """The level of the topology that a gang is kept in where it fits."""
+    return preferred_level(job.pool) if job.spec.nodes > 1 else None
+
+
+def _patches(context: Context, job: Job) -> tuple[Patch, ...]:
+    mounts = job.spec.mounts
+    if not mounts:
+        return ()
+    names = _volume_names(each.storage for each in mounts)
+    pod = Pod(
+        at=job.at / "mounts",
+        containers=(
+            Container(
+                at=job.at / "mounts",
+                name="node",
+                mounts=tuple(
+                    Mount(name, each.path, each.read_only)
+                    for name, each in zip(names, mounts, strict=True)
+                ),
+            ),
+        ),
+        volumes=tuple(
+            Volume(name, "persistentVolumeClaim", each.storage)
+            for name, each in zip(names, mounts, strict=True)
+        ),
+    )
+    # podTemplateOverrides, the form before 2.2, name no manager.
+    named = context.release.has("trainer.runtimePatches", context.version("trainer"))
+    return (
+        Patch(
+            at=job.at / "mounts", job="node", pod=pod, manager=MANAGER if named else ""
+        ),
+    )
+
+
+def _volume_names(storages: Iterable[str]) -> list[str]:
+    """A volume for each mount: Trainer's patches mount each just once (list key `name`), and one is the runtime's."""
+    found = [_SHM]
+    for storage in storages:
+        free = (f"{storage[:60]}-{number}" for number in numbers(2))
+        found.append(
+            next(name for name in chain((storage,), free) if name not in found)
+        )
+    return found[1:]

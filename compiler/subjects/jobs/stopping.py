@@ -1,0 +1,104 @@
+"""How the pods of a job stop: how long they have to save, and how the program is told.
+
+A pod that must go gets its preStop hook, then SIGTERM, then after the grace period SIGKILL (core/v1 Pod,
+terminationGracePeriodSeconds). torchrun kills its ranks sooner (``compiler/catalog/torch.py``).
+"""
+
+from __future__ import annotations
+
+import shlex
+
+from compiler.catalog.torch import (
+    SHUTDOWN_OPTION,
+    SHUTDOWN_SINCE,
+    SHUTDOWN_TIMEOUT,
+    torch_of,
+)
+from compiler.plan.units import Duration
+from compiler.resolve.context import Context
+from compiler.subjects.jobs.binding import Job
+
+BLOCK_DRAIN = Duration.minutes(8)
+"""From Karpenter's drain to the end of the pods of a Capacity Block.
+
+Karpenter looks once a minute, from 40 minutes before the block's end, and EC2 takes the instances 30 minutes before it
+(karpenter-provider-aws v1.14.1, capacityreservation/expiration and CapacityReservationFromEC2; EC2 user guide, Capacity
+Blocks): of these ten minutes one may pass before Karpenter looks, and one is for the end of the instance itself.
+"""
+
+SIGNAL_FILE_ENV = "CHECKPOINT_SIGNAL_FILE"
+_SAVES, _PLAIN = Duration.minutes(10), Duration.minutes(1)
+_TORCHRUN = 15  # seconds in which torchrun kills what still runs and ends itself
+
+
+def grace(context: Context, job: Job) -> int:
+    """Seconds from the signal to stop to the kill."""
+    derived, reason, source = _grace(job)
+    return context.settle(
+        job.target,
+        "gracePeriod",
+        job.spec.grace_period,
+        derived,
+        reason,
+        source,
+        at=job.at / "gracePeriod",
+    ).seconds
+
+
+def _grace(job: Job) -> tuple[Duration, str, str]:
+    if job.spec.checkpoint is None:
+        return _PLAIN, "nothing is saved at the end", ""
+    if job.pool.block:
+        return (
+            min(_SAVES, BLOCK_DRAIN),
+            "time to save before EC2 takes the block's instances",
+            _BLOCKS,
+        )
+    return _SAVES, "time to save before the kill", ""
+
+
+_BLOCKS = "karpenter v1.14.1 terminator; EC2 user guide, Capacity Blocks"
+
+
+def shutdown_seconds(job: Job) -> int | None:
+    """How long torchrun is to wait for its ranks; ``None`` where the job has no torchrun that is known to listen."""
+    version = _torch(job)
+    if version is None or version < SHUTDOWN_SINCE:
+        return None
+    seconds = (job.spec.grace_period or _grace(job)[0]).seconds
+    return max(seconds - _TORCHRUN, seconds // 2, 1)
+
+
+def _torch(job: Job) -> tuple[int, ...] | None:
+    """The PyTorch of a job: what the spec says, or else the tag of its image."""
+    if job.spec.torch is None:
+        return torch_of(job.spec.image)
+    return tuple(int(part) for part in job.spec.torch.split("."))
+
+
+def pre_stop(context: Context, job: Job) -> tuple[str, ...]:
+    """The hook that makes the signal file and waits until the program has removed it, or the grace period is over."""
+    saves = job.spec.checkpoint
+    if saves is None or saves.signal_file is None:
+        return ()
+    context.derive(
+        job.target,
+        "preStop",
+        f"makes {saves.signal_file}, waits until it is gone",
+        "works with every launcher: SIGTERM comes when the hook has ended",
+        "core/v1 Lifecycle preStop",
+        follows=job.at / "checkpoint" / "signalFile",
+    )
+    file = shlex.quote(saves.signal_file)
+    return "/bin/sh", "-c", f"touch {file}; while test -e {file}; do sleep 1; done"
+
+
+__all__ = [
+    "BLOCK_DRAIN",
+    "SHUTDOWN_OPTION",
+    "SHUTDOWN_TIMEOUT",
+    "SIGNAL_FILE_ENV",
+    "grace",
+    "pre_stop",
+    "shutdown_seconds",
+]

@@ -1,0 +1,200 @@
+"""Lift: namespaces, ResourceQuotas, service accounts, RBAC, NetworkPolicies, PriorityClasses, disruption budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from compiler.dataclass import dataclass
+from compiler.lift.reader import Reader, labels_of, name_of, namespace_of, pruned
+from compiler.plan.base import PlanNode
+from compiler.subjects.namespaces.plan import (
+    Access,
+    DisruptionBudget,
+    Namespace,
+    NetworkPolicy,
+    NetworkRule,
+    Peer,
+    PodPriority,
+    PolicyRule,
+    ResourceQuota,
+    ServiceAccount,
+    Subject,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding(PlanNode):
+    """A binding on its way to its role."""
+
+    name: str
+    namespace: str
+    role: str
+    subjects: tuple[Subject, ...]
+
+
+def namespace(body: Reader) -> Iterator[PlanNode]:
+    """Namespace."""
+    yield Namespace(
+        at=body.at, name=name_of(body), labels=labels_of(body), prune=pruned(body)
+    )
+
+
+def resource_quota(body: Reader) -> Iterator[PlanNode]:
+    """ResourceQuota."""
+    spec = body / "spec"
+    hard = spec / "hard"
+    yield ResourceQuota(
+        at=body.at,
+        name=name_of(body),
+        namespace=namespace_of(body),
+        hard=hard.quantities(),
+        origins={"hard": hard.at},
+        scoped=bool(spec / "scopes") or bool(spec / "scopeSelector"),
+    )
+
+
+def service_account(body: Reader) -> Iterator[PlanNode]:
+    """ServiceAccount."""
+    automount = (body / "automountServiceAccountToken").flag()
+    yield ServiceAccount(
+        at=body.at,
+        name=name_of(body),
+        namespace=namespace_of(body),
+        automount=automount is not False,
+    )
+
+
+def role(body: Reader) -> Iterator[PlanNode]:
+    """Role or ClusterRole; its subjects come with the binding."""
+    rules = tuple(
+        PolicyRule(
+            (each / "apiGroups").texts(),
+            (each / "resources").texts(),
+            (each / "verbs").texts(),
+        )
+        for each in (body / "rules").items()
+    )
+    yield Access(
+        at=body.at,
+        name=name_of(body),
+        namespace=namespace_of(body),
+        rules=rules,
+        subjects=(),
+    )
+
+
+def binding(body: Reader) -> Iterator[PlanNode]:
+    """RoleBinding or ClusterRoleBinding."""
+    subjects = tuple(
+        Subject(
+            (each / "kind").word(), (each / "name").word(), (each / "namespace").word()
+        )
+        for each in (body / "subjects").items()
+    )
+    yield Binding(
+        at=body.at,
+        name=name_of(body),
+        namespace=namespace_of(body),
+        role=body.follow("roleRef", "name").word(),
+        subjects=subjects,
+    )
+
+
+def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
+    """Each role with the subjects of the binding of its name."""
+    bindings = {
+        (each.namespace, each.role): each for each in nodes if isinstance(each, Binding)
+    }
+    if not bindings:
+        return list(nodes)
+    return [
+        replace(each, subjects=bound.subjects)
+        if isinstance(each, Access)
+        and (bound := bindings.get((each.namespace, each.name)))
+        else each
+        for each in nodes
+        if not isinstance(each, Binding)
+    ]
+
+
+def network_policy(body: Reader) -> Iterator[PlanNode]:
+    """NetworkPolicy over all pods."""
+    spec = body / "spec"
+    types = (spec / "policyTypes").texts()
+    yield NetworkPolicy(
+        at=body.at,
+        name=name_of(body),
+        namespace=namespace_of(body),
+        ingress=_rules(spec / "ingress", "from") if "Ingress" in types else None,
+        egress=_rules(spec / "egress", "to") if "Egress" in types else None,
+    )
+
+
+def _rules(rules: Reader, direction: str) -> tuple[NetworkRule, ...]:
+    return tuple(
+        NetworkRule(
+            tuple(_peer(peer) for peer in (each / direction).items()),
+            tuple(
+                ((port / "protocol").word(), (port / "port").integer() or 0)
+                for port in (each / "ports").items()
+            ),
+        )
+        for each in rules.items()
+    )
+
+
+def _peer(body: Reader) -> Peer:
+    block = body / "ipBlock"
+    if block:
+        return Peer(cidr=(block / "cidr").text(), excluded=(block / "except").texts())
+    namespaces, pods = body / "namespaceSelector", body / "podSelector"
+    return Peer(
+        namespaces=(namespaces / "matchLabels").strings() if namespaces else None,
+        pods=(pods / "matchLabels").strings() if pods else None,
+    )
+
+
+def priority_class(body: Reader) -> Iterator[PlanNode]:
+    """PriorityClass."""
+    value = (body / "value").integer()
+    if value is not None:
+        yield PodPriority(
+            at=body.at,
+            name=name_of(body),
+            value=value,
+            description=(body / "description").word(),
+            preempts=(body / "preemptionPolicy").value != "Never",
+        )
+
+
+def disruption_budget(body: Reader) -> Iterator[PlanNode]:
+    """PodDisruptionBudget of a number of pods; shares and what may be missing are left out."""
+    spec = body / "spec"
+    available, pods = (
+        (spec / "minAvailable").integer(),
+        spec.follow("selector", "matchLabels").strings(),
+    )
+    if available is not None and pods:
+        yield DisruptionBudget(
+            at=body.at,
+            name=name_of(body),
+            namespace=namespace_of(body),
+            pods=pods,
+            available=available,
+        )
+
+
+_RBAC = "rbac.authorization.k8s.io"
+KINDS = {
+    "/Namespace": namespace,
+    "/ResourceQuota": resource_quota,
+    "/ServiceAccount": service_account,
+    f"{_RBAC}/Role": role,
+    f"{_RBAC}/ClusterRole": role,
+    f"{_RBAC}/RoleBinding": binding,
+    f"{_RBAC}/ClusterRoleBinding": binding,
+    "networking.k8s.io/NetworkPolicy": network_policy,
+    "scheduling.k8s.io/PriorityClass": priority_class,
+    "policy/PodDisruptionBudget": disruption_budget,
+}

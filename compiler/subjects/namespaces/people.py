@@ -1,0 +1,66 @@
+"""Who may enter the cluster: administrators and teams."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+
+from compiler.resolve.context import SPEC, Context
+from compiler.source import Route
+from compiler.spec.cluster import Namespace
+from compiler.subjects.cluster.plan import AccessEntry
+
+ADMIN_POLICY = "arn:{}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+
+
+def short_name(arn: str) -> str:
+    """A name of letters, digits and dashes for a principal; a digest tells apart two that read the same."""
+    words = re.sub(r"[^A-Za-z0-9]+", "-", arn.rpartition("/")[2])[:40].strip("-")
+    return f"{words}-{sha256(arn.encode()).hexdigest()[:6]}"
+
+
+def groups_of(namespace: Namespace) -> tuple[str, ...]:
+    """The Kubernetes groups that may see what is in a namespace: the one that it names, and one for each principal.
+
+    A principal has a group of its own because EKS has one entry a principal: with a group for each of its namespaces
+    the entry would be another one with each namespace that takes it.
+    """
+    named = () if namespace.group is None else (namespace.group,)
+    return (*named, *(_own_group(arn) for arn in namespace.principals))
+
+
+def _own_group(arn: str) -> str:
+    return f"trainyard:{short_name(arn)}"
+
+
+def access_entries(context: Context) -> tuple[AccessEntry, ...]:
+    """One entry a principal, since EKS takes no second (EKS user guide, creating access entries)."""
+    admin = ADMIN_POLICY.format(context.partition)
+    groups: dict[str, set[str]] = {arn: set() for arn in context.spec.admins}
+    for namespace in context.spec.namespaces:
+        for arn in namespace.principals:
+            named = set() if namespace.group is None else {namespace.group}
+            groups.setdefault(arn, set()).update({_own_group(arn)}, named)
+    policies = dict.fromkeys(context.spec.admins, admin)
+    places = _places(context)
+    return tuple(
+        AccessEntry(
+            arn,
+            policy=policies.get(arn),
+            groups=tuple(sorted(groups[arn])),
+            at=places[arn],
+        )
+        for arn in sorted(groups)
+    )
+
+
+def _places(context: Context) -> dict[str, Route]:
+    """Where the spec names each principal first."""
+    places: dict[str, Route] = {}
+    for index, arn in enumerate(context.spec.admins):
+        places.setdefault(arn, SPEC / ("admins", index))
+    for number, namespace in enumerate(context.spec.namespaces):
+        for index, arn in enumerate(namespace.principals):
+            place = SPEC / ("namespaces", number, "principals", index)
+            places.setdefault(arn, place)
+    return places

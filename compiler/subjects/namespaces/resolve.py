@@ -1,0 +1,187 @@
+"""What surrounds jobs: namespaces, ceilings, access, network policies, priorities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan import PlanNode
+from compiler.plan.units import Quantity
+from compiler.resolve.context import SPEC, Context, unique
+from compiler.source import Route
+from compiler.spec import cluster as spec_cluster
+from compiler.subjects.delivery.stages import stage
+from compiler.subjects.jobs.plan import GPU, NEURON
+from compiler.subjects.jobs.resolve import POD_PRIORITY, SERVICE_ACCOUNT
+from compiler.subjects.namespaces.people import groups_of
+from compiler.subjects.namespaces.plan import (
+    Access,
+    Namespace,
+    NetworkPolicy,
+    NetworkRule,
+    Peer,
+    PodPriority,
+    PolicyRule,
+    ResourceQuota,
+    ServiceAccount,
+    Subject,
+)
+from compiler.subjects.queues.resolve import TRAINING, resolve_queues
+
+IMDS = "169.254.169.254/32"
+_SYSTEM = {"kube-system", "kube-public", "kube-node-lease", "flux-system"}
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """What surrounds the jobs of each namespace, and the stage that carries it."""
+    routes = context.once(namespace_routes)
+    yield from namespaces(routes)
+    yield from resource_quotas(context)
+    yield from service_accounts(routes)
+    yield from access(context)
+    yield from network_policies(routes)
+    yield from pod_priorities()
+    yield stage(context, "platform", "controllers")
+
+
+def namespace_routes(context: Context) -> dict[str, Route]:
+    """Every team's namespace, with the route that asks for it."""
+    queues = context.once(resolve_queues)
+    at = SPEC / "namespaces"
+    unique(context, "namespace", (each.name for each in context.spec.namespaces), at)
+    found = {
+        each.name: at / index for index, each in enumerate(context.spec.namespaces)
+    }
+    for queue in queues.values():
+        for namespace in queue.namespaces:
+            found.setdefault(namespace, queue.place("namespaces"))
+    taken = {chart.namespace for chart in context.release.charts.values()} | _SYSTEM
+    for namespace in (each for each in found if each in taken):
+        context.fault(
+            "RES021",
+            f"namespace `{namespace}` belongs to the system",
+            found[namespace],
+            "take a namespace of the team's own: training namespaces get a network policy and quotas that "
+            "would stop what runs there",
+        )
+    return found
+
+
+def namespaces(routes: dict[str, Route]) -> tuple[Namespace, ...]:
+    """The namespaces. Flux never prunes them: that would delete every job and claim in them."""
+    # Training pods need nothing that the `baseline` Pod Security Standard forbids.
+    labels = {TRAINING: "true", "pod-security.kubernetes.io/enforce": "baseline"}
+    return tuple(
+        Namespace(at=at, name=name, labels=labels, prune=False)
+        for name, at in routes.items()
+    )
+
+
+def resource_quotas(context: Context) -> tuple[ResourceQuota, ...]:
+    """The ceilings that the spec sets. None is derived: a NodePool's limits bound what all pods get, and teams may make
+    no pods but by jobs, which Kueue counts (see ``access``)."""
+    at = SPEC / "namespaces"
+    quotas = [
+        (each.name, at / index / "quota", each.quota)
+        for index, each in enumerate(context.spec.namespaces)
+    ]
+    hard = [
+        (name, here, _hard(quota)) for name, here, quota in quotas if quota is not None
+    ]
+    return tuple(
+        ResourceQuota(at=here, name="training", namespace=name, hard=given)
+        for name, here, given in hard
+        if given
+    )
+
+
+def _hard(quota: spec_cluster.NamespaceQuota) -> dict[str, Quantity]:
+    hard: dict[str, Quantity] = {}
+    if quota.cpu is not None:
+        hard["requests.cpu"] = quota.cpu
+    if quota.memory is not None:
+        hard["requests.memory"] = quota.memory
+    if quota.gpus is not None:
+        hard.update(
+            (f"requests.{each}", Quantity.of(quota.gpus)) for each in (GPU, NEURON)
+        )
+    if quota.pods is not None:
+        hard["pods"] = Quantity.of(quota.pods)
+    return hard
+
+
+def service_accounts(routes: dict[str, Route]) -> tuple[ServiceAccount, ...]:
+    """The account of training pods in each namespace."""
+    return tuple(
+        ServiceAccount(at=at, name=SERVICE_ACCOUNT, namespace=name)
+        for name, at in routes.items()
+    )
+
+
+def access(context: Context) -> tuple[Access, ...]:
+    """Read access to a team's own jobs and logs, for the groups of its namespace. Nobody may make pods: jobs come by
+    git, and Kueue counts them."""
+    rules = (
+        PolicyRule(
+            ("trainer.kubeflow.org",),
+            ("trainjobs",),
+            ("get", "list", "watch", "delete"),
+        ),
+        PolicyRule(("jobset.x-k8s.io",), ("jobsets",), ("get", "list", "watch")),
+        PolicyRule(
+            ("kueue.x-k8s.io",), ("workloads", "localqueues"), ("get", "list", "watch")
+        ),
+        PolicyRule(
+            ("",),
+            ("pods", "pods/log", "events", "configmaps"),
+            ("get", "list", "watch"),
+        ),
+        PolicyRule(("",), ("pods/exec",), ("create",)),
+    )
+    return tuple(
+        Access(
+            at=SPEC / "namespaces" / index / "group",
+            name="training-users",
+            namespace=each.name,
+            rules=rules,
+            subjects=tuple(Subject("Group", group) for group in groups_of(each)),
+        )
+        for index, each in enumerate(context.spec.namespaces)
+        if groups_of(each)
+    )
+
+
+def network_policies(routes: dict[str, Route]) -> tuple[NetworkPolicy, ...]:
+    """Ranks reach each other and the outside, not the node's credentials; nobody else reaches them.
+
+    EFA traffic bypasses the kernel and so no NetworkPolicy applies to it.
+    """
+    return tuple(
+        NetworkPolicy(
+            at=at,
+            name="training",
+            namespace=name,
+            ingress=(NetworkRule(peers=(Peer(pods={}),)),),
+            egress=(
+                NetworkRule(peers=(Peer(pods={}),)),
+                NetworkRule(peers=(Peer(cidr="0.0.0.0/0", excluded=(IMDS,)),)),
+            ),
+        )
+        for name, at in routes.items()
+    )
+
+
+def pod_priorities() -> tuple[PodPriority, ...]:
+    """Training pods never preempt on the node: Kueue decides who runs.
+
+    The least value above other pods' 0, since it is also the priority in the queue of a job that names none
+    (Kueue v0.19.2, jobframework ExtractPriority): what the spec calls a priority is above it.
+    """
+    return (
+        PodPriority(
+            at=SPEC / "jobs",
+            name=POD_PRIORITY,
+            value=1,
+            preempts=False,
+            description="training pods: ahead of best-effort pods, never preempting; Kueue orders them",
+        ),
+    )

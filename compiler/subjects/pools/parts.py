@@ -1,0 +1,50 @@
+"""The NodePools of a pool: one, or one for each reservation where there are several.
+
+Karpenter takes nodes from whichever reservation a node class selects, and says so on the node only afterwards
+(`karpenter.k8s.aws/capacity-reservation-id`). A NodePool for each makes the nodes of each as many as were bought, and
+its template labels them before they exist.
+"""
+
+from __future__ import annotations
+
+from compiler.dataclass import dataclass
+from compiler.source import Route
+from compiler.subjects.pools.plan import POOL_LABEL, RESERVATION_LABEL
+from compiler.subjects.pools.pools import Pool
+
+_LONGEST = 63  # the NodePool's name is the value of a label
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one NodePool has of a pool: its name, its reservation if any, its nodes, and labels beside the pool's."""
+
+    name: str
+    reservation: str | None
+    nodes: int
+    labels: dict[str, str]
+    at_reservation: Route
+    at_nodes: Route
+
+
+def parts(pool: Pool) -> tuple[Part, ...]:
+    """Each NodePool of a pool. The name of one that has a reservation of several holds its id, so that it stays."""
+    capacity, at = pool.spec.capacity, pool.at / "capacity"
+    if not pool.split:
+        only = next(iter(capacity.ids), None)
+        return (Part(pool.name, only, pool.nodes, {}, at, pool.at / "nodes"),)
+    return tuple(
+        Part(
+            _name(pool.name, each.id),
+            each.id,
+            each.nodes,
+            {POOL_LABEL: pool.name, RESERVATION_LABEL: each.id},
+            at / "reservations" / index,
+            at / "reservations" / index / "nodes",
+        )
+        for index, each in enumerate(capacity.reservations)
+    )
+
+
+def _name(pool: str, reservation: str) -> str:
+    return f"{pool[: _LONGEST - len(reservation) - 1].rstrip('-')}-{reservation}"

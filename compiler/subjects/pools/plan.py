@@ -1,0 +1,289 @@
+"""Nodes: Karpenter node classes and pools, and eksctl managed node groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import ClassVar
+
+from compiler.dataclass import dataclass
+from compiler.plan.base import PlanNode
+from compiler.plan.units import Quantity
+from compiler.source import Route
+
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+ZONE = "topology.kubernetes.io/zone"
+ARCH = "kubernetes.io/arch"
+OS = "kubernetes.io/os"
+CAPACITY_TYPE = "karpenter.sh/capacity-type"
+NODEPOOL_LABEL = "karpenter.sh/nodepool"
+HOSTNAME = "kubernetes.io/hostname"
+POOL_LABEL, RESERVATION_LABEL = "trainyard.dev/pool", "trainyard.dev/reservation"
+"""Of nodes whose pool has several reservations: the pool that all of them belong to, and the reservation of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """A node taint (core/v1 Taint)."""
+
+    key: str
+    value: str
+    effect: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.key}={self.value}:{self.effect}"
+            if self.value
+            else f"{self.key}:{self.effect}"
+        ).rstrip(":")
+
+
+@dataclass(frozen=True, slots=True)
+class Toleration:
+    """A pod toleration (core/v1 Toleration). Empty ``key`` or ``effect`` match every one."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+    seconds: int | None = None
+
+    def tolerates(self, taint: Taint) -> bool:
+        """Whether it matches a taint, by the rules of core/v1 (ToleratesTaint)."""
+        if self.effect and self.effect != taint.effect:
+            return False
+        if self.key and self.key != taint.key:
+            return False
+        return self.operator == "Exists" or (
+            bool(self.key) and self.value == taint.value
+        )
+
+
+def untolerated(
+    taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]
+) -> tuple[Taint, ...]:
+    """The taints that keep a pod away: hard ones that no toleration matches."""
+    hard = (taint for taint in taints if taint.effect != "PreferNoSchedule")
+    return tuple(
+        taint
+        for taint in hard
+        if not any(each.tolerates(taint) for each in tolerations)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A node requirement (karpenter.sh/v1 NodePool spec.template.spec.requirements[])."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SelectorTerm:
+    """One term of an EC2NodeClass selector: by id or by tags."""
+
+    id: str = ""
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkInterface:
+    """One entry of EC2NodeClass.spec.networkInterfaces. ``type`` is ``interface`` or ``efa-only``."""
+
+    card: int
+    device: int
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockDevice:
+    """An EBS volume of a node. ``iops`` and ``throughput`` (MiB/s) are gp3's; ``None`` leaves AWS' default."""
+
+    device: str
+    size: Quantity
+    type: str = "gp3"
+    iops: int | None = None
+    throughput: int | None = None
+    encrypted: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeClass(PlanNode):
+    """karpenter.k8s.aws/v1 EC2NodeClass. ``own_kubelet``: it configures the kubelet, or the system by user data
+    (``user_data``). ``ami_names`` and ``ami_parameters`` are the images that its terms select by name or SSM parameter.
+    ``prune`` off keeps it when it leaves git.
+    """
+
+    name: str
+    ami_family: str | None = None
+    ami_alias: str | None = None
+    ami_names: tuple[str, ...] = ()
+    ami_parameters: tuple[str, ...] = ()
+    role: str | None = None
+    subnets: tuple[SelectorTerm, ...] = ()
+    security_groups: tuple[SelectorTerm, ...] = ()
+    reservations: tuple[SelectorTerm, ...] = ()
+    placement_group: str | None = None
+    interfaces: tuple[NetworkInterface, ...] = ()
+    instance_store: str | None = None
+    block_devices: tuple[BlockDevice, ...] = ()
+    metadata_hops: int | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    own_kubelet: bool = False
+    user_data: bool = False
+    prune: bool = True
+
+    @property
+    def efa(self) -> int:
+        """EFA devices that ``networkInterfaces`` fixes; 0 leaves the count to Karpenter."""
+        return sum(each.type != "interface" for each in self.interfaces)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A disruption budget: how many nodes (``"1"`` or ``"10%"``), for which reasons (all if empty), and from when by
+    turns (a cron schedule; always if empty)."""
+
+    nodes: str
+    reasons: tuple[str, ...] = ()
+    schedule: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePool(PlanNode):
+    """karpenter.sh/v1 NodePool. ``replicas`` makes it static; ``limits`` are totals over all its nodes.
+
+    ``prune`` off keeps it, and so its nodes, when it leaves git.
+    """
+
+    name: str
+    node_class: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    startup_taints: tuple[Taint, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
+    limits: Mapping[str, Quantity] = field(default_factory=dict)
+    replicas: int | None = None
+    consolidation: str | None = None
+    consolidate_after: str | None = None
+    budgets: tuple[Budget, ...] = ()
+    expire_after: str | None = None
+    termination_grace: str | None = None
+    prune: bool = True
+
+    def values(self, key: str) -> tuple[str, ...] | None:
+        """The values that ``In`` requirements (or a label) leave for a key; ``None`` if nothing says so."""
+        if key in self.labels:
+            return (self.labels[key],)
+        sets = [
+            each.values
+            for each in self.requirements
+            if each.key == key and each.operator == "In"
+        ]
+        if not sets:
+            return None
+        return tuple(
+            value for value in sets[0] if all(value in other for other in sets[1:])
+        )
+
+    @property
+    def instance_types(self) -> tuple[str, ...] | None:
+        """The instance types allowed by name; ``None`` where they are chosen by category or not at all."""
+        return self.values(INSTANCE_TYPE)
+
+    @property
+    def zones(self) -> tuple[str, ...] | None:
+        """The zones allowed; ``None`` where every subnet's zone is."""
+        return self.values(ZONE)
+
+    @property
+    def capacity_types(self) -> tuple[str, ...] | None:
+        """on-demand, spot, reserved; ``None`` where the pool does not say."""
+        return self.values(CAPACITY_TYPE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeOverlay(PlanNode):
+    """karpenter.sh/v1alpha1 NodeOverlay: resources that nodes have and EC2 does not tell of. Behind a gate.
+
+    Huge pages among them leave so much less memory (karpenter v1.14, InstanceType's allocatable).
+    """
+
+    name: str
+    requirements: tuple[Requirement, ...] = ()
+    capacity: Mapping[str, Quantity] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeGroup(PlanNode):
+    """eksctl.io/v1alpha5 managedNodeGroups[], or where not ``managed`` nodeGroups[].
+
+    ``own_kubelet``: it configures the kubelet, or the system by commands or a launch template of its own.
+    ``ami_release``: the release of the EKS optimized image, like ``1.35.6-20260714``.
+    """
+
+    name: str
+    instance_types: tuple[str, ...]
+    zones: tuple[str, ...] = ()
+    min_size: int | None = None
+    max_size: int | None = None
+    desired: int | None = None
+    ami_family: str | None = None
+    ami_release: str | None = None
+    private: bool | None = None
+    volume: int | None = None
+    encrypted: bool | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    efa: bool = False
+    placement_group: str | None = None
+    reservation: str | None = None
+    capacity_block: bool = False
+    repair: bool | None = None
+    managed: bool = True
+    own_kubelet: bool = False
+
+    def where_type(self, name: str) -> Route:
+        """The place of one of the instance types; the field where it has just one."""
+        at = self.where("instance_types")
+        return (
+            at / self.instance_types.index(name) if len(self.instance_types) > 1 else at
+        )
+
+
+__all__ = [
+    "ARCH",
+    "CAPACITY_TYPE",
+    "HOSTNAME",
+    "INSTANCE_TYPE",
+    "NODEPOOL_LABEL",
+    "OS",
+    "POOL_LABEL",
+    "RESERVATION_LABEL",
+    "ZONE",
+    "BlockDevice",
+    "Budget",
+    "NetworkInterface",
+    "NodeClass",
+    "NodeGroup",
+    "NodeOverlay",
+    "NodePool",
+    "Requirement",
+    "SelectorTerm",
+    "Taint",
+    "Toleration",
+    "untolerated",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeShare(PlanNode):
+    """What jobs can get of one node of a pool, by resource: all of it, less what DaemonSets take."""
+
+    carried: ClassVar[bool] = False
+
+    name: str
+    resources: Mapping[str, Quantity]

@@ -1,0 +1,401 @@
+"""Node pools: each with its type, zones and placement, and what jobs can get of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from compiler.catalog import InstanceType
+from compiler.dataclass import dataclass
+from compiler.diagnostics.diagnostic import listed
+from compiler.plan.units import Quantity
+from compiler.resolve.context import SPEC, Context, unique
+from compiler.source import Route
+from compiler.subjects.pools import spec as spec_nodes
+from compiler.subjects.pools.plan import NODEPOOL_LABEL, POOL_LABEL, Taint, Toleration
+from compiler.subjects.pools.share import Share, share_of
+
+GPU_PRESENT = "nvidia.com/gpu.present"
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A pool of the spec with everything that follows from it."""
+
+    spec: spec_nodes.NodePool
+    at: Route
+    instance: InstanceType
+    zones: tuple[str, ...]
+    efa: bool
+    local_storage: str
+    placement: str | None
+    taints: tuple[Taint, ...]
+    share: Share
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def nodes(self) -> int:
+        """Nodes at most."""
+        return self.spec.nodes.max
+
+    @property
+    def static(self) -> bool:
+        """Whether all nodes are always on."""
+        return self.spec.nodes.min == self.spec.nodes.max
+
+    @property
+    def overlaid(self) -> bool:
+        """Whether Karpenter must be told of the nodes' huge pages, of which it knows none by itself.
+
+        It launches nothing for a pod that asks for what no instance type has (issues #3315 and #6296 of
+        aws/karpenter-provider-aws; computeCapacity, v1.14.1). Nodes of a static pool wait for no pod.
+        """
+        return not self.static and self.share.huge_pages > Quantity(0)
+
+    @property
+    def split(self) -> bool:
+        """Whether its reservations are a list: each is a NodePool of its own, and stays when another comes or ends."""
+        return bool(self.spec.capacity.reservations)
+
+    @property
+    def selector(self) -> dict[str, str]:
+        """The label that all of its nodes have, and no others."""
+        return {POOL_LABEL if self.split else NODEPOOL_LABEL: self.name}
+
+    @property
+    def block(self) -> bool:
+        return self.spec.capacity.type == "block"
+
+    @property
+    def tolerations(self) -> tuple[Toleration, ...]:
+        """What a pod needs to land here."""
+        return tuple(
+            Toleration(each.key, "Equal", each.value, each.effect)
+            for each in self.taints
+        )
+
+
+def resolve_pools(context: Context) -> dict[str, Pool]:
+    """Every pool that could be resolved, by name."""
+    at = SPEC / "nodePools"
+    unique(context, "pool", (each.name for each in context.spec.node_pools), at)
+    pools: dict[str, Pool] = {}
+    for index, pool in enumerate(context.spec.node_pools):
+        found = _pool(context, pool, at / index)
+        if found is not None:
+            pools.setdefault(pool.name, found)
+    return pools
+
+
+def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None:
+    instance = context.instance(pool.instance_type, at / "instanceType")
+    if instance is None:
+        return None
+    zones = _zones(context, pool, instance, at)
+    if not _known(context, instance, at) or not zones:
+        return None
+    efa = instance.efa_interfaces > 0 if pool.efa is None else pool.efa
+    if efa and not instance.efa_interfaces:
+        context.fault(
+            "RES007",
+            f"`{instance.name}` has no EFA",
+            at / "efa",
+            "remove it, or take a larger size",
+        )
+        return None
+    disks = pool.local_storage or ("raid0" if instance.nvme_gb else "none")
+    found = Pool(
+        spec=pool,
+        at=at,
+        instance=instance,
+        zones=zones,
+        efa=efa,
+        local_storage=disks,
+        placement=_placement(context, pool, instance, at, efa=efa),
+        taints=_taints(context, pool, instance, at),
+        share=share_of(context, pool, instance, efa=efa),
+    )
+    if found.share.cpu < 1 or found.share.memory < Quantity.gib(1):
+        context.fault(
+            "RES033",
+            f"`{instance.name}` leaves no whole CPU, or no GiB of memory, to jobs",
+            at / "instanceType",
+            f"take a larger size of {instance.family}: the system takes the rest",
+        )
+        return None
+    _explain(context, found)
+    return found
+
+
+def _known(context: Context, instance: InstanceType, at: Route) -> bool:
+    """Whether jobs can get what the type has. Without the network layout a guess would launch nodes without EFA."""
+    if instance.gpu_partition != 1.0:
+        context.fault(
+            "RES032",
+            f"`{instance.name}` has {instance.gpu_partition:g} of a GPU, and Karpenter counts none",
+            at / "instanceType",
+            "take a type with a whole GPU, like `g6.xlarge`",
+        )
+        return False
+    missing = sorted({"network_cards", "efa_interfaces"} & instance.unknown)
+    if missing:
+        what = " and ".join(missing).replace("efa_", "EFA ").replace("_", " ")
+        context.fault(
+            "RES019",
+            f"no source tells {what} of `{instance.name}`",
+            at / "instanceType",
+            "`trainyard catalog refresh` asks EC2 for them; give the file it writes with `--catalog`",
+        )
+    return not missing
+
+
+def _zones(
+    context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route
+) -> tuple[str, ...]:
+    region, offered = context.spec.region, instance.zones.get(context.spec.region, ())
+    if instance.zones and not offered and context.catalog.regions.get(region):
+        context.fault(
+            "RES008",
+            f"`{instance.name}` is not offered in {region}",
+            at / "instanceType",
+            f"it is offered in {', '.join(sorted(instance.zones))}",
+        )
+        return ()
+    if pool.zone is not None:
+        return (pool.zone,) if _takes(context, instance, pool.zone, at / "zone") else ()
+    if pool.zones:
+        taken = [
+            _takes(context, instance, zone, at / "zones" / index)
+            for index, zone in enumerate(pool.zones)
+        ]
+        return tuple(pool.zones) if all(taken) else ()
+    return _derived_zone(context, pool, instance, at)
+
+
+def _takes(context: Context, instance: InstanceType, zone: str, at: Route) -> bool:
+    """Whether a zone takes nodes of a type, as far as is known; a fault if it does not."""
+    network = _network_zones(context)
+    if not context.in_region(zone, at) or not _offered(context, instance, zone, at):
+        return False
+    if network and zone not in network:
+        context.fault(
+            "RES010",
+            f"the network has no subnet in `{zone}`",
+            at,
+            f"the network is in {listed(network)}",
+        )
+        return False
+    return True
+
+
+def _offered(context: Context, instance: InstanceType, zone: str, at: Route) -> bool:
+    """Whether a zone may have a type. An error only where it is known which zone a name is in the spec's account."""
+    region = context.spec.region
+    offered = instance.zones.get(region, ())
+    name = context.catalog_zone(zone)
+    if (
+        not offered
+        or (name or zone) in offered
+        or len(offered) == len(context.catalog.regions.get(region, ()))
+    ):
+        return True
+    dated = f"`trainyard catalog refresh --region {region}` asks EC2 in your account"
+    if name is not None:
+        where = listed(context.zones_named(offered)) or _ids(context, offered)
+        context.fault(
+            "RES008",
+            f"`{instance.name}` is not offered in {_named(context, zone)}",
+            at,
+            f"it is offered in {where}; for newer offers, {dated}",
+        )
+        return False
+    if zone not in context.spec.network.zone_ids:
+        context.doubt(
+            "RES008",
+            f"`{instance.name}` may not be offered in `{zone}`: {region} has it in {_ids(context, offered)}, "
+            "and names of zones differ by account",
+            at,
+            f"say which zone this is, like `network: {{zoneIds: {{{zone}: {_example(context, zone)}}}}}`; or {dated}",
+        )
+    return True
+
+
+def _named(context: Context, zone: str) -> str:
+    zone_id = context.zone_id(zone)
+    return (
+        f"`{zone}` ({zone_id})"
+        if zone_id and zone in context.spec.network.zone_ids
+        else f"`{zone}`"
+    )
+
+
+def _ids(context: Context, zones: Iterable[str]) -> str:
+    """The ids of zones that the catalog names, which mean the same in every account."""
+    return listed(sorted(context.catalog.zone_ids.get(each, each) for each in zones))
+
+
+def _example(context: Context, zone: str) -> str:
+    return context.catalog.zone_ids.get(zone, "use1-az1")
+
+
+def _derived_zone(
+    context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route
+) -> tuple[str, ...]:
+    region, network = context.spec.region, _network_zones(context)
+    if region not in context.catalog.regions:
+        return ()  # the region has its own fault
+    offered, known = instance.zones.get(region, ()), context.catalog.regions[region]
+    everywhere = bool(offered) and len(offered) == len(known)
+    named = network or known if everywhere else context.zones_named(offered)
+    candidates = [each for each in named if not network or each in network]
+    if len(candidates) == len(offered) == 1 or (network and len(candidates) == 1):
+        context.derive(
+            f"pool/{pool.name}",
+            "zone",
+            candidates[0],
+            f"the only zone of {region} with {instance.name}",
+            "EC2 DescribeInstanceTypeOfferings",
+        )
+        return tuple(candidates)
+    if offered and not candidates and not context.knows_names:
+        help = (
+            f"add `zone:`; `{instance.name}` is offered in {_ids(context, offered)}, and "
+            "`aws ec2 describe-availability-zones` tells your account's names of them"
+        )
+        context.fault("RES006", f"pool `{pool.name}` names no zone", at, help, key=True)
+        return ()
+    choices = (
+        listed(candidates or network or context.catalog.regions[region])
+        or f"a zone of {region}"
+    )
+    context.fault(
+        "RES006",
+        f"pool `{pool.name}` names no zone",
+        at,
+        f"add `zone:` with one of {choices}",
+        key=True,
+    )
+    return ()
+
+
+def _network_zones(context: Context) -> tuple[str, ...]:
+    """The zones that the spec's network names; empty when they are to be derived."""
+    network = context.spec.network
+    return tuple(network.vpc.private) if network.vpc else tuple(network.zones)
+
+
+_NO_PLACEMENT = {
+    "block": (
+        "a Capacity Block is placed closely by itself",
+        "EC2 user guide, Capacity Blocks",
+    ),
+    "reserved": (
+        "a reservation lies where it was made",
+        "EC2 user guide, Capacity Reservations",
+    ),
+}
+
+
+def _placement(
+    context: Context,
+    pool: spec_nodes.NodePool,
+    instance: InstanceType,
+    at: Route,
+    *,
+    efa: bool,
+) -> str | None:
+    derived, reason, source = "none", "its nodes do not talk over EFA", ""
+    if pool.placement_group is not None:
+        reason = f"placement group {pool.placement_group} exists"
+    elif pool.capacity.type in _NO_PLACEMENT:
+        reason, source = _NO_PLACEMENT[pool.capacity.type]
+    elif efa and pool.nodes.max > 1 and instance.cluster_placement:
+        derived, reason = "cluster", "ranks talk over EFA: nodes close together"
+        source = "EC2 user guide, placement groups"
+    found = context.settle(
+        f"pool/{pool.name}",
+        "placement",
+        pool.placement,
+        derived,
+        reason,
+        source,
+        at=at / "placement",
+    )
+    return None if found == "none" else found
+
+
+def _taints(
+    context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route
+) -> tuple[Taint, ...]:
+    own = tuple(Taint(each.key, each.value, each.effect) for each in pool.taints)
+    # core/v1 NodeSpec: taints are unique by key and effect; a node with two of them cannot register.
+    seen = {(instance.accelerator_resource, "NoSchedule")}
+    for index, taint in enumerate(own):
+        if (taint.key, taint.effect) in seen:
+            context.fault(
+                "RES020",
+                f"taint `{taint.key}:{taint.effect}` is set twice on pool `{pool.name}`",
+                at / "taints" / index,
+                "remove it: pools of accelerators have the taint of their resource "
+                "by themselves"
+                if taint.key == instance.accelerator_resource
+                else "remove one of them",
+            )
+        seen.add((taint.key, taint.effect))
+    if instance.accelerator_resource:
+        # `present` is the one value that the NVIDIA chart's feature discovery tolerates (device plugin 0.20.0).
+        return (Taint(instance.accelerator_resource, "present", "NoSchedule"), *own)
+    return own or (Taint("trainyard.dev/training", "present", "NoSchedule"),)
+
+
+def _explain(context: Context, pool: Pool) -> None:
+    target, share, spec, instance = (
+        f"pool/{pool.name}",
+        pool.share,
+        pool.spec,
+        pool.instance,
+    )
+    if given := [spec.zone] if spec.zone else spec.zones:
+        context.settle(
+            target,
+            "zone",
+            ", ".join(given),
+            "",
+            "",
+            at=pool.at / ("zone" if spec.zone else "zones"),
+        )
+    context.derive(
+        target,
+        "share",
+        f"{share.cpu} CPU, {share.memory} memory",
+        "what jobs can get of a node",
+        follows=pool.at / "instanceType",
+    )
+    if instance.efa_interfaces:
+        context.settle(
+            target,
+            "efa",
+            None if spec.efa is None else share.efa,
+            share.efa,
+            f"{instance.name} has {share.efa} EFA devices",
+            "EC2 DescribeInstanceTypes MaximumEfaInterfaces",
+            at=pool.at / "efa",
+        )
+    context.derive(
+        target,
+        "taints",
+        ", ".join(map(str, pool.taints)),
+        "only jobs may land on these nodes",
+    )
+    if instance.nvme_gb:
+        context.settle(
+            target,
+            "localStorage",
+            spec.local_storage,
+            pool.local_storage,
+            f"{instance.nvme_gb} GB of NVMe hold images and /tmp",
+            "karpenter.k8s.aws/v1 EC2NodeClass instanceStorePolicy",
+            at=pool.at / "localStorage",
+        )

@@ -1,0 +1,333 @@
+"""Nodes: Karpenter's NodePool and EC2NodeClass of each pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from compiler.plan import PlanNode
+from compiler.plan.units import Quantity
+from compiler.resolve.context import SPEC, Context
+from compiler.subjects.jobs.plan import HUGEPAGES
+from compiler.subjects.jobs.stopping import BLOCK_DRAIN
+from compiler.subjects.pools.bounds import check_pools
+from compiler.subjects.pools.parts import parts
+from compiler.subjects.pools.plan import (
+    CAPACITY_TYPE,
+    INSTANCE_TYPE,
+    NODEPOOL_LABEL,
+    ZONE,
+    BlockDevice,
+    Budget,
+    NetworkInterface,
+    NodeClass,
+    NodeOverlay,
+    NodePool,
+    NodeShare,
+    Requirement,
+    SelectorTerm,
+)
+from compiler.subjects.pools.pools import GPU_PRESENT, Pool, resolve_pools
+from compiler.subjects.pools.share import ROOT_GIB
+
+RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
+BLOCK_ENDS = "trainyard.dev/capacity-block-ends"
+_CAPACITY = {
+    "on-demand": "on-demand",
+    "spot": "spot",
+    "reserved": "reserved",
+    "block": "reserved",
+}
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """The nodes of every pool, and what jobs can get of one."""
+    pools = context.once(resolve_pools)
+    check_pools(context, pools)
+    for pool in pools.values():
+        yield from node_classes(context, pool)
+        yield from node_pools(context, pool)
+        if pool.overlaid:
+            yield node_overlay(context, pool)
+        yield NodeShare(name=pool.name, resources=pool.share.resources())
+
+
+def node_classes(context: Context, pool: Pool) -> tuple[NodeClass, ...]:
+    """The EC2NodeClasses of a pool, since interfaces and reservations are its own: one for each NodePool."""
+    whole = _node_class(context, pool)
+    return tuple(
+        replace(
+            whole,
+            name=part.name,
+            reservations=(SelectorTerm(id=part.reservation),)
+            if part.reservation
+            else (),
+            origins={**whole.origins, "reservations": part.at_reservation},
+        )
+        for part in parts(pool)
+    )
+
+
+def _node_class(context: Context, pool: Pool) -> NodeClass:
+    spec, at = pool.spec, pool.at
+    annotations = {BLOCK_ENDS: spec.capacity.ends} if spec.capacity.ends else {}
+    return NodeClass(
+        at=at,
+        name=pool.name,
+        origins={
+            "interfaces": at / "instanceType",
+            "placement_group": at
+            / ("placementGroup" if spec.placement_group else "placement"),
+            "block_devices": at / "rootVolume",
+            "instance_store": at / "localStorage",
+        }
+        | (
+            {"ami_alias": SPEC / "versions" / "ami"}
+            if context.spec.versions.ami
+            else {}
+        ),
+        ami_alias=context.version("ami"),
+        role=node_role(context.name),
+        subnets=_subnets(context, pool),
+        # The cluster security group, which EKS tags so and gives self rules both ways from 1.33 on
+        # (EKS user guide, sec-group-reqs; kubernetes-versions-standard 1.33).
+        security_groups=(SelectorTerm(tags={"aws:eks:cluster-name": context.name}),),
+        placement_group=placement_group(context.name, pool),
+        interfaces=tuple(NetworkInterface(*each) for each in pool.instance.efa_layout())
+        if pool.efa
+        else (),
+        instance_store="RAID0" if pool.local_storage == "raid0" else None,
+        block_devices=(_root(context, pool),),
+        metadata_hops=1,
+        tags=dict(context.spec.tags),
+        annotations=annotations,
+        # It stays with its NodePool, which is not Ready and replaces no node while its class is being deleted
+        # (kubernetes-sigs/karpenter, pkg/controllers/nodepool/readiness).
+        prune=not spec.capacity.ids,
+    )
+
+
+def node_role(cluster: str) -> str:
+    """The name of the IAM role of Karpenter's nodes."""
+    return f"KarpenterNodeRole-{cluster}"
+
+
+def placement_group(cluster: str, pool: Pool) -> str | None:
+    """The name of a pool's placement group: one that exists, or one that the bootstrap makes."""
+    return pool.spec.placement_group or (
+        f"{cluster}-{pool.name}" if pool.placement else None
+    )
+
+
+def _subnets(context: Context, pool: Pool) -> tuple[SelectorTerm, ...]:
+    if (vpc := context.spec.network.vpc) is not None:
+        return tuple(SelectorTerm(id=vpc.private[zone]) for zone in pool.zones)
+    # eksctl tags what it makes with metadata.tags, and private subnets with the internal-elb role.
+    return (
+        SelectorTerm(
+            tags={
+                "karpenter.sh/discovery": context.name,
+                "kubernetes.io/role/internal-elb": "1",
+            }
+        ),
+    )
+
+
+def _root(context: Context, pool: Pool) -> BlockDevice:
+    volume = pool.spec.root_volume
+    why = (
+        "images and logs lie on NVMe"
+        if pool.local_storage == "raid0"
+        else "holds the system, images and logs"
+    )
+    size = context.settle(
+        f"pool/{pool.name}",
+        "rootVolume.size",
+        volume.size if volume else None,
+        Quantity.gib(ROOT_GIB[pool.local_storage]),
+        why,
+        at=pool.at / "rootVolume" / "size",
+    )
+    if volume is None:
+        return BlockDevice("/dev/xvda", size)
+    return BlockDevice("/dev/xvda", size, "gp3", volume.iops, volume.throughput)
+
+
+def node_pools(context: Context, pool: Pool) -> tuple[NodePool, ...]:
+    """The NodePools of a pool: one, or one for each of several reservations."""
+    whole = _node_pool(context, pool)
+    if pool.split:
+        named = ", ".join(f"{part.name} ({part.nodes} nodes)" for part in parts(pool))
+        context.derive(
+            f"pool/{pool.name}",
+            "nodePools",
+            named,
+            "one for each reservation, so that jobs can be kept in one",
+            follows=pool.at / "capacity" / "reservations",
+        )
+    return tuple(
+        replace(
+            whole,
+            name=part.name,
+            node_class=part.name,
+            labels={**whole.labels, **part.labels},
+            limits=_limits(pool, part.nodes),
+            replicas=part.nodes if pool.static else None,
+            origins={
+                **whole.origins,
+                "limits": part.at_nodes,
+                "replicas": part.at_nodes,
+            },
+        )
+        for part in parts(pool)
+    )
+
+
+def _node_pool(context: Context, pool: Pool) -> NodePool:
+    spec, at, instance = pool.spec, pool.at, pool.instance
+    requirements = [
+        Requirement(INSTANCE_TYPE, "In", (instance.name,)),
+        Requirement(ZONE, "In", pool.zones),
+        Requirement(CAPACITY_TYPE, "In", (_CAPACITY[spec.capacity.type],)),
+    ]
+    if pool.block:
+        requirements.append(Requirement(RESERVATION_TYPE, "In", ("capacity-block",)))
+    labels = dict(spec.labels)
+    if instance.gpus:
+        # What the NVIDIA chart's default affinity looks for without feature discovery (device plugin 0.20.0).
+        labels[GPU_PRESENT] = "true"
+    zone_key = "zone" if spec.zone else "zones"
+    _explain(context, pool)
+    return NodePool(
+        at=at,
+        name=pool.name,
+        node_class=pool.name,
+        origins={
+            "taints": at / "taints",
+            "labels": at / "labels",
+            "instance_types": at / "instanceType",
+            "zones": at / zone_key,
+            "capacity_types": at / "capacity",
+        },
+        labels=labels,
+        taints=pool.taints,
+        requirements=tuple(requirements),
+        consolidation=None if pool.static else "WhenEmpty",
+        consolidate_after=_consolidate_after(context, pool),
+        budgets=_budgets(pool),
+        expire_after="Never",
+        termination_grace=_drain(context, pool),
+        # Nodes of a reservation are paid for and always on: losing them to a slip in git would end every job on them.
+        prune=not spec.capacity.ids,
+    )
+
+
+def node_overlay(context: Context, pool: Pool) -> NodeOverlay:
+    """What Karpenter is told of an overlaid pool's nodes: pages that the EFA driver takes, out of their memory."""
+    pages = pool.share.huge_pages
+    context.derive(
+        f"pool/{pool.name}",
+        "overlay",
+        f"{pages} {HUGEPAGES}",
+        "Karpenter knows of no huge pages, and launches nothing for pods that ask for them",
+        "karpenter.sh/v1alpha1 NodeOverlay, v1.14.1",
+    )
+    return NodeOverlay(
+        at=pool.at,
+        name=pool.name,
+        origins={"capacity": pool.at / "instanceType"},
+        requirements=(
+            Requirement(NODEPOOL_LABEL, "In", tuple(part.name for part in parts(pool))),
+        ),
+        capacity={HUGEPAGES: pages},
+    )
+
+
+def _explain(context: Context, pool: Pool) -> None:
+    target = f"pool/{pool.name}"
+    limits = ", ".join(
+        f"{amount} {resource}" for resource, amount in _limits(pool, pool.nodes).items()
+    )
+    context.derive(
+        target,
+        "limits",
+        limits,
+        f"{pool.nodes} nodes of {pool.instance.name}, no more",
+        follows=pool.at / "nodes",
+    )
+    context.derive(
+        target,
+        "expireAfter",
+        "Never",
+        "a node that ends by its age ends the gang on it",
+        "karpenter.sh/v1 NodePool, v1.14.1",
+    )
+    if pool.efa:
+        layout = pool.instance.efa_layout()
+        context.derive(
+            target,
+            "networkInterfaces",
+            f"{len(layout)}, {pool.share.efa} of them efa-only",
+            "EFA without addresses of its own on every card that has it",
+            "EC2 user guide, efa-acc-inst-types",
+        )
+
+
+def _limits(pool: Pool, nodes: int) -> dict[str, Quantity]:
+    if pool.static:
+        return {"nodes": Quantity.of(nodes)}
+    if pool.instance.accelerator_resource:
+        return {
+            pool.instance.accelerator_resource: Quantity.of(
+                nodes * pool.instance.accelerators
+            )
+        }
+    return {"cpu": Quantity.of(nodes * pool.instance.vcpus)}
+
+
+def _consolidate_after(context: Context, pool: Pool) -> str:
+    given = pool.spec.consolidate_after
+    derived, why = (
+        ("0s", "a static pool keeps its nodes")
+        if pool.static
+        else (
+            "15m",
+            "longer than a gang takes to restart, so that retries keep their nodes",
+        )
+    )
+    return context.settle(
+        f"pool/{pool.name}",
+        "consolidateAfter",
+        None if given is None else str(given),
+        derived,
+        why,
+        at=pool.at / "consolidateAfter",
+    )
+
+
+def _drain(context: Context, pool: Pool) -> str | None:
+    """The deadline of a drain. Without one Karpenter never stops a pod that says `do-not-disrupt`."""
+    if not pool.block:
+        return None
+    context.derive(
+        f"pool/{pool.name}",
+        "terminationGracePeriod",
+        BLOCK_DRAIN,
+        "pods are told to stop, and may save, between Karpenter's drain, up to a minute late, 40 minutes "
+        "before a block's end, and EC2's reclaim 30 minutes before it",
+        "karpenter v1.14.1 capacityreservation/expiration; EC2 user guide, Capacity Blocks",
+    )
+    return str(BLOCK_DRAIN)
+
+
+def _budgets(pool: Pool) -> tuple[Budget, ...]:
+    # A static pool at its limit has no room for the successor of a drifted node: Karpenter replaces none (v1.14.1,
+    # static drift). What its nodes are made of changes as people delete NodeClaims, one by one.
+    if pool.static:
+        return (Budget("0", ("Drifted",)),)
+    # Running pods carry do-not-disrupt; the budget is for nodes between two jobs. One drifted node at a time.
+    return (
+        Budget("100%", ("Empty",)),
+        Budget("1", ("Drifted",)),
+        Budget("0", ("Underutilized",)),
+    )

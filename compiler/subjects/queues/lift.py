@@ -1,0 +1,227 @@
+"""Lift: Kueue's flavors, queues, cohorts, topologies, priorities and the manager's configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.lift.pods import taints, tolerations
+from compiler.lift.reader import Reader, name_of, namespace_of
+from compiler.plan.base import PlanNode
+from compiler.plan.units import Duration
+from compiler.subjects.queues.plan import (
+    ClusterQueue,
+    Cohort,
+    Flavor,
+    FlavorQuotas,
+    LocalQueue,
+    Preemption,
+    QueueManager,
+    Quota,
+    ResourceGroup,
+    Topology,
+    WorkloadPriority,
+)
+
+
+def topology(body: Reader) -> Iterator[PlanNode]:
+    """Topology."""
+    levels = body.follow("spec", "levels")
+    yield Topology(
+        at=body.at,
+        name=name_of(body),
+        levels=tuple((each / "nodeLabel").word() for each in levels.items()),
+        origins={"levels": levels.at},
+    )
+
+
+def flavor(body: Reader) -> Iterator[PlanNode]:
+    """ResourceFlavor."""
+    spec = body / "spec"
+    yield Flavor(
+        at=body.at,
+        name=name_of(body),
+        node_labels=(spec / "nodeLabels").strings(),
+        node_taints=taints(spec / "nodeTaints"),
+        tolerations=tolerations(spec / "tolerations"),
+        topology=(spec / "topologyName").text(),
+        origins={
+            "node_labels": (spec / "nodeLabels").at,
+            "node_taints": (spec / "nodeTaints").at,
+            "tolerations": (spec / "tolerations").at,
+            "topology": (spec / "topologyName").at,
+        },
+    )
+
+
+def cohort(body: Reader) -> Iterator[PlanNode]:
+    """Cohort."""
+    parent = body.follow("spec", "parentName")
+    yield Cohort(
+        at=body.at,
+        name=name_of(body),
+        parent=parent.text(),
+        origins={"parent": parent.at},
+        groups=tuple(
+            _group(each) for each in body.follow("spec", "resourceGroups").items()
+        ),
+    )
+
+
+def cluster_queue(body: Reader) -> Iterator[PlanNode]:
+    """ClusterQueue, v1beta2 (``cohortName``) or v1beta1 (``cohort``)."""
+    spec = body / "spec"
+    member = (spec / "cohortName") or (spec / "cohort")
+    preemption = spec / "preemption"
+    yield ClusterQueue(
+        at=body.at,
+        name=name_of(body),
+        cohort=member.text() or None,
+        origins={
+            "cohort": member.at,
+            "namespace_selector": (spec / "namespaceSelector").at,
+            "stopped": (spec / "stopPolicy").at,
+            "groups": (spec / "resourceGroups").at,
+            "preemption": preemption.at,
+            "strategy": (spec / "queueingStrategy").at,
+        },
+        groups=tuple(_group(each) for each in (spec / "resourceGroups").items()),
+        namespace_selector=_selector(spec / "namespaceSelector"),
+        namespaces_excluded={
+            (each / "key").word(): (each / "values").texts()
+            for each in spec.follow("namespaceSelector", "matchExpressions").items()
+            if (each / "operator").value == "NotIn"
+        },
+        strategy=(spec / "queueingStrategy").text() or "BestEffortFIFO",
+        preemption=Preemption(
+            at=preemption.at,
+            within=(preemption / "withinClusterQueue").text() or "Never",
+            reclaim=(preemption / "reclaimWithinCohort").text() or "Never",
+            borrow_within_cohort=preemption.follow(
+                "borrowWithinCohort", "policy"
+            ).text()
+            or "Never",
+        ),
+        stopped=_stops(spec / "stopPolicy"),
+    )
+
+
+def _group(body: Reader) -> ResourceGroup:
+    return ResourceGroup(
+        at=body.at,
+        covered=(body / "coveredResources").texts(),
+        flavors=tuple(_flavor(each) for each in (body / "flavors").items()),
+        origins={"covered": (body / "coveredResources").at},
+    )
+
+
+def _flavor(body: Reader) -> FlavorQuotas:
+    quotas = (_quota(each) for each in (body / "resources").items())
+    return FlavorQuotas(
+        at=body.at,
+        flavor=(body / "name").word(),
+        quotas=tuple(each for each in quotas if each),
+        origins={"flavor": (body / "name").at},
+    )
+
+
+def _quota(body: Reader) -> Quota | None:
+    nominal = (body / "nominalQuota").quantity()
+    if nominal is None:
+        return None
+    return Quota(
+        at=body.at,
+        resource=(body / "name").word(),
+        nominal=nominal,
+        borrowing=(body / "borrowingLimit").quantity(),
+        lending=(body / "lendingLimit").quantity(),
+        origins={
+            "nominal": (body / "nominalQuota").at,
+            "borrowing": (body / "borrowingLimit").at,
+            "lending": (body / "lendingLimit").at,
+        },
+    )
+
+
+def _selector(body: Reader) -> dict[str, tuple[str, ...]] | None:
+    """Label keys with the values that match; no values where only a cluster can tell (operators other than In)."""
+    if not body:
+        return None
+    found: dict[str, tuple[str, ...]] = {
+        key: (value,) for key, value in (body / "matchLabels").strings().items()
+    }
+    for each in (body / "matchExpressions").items():
+        known = (each / "operator").value == "In"
+        found[(each / "key").word()] = (each / "values").texts() if known else ()
+    return found
+
+
+def local_queue(body: Reader) -> Iterator[PlanNode]:
+    """LocalQueue."""
+    target, policy = (
+        body.follow("spec", "clusterQueue"),
+        body.follow("spec", "stopPolicy"),
+    )
+    yield LocalQueue(
+        at=body.at,
+        name=name_of(body),
+        namespace=namespace_of(body),
+        cluster_queue=target.word(),
+        stopped=_stops(policy),
+        origins={
+            "cluster_queue": target.at,
+            "namespace": body.follow("metadata", "namespace").at,
+            "stopped": policy.at,
+        },
+    )
+
+
+def _stops(policy: Reader) -> bool:
+    return policy.word() in ("Hold", "HoldAndDrain")
+
+
+def priority(body: Reader) -> Iterator[PlanNode]:
+    """WorkloadPriorityClass."""
+    value = (body / "value").integer()
+    if value is not None:
+        yield WorkloadPriority(
+            at=body.at,
+            name=name_of(body),
+            value=value,
+            description=(body / "description").word(),
+        )
+
+
+def configuration(body: Reader) -> Iterator[PlanNode]:
+    """The manager's Configuration, as an object or out of a chart's values (then places are the values')."""
+    ready = body / "waitForPodsReady"
+    strategy = ready / "requeuingStrategy"
+    seconds = (strategy / "backoffBaseSeconds").integer()
+    resources, fair = body / "resources", body / "fairSharing"
+    yield QueueManager(
+        at=body.at,
+        fair_sharing=bool(fair)
+        and (fair / "enable").flag() is not False,  # v1beta1 has `enable`
+        transformed=tuple(
+            (each / "input").word() for each in (resources / "transformations").items()
+        ),
+        pods_ready=(ready / "timeout").duration(),
+        recovery=(ready / "recoveryTimeout").duration(),
+        frameworks=body.follow("integrations", "frameworks").texts(),
+        requeue_backoff=Duration(seconds) if seconds is not None else None,
+        requeue_limit=(strategy / "backoffLimitCount").integer(),
+        excluded_prefixes=(resources / "excludeResourcePrefixes").texts(),
+        ignore_undeclared=(resources / "quotaCheckStrategy").value
+        == "IgnoreUndeclared",
+    )
+
+
+_GROUP, CONFIGURATION = "kueue.x-k8s.io", "config.kueue.x-k8s.io"
+KINDS = {
+    f"{_GROUP}/Topology": topology,
+    f"{_GROUP}/ResourceFlavor": flavor,
+    f"{_GROUP}/Cohort": cohort,
+    f"{_GROUP}/ClusterQueue": cluster_queue,
+    f"{_GROUP}/LocalQueue": local_queue,
+    f"{_GROUP}/WorkloadPriorityClass": priority,
+    f"{CONFIGURATION}/Configuration": configuration,
+}

@@ -1,0 +1,158 @@
+"""Queues: Kueue flavors, quotas, cohorts, topologies, priorities and the manager's configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from compiler.dataclass import dataclass
+from compiler.plan.base import PlanNode
+from compiler.plan.plan import Plan
+from compiler.plan.units import Duration, Quantity
+from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.pools.plan import Taint, Toleration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology(PlanNode):
+    """kueue.x-k8s.io/v1beta2 Topology: node label keys, widest level first."""
+
+    name: str
+    levels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flavor(PlanNode):
+    """kueue.x-k8s.io/v1beta2 ResourceFlavor."""
+
+    name: str
+    node_labels: Mapping[str, str] = field(default_factory=dict)
+    node_taints: tuple[Taint, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+    topology: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota(PlanNode):
+    """One resource of one flavor in a ClusterQueue. ``None`` limits are no limits."""
+
+    resource: str
+    nominal: Quantity
+    borrowing: Quantity | None = None
+    lending: Quantity | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlavorQuotas(PlanNode):
+    """The quotas of one flavor, in the order of the group's covered resources."""
+
+    flavor: str
+    quotas: tuple[Quota, ...]
+
+    def of(self, resource: str) -> Quota | None:
+        """The quota of a resource."""
+        return next((each for each in self.quotas if each.resource == resource), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceGroup(PlanNode):
+    """A resource group of a ClusterQueue: which resources it covers, by which flavors."""
+
+    covered: tuple[str, ...]
+    flavors: tuple[FlavorQuotas, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preemption(PlanNode):
+    """spec.preemption of a ClusterQueue."""
+
+    within: str = "Never"
+    reclaim: str = "Never"
+    borrow_within_cohort: str = "Never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterQueue(PlanNode):
+    """kueue.x-k8s.io/v1beta2 ClusterQueue.
+
+    ``namespace_selector``: ``None`` matches no namespace at all, ``{}`` every one; else the label
+    ``kubernetes.io/metadata.name`` and its values, or other labels. ``namespaces_excluded``: labels with values that
+    a namespace must not have.
+    """
+
+    name: str
+    cohort: str | None = None
+    groups: tuple[ResourceGroup, ...] = ()
+    namespace_selector: Mapping[str, tuple[str, ...]] | None = None
+    namespaces_excluded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    strategy: str = "BestEffortFIFO"
+    preemption: Preemption = Preemption()
+    stopped: bool = False
+
+    @property
+    def covered(self) -> frozenset[str]:
+        """Every resource that some group covers."""
+        return frozenset(
+            resource for group in self.groups for resource in group.covered
+        )
+
+    def flavors(self) -> tuple[FlavorQuotas, ...]:
+        """All flavors of all groups."""
+        return tuple(flavor for group in self.groups for flavor in group.flavors)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cohort(PlanNode):
+    """kueue.x-k8s.io/v1beta2 Cohort. ``groups`` are quotas of its own, for all its members."""
+
+    name: str
+    parent: str | None = None
+    groups: tuple[ResourceGroup, ...] = ()
+
+    def flavors(self) -> tuple[FlavorQuotas, ...]:
+        """All flavors of all groups."""
+        return tuple(flavor for group in self.groups for flavor in group.flavors)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalQueue(PlanNode):
+    """kueue.x-k8s.io/v1beta2 LocalQueue. ``stopped``: nothing is admitted through it."""
+
+    name: str
+    namespace: str
+    cluster_queue: str
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadPriority(PlanNode):
+    """kueue.x-k8s.io/v1beta2 WorkloadPriorityClass."""
+
+    name: str
+    value: int
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueManager(PlanNode):
+    """config.kueue.x-k8s.io/v1beta2 Configuration, as far as it is judged.
+
+    ``pods_ready``: how long all pods of an admitted job may take to be ready before it is evicted. ``transformed``:
+    resources that are counted as others.
+    """
+
+    pods_ready: Duration | None
+    recovery: Duration | None
+    frameworks: tuple[str, ...] = ()
+    requeue_backoff: Duration | None = None
+    requeue_limit: int | None = None
+    excluded_prefixes: tuple[str, ...] = ()
+    ignore_undeclared: bool = False
+    fair_sharing: bool = False
+    transformed: tuple[str, ...] = ()
+
+
+def queue_of(plan: Plan, job: TrainJob) -> ClusterQueue | None:
+    """The ClusterQueue that a job is admitted by, through its LocalQueue."""
+    local = plan.named(LocalQueue, job.queue, job.namespace)
+    return plan.named(ClusterQueue, local.cluster_queue) if local else None

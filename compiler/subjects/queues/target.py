@@ -1,0 +1,173 @@
+"""Target: Kueue's flavors, queues, cohorts, topologies and priorities (v1beta2, Kueue 0.19.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import Body, Manifest
+from compiler.plan import Plan
+from compiler.source import Key, Route
+from compiler.subjects.queues.plan import (
+    ClusterQueue,
+    Cohort,
+    Flavor,
+    FlavorQuotas,
+    LocalQueue,
+    Preemption,
+    Quota,
+    Topology,
+    WorkloadPriority,
+)
+from compiler.targets.body import given, head, path, taints, tolerations
+
+API = "kueue.x-k8s.io/v1beta2"
+FOLDER = "queues"
+
+
+def lower(plan: Plan) -> Iterator[Manifest]:
+    """Everything of the queues but the manager's configuration, which its Helm release carries."""
+    for topology in plan.of(Topology):
+        body = topology_body(topology)
+        yield Manifest(body, path(FOLDER, body), topology.at)
+    for flavor in plan.of(Flavor):
+        body = flavor_body(flavor)
+        yield Manifest(
+            body,
+            path(FOLDER, body),
+            flavor.at,
+            {("spec", "nodeLabels"): flavor.where("node_labels")},
+        )
+    for cohort in plan.of(Cohort):
+        body = cohort_body(cohort)
+        yield Manifest(body, path(FOLDER, body), cohort.at)
+    for queue in plan.of(ClusterQueue):
+        body = cluster_queue_body(queue)
+        yield Manifest(body, path(FOLDER, body), queue.at, queue_origins(queue))
+    for local in plan.of(LocalQueue):
+        body = local_queue_body(local)
+        yield Manifest(
+            body,
+            path(FOLDER, body),
+            local.at,
+            {("metadata", "namespace"): local.where("namespace")},
+        )
+    for priority in plan.of(WorkloadPriority):
+        body = priority_body(priority)
+        yield Manifest(body, path(FOLDER, body), priority.at)
+
+
+def topology_body(topology: Topology) -> Body:
+    """Topology."""
+    levels = [{"nodeLabel": each} for each in topology.levels]
+    return {**head(API, "Topology", topology.name), "spec": {"levels": levels}}
+
+
+def flavor_body(flavor: Flavor) -> Body:
+    """ResourceFlavor."""
+    spec = given(
+        nodeLabels=dict(flavor.node_labels),
+        nodeTaints=taints(flavor.node_taints),
+        tolerations=tolerations(flavor.tolerations),
+        topologyName=flavor.topology,
+    )
+    return {**head(API, "ResourceFlavor", flavor.name), "spec": spec}
+
+
+def cohort_body(cohort: Cohort) -> Body:
+    """Cohort."""
+    return {**head(API, "Cohort", cohort.name), "spec": given(parentName=cohort.parent)}
+
+
+def cluster_queue_body(queue: ClusterQueue) -> Body:
+    """ClusterQueue. Resources stand in the order of coveredResources, as Kueue's webhook wants them. Between fields
+    that different words of the spec set stands a line that none of them changes."""
+    spec: Body = {
+        "queueingStrategy": queue.strategy,
+        "preemption": _preemption(queue.preemption),
+    }
+    if queue.cohort:
+        spec["cohortName"] = queue.cohort
+    if queue.namespace_selector is not None:
+        spec["namespaceSelector"] = given(
+            matchExpressions=[
+                {"key": key, "operator": "In", "values": list(values)}
+                for key, values in queue.namespace_selector.items()
+            ]
+        )
+    if queue.groups:
+        spec["resourceGroups"] = [
+            {
+                "coveredResources": list(group.covered),
+                "flavors": [_flavor(each) for each in group.flavors],
+            }
+            for group in queue.groups
+        ]
+    if queue.stopped:
+        spec["stopPolicy"] = "HoldAndDrain"
+    return {**head(API, "ClusterQueue", queue.name), "spec": spec}
+
+
+def _preemption(preemption: Preemption) -> Body:
+    body = {
+        "withinClusterQueue": preemption.within,
+        "reclaimWithinCohort": preemption.reclaim,
+    }
+    if preemption.borrow_within_cohort != "Never":
+        return {
+            **body,
+            "borrowWithinCohort": {"policy": preemption.borrow_within_cohort},
+        }
+    return body
+
+
+def _flavor(flavor: FlavorQuotas) -> Body:
+    return {
+        "name": flavor.flavor,
+        "resources": [_quota(each) for each in flavor.quotas],
+    }
+
+
+def _quota(quota: Quota) -> Body:
+    body: Body = {"name": quota.resource, "nominalQuota": str(quota.nominal)}
+    if quota.borrowing is not None:
+        body["borrowingLimit"] = str(quota.borrowing)
+    if quota.lending is not None:
+        body["lendingLimit"] = str(quota.lending)
+    return body
+
+
+def queue_origins(queue: ClusterQueue) -> dict[tuple[Key, ...], Route]:
+    """Where the parts of a ClusterQueue come from, down to each quota."""
+    found: dict[tuple[Key, ...], Route] = {
+        ("spec", "cohortName"): queue.where("cohort"),
+        ("spec", "namespaceSelector"): queue.where("namespace_selector"),
+        ("spec", "resourceGroups"): queue.where("groups"),
+    }
+    for g, group in enumerate(queue.groups):
+        for f, flavor in enumerate(group.flavors):
+            base = ("spec", "resourceGroups", g, "flavors", f)
+            found[base] = flavor.at
+            for q, quota in enumerate(flavor.quotas):
+                found[(*base, "resources", q, "nominalQuota")] = quota.where("nominal")
+                found[(*base, "resources", q, "borrowingLimit")] = quota.where(
+                    "borrowing"
+                )
+                found[(*base, "resources", q, "lendingLimit")] = quota.where("lending")
+    return found
+
+
+def local_queue_body(queue: LocalQueue) -> Body:
+    """LocalQueue."""
+    return {
+        **head(API, "LocalQueue", queue.name, queue.namespace),
+        "spec": {"clusterQueue": queue.cluster_queue},
+    }
+
+
+def priority_body(priority: WorkloadPriority) -> Body:
+    """WorkloadPriorityClass, which has no spec."""
+    return {
+        **head(API, "WorkloadPriorityClass", priority.name),
+        "value": priority.value,
+        "description": priority.description,
+    }

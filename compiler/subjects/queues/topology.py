@@ -1,0 +1,48 @@
+"""By what Kueue places gangs: the reservation, where a pool has several, and the layers of EC2's network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from compiler.resolve.context import SPEC
+from compiler.subjects.pools.plan import HOSTNAME, RESERVATION_LABEL
+from compiler.subjects.pools.pools import Pool
+from compiler.subjects.queues.plan import Topology
+
+# EC2 DescribeInstanceTopology; EKS labels the nodes, widest layer first.
+NETWORK_LAYERS = tuple(
+    f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 3)
+)
+_NETWORK, _RESERVATIONS = "ec2-network", "reservations"
+
+
+def topology_name(pool: Pool) -> str | None:
+    """The topology of a pool: named by its levels, which never change in a Topology that exists."""
+    network = pool.spec.topology == "network"
+    # Kueue counts the nodes that exist (kueue v0.19.2, TAS): a pool that starts from nothing has no room in any block.
+    if pool.split and pool.static:
+        return f"{_RESERVATIONS}-{_NETWORK}" if network else _RESERVATIONS
+    return _NETWORK if network else None
+
+
+def preferred_level(pool: Pool) -> str | None:
+    """The level below which a gang is kept together where it fits, or else below the next one up."""
+    if topology_name(pool) is None:
+        return None
+    return NETWORK_LAYERS[-1] if pool.spec.topology == "network" else RESERVATION_LABEL
+
+
+def topologies(pools: Iterable[Pool]) -> tuple[Topology, ...]:
+    """Each topology that some pool has, its levels widest first, down to the host."""
+    named = {name for pool in pools if (name := topology_name(pool)) is not None}
+    return tuple(
+        Topology(at=SPEC / "nodePools", name=name, levels=_levels(name))
+        for name in sorted(named)
+    )
+
+
+def _levels(topology: str) -> tuple[str, ...]:
+    """The levels of a topology follow from its name alone."""
+    reservation = (RESERVATION_LABEL,) if topology.startswith(_RESERVATIONS) else ()
+    network = NETWORK_LAYERS if topology.endswith(_NETWORK) else ()
+    return (*reservation, *network, HOSTNAME)

@@ -1,0 +1,51 @@
+"""Values that contradict each other, or a fact: each could be written alone, together they never work."""
+
+from __future__ import annotations
+
+from compiler.resolve.context import SPEC, Context
+from compiler.source import Route
+from compiler.subjects.storage.spec import FsxLustre
+
+
+def check_file_systems(context: Context) -> None:
+    """What two storages say of one file system, and what no file system of a deployment is."""
+    seen: dict[str, tuple[Route, FsxLustre]] = {}
+    for index, each in enumerate(context.spec.storage):
+        fsx, at = each.fsx_lustre, SPEC / "storage" / index / "fsxLustre"
+        if fsx is None:
+            continue
+        _deployment(context, fsx, at)
+        where, before = seen.setdefault(fsx.id, (at, fsx))
+        for key, one, other in (
+            ("mountName", before.mount_name, fsx.mount_name),
+            ("zone", before.zone, fsx.zone),
+            ("size", str(before.size), str(fsx.size)),
+        ):
+            if one and other and one != other:
+                context.fault(
+                    "RES044",
+                    f"file system `{fsx.id}` has `{key}: {other}` here and `{one}` in `{where}`",
+                    at / key,
+                    "write what `aws fsx describe-file-systems` shows, or the id of the other one",
+                    source="FSx API, CreateFileSystem and LustreFileSystemConfiguration",
+                )
+
+
+def _deployment(context: Context, fsx: FsxLustre, at: Route) -> None:
+    """FSx API, FileSystemTypeVersion and MountName (botocore 1.44.5)."""
+    if fsx.deployment == "PERSISTENT_2" and fsx.version == "2.10":
+        context.fault(
+            "RES044",
+            "no PERSISTENT_2 file system is Lustre `2.10`",
+            at / "version",
+            'write `version: "2.12"` or `"2.15"`, or the `deployment:` that it has',
+            source="FSx API, CreateFileSystem and LustreFileSystemConfiguration",
+        )
+    if fsx.deployment == "SCRATCH_1" and fsx.mount_name != "fsx":
+        context.fault(
+            "RES044",
+            f"the MountName of a SCRATCH_1 file system is always `fsx`, not `{fsx.mount_name}`",
+            at / "mountName",
+            "write `mountName: fsx`, or the `deployment:` that it has",
+            source="FSx API, CreateFileSystem and LustreFileSystemConfiguration",
+        )

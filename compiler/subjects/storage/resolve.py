@@ -1,0 +1,144 @@
+"""Storage: file systems and buckets given by id, as static volumes in each namespace that mounts them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from compiler.dataclass import dataclass
+from compiler.plan import PlanNode
+from compiler.plan.units import Quantity
+from compiler.resolve.context import SPEC, Context, unique
+from compiler.source import Route
+from compiler.subjects.storage import spec as spec_storage
+from compiler.subjects.storage.bounds import check_file_systems
+from compiler.subjects.storage.lustre import check_file_system
+from compiler.subjects.storage.plan import PersistentVolume, VolumeClaim
+
+FSX_DRIVER = "fsx.csi.aws.com"
+S3_DRIVER = "s3.csi.aws.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """A storage of the spec."""
+
+    spec: spec_storage.Storage
+    at: Route
+
+    @property
+    def zone(self) -> str | None:
+        """The zone that it lies in, where it has one."""
+        return self.spec.fsx_lustre.zone if self.spec.fsx_lustre else None
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """No object by itself: a volume is made where a job mounts it."""
+    context.once(resolve_storage)
+    check_file_systems(context)
+    yield from ()
+
+
+def resolve_storage(context: Context) -> dict[str, Storage]:
+    """Every storage, by name."""
+    at = SPEC / "storage"
+    unique(context, "storage", (each.name for each in context.spec.storage), at)
+    for index, each in enumerate(context.spec.storage):
+        if each.fsx_lustre is not None:
+            check_file_system(context, each.fsx_lustre, at / index / "fsxLustre")
+    return {
+        each.name: Storage(each, at / index)
+        for index, each in enumerate(context.spec.storage)
+    }
+
+
+def volumes(
+    context: Context, storage: Storage, namespace: str
+) -> tuple[PersistentVolume, VolumeClaim]:
+    """The PersistentVolume and the claim through which a namespace's pods mount a storage."""
+    fsx, s3 = storage.spec.fsx_lustre, storage.spec.s3
+    name = volume_name(namespace, storage.spec.name)
+    if fsx is not None:
+        size, volume = fsx.size, _fsx(context, fsx, name)
+    elif s3 is not None:
+        size, volume = (
+            Quantity.gib(1024),
+            _s3(context, s3, name),
+        )  # Mountpoint ignores the size; the API wants one.
+    claim = VolumeClaim(
+        at=storage.at,
+        name=storage.spec.name,
+        namespace=namespace,
+        volume=name,
+        size=size,
+    )
+    return PersistentVolume(
+        at=storage.at,
+        name=name,
+        driver=volume[0],
+        handle=volume[1],
+        attributes=volume[2],
+        mount_options=volume[3],
+        size=size,
+        claim_namespace=namespace,
+        claim_name=claim.name,
+        zone=storage.zone,
+        lustre=fsx.version if fsx else None,
+        origins={
+            "size": storage.at / "fsxLustre" / "size",
+            "zone": storage.at / "fsxLustre" / "zone",
+            "lustre": storage.at / "fsxLustre" / "version",
+        },
+    ), claim
+
+
+def check_volumes(
+    context: Context, stored: Mapping[str, Storage], mounted: Iterable[tuple[str, str]]
+) -> None:
+    """Report two volumes of one name: storage `c` in namespace `a-b`, and storage `b-c` in `a`.
+
+    Of two PersistentVolumes with one name Flux would apply the last, and the claim of the other would never be bound.
+    The names stay as they are, since a claim cannot be given another volume (core/v1 PersistentVolumeClaim volumeName).
+    """
+    seen: dict[str, tuple[str, str]] = {}
+    for namespace, name in mounted:
+        volume = volume_name(namespace, name)
+        space, other = seen.setdefault(volume, (namespace, name))
+        if (space, other) != (namespace, name):
+            context.fault(
+                "RES009",
+                f"storage `{name}` in namespace `{namespace}` and storage `{other}` in namespace "
+                f"`{space}` would have one PersistentVolume, `{volume}`",
+                stored[name].at / "name",
+                f"rename storage `{name}`, or namespace `{namespace}`",
+                source="core/v1 PersistentVolume, which has no namespace",
+            )
+
+
+def volume_name(namespace: str, storage: str) -> str:
+    """The name of a namespace's PersistentVolume for a storage."""
+    return f"{namespace}-{storage}"
+
+
+_Source = tuple[str, str, dict[str, str], tuple[str, ...]]
+
+
+def _fsx(context: Context, fsx: spec_storage.FsxLustre, name: str) -> _Source:
+    # kubernetes-sigs/aws-fsx-csi-driver, static provisioning: volumeHandle is unique; dnsname and mountname.
+    suffix = "amazonaws.com.cn" if context.partition == "aws-cn" else "amazonaws.com"
+    # The driver mounts whatever `dnsname` says, an address too: names have none in other VPCs (its issue 357).
+    host = fsx.address or f"{fsx.id}.fsx.{context.spec.region}.{suffix}"
+    attributes = {"dnsname": host, "mountname": fsx.mount_name}
+    return FSX_DRIVER, f"{fsx.id}--{name}", attributes, ("flock", "noatime")
+
+
+def _s3(context: Context, bucket: spec_storage.S3, name: str) -> _Source:
+    # awslabs/mountpoint-s3-csi-driver, static provisioning: bucketName in volumeAttributes, options as flags.
+    options = [f"region {context.spec.region}", "allow-delete", "allow-other"]
+    if bucket.prefix:
+        options.append(f"prefix {bucket.prefix.rstrip('/')}/")
+    return (
+        S3_DRIVER,
+        f"{bucket.bucket}--{name}",
+        {"bucketName": bucket.bucket},
+        tuple(options),
+    )

@@ -1,0 +1,46 @@
+"""Whether the system's nodes have room for the controllers."""
+
+from __future__ import annotations
+
+from compiler.catalog import allocatable, max_pods
+from compiler.resolve.context import SPEC, Context
+from compiler.subjects.system.controllers import Needs, needs
+
+_REQUESTS = (
+    "values.yaml of the charts of kueue v0.19.2, jobset v0.12.0 and karpenter v1.14.1"
+)
+
+
+def check_system(context: Context) -> None:
+    """Whether the system's nodes have room for what runs on them."""
+    system, at = context.spec.system, SPEC / "system"
+    instance = context.catalog.instance(system.instance_type)
+    if instance is None or instance.accelerators:
+        return
+    each = allocatable(instance, huge_pages=False, vm_overhead=0)
+    wanted: Needs = needs(context, system.nodes)
+    for what, unit, have, need in (
+        ("CPU", "m", each.cpu_milli * system.nodes, wanted.cpu_milli),
+        ("memory", "Mi", each.memory_mib * system.nodes, wanted.memory_mib),
+        ("pods", "", max_pods(instance) * system.nodes, wanted.pods),
+    ):
+        if have < need:
+            context.fault(
+                "RES042",
+                f"{system.nodes} nodes of `{instance.name}` have {have}{unit} {what} for pods, and "
+                f"the controllers on them ask for {need}{unit}",
+                at / "instanceType",
+                "take a larger type, like `m7i.2xlarge`, or more `nodes`",
+                source=_REQUESTS,
+            )
+            return
+    if each.cpu_milli < wanted.each_cpu or each.memory_mib < wanted.each_memory:
+        context.fault(
+            "RES042",
+            f"a node of `{instance.name}` has {each.cpu_milli}m CPU and {each.memory_mib}Mi for "
+            f"pods, and Karpenter with the node's agents asks for {wanted.each_cpu}m and "
+            f"{wanted.each_memory}Mi",
+            at / "instanceType",
+            "take a larger type, like `m7i.2xlarge`",
+            source=_REQUESTS,
+        )

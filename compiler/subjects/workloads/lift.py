@@ -1,0 +1,154 @@
+"""Lift: pods of every other kind that has a pod template.
+
+Sources: k8s.io/api v0.36 (core, apps, batch), jobset v0.12.0, training-operator v1.9.4, mpi-operator v0.8.2, KubeRay
+ray.io/v1, leaderworkerset v1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from compiler.lift.pods import pod
+from compiler.lift.reader import Reader, labels_of, name_of, namespace_of
+from compiler.plan.base import PlanNode
+from compiler.subjects.jobs.lift import QUEUE
+from compiler.subjects.workloads.plan import PodSet, Workload
+
+OPEN_ONLY = True
+"""What we write ourselves is judged as what it is; these readers are for sets of others."""
+
+Part = tuple[str, Reader, int | None]  # name, pod template, how many pods
+Parts = Callable[[Reader], Iterator[Part]]
+
+
+def _reads(
+    parts: Parts, *, together: bool = True, everywhere: bool = False
+) -> Callable[[Reader], Iterator[PlanNode]]:
+    """The reader of a kind by its parts. ``together``: its pods are one job, and start and fail as one."""
+
+    def read(body: Reader) -> Iterator[PlanNode]:
+        found = [part for part in parts(body) if part[1]]
+        counts = [count for _, _, count in found]
+        nodes = (
+            sum(each for each in counts if each is not None)
+            if together and None not in counts
+            else None
+        )
+        queue = body.follow("metadata", "labels", QUEUE)
+        yield Workload(
+            at=body.at,
+            kind=(body / "kind").word(),
+            name=_name(body),
+            namespace=namespace_of(body),
+            nodes=nodes,
+            queue=labels_of(body).get(QUEUE),
+            everywhere=everywhere,
+            origins={"queue": queue.at},
+            pods=tuple(
+                PodSet(at=template.at, name=name, pod=pod(template))
+                for name, template, _ in found
+            ),
+        )
+
+    return read
+
+
+def _name(body: Reader) -> str:
+    """The name, or the beginning of one that the API server makes."""
+    return name_of(body) or f"{body.follow('metadata', 'generateName').word()}…"
+
+
+def _itself(body: Reader) -> Iterator[Part]:
+    yield "", body, None  # others may belong to it
+
+
+def _template(body: Reader) -> Iterator[Part]:
+    yield "", body.follow("spec", "template"), None
+
+
+def _job(body: Reader) -> Iterator[Part]:
+    yield "", body.follow("spec", "template"), _pods(body / "spec")
+
+
+def _cron_job(body: Reader) -> Iterator[Part]:
+    spec = body.follow("spec", "jobTemplate", "spec")
+    yield "", spec / "template", _pods(spec)
+
+
+def _pods(job: Reader) -> int | None:
+    """How many pods of a Job belong together: those of one that is not indexed need not know each other."""
+    parallel = _count(job / "parallelism")
+    return (
+        parallel
+        if parallel == 1 or (job / "completionMode").value == "Indexed"
+        else None
+    )
+
+
+def _count(value: Reader) -> int | None:
+    return value.integer() if value else 1
+
+
+def _job_set(body: Reader) -> Iterator[Part]:
+    for each in body.follow("spec", "replicatedJobs").items():
+        job = each.follow("template", "spec")
+        replicas, parallel = _count(each / "replicas"), _count(job / "parallelism")
+        known = replicas is not None and parallel is not None
+        yield (
+            (each / "name").word(),
+            job / "template",
+            (replicas or 0) * (parallel or 0) if known else None,
+        )
+
+
+def _replica_specs(body: Reader) -> Iterator[Part]:
+    """``pytorchReplicaSpecs`` and the like: by role. The launcher of MPI is no node of the training."""
+    for field, specs in (body / "spec").entries():
+        for role, each in specs.entries() if field.endswith("ReplicaSpecs") else ():
+            yield (
+                role,
+                each / "template",
+                0 if role == "Launcher" else _count(each / "replicas"),
+            )
+
+
+def _ray(body: Reader) -> Iterator[Part]:
+    spec = body / "spec"
+    cluster = spec / "rayClusterSpec" or spec / "rayClusterConfig" or spec
+    yield "head", cluster.follow("headGroupSpec", "template"), None
+    for each in (cluster / "workerGroupSpecs").items():
+        yield (each / "groupName").word(), each / "template", None
+
+
+def _leader_worker(body: Reader) -> Iterator[Part]:
+    inner = body.follow("spec", "leaderWorkerTemplate")
+    yield "leader", inner / "leaderTemplate", None
+    yield "worker", inner / "workerTemplate", None
+
+
+_SERVING = _reads(_template, together=False)
+_OPERATOR = _reads(_replica_specs)
+_RAY = _reads(_ray, together=False)
+KINDS = {
+    "/Pod": _reads(_itself),
+    "apps/DaemonSet": _reads(_template, together=False, everywhere=True),
+    "apps/Deployment": _SERVING,
+    "apps/StatefulSet": _SERVING,
+    "apps/ReplicaSet": _SERVING,
+    "batch/Job": _reads(_job),
+    "batch/CronJob": _reads(_cron_job),
+    "jobset.x-k8s.io/JobSet": _reads(_job_set),
+    **{
+        f"kubeflow.org/{kind}": _OPERATOR
+        for kind in (
+            "PyTorchJob",
+            "MPIJob",
+            "TFJob",
+            "XGBoostJob",
+            "PaddleJob",
+            "JAXJob",
+        )
+    },
+    **{f"ray.io/{kind}": _RAY for kind in ("RayCluster", "RayJob", "RayService")},
+    "leaderworkerset.x-k8s.io/LeaderWorkerSet": _reads(_leader_worker, together=False),
+}

@@ -1,0 +1,29 @@
+"""Workloads of others: whatever has pods and is no TrainJob."""
+
+from __future__ import annotations
+
+from compiler.dataclass import dataclass
+from compiler.plan.base import PlanNode
+from compiler.subjects.jobs.plan import Pod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodSet(PlanNode):
+    """Pods of one template. ``name`` is that of the part, empty where there is one."""
+
+    name: str
+    pod: Pod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload(PlanNode):
+    """An object with pods. ``nodes`` is how many pods belong together, ``None`` where they need not; ``everywhere``: it
+    runs on whatever nodes there are."""
+
+    kind: str
+    name: str
+    namespace: str
+    pods: tuple[PodSet, ...]
+    queue: str | None = None
+    nodes: int | None = None
+    everywhere: bool = False

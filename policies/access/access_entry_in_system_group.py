@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.cluster.plan import Cluster
+
+
+@rule("ACC003", aliases=("group-of-the-system",))
+def access_entry_in_system_group(cluster: Cluster) -> Iterator[Finding]:
+    """An access entry names a Kubernetes group that begins with `system:`.
+
+    EKS refuses it: "The kubernetes group name system:masters is invalid, it cannot start with system:"
+    (CreateAccessEntry; terraform-aws-modules/terraform-aws-eks issue 2915). eksctl creates the entries after the
+    control plane, so the cluster is left incomplete.
+
+    ## Fails
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        accessConfig:
+          accessEntries:
+            - {principalARN: "arn:aws:iam::111122223333:role/a", kubernetesGroups: ["system:masters"]}
+
+    ## Passes
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        accessConfig:
+          accessEntries:
+            - {principalARN: "arn:aws:iam::111122223333:role/a", kubernetesGroups: [team-a]}
+    """
+    for index, entry in enumerate(cluster.access):
+        for place, group in enumerate(entry.groups):
+            if group.startswith("system:"):
+                yield Finding(
+                    f"`{entry.principal}` cannot be a member of `{group}`",
+                    cluster.where("access") / index / "kubernetesGroups" / place,
+                    help="bind a group of your own; administrators get the access policy `AmazonEKSClusterAdminPolicy`",
+                )

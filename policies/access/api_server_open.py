@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.cluster.plan import Cluster
+
+# No owner has a larger block of addresses (IANA IPv4 address space registry).
+_WIDEST = 8
+
+
+@rule("ACC001", severity=Severity.WARNING)
+def api_server_open(cluster: Cluster) -> Iterator[Finding]:
+    """The whole internet reaches the Kubernetes API of a cluster.
+
+    Without `publicAccessCIDRs`, EKS lets every address connect to a public endpoint (EKS user guide, cluster-endpoint).
+    Somebody with a stolen credential, or an exploit of the API server, then needs no access to your network. A file
+    that says nothing of its endpoints is not judged: eksctl makes a public one (0.230.0), which may be closed by now.
+
+    ## Fails
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        vpc: {clusterEndpoints: {publicAccess: true, privateAccess: true}}
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        vpc: {publicAccessCIDRs: [0.0.0.0/0], clusterEndpoints: {publicAccess: true, privateAccess: true}}
+
+    ## Passes
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        vpc: {publicAccessCIDRs: [203.0.113.0/24], clusterEndpoints: {publicAccess: true, privateAccess: true}}
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        vpc: {clusterEndpoints: {publicAccess: false, privateAccess: true}}
+    """
+    network = cluster.network
+    if network.public_endpoint is False:
+        return
+    help = "name the blocks of your own addresses, or make the endpoint private"
+    if network.public_endpoint and not network.public_cidrs:
+        yield Finding(
+            f"every address reaches the Kubernetes API of cluster `{cluster.name}`",
+            network.where("public_endpoint"),
+            help=help,
+        )
+    for index, block in enumerate(network.public_cidrs):
+        length = block.rpartition("/")[2]
+        if length.isdigit() and int(length) < _WIDEST:
+            yield Finding(
+                f"block `{block}` reaches the Kubernetes API of cluster `{cluster.name}`",
+                network.where("public_cidrs") / index,
+                label="far more than one network",
+                help=help,
+            )

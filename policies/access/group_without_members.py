@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.cluster.plan import Bootstrap, Cluster
+from compiler.subjects.namespaces.plan import Access
+
+
+@rule("ACC002", severity=Severity.NOTE)
+def group_without_members(access: Access, world: World) -> Iterator[Finding]:
+    """A Kubernetes group has rights, and no access entry makes anybody its member.
+
+    A cluster whose authentication mode is `API` knows people by its access entries alone, and their groups by
+    `kubernetesGroups` (EKS user guide, access-entries). A group that no entry names has rights on paper: only the
+    administrators see the team's jobs. Silent where a cluster takes groups from elsewhere, as `lint` cannot know.
+
+    ## Fails
+
+        namespaces: [{name: team-a, group: team-a}]
+
+    ## Passes
+
+        namespaces: [{name: team-a, group: team-a, principals: ["arn:aws:iam::111122223333:role/team-a"]}]
+    """
+    cluster = world.plan.one(Cluster)
+    if cluster is None or not world.plan.closed:
+        return
+    bootstrap = world.plan.one(Bootstrap)
+    entries = [*cluster.access, *(bootstrap.access if bootstrap else ())]
+    known = {group for entry in entries for group in entry.groups}
+    for subject in access.subjects:
+        if (
+            subject.kind == "Group"
+            and subject.name not in known
+            and not subject.name.startswith("system:")
+        ):
+            yield Finding(
+                f"nobody logs in as a member of group `{subject.name}`",
+                access.at,
+                label=f"only administrators see what is in namespace `{access.namespace}`",
+                help="add `principals:` with the ARNs of the team's IAM roles",
+            )

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import Manifest
+from compiler.model.values import items
+from compiler.policy.rule import Finding, rule
+from compiler.source import Route
+
+_EVERYBODY = {
+    "system:unauthenticated": "whoever reaches the API server, without logging in",
+    "system:anonymous": "whoever reaches the API server, without logging in",
+    "system:authenticated": "everybody who can log in, every service account among them",
+    "system:serviceaccounts": "every pod of every namespace",
+}
+
+
+@rule(
+    "ACC005",
+    aliases=("rights-for-everybody",),
+    kinds=(
+        "rbac.authorization.k8s.io/RoleBinding",
+        "rbac.authorization.k8s.io/ClusterRoleBinding",
+    ),
+)
+def role_binding_to_everyone(manifest: Manifest) -> Iterator[Finding]:
+    """A role binding gives rights to everybody.
+
+    `system:unauthenticated` are requests without credentials, `system:authenticated` all others (Kubernetes, RBAC,
+    default roles). Anybody then has the rights of the team: to read pods, or to run programs in them. Kubernetes
+    itself binds its roles for discovery (`system:...`) in this way; they are accepted.
+
+    ## Fails
+
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: RoleBinding
+        metadata: {name: training-users, namespace: team-a}
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: training-users}
+        subjects: [{kind: Group, name: "system:unauthenticated", apiGroup: rbac.authorization.k8s.io}]
+
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: ClusterRoleBinding
+        metadata: {name: admins}
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
+        subjects: [{kind: Group, name: "system:authenticated", apiGroup: rbac.authorization.k8s.io}]
+
+    ## Passes
+
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: RoleBinding
+        metadata: {name: training-users, namespace: team-a}
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: training-users}
+        subjects: [{kind: Group, name: team-a, apiGroup: rbac.authorization.k8s.io}]
+    """
+    role = manifest.body.get("roleRef")
+    if isinstance(role, dict) and str(role.get("name", "")).startswith("system:"):
+        return
+    for index, subject in enumerate(items(manifest.body, "subjects")):
+        name = str(subject.get("name", ""))
+        if name in _EVERYBODY and subject.get("kind") in ("Group", "User"):
+            yield Finding(
+                f"a binding gives rights to `{name}`: {_EVERYBODY[name]}",
+                Route((manifest.id, "subjects", index, "name")),
+                help="bind a group of your own, like `team-a`",
+            )

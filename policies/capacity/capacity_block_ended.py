@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+from compiler.diagnostics import Severity
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodeClass
+
+_ENDS = "trainyard.dev/capacity-block-ends"
+
+
+@rule("PLC037", aliases=("block-over",), severity=Severity.WARNING)
+def capacity_block_ended(node_class: NodeClass, world: World) -> Iterator[Finding]:
+    """The Capacity Block of a pool has ended.
+
+    EC2 takes the instances of a block 30 minutes before its end, and gives none after it (EC2 user guide,
+    capacity-blocks-monitor): the pool has no nodes, and its jobs wait for ever. Reported from the day after the end on,
+    by the date of the machine that compiles.
+
+    ## Fails
+
+        nodePools: [{name: gpu, nodes: {min: 5, max: 5},
+          capacity: {type: block, id: cr-0a1b2c3d4e5f60718, ends: "2026-11-20T11:30:00Z"}}]
+
+    ## Passes
+
+        nodePools: [{name: gpu, nodes: {min: 5, max: 5},
+          capacity: {type: block, id: cr-0a1b2c3d4e5f60718, ends: "2026-12-15T11:30:00Z"}}]
+    """
+    ends = node_class.annotations.get(_ENDS, "")
+    try:
+        last = date.fromisoformat(ends.partition("T")[0])
+    except ValueError:
+        return
+    if last < world.today:
+        yield Finding(
+            f"the Capacity Block of `{node_class.name}` ended on {last}",
+            node_class.at,
+            label="no node is launched any more",
+            help="write `id`, `starts` and `ends` of the block that replaces it, or remove the pool",
+        )

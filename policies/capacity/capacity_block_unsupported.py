@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodePool
+
+
+@rule("PLC011", aliases=("block-unsupported",))
+def capacity_block_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
+    """A Capacity Block is used for an instance type that is not sold in Capacity Blocks.
+
+    EC2 sells blocks for some types only (DescribeInstanceTypes SupportedUsageClasses `capacity-block`): a
+    reservation of this type cannot be a block, so a pool that asks for one never gets a node.
+
+    ## Fails
+
+        nodePools: [{name: gpu, instanceType: g6e.48xlarge, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+
+    ## Passes
+
+        nodePools: [{name: gpu, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+    """
+    types = world.types(pool) if world.block(pool) else ()
+    sold = [
+        instance
+        for instance in types
+        if instance.capacity_block or "usage_classes" in instance.unknown
+    ]
+    if types and not sold:
+        names = listed(instance.name for instance in types[:3])
+        yield Finding(
+            f"{names} is not sold in Capacity Blocks",
+            pool.where("capacity_types"),
+            help="take an on-demand reservation (`reserved`), or a type like `p5.48xlarge`",
+        )

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodePool
+
+
+@rule(
+    "PLC016",
+    aliases=("block-too-small",),
+    severity=Severity.WARNING,
+    params={"instances": 64},
+)
+def pool_exceeds_capacity_block(pool: NodePool, world: World) -> Iterator[Finding]:
+    """A pool is larger than its Capacity Blocks can be.
+
+    A Capacity Block has at most 64 instances (EC2 user guide, capacity-blocks-purchase): a larger pool needs several,
+    or its last nodes are never launched. `instances` is how many a block may have.
+
+    ## Fails
+
+        nodePools: [{name: gpu, nodes: {max: 80}, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+
+        # params: {instances: 16}
+        nodePools: [{name: gpu, nodes: {max: 17}, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+
+    ## Passes
+
+        nodePools:
+          - name: gpu
+            nodes: {max: 80}
+            capacity: {type: block, reservations: [
+              {id: cr-0a1b2c3d4e5f60718, nodes: 64}, {id: cr-0a1b2c3d4e5f60719, nodes: 16}]}
+
+        # params: {instances: 80}
+        nodePools: [{name: gpu, nodes: {max: 80}, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+    """
+    node_class, types = world.node_class(pool), world.types(pool)
+    if node_class is None or not types or not world.block(pool):
+        return
+    ids = [reservation.id for reservation in node_class.reservations]
+    nodes = max(world.most_nodes(pool, instance) or 0 for instance in types)
+    most = world.param("instances") * len(ids)
+    if ids and all(ids) and nodes > most:
+        several = f"{len(ids)} Capacity Blocks have"
+        blocks = "a Capacity Block has" if len(ids) == 1 else several
+        yield Finding(
+            f"pool `{pool.name}` may have {nodes} nodes, and {blocks} at most {most}",
+            node_class.where("reservations"),
+            help="list further blocks under `reservations`, or lower the number of nodes",
+        )

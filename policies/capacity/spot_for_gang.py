@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.offers import place
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import CAPACITY_TYPE, NodePool
+
+
+@rule("PLC013", severity=Severity.WARNING)
+def spot_for_gang(work: Work, world: World) -> Iterator[Finding]:
+    """A job of several nodes runs on spot capacity.
+
+    One interruption of one node stops all nodes of the job, with two minutes' notice (EC2 user guide, spot
+    interruptions); accelerated types are interrupted often, and each time all of the gang's work since its last
+    checkpoint is lost.
+
+    ## Fails
+
+        nodePools: [{name: gpu, capacity: {type: spot}}]
+
+    ## Passes
+
+        nodePools: [{name: gpu, capacity: {type: spot}}]
+        jobs: [{name: llama, nodes: 1}]
+    """
+    wanted = {
+        pool.name: pool
+        for choice in work.choices
+        for pool in choice.pools
+        if choice.labels.get(CAPACITY_TYPE, "spot") == "spot"
+    }
+    for pool in wanted.values() if work.gang else ():
+        if _reservation_unused(pool, world):
+            continue  # PLC010 reports it
+        if "spot" in (pool.capacity_types or ()):
+            yield Finding(
+                f"job `{work.name}` needs several nodes at once, and pool `{pool.name}` may launch spot",
+                place(pool, CAPACITY_TYPE, "spot"),
+                label="one interruption stops all nodes",
+                help="take `on-demand` or a reservation for jobs of several nodes",
+            )
+
+
+def _reservation_unused(pool: NodePool, world: World) -> bool:
+    """Whether a pool's node class selects a reservation, and no pool of the class takes reserved capacity."""
+    node_class = world.node_class(pool)
+    if node_class is None or not node_class.reservations:
+        return False
+    pools = world.pools_of_class(node_class)
+    return not any("reserved" in (other.capacity_types or ()) for other in pools)

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.command import options
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+
+@rule("RUN020", aliases=("checkpoint-in-container",), pods=True)
+def checkpoint_on_ephemeral_storage(work: Work) -> Iterator[Finding]:
+    """A job saves its checkpoints to a path that is lost with the pod.
+
+    Nothing is mounted there: the file system of the container is gone with the first restart, and training begins
+    at step 0 (Kubernetes, volumes). Read from `CHECKPOINT_DIR` and from the options `--save-path`, `--output-dir`,
+    `--checkpoint-dir`, `--checkpoint-path` and `--ckpt-dir`, where they are absolute paths.
+
+    ## Fails
+
+        jobs: [{name: llama, checkpoint: {path: /data/llama}, torch: "2.12"}]
+
+        jobs: [{name: llama, command: [torchrun, train.py, --output_dir=/data/llama]}]
+
+    ## Passes
+
+        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
+          version: "2.15"}}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama}}]
+    """
+    if work.main is None or work.pod is None:
+        return
+    lost = {
+        volume.name
+        for volume in work.pod.volumes
+        if volume.type in ("emptyDir", "ephemeral", "")
+    }
+    roots = [
+        mount.path.rstrip("/") + "/"
+        for mount in work.main.mounts
+        if mount.volume not in lost
+    ]
+    variable = work.env.get("CHECKPOINT_DIR")
+    named = [("`CHECKPOINT_DIR`", variable, work.where_env("CHECKPOINT_DIR"))]
+    named += [
+        (f"`--{name}`", given, work.where_said(f"--{name}"))
+        for name, given in options(work.words)
+        if name in _OPTIONS
+    ]
+    for what, path, place in named:
+        if not path or not path.startswith("/"):
+            continue
+        if not any(f"{path}/".startswith(root) for root in roots):
+            yield Finding(
+                f"{work.title} saves to `{path}` ({what}), where nothing is mounted",
+                place,
+                label="gone with the first restart",
+                help="mount a storage above this path",
+            )
+
+
+_OPTIONS = (
+    "save",
+    "save-path",
+    "output-dir",
+    "checkpoint-dir",
+    "checkpoint-path",
+    "ckpt-dir",
+    "save-dir",
+)

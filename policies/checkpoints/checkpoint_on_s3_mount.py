@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.command import options
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+_S3 = "s3.csi.aws.com"
+_OPTIONS = (
+    "save",
+    "save-path",
+    "output-dir",
+    "checkpoint-dir",
+    "checkpoint-path",
+    "ckpt-dir",
+    "save-dir",
+)
+
+
+@rule("RUN040", aliases=("checkpoint-on-bucket",), pods=True)
+def checkpoint_on_s3_mount(work: Work, world: World) -> Iterator[Finding]:
+    """A job saves its checkpoints to an S3 bucket that is mounted as a folder.
+
+    Mountpoint writes new files from beginning to end. In a general purpose bucket it renames and changes no file, and
+    overwrites one only with an option (Mountpoint for Amazon S3, semantics). Savers write to another name and rename,
+    so that half a checkpoint is never taken for a whole one: torch.distributed.checkpoint its `.metadata`, Hugging Face
+    its folder. They fail with `Operation not permitted` at the first save. Directory buckets (`--x-s3`) can rename.
+
+    ## Fails
+
+        storage: [{name: runs, s3: {bucket: team-runs}}]
+        jobs: [{name: llama, mounts: [{storage: runs, path: /runs}], checkpoint: {path: /runs/llama, every: 30m},
+          torch: "2.12"}]
+
+        storage: [{name: runs, s3: {bucket: team-runs}}]
+        jobs: [{name: llama, mounts: [{storage: runs, path: /runs}],
+          command: [torchrun, train.py, --output_dir=/runs/llama]}]
+
+    ## Passes
+
+        storage: [{name: runs, s3: {bucket: runs--usw2-az1--x-s3}}]
+        jobs: [{name: llama, mounts: [{storage: runs, path: /runs}], checkpoint: {path: /runs/llama, every: 30m}}]
+
+        storage: [{name: runs, s3: {bucket: team-runs}}]
+        jobs: [{name: llama, mounts: [{storage: runs, path: /runs, readOnly: true}]}]
+    """
+    if work.main is None or work.pod is None:
+        return
+    sources = {
+        volume.name: volume.source
+        for volume in work.pod.volumes
+        if volume.type == "persistentVolumeClaim"
+    }
+    buckets = {
+        mount.path.rstrip("/"): _bucket(work, world, sources.get(mount.volume, ""))
+        for mount in work.main.mounts
+    }
+    if not any(buckets.values()):
+        return
+    named = [(work.env.get("CHECKPOINT_DIR"), work.where_env("CHECKPOINT_DIR"))]
+    named += [
+        (given, work.where_said(f"--{name}"))
+        for name, given in options(work.words)
+        if name in _OPTIONS
+    ]
+    for path, place in named:
+        above = [root for root in buckets if f"{path or ''}/".startswith(f"{root}/")]
+        bucket = buckets[max(above, key=len)] if path and above else ""
+        if bucket:
+            yield Finding(
+                f"{work.title} saves to `{path}`, in bucket `{bucket}`",
+                place,
+                label="Mountpoint renames no file",
+                help="save to FSx for Lustre, or by a saver for S3 itself (s3torchconnector)",
+            )
+
+
+def _bucket(work: Work, world: World, claim: str) -> str:
+    """The general purpose bucket behind a claim; empty where it is another storage."""
+    for volume in world.storage.volumes(work.job.namespace, {claim}) if claim else ():
+        name = str(volume.attributes.get("bucketName") or volume.handle or "")
+        if volume.driver == _S3 and not name.endswith("--x-s3"):
+            return name
+    return ""

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.catalog.torch import (
+    SHUTDOWN_OPTION,
+    SHUTDOWN_SECONDS,
+    SHUTDOWN_SINCE,
+    SHUTDOWN_TIMEOUT,
+    torch_of,
+)
+from compiler.diagnostics import Severity
+from compiler.model.command import launches, options
+from compiler.model.work import Work
+from compiler.plan.units import Duration
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule(
+    "RUN031",
+    aliases=("saving-cut-short",),
+    severity=Severity.WARNING,
+    params={"seconds": 60},
+)
+def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
+    """A job has a long grace period to save, and torchrun kills its ranks after 30 seconds.
+
+    On SIGTERM torchrun passes the signal on, and kills what still runs 30 seconds later, whatever the pod's
+    `terminationGracePeriodSeconds` (torch/distributed/elastic/agent/server/api.py). PyTorch 2.12 reads another time
+    from `TORCH_ELASTIC_SHUTDOWN_TIMEOUT` or `--shutdown-timeout`; 2.11 and before have neither (the wheels torch 2.11.0
+    and 2.12.0; pytorch/pytorch#172596).
+
+    What works with every version is a `preStop` hook: SIGTERM comes only when it has ended. `checkpoint.signalFile` in
+    a spec writes one that makes a file and waits until the program, which looks for it every few steps, has saved and
+    removed it. A grace period of up to `seconds` is taken for the time to end, not to save.
+
+    ## Fails
+
+        jobs: [{name: llama, gracePeriod: 10m}]
+
+        jobs: [{name: llama, gracePeriod: 10m, torch: "2.11"}]
+
+        jobs: [{name: llama, gracePeriod: 10m, image: "pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime",
+          env: {TORCH_ELASTIC_SHUTDOWN_TIMEOUT: "585"}}]
+
+        # params: {seconds: 30}
+        jobs: [{name: llama, gracePeriod: 45s}]
+
+    ## Passes
+
+        jobs: [{name: llama, gracePeriod: 10m, torch: "2.12"}]
+
+        jobs: [{name: llama, gracePeriod: 45s}]
+
+        # params: {seconds: 600}
+        jobs: [{name: llama, gracePeriod: 10m}]
+
+        jobs: [{name: llama, gracePeriod: 10m, image: "pytorch/pytorch:2.12.0-cuda13.0-cudnn9-runtime"}]
+
+        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
+          version: "2.15"}}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}],
+          checkpoint: {path: /data/llama, signalFile: /tmp/save-now}}]
+    """
+    pod, main = work.pod, work.main
+    if pod is None or main is None or not launches(work.words):
+        return
+    grace = pod.grace_seconds
+    if grace is None or grace <= world.param("seconds"):
+        return
+    if main.pre_stop or "pre_stop" in main.unread:
+        return
+    patched = [patch.pod.grace_seconds for patch in work.job.patches]
+    if work.queued and any(seconds is not None for seconds in patched):
+        return  # RUN004 reports that it never starts
+    version, given = torch_of(main.image or ""), _given(work)
+    if given is not None and (version is None or version >= SHUTDOWN_SINCE):
+        return
+    known = ""
+    if version and given:
+        number = f"{version[0]}.{version[1]}"
+        known = f", and PyTorch {number} has no `{SHUTDOWN_TIMEOUT}`"
+    yield Finding(
+        f"job `{work.name}` has {Duration(grace)} to save, and torchrun kills its ranks after {SHUTDOWN_SECONDS} "
+        f"seconds{known}",
+        pod.where("grace_seconds"),
+        label="a longer save is lost",
+        help=_help(world, version, grace),
+    )
+
+
+def _given(work: Work) -> str | None:
+    """How long torchrun waits after SIGTERM, by its option or a variable."""
+    option = dict(options(work.words)).get(SHUTDOWN_OPTION)
+    variable = work.env.get("PET_SHUTDOWN_TIMEOUT")
+    return option or variable or work.env.get(SHUTDOWN_TIMEOUT)
+
+
+def _help(world: World, version: tuple[int, int] | None, grace: int) -> str:
+    """What works with the PyTorch of the image."""
+    ours = world.plan.closed
+    hook = "give `checkpoint.signalFile`" if ours else "save in a `preStop` hook"
+    if version is not None and version < SHUTDOWN_SINCE:
+        return f"take an image of PyTorch 2.12, or {hook}"
+    longer = f'set `{SHUTDOWN_TIMEOUT}: "{grace - 15}"`'
+    setting = 'write `torch: "2.12"`' if ours else longer
+    return f"{setting} where the image has PyTorch 2.12 or newer; else {hook}"

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import itemgetter
+
+from compiler.diagnostics import Severity
+from compiler.model.values import seconds
+from compiler.model.work import Work
+from compiler.plan.units import Duration
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("RUN032", aliases=("saving-over-drain",), severity=Severity.WARNING)
+def checkpoint_save_exceeds_drain(work: Work, world: World) -> Iterator[Finding]:
+    """The grace period of a job is longer than the drain of its pool's nodes.
+
+    `terminationGracePeriod` of a NodePool bounds the drain: Karpenter deletes a pod so that its own grace period ends
+    with it, and one that is longer is cut (karpenter v1.14.1, terminator). In a pool of Capacity Blocks it is at most 8
+    minutes, before EC2 takes the instances.
+
+    ## Fails
+
+        nodePools: [{name: gpu, nodes: {min: 5, max: 5}, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+        jobs: [{name: llama, gracePeriod: 10m, torch: "2.12"}]
+
+    ## Passes
+
+        nodePools: [{name: gpu, nodes: {min: 5, max: 5}, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}]
+        jobs: [{name: llama, gracePeriod: 8m, torch: "2.12"}]
+    """
+    grace = work.pod.grace_seconds if work.pod is not None else None
+    if grace is None or work.pod is None:
+        return
+    drains = [(seconds(pool.termination_grace), pool.name) for pool in work.pools]
+    known = [(drain, name) for drain, name in drains if drain is not None]
+    if not known:
+        return
+    drain, name = min(known, key=itemgetter(0))
+    if drain < grace:
+        yield Finding(
+            f"job `{work.name}` has {Duration(grace)} to save, and nodes of pool `{name}` drain in "
+            f"{Duration(drain)}",
+            work.pod.where("grace_seconds"),
+            label="the rest is cut",
+            help=f"write at most {Duration(drain)}",
+        )

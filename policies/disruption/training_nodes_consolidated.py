@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.offers import held
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodePool
+
+
+@rule("HLT012", aliases=("consolidation-of-training",), severity=Severity.WARNING)
+def training_nodes_consolidated(pool: NodePool, world: World) -> Iterator[Finding]:
+    """Karpenter consolidates nodes of a training pool that are in use.
+
+    `WhenEmptyOrUnderutilized` and `Balanced` move pods to pack nodes (karpenter.sh/v1 NodePool `disruption`): a
+    rank that is moved stops the whole job. A budget of no nodes for that reason keeps the nodes as well.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {disruption: {consolidationPolicy: WhenEmptyOrUnderutilized}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {disruption: {consolidationPolicy: WhenEmpty}}
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {disruption: {consolidationPolicy: WhenEmptyOrUnderutilized, budgets: [
+          {nodes: "0", reasons: [Underutilized]}]}}
+    """
+    packs = pool.consolidation in ("WhenEmptyOrUnderutilized", "Balanced")
+    if packs and not held(pool, "Underutilized") and world.accelerated(pool):
+        yield Finding(
+            f"pool `{pool.name}` consolidates nodes in use: `{pool.consolidation}`",
+            pool.where("consolidation"),
+            help="write `consolidationPolicy: WhenEmpty`",
+        )

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.manifest import placeholder
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodePool
+
+
+@rule("HLT011", aliases=("nodes-expire",), severity=Severity.WARNING)
+def training_nodes_expire(pool: NodePool, world: World) -> Iterator[Finding]:
+    """Nodes of a training pool expire.
+
+    Expiration starts to drain a node at its age, whatever runs there and whatever the disruption budgets say; the
+    default is 720h (karpenter.sh/v1 NodePool `expireAfter`). A job that runs longer hangs in the drain or is
+    killed.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {template: {spec: {expireAfter: 720h}}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {template: {spec: {expireAfter: Never}}}
+    """
+    after = pool.expire_after or ("720h" if world.plan.closed else "Never")
+    if after != "Never" and not placeholder(after) and world.accelerated(pool):
+        yield Finding(
+            f"nodes of pool `{pool.name}` are drained after {after}",
+            pool.where("expire_after"),
+            help="write `expireAfter: Never`",
+        )

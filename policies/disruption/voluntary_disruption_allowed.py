@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.offers import GroupPool, held
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.pools.plan import NodePool
+
+
+@rule("HLT013", aliases=("disruption-allowed",), severity=Severity.WARNING)
+def voluntary_disruption_allowed(work: Work) -> Iterator[Finding]:
+    """Nothing keeps Karpenter from disrupting the nodes of a running job.
+
+    The annotation `karpenter.sh/do-not-disrupt: "true"` on the pods keeps drift and consolidation away from their
+    nodes (karpenter v1.14, disruption); a new AMI otherwise replaces the nodes under a job. Budgets of no nodes hold
+    them as well.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {metadata: {
+          annotations: {karpenter.sh/do-not-disrupt: null}}}}}}]}}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    if work.pod is None or work.accelerator is None:
+        return
+    if all(map(_left_alone, work.pools)):
+        return
+    if work.pod.annotations.get("karpenter.sh/do-not-disrupt") != "true":
+        yield Finding(
+            f"pods of job `{work.name}` have no `karpenter.sh/do-not-disrupt`",
+            work.pod.where("annotations"),
+            help='add the annotation `karpenter.sh/do-not-disrupt: "true"` to the pod template',
+        )
+
+
+def _left_alone(pool: NodePool) -> bool:
+    """Whether Karpenter disrupts no node of a pool that runs something: it is not Karpenter's, or budgets forbid it."""
+    if isinstance(pool, GroupPool):
+        return True
+    packs = pool.consolidation != "WhenEmpty"
+    return held(pool, "Drifted") and not (packs and not held(pool, "Underutilized"))

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.offers import GroupPool
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.jobs.plan import EFA
+
+
+@rule("EFA002", aliases=("efa-over-type",), pods=True)
+def efa_exceeds_node(work: Work, world: World) -> Iterator[Finding]:
+    """A job asks for more EFA devices than a node has.
+
+    The devices of a node are those of its type, or those that `networkInterfaces` of the EC2NodeClass fixes (EC2
+    DescribeInstanceTypes MaximumEfaInterfaces; karpenter-provider-aws v1.14.1): the pods stay Pending.
+
+    ## Fails
+
+        jobs: [{name: llama, resources: {efa: 8}}]
+
+    ## Passes
+
+        jobs: [{name: llama, resources: {efa: 4}}]
+    """
+    types = work.types
+    if not work.efa or not types:
+        return
+    if any("efa_interfaces" in instance.unknown for instance in types):
+        return
+    most = max(instance.accelerators for instance in types)
+    if work.accelerator and work.accelerator[1] > most:
+        return  # LIM001 reports a request that was written for another type
+    has, name = max((world.efa_of(*offer), offer[1].name) for offer in work.offers)
+    groups = [pool for pool in work.pools if isinstance(pool, GroupPool)]
+    disabled = [group for group in groups if not group.efa]
+    enough = work.efa <= max(instance.efa_interfaces for instance in types)
+    if not has and len(disabled) == len(work.pools) and enough:
+        yield Finding(
+            f"node group `{disabled[0].name}` has no EFA, and {work.title} asks for {work.efa} devices a node",
+            disabled[0].where("efa"),
+            label="its pods stay Pending",
+            help="write `efaEnabled: true`",
+        )
+    elif work.efa > has:
+        yield Finding(
+            f"{work.title} asks for {work.efa} EFA devices a node, and `{name}` has {has}",
+            work.place(EFA),
+            label="its pods stay Pending",
+            help=f"ask for {has}" if has else "take a type with EFA, or ask for none",
+        )

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.jobs.plan import EFA
+
+
+@rule("EFA001", pods=True)
+def efa_missing(work: Work, world: World) -> Iterator[Finding]:
+    """A job of several nodes asks for no EFA on nodes that have it.
+
+    A pod sees EFA devices only if it asks for `vpc.amazonaws.com/efa`, and Karpenter attaches them only then (EFA
+    device plugin v0.5.30; karpenter-provider-aws v1.14.1): the ranks fall back to TCP, many times slower, or NCCL's
+    EFA plugin aborts the job. A request of 0 says that it is meant, and is a warning.
+
+    ## Fails
+
+        jobs: [{name: llama, resources: {efa: 0}}]
+
+    ## Passes
+
+        jobs: [{name: llama, resources: {efa: 4}}]
+
+        jobs: [{name: llama, nodes: 1}]
+    """
+    known = work.gang and work.complete and work.job.trainer
+    if not known or work.efa or not work.types:
+        return
+    most = min(world.efa_of(*offer) for offer in work.offers)
+    accelerated = all(instance.accelerators for instance in work.types)
+    if most and accelerated and not _opted_out(work, world):
+        at = work.where("limits")
+        if work.accelerator:
+            at = work.place(work.accelerator[0])
+        yield Finding(
+            f"{work.title} has {work.nodes} nodes of `{work.types[0].name}` and asks for no EFA",
+            at,
+            label="the nodes talk over TCP",
+            help=f'ask for `{EFA}: "{most}"`, all that a node has',
+            severity=Severity.WARNING if EFA in work.asks else None,
+        )
+
+
+def _opted_out(work: Work, world: World) -> bool:
+    """A spec that says `efa: false` for the pool means it; in our own output that is a class without interfaces."""
+    classes = [world.node_class(pool) for pool in work.pools]
+    return world.plan.closed and all(
+        node_class is not None and not node_class.efa for node_class in classes
+    )

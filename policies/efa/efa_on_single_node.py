@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.jobs.plan import EFA
+
+
+@rule("EFA003", severity=Severity.WARNING, pods=True)
+def efa_on_single_node(work: Work) -> Iterator[Finding]:
+    """A job of one node asks for EFA.
+
+    EFA joins nodes; inside one node NCCL uses NVLink and shared memory. The job takes the devices, their huge
+    pages and one address a device from others, and does not use them (EKS user guide, node-efa).
+
+    ## Fails
+
+        jobs: [{name: llama, nodes: 1, resources: {efa: 4}}]
+
+    ## Passes
+
+        jobs: [{name: llama, nodes: 1}]
+    """
+    if work.nodes == 1 and work.efa:
+        yield Finding(
+            f"{work.title} has one node and asks for {work.efa} EFA devices",
+            work.place(EFA),
+            help=f"remove `{EFA}` and `hugepages-2Mi`",
+        )

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan import Plan
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.jobs.plan import EFA
+
+
+@rule("EFA014")
+def efa_plugin_missing(plan: Plan, world: World) -> Iterator[Finding]:
+    """Jobs ask for EFA, and nothing offers it to Kubernetes.
+
+    `vpc.amazonaws.com/efa` is on a node only while the EFA device plugin (or DRA driver) runs there (eks-charts
+    aws-efa-k8s-device-plugin v0.5.30): without it the pods stay Pending.
+
+    ## Fails
+
+        # a whole cluster
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: aws-efa-k8s-device-plugin, namespace: flux-system}
+        $patch: delete
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    if not plan.closed or not plan.of(HelmRelease) or world.releases(*_OFFER):
+        return
+    work = next((work for work in world.works if work.efa), None)
+    if work is not None:
+        yield Finding(
+            f"job `{work.name}` asks for EFA, and no EFA device plugin is installed",
+            work.place(EFA),
+            help="install the chart `aws-efa-k8s-device-plugin`",
+        )
+
+
+_OFFER = ("aws-efa-k8s-device-plugin", "aws-dranet")

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import placeholder
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+
+@rule("EFA010", aliases=("env-breaks-efa",), pods=True)
+def env_disables_efa(work: Work) -> Iterator[Finding]:
+    """An environment variable keeps NCCL from using EFA.
+
+    An empty `NCCL_TOPO_FILE` stops aws-ofi-nccl from loading the topology that p4d and g5.48xlarge need; another
+    provider or network than EFA's sends everything over TCP; `FI_EFA_USE_DEVICE_RDMA=1` aborts on types without
+    RDMA (aws-ofi-nccl 1.21.1 platform-aws; libfabric 2.6 fi_efa; AWS distributed-training EFA cheat sheet).
+
+    ## Fails
+
+        jobs: [{name: llama, env: {NCCL_TOPO_FILE: ""}}]
+
+        jobs: [{name: llama, env: {FI_PROVIDER: tcp}}]
+
+    ## Passes
+
+        jobs: [{name: llama, env: {NCCL_DEBUG: WARN, FI_PROVIDER: efa}}]
+    """
+    if not (work.efa and work.gang):
+        return
+    env = {
+        name: value
+        for name, value in work.env.items()
+        if value is not None and not placeholder(value)
+    }
+    if env.get("NCCL_TOPO_FILE") == "":
+        yield _finding(
+            work,
+            "NCCL_TOPO_FILE",
+            "`NCCL_TOPO_FILE` is empty",
+            "the plugin's own topology is not loaded",
+        )
+    if "efa" not in env.get("FI_PROVIDER", "efa"):
+        yield _finding(
+            work,
+            "FI_PROVIDER",
+            f"`FI_PROVIDER` is `{env['FI_PROVIDER']}`, not `efa`",
+            "traffic goes around EFA",
+        )
+    if env.get("NCCL_NET", "").lower() == "socket":
+        yield _finding(
+            work,
+            "NCCL_NET",
+            f"`NCCL_NET` is `{env['NCCL_NET']}`",
+            "traffic goes over TCP",
+        )
+    if env.get("RDMAV_FORK_SAFE", "0") != "0":
+        yield _finding(
+            work,
+            "RDMAV_FORK_SAFE",
+            "`RDMAV_FORK_SAFE` is set",
+            "it copies every page that is registered",
+        )
+    rdma = any(instance.gpudirect_rdma for instance in work.types)
+    if env.get("FI_EFA_USE_DEVICE_RDMA") == "1" and work.types and not rdma:
+        what = (
+            f"`FI_EFA_USE_DEVICE_RDMA` is `1`, and `{work.types[0].name}` has no RDMA"
+        )
+        yield _finding(work, "FI_EFA_USE_DEVICE_RDMA", what, "libfabric aborts")
+
+
+def _finding(work: Work, name: str, what: str, label: str) -> Finding:
+    return Finding(
+        f"{what} in {work.title}",
+        work.where_env(name),
+        label=label,
+        help="leave it unset",
+    )

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.fit import huge_pages
+from compiler.model.offers import GroupPool
+from compiler.model.work import Work
+from compiler.plan import Quantity
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.jobs.plan import EFA, HUGEPAGES
+from compiler.subjects.pools.plan import NodeOverlay
+
+
+@rule("EFA008", severity=Severity.WARNING, pods=True)
+def huge_pages_missing(work: Work, world: World) -> Iterator[Finding]:
+    """A job asks for EFA and for no huge pages.
+
+    libfabric's EFA provider takes its buffers from huge pages, and a container gets none that it did not ask for:
+    it falls back to normal pages, or fails to register memory (EKS user guide, node-efa: `hugepages-2Mi: 5120Mi`).
+    Karpenter knows of no huge pages and launches nothing for them, unless a NodeOverlay declares them (issue 3315
+    of karpenter-provider-aws): on its pools `FI_EFA_USE_HUGE_PAGE: "0"` is the shorter way.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec:
+          trainer: {resourcesPerNode: {limits: {hugepages-2Mi: null}, requests: {hugepages-2Mi: null}}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+
+        jobs: [{name: llama, nodes: 1}]
+    """
+    if not work.efa or work.nodes == 1 or not work.complete:
+        return  # EFA of one node is reported as such
+    if HUGEPAGES not in work.asks and work.env.get("FI_EFA_USE_HUGE_PAGE") != "0":
+        overlay = (
+            ", with a NodeOverlay that declares them" if _blind(work, world) else ""
+        )
+        usual = Quantity.mib(5120)
+        # Smaller nodes have less than the guide asks for.
+        pages = min(usual, huge_pages(work, world) or usual)
+        yield Finding(
+            f"{work.title} asks for EFA and for no `{HUGEPAGES}`",
+            work.place(EFA),
+            help=f"set `FI_EFA_USE_HUGE_PAGE` to `0`, or ask for `{HUGEPAGES}: {pages}`{overlay}",
+        )
+
+
+def _blind(work: Work, world: World) -> bool:
+    """Whether Karpenter launches nodes for a job without a NodeOverlay that declares their huge pages."""
+    overlays = world.plan.of(NodeOverlay)
+    if any(HUGEPAGES in overlay.capacity for overlay in overlays):
+        return False
+    pools = [pool for pool in work.pools if not isinstance(pool, GroupPool)]
+    return any(pool.replicas is None for pool in pools)

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.catalog import InstanceType
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodeClass
+
+
+@rule("EFA006", aliases=("interface-layout",))
+def network_interface_layout_invalid(
+    node_class: NodeClass, world: World
+) -> Iterator[Finding]:
+    """The network interfaces of a node class are not a layout that EC2 takes.
+
+    The primary interface is card 0, device 0, of type `interface`; a card takes one EFA; no slot twice; and the
+    cards must exist (EC2 user guide, efa-acc-inst-types; karpenter.k8s.aws/v1 EC2NodeClass). Otherwise no node is
+    launched.
+
+    ## Fails
+
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec:
+          networkInterfaces:
+            - {networkCardIndex: 0, deviceIndex: 0, interfaceType: interface}
+            - {networkCardIndex: 0, deviceIndex: 1, interfaceType: efa-only}
+            - {networkCardIndex: 1, deviceIndex: 0, interfaceType: efa-only}
+            - {networkCardIndex: 2, deviceIndex: 0, interfaceType: efa-only}
+            - {networkCardIndex: 9, deviceIndex: 0, interfaceType: efa-only}
+
+    ## Passes
+
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec:
+          networkInterfaces:
+            - {networkCardIndex: 0, deviceIndex: 0, interfaceType: interface}
+            - {networkCardIndex: 0, deviceIndex: 1, interfaceType: efa-only}
+            - {networkCardIndex: 1, deviceIndex: 0, interfaceType: efa-only}
+            - {networkCardIndex: 2, deviceIndex: 0, interfaceType: efa-only}
+            - {networkCardIndex: 3, deviceIndex: 0, interfaceType: efa-only}
+    """
+    interfaces = node_class.interfaces
+    if not interfaces:
+        return
+    slots = {
+        (interface.card, interface.device): interface.type for interface in interfaces
+    }
+    cards = _efa_cards(node_class)
+    at = node_class.where("interfaces")
+    if slots.get((0, 0)) != "interface":
+        yield Finding(
+            "card 0 device 0, the primary interface, is not of type `interface`",
+            at,
+            help="make it `interfaceType: interface`",
+        )
+    if len(slots) < len(interfaces):
+        yield Finding(
+            "a slot (network card and device) is used twice",
+            at,
+            help="list each slot once",
+        )
+    if len(set(cards)) < len(cards):
+        yield Finding(
+            "a network card has two EFA interfaces",
+            at,
+            help="one `efa-only` for each card",
+        )
+    types = {
+        instance.name: instance
+        for pool in world.pools_of_class(node_class)
+        for instance in world.types(pool)
+    }
+    for instance in types.values():
+        yield from _of_type(instance, node_class)
+
+
+def _of_type(instance: InstanceType, node_class: NodeClass) -> Iterator[Finding]:
+    """Cards that an instance type does not have, or that take no EFA; what is unknown of the type is no fault."""
+    at = node_class.where("interfaces")
+    used = {interface.card for interface in node_class.interfaces}
+    known = {card.index for card in instance.network_cards}
+    missing = sorted(used - known) if known else []
+    if missing:
+        yield Finding(
+            f"`{instance.name}` has no network card {missing[0]}: it has {len(known)}",
+            at / _index(node_class, missing[0]),
+            help="make one node class for each instance type",
+        )
+        return
+    capable = set(instance.efa_cards)
+    without = sorted(set(_efa_cards(node_class)) - capable) if capable else []
+    if without:
+        yield Finding(
+            f"network card {without[0]} of `{instance.name}` takes no EFA",
+            at / _index(node_class, without[0]),
+            help=f"EFA goes on cards {', '.join(map(str, instance.efa_cards))}",
+        )
+
+
+def _efa_cards(node_class: NodeClass) -> list[int]:
+    """The network cards with an EFA interface, once for each interface."""
+    interfaces = node_class.interfaces
+    return [interface.card for interface in interfaces if interface.type == "efa-only"]
+
+
+def _index(node_class: NodeClass, card: int) -> int:
+    """Which interface is on a card."""
+    return next(
+        index
+        for index, interface in enumerate(node_class.interfaces)
+        if interface.card == card
+    )

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import Manifest
+from compiler.model.values import value
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.source import Route
+from compiler.subjects.jobs.plan import TrainJob
+
+
+@rule(
+    "RUN021",
+    aliases=("jobs-recreated-by-force",),
+    kinds=(
+        "trainer.kubeflow.org/TrainJob",
+        "kustomize.toolkit.fluxcd.io/Kustomization",
+    ),
+)
+def flux_force_recreates_jobs(manifest: Manifest, world: World) -> Iterator[Finding]:
+    """Flux may delete a running job to change it.
+
+    With `force` Flux deletes and makes anew what it cannot change (Flux kustomize-controller 1.9); most of a
+    TrainJob cannot be changed, so an edit in git kills the run and starts another.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {annotations: {kustomize.toolkit.fluxcd.io/force: enabled}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    note = "kustomize.toolkit.fluxcd.io/force"
+    if manifest.ref.kind == "TrainJob":
+        path: tuple[str, ...] = ("metadata", "annotations", note)
+        forced = str(value(manifest.body, *path)).lower() == "enabled"
+    else:
+        path = ("spec", "force")
+        folder = str(value(manifest.body, "spec", "path") or "")
+        forced = value(manifest.body, *path) is True and any(
+            world.carries(folder, job) for job in world.plan.of(TrainJob)
+        )
+    if forced:
+        yield Finding(
+            f"`{manifest.ref}` lets Flux delete running jobs",
+            Route((manifest.id, *path)),
+            label="an edit kills the run",
+            help="remove it, and give a changed job another name",
+            key=True,
+        )

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.values import tolerations, value
+from compiler.plan import Plan
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.health.plan import ProblemDetector
+from compiler.subjects.jobs.plan import GPU
+from compiler.subjects.pools.plan import NodePool, Toleration, untolerated
+
+
+@rule("HLT009", aliases=("agent-untolerating",))
+def node_agent_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
+    """An agent that a pool's nodes need does not tolerate their taints.
+
+    A DaemonSet lands on a tainted node only with the toleration (Kubernetes, taints and tolerations): without the
+    device plugin the node offers no GPUs, without the node-problem-detector nobody watches it. The NVIDIA chart
+    tolerates `nvidia.com/gpu` by default (nvidia-device-plugin 0.20.0).
+
+    ## Fails
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: nvdp, namespace: flux-system}
+        spec:
+          chart: {spec: {chart: nvidia-device-plugin, version: 0.20.0}}
+          values: {tolerations: [{key: team, operator: Exists}]}
+
+    ## Passes
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: nvdp, namespace: flux-system}
+        spec:
+          chart: {spec: {chart: nvidia-device-plugin, version: 0.20.0}}
+          values: {tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]}
+    """
+    pools = [pool for pool in world.pools if _has_gpus(pool, world)]
+    agents = [
+        (
+            f"release `{release.name}`",
+            tolerations(release, "tolerations", default=_CHART),
+            release.where("values"),
+            value(release.values, "nodeSelector"),
+        )
+        for release in world.releases("nvidia-device-plugin")
+    ]
+    agents += [
+        (
+            f"problem detector `{detector.name}`",
+            detector.tolerations,
+            detector.where("tolerations"),
+            dict(detector.node_selector),
+        )
+        for detector in plan.of(ProblemDetector)
+    ]
+    for name, reach, at, selector in agents:
+        for pool in pools if reach is not None else ():
+            left = untolerated(pool.taints, reach or ())
+            if left and world.may_match(pool, selector or {}):
+                yield Finding(
+                    f"{name} does not tolerate `{left[0]}` of pool `{pool.name}`",
+                    at,
+                    label="it never runs there",
+                    help="add the toleration",
+                )
+                break
+
+
+def _has_gpus(pool: NodePool, world: World) -> bool:
+    return any(instance.gpus for instance in world.types(pool))
+
+
+_CHART = (
+    Toleration(GPU, "Exists", "", "NoSchedule"),
+    Toleration("CriticalAddonsOnly", "Exists"),
+)

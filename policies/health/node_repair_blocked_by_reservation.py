@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.catalog import version_key
+from compiler.diagnostics import Severity
+from compiler.model.values import value
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.pools.plan import NodePool
+
+
+@rule("HLT015", aliases=("repair-blocked",), severity=Severity.WARNING)
+def node_repair_blocked_by_reservation(
+    release: HelmRelease, world: World
+) -> Iterator[Finding]:
+    """Node repair cannot replace a node of a full reservation.
+
+    Since Karpenter 1.15 repair launches the new node before it ends the unhealthy one; a reservation or Capacity Block
+    that is full has no room for it, unless `TerminateFirstRepair` is on (karpenter core 1.15, node repair).
+
+    ## Fails
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: karpenter, namespace: flux-system}
+        spec:
+          chart: {spec: {chart: karpenter, version: 1.15.0}}
+          values: {settings: {interruptionQueue: jobs, featureGates: {nodeRepair: true}}}
+        ---
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: reserved}
+        spec: {template: {spec: {requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [reserved]}]}}}
+        ---
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec: {capacityReservationSelectorTerms: [{id: cr-0a1b2c3d4e5f60718}]}
+
+    ## Passes
+
+        nodePools: [{name: gpu, capacity: {type: reserved, id: cr-0a1b2c3d4e5f60718}}]
+    """
+    if release.chart != "karpenter" or version_key(release.version) < (1, 15):
+        return
+    gates = value(release.values, "settings", "featureGates")
+    first = value(gates, "terminateFirstRepair")
+    unknown = first is None and "values" in release.unread
+    if not value(gates, "nodeRepair") or first or unknown:
+        return
+    pools = world.plan.of(NodePool)
+    full = (pool for pool in pools if pool.capacity_types == ("reserved",))
+    pool = next(full, None)
+    if pool is not None:
+        yield Finding(
+            f"node repair waits for a free place in the reservation of pool `{pool.name}`",
+            release.where("values"),
+            help="set `settings.featureGates.terminateFirstRepair: true`",
+        )

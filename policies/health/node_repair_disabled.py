@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.values import value
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.delivery.plan import HelmRelease
+
+
+@rule("HLT003", aliases=("repair-off",), severity=Severity.WARNING)
+def node_repair_disabled(release: HelmRelease, world: World) -> Iterator[Finding]:
+    """Unhealthy nodes are detected, and nothing repairs them.
+
+    Karpenter's node repair is behind `settings.featureGates.nodeRepair`, off by default (karpenter v1.14): what the
+    node monitoring agent finds stays on the node, and jobs keep landing there.
+
+    ## Fails
+
+        health: {repair: false}
+
+    ## Passes
+
+        health: {repair: true}
+    """
+    if release.chart == "karpenter" and world.releases("eks-node-monitoring-agent"):
+        gate = value(release.values, "settings", "featureGates", "nodeRepair")
+        if gate is False or (gate is None and world.plan.closed):
+            yield Finding(
+                "the node monitoring agent runs, and Karpenter's node repair is off",
+                release.where("values"),
+                help="set `settings.featureGates.nodeRepair: true`",
+            )

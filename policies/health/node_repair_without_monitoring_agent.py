@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.values import value
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.cluster.plan import Cluster
+from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.pools.plan import NodePool
+
+
+@rule("HLT004", aliases=("repair-without-agent",), severity=Severity.WARNING)
+def node_repair_without_monitoring_agent(
+    release: HelmRelease, world: World
+) -> Iterator[Finding]:
+    """Node repair is on, and nothing monitors the accelerators.
+
+    Without the node monitoring agent a node has only `Ready`: a GPU that fell off the bus is never seen
+    (karpenter-provider-aws v1.14.1, RepairPolicies; eks-node-monitoring-agent 1.7.0).
+
+    ## Fails
+
+        health: {monitoringAgent: false}
+
+    ## Passes
+
+        health: {monitoringAgent: true}
+    """
+    repair = value(release.values, "settings", "featureGates", "nodeRepair")
+    if release.chart != "karpenter" or not repair or not world.plan.closed:
+        return
+    cluster = world.plan.one(Cluster)
+    addons = cluster.addons if cluster else ()
+    names = [addon.name for addon in addons]
+    installed = world.releases(AGENT) or AGENT in names
+    if not installed and any(map(world.accelerated, world.plan.of(NodePool))):
+        yield Finding(
+            "node repair is on without the node monitoring agent",
+            release.where("values"),
+            help="install `eks-node-monitoring-agent`",
+        )
+
+
+AGENT = "eks-node-monitoring-agent"

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.diagnostics.near import near
+from compiler.manifest import placeholder
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+# ECR user guide, Amazon ECR private registry: the registry's name in a dual-stack, a FIPS and a plain form; public
+# registries are public.ecr.aws.
+_PRIVATE = (
+    r"\d{12}\.(?:dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.(?:com|com\.cn|eu)"
+    r"|dkr-ecr(?:-fips)?\.(?P<dual>[a-z0-9-]+)\.on\.(?:aws|amazonwebservices\.com\.cn))\Z"
+)
+_MEANT = r"(^|\.)(dkr|drk|kdr|ecr|dkr-ecr)\.|\.ecr\b|^\d{10,14}\."
+_PUBLIC = ("public.ecr.aws", "ecr-public.aws.com")
+
+
+@rule("RUN038", aliases=("registry-of-nobody",), pods=True)
+def ecr_registry_invalid(work: Work, world: World) -> Iterator[Finding]:
+    """An image is in an ECR registry that cannot exist.
+
+    A private registry is `ACCOUNT.dkr.ecr.REGION.amazonaws.com` (`.com.cn` in China), with twelve digits and a Region
+    that there is (ECR user guide, private registry). A slip in it is `no such host` on each node, and the pods stay in
+    ImagePullBackOff with their nodes paid for.
+
+    ## Fails
+
+        jobs: [{name: llama, image: "111122223333.dkr.ecr.us-wset-2.amazonaws.com/train:1.0"}]
+
+        jobs: [{name: llama, image: "11112222333.dkr.ecr.us-west-2.amazonaws.com/train:1.0"}]
+
+        jobs: [{name: llama, image: "111122223333.ecr.us-west-2.amazonaws.com/train:1.0"}]
+
+        jobs: [{name: llama, image: "111122223333.dkr.ecr.us-west-2.amazonws.com/train:1.0"}]
+
+    ## Passes
+
+        jobs: [{name: llama, image: "111122223333.dkr.ecr.us-west-2.amazonaws.com/train:1.0"}]
+
+        jobs: [{name: llama, image: "public.ecr.aws/team/train:1.0"}]
+    """
+    node = work.job if work.job.image or work.main is None else work.main
+    image = node.image or ""
+    host, slash, _ = image.partition("/")
+    if not slash or placeholder(host) or host in _PUBLIC:
+        return
+    if not re.search(_MEANT, host):
+        return
+    registry = re.match(_PRIVATE, host)
+    if registry is None:
+        yield Finding(
+            f"image `{image}` of {work.title} is in no registry of ECR: `{host}`",
+            node.where("image"),
+            label="no such host",
+            help="write `ACCOUNT.dkr.ecr.REGION.amazonaws.com`, ACCOUNT with 12 digits",
+        )
+        return
+    region = registry["region"] or registry["dual"]
+    known = world.catalog.regions
+    meant = near(region, known, limit=1) if region not in known else []
+    if meant:
+        yield Finding(
+            f"image `{image}` of {work.title} is in region `{region}`, which does not exist",
+            node.where("image"),
+            label="no such host",
+            help=f"did you mean `{meant[0]}`?",
+        )

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.choices import keeping_away
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.pools.plan import Taint, Toleration
+
+
+@rule("RUN005", severity=Severity.WARNING)
+def patch_drops_tolerations(work: Work) -> Iterator[Finding]:
+    """A patch replaces the tolerations of the runtime and drops some.
+
+    Observed with Trainer 2.3.0: node selectors are merged, tolerations are replaced as a whole. Where the pool has
+    the taint, the pods stay Pending, except for the devices that they ask for, whose taints EKS tolerates by
+    itself.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec:
+          runtimePatches:
+            - trainingRuntimeSpec: {template: {spec: {replicatedJobs: [
+                {name: node, template: {spec: {template: {spec: {
+                  tolerations: [{key: team, operator: Exists}]}}}}}]}}}
+
+    ## Passes
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec:
+          runtimePatches:
+            - trainingRuntimeSpec: {template: {spec: {replicatedJobs: [
+                {name: node, template: {spec: {template: {spec: {tolerations: [
+                  {key: team, operator: Exists},
+                  {key: nvidia.com/gpu, operator: Equal, value: present, effect: NoSchedule}]}}}}}]}}}
+    """
+    if work.runtime is None:
+        return
+    for patch in work.job.patches:
+        replicated = work.runtime.job(patch.job)
+        kept = patch.pod.tolerations
+        if replicated is None or not kept:
+            continue
+        dropped = [
+            old
+            for old in replicated.pod.tolerations
+            if old.key and not any(_covers(new, old) for new in kept)
+        ]
+        if dropped:
+            taint = Taint(dropped[0].key, dropped[0].value, dropped[0].effect)
+            pending = _kept_off_every_pool(work, kept)
+            yield Finding(
+                f"the patch of job `{work.name}` drops the runtime's toleration of `{taint}`",
+                patch.pod.where("tolerations"),
+                label="tolerations are replaced as a whole",
+                help="repeat the runtime's tolerations in the patch",
+                severity=Severity.ERROR if pending else None,
+            )
+
+
+def _kept_off_every_pool(work: Work, kept: tuple[Toleration, ...]) -> bool:
+    """Whether the taints of every pool that the job may land on keep its pods away, with these tolerations."""
+    if work.queue_unknown or not work.choices:
+        return False
+    return all(
+        keeping_away(pool, (*kept, *choice.tolerations), work.asks)
+        for choice in work.choices
+        for pool in choice.pools
+    )
+
+
+def _covers(new: Toleration, old: Toleration) -> bool:
+    return new == old or new.tolerates(
+        Taint(old.key, old.value, old.effect or new.effect)
+    )

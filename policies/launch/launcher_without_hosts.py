@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.model.command import launches, options, starts
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+
+@rule("RUN026")
+def launcher_without_hosts(work: Work) -> Iterator[Finding]:
+    """A launcher on several nodes has no list of the other nodes.
+
+    `deepspeed` reads them from a host file only, by default `/job/hostfile`; without one it trains "with local
+    resources only" (DeepSpeed, launcher/runner.py): each node then trains by itself. `accelerate launch` with
+    `--num_machines` above 1 and no `--main_process_ip` meets at the host `None` (accelerate, utils/launch.py, July
+    2026); without `--num_machines` it takes what Trainer sets. `mpirun` starts its processes on the
+    hosts of a list, and without one on its own (Open MPI, mpirun); runtimes of Trainer with an `mpi` policy have one.
+
+    ## Fails
+
+        jobs: [{name: llama, command: [deepspeed, train.py, --deepspeed, ds.json]}]
+
+        jobs: [{name: llama, command: [mpirun, -np, "32", python, train.py]}]
+
+        jobs: [{name: llama, command: [bash, -c, "pip install -e . && accelerate launch --num_machines 4 train.py"]}]
+
+    ## Passes
+
+        jobs: [{name: llama, command: [bash, -c, "pip install deepspeed && torchrun train.py --deepspeed ds.json"]}]
+
+        jobs: [{name: llama, command: [accelerate, launch, train.py]}]
+
+        jobs: [{name: llama, command: [deepspeed, --hostfile=/etc/hosts.txt, train.py]}]
+
+        jobs: [{name: llama, command: [mpirun, --hostfile, /data/hosts, -np, "32", python, train.py]}]
+
+        jobs:
+          - name: llama
+            command: [accelerate, launch, --num_machines=4, --main_process_ip=$(PET_MASTER_ADDR), train.py]
+    """
+    if not work.gang or launches(work.words):
+        return
+    launcher = _mpi(work)
+    if starts(work.words, "deepspeed"):
+        if not _has_host_file(work):
+            yield Finding(
+                f"job `{work.name}` runs `deepspeed` on {work.nodes} nodes without a host file",
+                work.where_said("deepspeed"),
+                label="each node trains alone",
+                help="start it by `torchrun`, which gets all nodes from Trainer, or write `--hostfile`",
+            )
+    elif launcher and not _has_hosts(work):
+        yield Finding(
+            f"job `{work.name}` runs `{launcher}` on {work.nodes} nodes and does not say on which hosts",
+            work.where_said(launcher),
+            label="each node runs all processes by itself",
+            help="start it by `torchrun`, which gets all nodes from Trainer, or write `--hostfile`",
+        )
+    elif starts(work.words, "accelerate"):
+        yield from _accelerate(work)
+
+
+def _accelerate(work: Work) -> Iterator[Finding]:
+    given = dict(options(work.words))
+    machines = given.get("num-machines") or ""
+    if "main-process-ip" in given or "config-file" in given:
+        return
+    if machines.isdigit() and int(machines) > 1:
+        yield Finding(
+            f"job `{work.name}` runs `accelerate` on {machines} machines and does not say where they meet",
+            work.where_said("num-machines"),
+            label="no node finds another",
+            help="remove `--num_machines`: Trainer's variables say it, or add `--main_process_ip=$(PET_MASTER_ADDR)`",
+        )
+
+
+_MPI = ("mpirun", "mpiexec", "horovodrun")
+_HOSTS = r"--?(H|host|hosts|f|hostfile|machinefile|host-file|default-hostfile)"
+_FROM_OUTSIDE = (
+    "OMPI_MCA_orte_default_hostfile",
+    "PRTE_MCA_prte_default_hostfile",
+    "HYDRA_HOST_FILE",
+)
+
+
+def _has_host_file(work: Work) -> bool:
+    """Whether DeepSpeed has a host file: by an option, or mounted at its default path."""
+    if any(re.search(r"hostfile|(^|\s)-H(\s|$)", word) for word in work.words):
+        return True
+    mounts = work.main.mounts if work.main else ()
+    return any(mount.path.rstrip("/") in _JOB for mount in mounts)
+
+
+_JOB = ("/job", "/job/hostfile")
+
+
+def _mpi(work: Work) -> str:
+    """The launcher of MPI that the command starts, where no runtime gives it the hosts."""
+    if work.runtime is None or work.runtime.framework == "mpi":
+        return ""
+    return next((launcher for launcher in _MPI if starts(work.words, launcher)), "")
+
+
+def _has_hosts(work: Work) -> bool:
+    if any(name in work.env for name in _FROM_OUTSIDE):
+        return True
+    parts = [part.partition("=")[0] for word in work.words for part in word.split()]
+    return any(re.fullmatch(_HOSTS, part) for part in parts)

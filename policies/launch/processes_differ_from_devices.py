@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.command import launches, options
+from compiler.model.fit import over_node
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.jobs.plan import GPU
+
+
+@rule("RUN011", severity=Severity.WARNING)
+def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]:
+    """The number of processes a node differs from the number of GPUs.
+
+    With fewer, GPUs stay idle; with more, two processes share one and NCCL refuses ("Duplicate GPU detected"). What a
+    command does not say, torchrun takes from `PET_NPROC_PER_NODE`, and Trainer sets that to `numProcPerNode` whatever
+    the command is (trainer v2.3.0, pkg/runtime/framework/plugins/torch).
+
+    ## Fails
+
+        jobs: [{name: llama, processesPerNode: 4}]
+
+    ## Passes
+
+        jobs: [{name: llama, processesPerNode: 8}]
+    """
+    if work.accelerator is None or not _torchrun(work) or over_node(work, world):
+        return
+    resource, gpus = work.accelerator
+    given = dict(options(work.words)).get("nproc-per-node")
+    processes = _number(given) if given else work.job.processes
+    if resource != GPU or not isinstance(processes, int) or processes == gpus:
+        return
+    node = min((instance.accelerators for instance in work.types), default=0)
+    if work.gang and gpus < node == processes:
+        return  # LIM008 reports the GPUs that the job leaves idle
+    yield Finding(
+        f"job `{work.name}` starts {processes} processes a node and has {gpus} GPUs",
+        work.where_said("nproc-per-node") if given else work.where("processes"),
+        help=f"write {gpus}, or remove it",
+    )
+
+
+def _torchrun(work: Work) -> bool:
+    """Whether torchrun starts the processes, or Trainer sets its variables."""
+    torch = work.runtime is not None and work.runtime.framework == "torch"
+    return (torch and work.job.trainer) or launches(work.words)
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdigit() else None

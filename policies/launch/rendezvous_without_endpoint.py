@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.command import launches, options
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+
+@rule("RUN009")
+def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
+    """torchrun on several nodes uses c10d without an endpoint.
+
+    With `--rdzv-backend=c10d` and no `--rdzv-endpoint` each node opens a store on its own localhost and waits there
+    for the others (PyTorch, torchrun); so it does with an endpoint on `localhost`. Trainer sets `PET_MASTER_ADDR`,
+    which c10d does not read.
+
+    ## Fails
+
+        jobs: [{name: llama, command: [torchrun, --rdzv_backend=c10d, train.py], env: {PET_RDZV_ENDPOINT: ""}}]
+
+        jobs: [{name: llama, command: [torchrun, --rdzv_backend=c10d, "--rdzv_endpoint=localhost:29500", train.py]}]
+
+    ## Passes
+
+        jobs: [{name: llama, command: [torchrun, --rdzv_backend=c10d, train.py]}]
+    """
+    if not work.gang or not launches(work.words):
+        return
+    given = dict(options(work.words))
+    backend = given.get("rdzv-backend") or work.env.get("PET_RDZV_BACKEND")
+    endpoint = given.get("rdzv-endpoint") or work.env.get("PET_RDZV_ENDPOINT", "")
+    if backend != "c10d" or endpoint is None:
+        return
+    if endpoint.partition(":")[0] in ("", *_ITSELF):
+        what = f"endpoint `{endpoint}`" if endpoint else "no endpoint"
+        option = "rdzv-endpoint" if given.get("rdzv-endpoint") else "rdzv-backend"
+        yield Finding(
+            f"job `{work.name}` runs torchrun on {work.nodes} nodes with c10d and {what}",
+            work.where_said(option),
+            label="each node waits for itself",
+            help="add `--rdzv-endpoint=$(PET_MASTER_ADDR):$(PET_MASTER_PORT)`",
+        )
+
+
+_ITSELF = ("localhost", "127.0.0.1", "0.0.0.0")  # noqa: S104  # what is read, not bound

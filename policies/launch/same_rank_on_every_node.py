@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.command import launches, options
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.source import Route
+
+_ITSELF = ("localhost", "127.0.0.1", "0.0.0.0", "::1")  # noqa: S104  # what is read, not bound
+
+
+@rule("RUN036", aliases=("each-node-told-the-same",))
+def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
+    """Every node of a job is configured as the first, or as the only one.
+
+    All pods of a TrainJob have the same command and variables. `--standalone` has torchrun start a store of its own on
+    each node, and train there alone; one `--node_rank` for all, or a master on `localhost`, and the nodes wait for each
+    other for ever (PyTorch, torchrun). Trainer gives each pod its own `PET_NODE_RANK`, and the address of the first.
+
+    ## Fails
+
+        jobs: [{name: llama, command: [torchrun, --standalone, train.py]}]
+
+        jobs: [{name: llama, command: [torchrun, --node_rank=0, train.py]}]
+
+        jobs: [{name: llama, command: [torchrun, --master_addr, localhost, train.py]}]
+
+        jobs: [{name: llama, command: [python, train.py], env: {MASTER_ADDR: localhost}}]
+
+        jobs: [{name: llama, command: [python, train.py], env: {RANK: "0"}}]
+
+    ## Passes
+
+        jobs: [{name: llama, nodes: 1, command: [torchrun, --standalone, train.py]}]
+
+        jobs: [{name: llama, command: [torchrun, train.py], env: {RANK: "0"}}]
+    """
+    if not work.gang:
+        return
+    torchrun, given = launches(work.words), dict(options(work.words))
+    if torchrun and "standalone" in given:
+        yield _finding(
+            work,
+            "`--standalone` in its command",
+            work.where_said("--standalone"),
+            "each node trains alone",
+            "remove it: the nodes find each other by the variables that Trainer sets",
+        )
+    rank, master = given.get("node-rank") or "", given.get("master-addr") or ""
+    if torchrun and rank.isdigit():
+        yield _finding(
+            work,
+            f"`--node_rank` {rank} for all of them",
+            work.where_said("node-rank"),
+            "they wait",
+            "remove it: `PET_NODE_RANK` is set in each pod",
+        )
+    if torchrun and master in _ITSELF and not given.get("rdzv-endpoint"):
+        yield _finding(
+            work,
+            f"`--master_addr` `{master}`",
+            work.where_said("master-addr"),
+            "each waits for itself",
+            "remove it: `PET_MASTER_ADDR` is set",
+        )
+    for name in () if torchrun else ("RANK", "NODE_RANK", "GROUP_RANK", "MASTER_ADDR"):
+        value = work.env.get(name) or ""
+        if value.isdigit() or value in _ITSELF:
+            yield _finding(
+                work,
+                f"`{name}: {value}` for all of them",
+                work.where_env(name),
+                "each is the first",
+                "remove it, and start the program by `torchrun`, which sets it for each process",
+            )
+
+
+def _finding(work: Work, what: str, at: Route, label: str, help: str) -> Finding:
+    return Finding(
+        f"job `{work.name}` has {work.nodes} nodes, and {what}",
+        at,
+        label=label,
+        help=help,
+    )

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+
+@rule("RUN042", aliases=("variable-of-itself",), pods=True)
+def self_referencing_variable(work: Work) -> Iterator[Finding]:
+    """An environment variable refers to its own previous value, which nothing substitutes.
+
+    No shell reads values of variables: Kubernetes replaces `$(NAME)` of variables that it sets itself, before this one,
+    and nothing else (core/v1 EnvVar, value). `PATH: /opt/bin:$PATH` leaves a PATH without the image's programs.
+
+    ## Fails
+
+        jobs: [{name: llama, env: {PATH: "/opt/bin:$PATH"}}]
+
+        jobs: [{name: llama, env: {LD_LIBRARY_PATH: "/opt/lib:$(LD_LIBRARY_PATH)"}}]
+
+    ## Passes
+
+        jobs: [{name: llama, env: {LD_LIBRARY_PATH: "/opt/lib:/usr/local/lib"}}]
+    """
+    for name, value in work.env.items():
+        if not value or "$" not in value:
+            continue
+        escaped = re.escape(name)
+        if re.search(rf"\$(?:{escaped}\b|[({{]{escaped}[)}}])", value):
+            yield Finding(
+                f"`{name}` of {work.title} is set to `{value}`, and nothing substitutes the old value",
+                work.where_env(name),
+                label="passed as it stands",
+                help=f'write the whole value, or `[bash, -c, "export {name}=...; ..."]` as the command',
+            )

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.command import program, runs_shell
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.source import Route
+
+_OPERATORS = frozenset({"&&", "||", "|", ";", ">", ">>", "<", "2>&1", "&"})
+_BUILTINS = frozenset(
+    {"cd", "export", "source", ".", "set", "unset", "exec", "eval", "ulimit"}
+)
+_NAMES_OF_SHELLS = frozenset({"--", "-", "_", "sh", "bash"})
+
+
+@rule("RUN035", aliases=("command-without-shell",), pods=True)
+def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
+    """A command uses shell syntax, and no shell runs it.
+
+    Kubernetes starts the first word as a program and gives it the others as they stand (core/v1 Container, command):
+    nothing splits `torchrun train.py`, joins by `&&`, or replaces `$HOME`; only `$(NAME)` of a variable of the
+    container is. `bash -c` runs the one word after it; those behind are its `$0`, `$1` (POSIX, sh), and `bash` without
+    `-c` takes the word for a file.
+
+    ## Fails
+
+        jobs: [{name: llama, command: [torchrun, train.py, "&&", echo, done]}]
+
+        jobs: [{name: llama, command: [torchrun, train.py, --data=$DATA]}]
+
+        jobs: [{name: llama, command: [bash, -c, torchrun, train.py]}]
+
+        jobs: [{name: llama, command: [bash, "torchrun train.py"]}]
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec: {trainer: {command: ["torchrun train.py"], args: null}}
+
+    ## Passes
+
+        jobs: [{name: llama, command: [bash, -c, "cd /app && torchrun train.py --data=$DATA"]}]
+
+        jobs: [{name: llama, command: [torchrun, train.py, --name=$(PET_NNODES), --prompt=a & b]}]
+    """
+    place, command, words = _read(work)
+    if not command:
+        return
+    if runs_shell(command):
+        yield from _shell(work, words, place)
+        return
+    first = command[0]
+    if re.search(r"\s", first.strip()):
+        yield _finding(
+            work,
+            f"starts `{_short(first)}` as one program",
+            place,
+            "no such program",
+            "write each word for itself",
+        )
+    elif program(command) in _BUILTINS:
+        yield _finding(
+            work,
+            f"starts `{first}`, a word of the shell",
+            place,
+            "no such program",
+            _SHELL,
+        )
+    for index, word in enumerate(words[1:], 1):
+        variable = re.search(r"(?<![$\\\w])\$([A-Za-z_]\w*)", word)
+        if word in _OPERATORS:
+            yield _finding(
+                work,
+                f"has `{word}` among its words, and no shell",
+                place,
+                "passed as it stands",
+                _SHELL,
+            )
+            return
+        if variable is not None and " " not in word:
+            yield _finding(
+                work,
+                f"has `{variable[0]}` in word {index + 1}, and no shell replaces it",
+                place,
+                "passed as it stands",
+                f"write `$({variable[1]})`, or run it by `bash -c`",
+                severity=Severity.WARNING,
+            )
+            return
+
+
+_WITH_VALUE = ("-o", "+o", "-eo", "-euo", "-exo", "-euxo")
+_SHELL = 'write `[bash, -c, "..."]` for a line of shell'
+
+
+def _read(work: Work) -> tuple[Route, tuple[str, ...], tuple[str, ...]]:
+    """The place of the command, the command, and the command with its arguments."""
+    node = work.job if work.job.command else work.main
+    if node is None or not node.command:
+        return work.job.at, (), ()
+    args = work.job.args or (work.main.args if work.main is not None else ())
+    return node.where("command"), tuple(node.command), (*node.command, *args)
+
+
+def _shell(work: Work, words: tuple[str, ...], place: Route) -> Iterator[Finding]:
+    shell, line = program(words), _line_at(words)
+    if line is None:
+        if len(words) > 1 and re.search(r"\s", words[1].strip()):
+            yield _finding(
+                work,
+                f"has `{shell}` run a file called `{_short(words[1])}`",
+                place,
+                "no such file",
+                f'write `-c` before it: `[{shell}, -c, "..."]`',
+            )
+        return
+    lost = [word for word in words[line + 1 :] if word not in _NAMES_OF_SHELLS]
+    if lost and not re.search(r"\$\{?[\d@*#]", words[line]):
+        yield _finding(
+            work,
+            f"has `{shell} -c` run `{_short(words[line])}` alone, without `{_short(lost[0])}`",
+            place,
+            "the words behind are not read",
+            "write the whole line as one word",
+        )
+
+
+def _line_at(words: tuple[str, ...]) -> int | None:
+    """Where the line is that ``-c`` runs; ``None`` where the shell is given a file, or nothing."""
+    for index, word in enumerate(words[1:-1], 1):
+        if re.fullmatch(r"-[a-z]*c[a-z]*", word):
+            return index + 1
+        if not word.startswith(("-", "+")) and words[index - 1] not in _WITH_VALUE:
+            return None
+    return None
+
+
+def _finding(
+    work: Work,
+    what: str,
+    place: Route,
+    label: str,
+    help: str,
+    severity: Severity | None = None,
+) -> Finding:
+    return Finding(
+        f"the command of {work.title} {what}",
+        place,
+        label=label,
+        help=help,
+        severity=severity,
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:40]}…"

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import placeholder
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+_NAMES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
+
+
+@rule("EFA020", aliases=("socket-interface-of-no-node",), pods=True)
+def socket_interface_not_on_node(work: Work) -> Iterator[Finding]:
+    """A variable of a job names a network interface that its pods do not have.
+
+    A pod of the VPC CNI has `eth0` and `lo`; EC2's nodes have `ens*`, `enp*` or `eth*`, and none has InfiniBand's `ib0`
+    or a `bond0`. NCCL ends with "no socket interface found", Gloo with "Unable to find address for" it (NCCL 2.30.7,
+    src/bootstrap.cc and src/os/linux.cc: names are beginnings, `=` makes them whole, `^` excludes; VPC CNI v1.23.0).
+
+    ## Fails
+
+        jobs: [{name: llama, env: {NCCL_SOCKET_IFNAME: ib0}}]
+
+        jobs: [{name: llama, env: {NCCL_SOCKET_IFNAME: ^eth}}]
+
+        jobs: [{name: llama, env: {GLOO_SOCKET_IFNAME: lo}}]
+
+    ## Passes
+
+        jobs: [{name: llama, env: {NCCL_SOCKET_IFNAME: "^lo,docker", GLOO_SOCKET_IFNAME: eth0}}]
+    """
+    if work.pod is None:
+        return
+    for name in _NAMES:
+        given = work.env.get(name)
+        host = work.pod.host_network
+        if not given or placeholder(given):
+            continue
+        if not _meets(given, host=host, alone=not work.gang):
+            has = "a node has `ens*`, `enp*` or `eth*`" if host else "a pod has `eth0`"
+            yield Finding(
+                f"`{name}` is `{given}` in {work.title}, and {has}",
+                work.where_env(name),
+                label="no rank finds another",
+                help=f"remove it, or write `{name}: eth0`",
+            )
+
+
+def _meets(given: str, *, host: bool, alone: bool) -> bool:
+    """Whether a value leaves an interface that exists."""
+    interfaces = ["ens5", "enp71s0", "eth0"] if host else ["eth0"]
+    if alone:
+        interfaces.append("lo")
+    names = [name for name in given.lstrip("^=").split(",") if name]
+    whole = given.startswith(("=", "^="))
+    matched = [card for card in interfaces if _named(card, names, whole=whole)]
+    if given.startswith("^"):
+        return len(matched) < len(interfaces)
+    common = ("en", "eth") if host else ("eth",)
+    return bool(matched) or any(name.startswith(common) for name in names)
+
+
+def _named(interface: str, names: list[str], *, whole: bool) -> bool:
+    if whole:
+        return interface in names
+    return interface.startswith(tuple(names))

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.catalog import version_key
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.cluster.plan import Cluster
+from compiler.subjects.pools.plan import NodeClass
+
+
+@rule("HLT021", aliases=("image-family-gone",))
+def ami_family_unsupported(cluster: Cluster, world: World) -> Iterator[Finding]:
+    """Nodes use an image that does not exist for their Kubernetes version.
+
+    Amazon Linux 2 images end with Kubernetes 1.32 (EKS user guide, AL2 AMI deprecation): for 1.33 and later none is
+    published, and no node comes up.
+
+    ## Fails
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        autoModeConfig: {enabled: false}
+        managedNodeGroups: [{name: cpu, instanceType: m7i.2xlarge, amiFamily: AmazonLinux2}]
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        ---
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec: {amiSelectorTerms: [{alias: al2@v20250519}]}
+
+    ## Passes
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        autoModeConfig: {enabled: false}
+        managedNodeGroups: [{name: cpu, instanceType: m7i.2xlarge, amiFamily: AmazonLinux2023}]
+    """
+    if version_key(cluster.kubernetes) < (1, 33):
+        return
+    said = f"which Kubernetes {cluster.kubernetes} does not have"
+    for group in cluster.node_groups:
+        if group.ami_family == "AmazonLinux2":
+            yield Finding(
+                f"node group `{group.name}` wants `AmazonLinux2`, {said}",
+                group.where("ami_family"),
+                help="write `amiFamily: AmazonLinux2023`",
+            )
+    for node_class in world.plan.of(NodeClass):
+        if (node_class.ami_alias or "").startswith("al2@"):
+            yield Finding(
+                f"node class `{node_class.name}` wants `{node_class.ami_alias}`, {said}",
+                node_class.where("ami_alias"),
+                help="write `alias: al2023@v20260714`",
+            )

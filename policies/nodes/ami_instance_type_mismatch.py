@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from compiler.catalog import InstanceType
+from compiler.catalog.instance import NEURON_RESOURCE, NVIDIA_RESOURCE
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodeClass
+
+
+@rule("HLT027", aliases=("image-of-other-machines",))
+def ami_instance_type_mismatch(
+    node_class: NodeClass, world: World
+) -> Iterator[Finding]:
+    """Nodes boot an image of another architecture, or without the driver of their accelerators.
+
+    An alias lets Karpenter take the right variant for each type; an SSM parameter names one image (EKS user guide,
+    retrieve-ami-id: `…/optimized-ami/VERSION/amazon-linux-2023/ARCH/VARIANT/…`). With none for the architecture of
+    a type Karpenter launches nothing (karpenter-provider-aws v1.14.1, amifamily); `standard` has no accelerator
+    driver, so that the nodes offer no device and the pods stay Pending. Reported where it holds for every type of the
+    class, and for every image that it selects.
+
+    ## Fails
+
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec:
+          amiFamily: AL2023
+          amiSelectorTerms:
+            - $patch: replace
+              ssmParameter: /aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/standard/recommended/image_id
+
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec:
+          amiFamily: AL2023
+          amiSelectorTerms:
+            - $patch: replace
+              ssmParameter: /aws/service/eks/optimized-ami/1.35/amazon-linux-2023/arm64/nvidia/recommended/image_id
+
+    ## Passes
+
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec:
+          amiFamily: AL2023
+          amiSelectorTerms:
+            - $patch: replace
+              ssmParameter: /aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/nvidia/recommended/image_id
+    """
+    images = [_IMAGE.search(parameter) for parameter in node_class.ami_parameters]
+    if len(images) != 1 or images[0] is None or node_class.ami_names:
+        return
+    by_pool = [world.types(pool) for pool in world.pools_of_class(node_class)]
+    types = [instance for pool_types in by_pool for instance in pool_types]
+    if not types or not all(by_pool):
+        return
+    arch, variant = images[0].groups()
+    wrong = _arch(types, _ARCH.get(arch, arch))
+    if not wrong and not node_class.user_data:
+        wrong = _driver(types, variant)
+    if wrong:
+        need = "arm64" if types[0].arch == "arm64" else "x86_64"
+        driver = _VARIANTS.get(types[0].accelerator_resource or "", "standard")
+        right = f"{need}/{driver}"
+        yield Finding(
+            f"node class `{node_class.name}` boots image `{arch}/{variant}`, and {wrong}",
+            node_class.where("ami_alias"),
+            label="its pods stay Pending",
+            help=f"write `{right}` in the path, or `alias: al2023@v20260714`",
+        )
+
+
+_IMAGE = re.compile(
+    r"/optimized-ami/[^/]+/amazon-linux-2023/(x86_64|arm64)/(standard|nvidia|neuron)/"
+)
+_ARCH = {"x86_64": "amd64"}
+_VARIANTS = {NVIDIA_RESOURCE: "nvidia", NEURON_RESOURCE: "neuron"}
+
+
+def _arch(types: Sequence[InstanceType], arch: str) -> str:
+    if any(instance.arch == arch for instance in types):
+        return ""
+    return f"`{types[0].name}` is `{types[0].arch}`"
+
+
+def _driver(types: Sequence[InstanceType], variant: str) -> str:
+    wanted = {
+        _VARIANTS.get(instance.accelerator_resource or "", variant)
+        for instance in types
+    }
+    if variant in wanted:
+        return ""
+    return f"`{types[0].name}` needs the driver of `{min(wanted)}`"

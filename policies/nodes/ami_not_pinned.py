@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.pools.plan import NodeClass
+
+
+@rule("HLT018", aliases=("image-drifts",), severity=Severity.WARNING)
+def ami_not_pinned(node_class: NodeClass) -> Iterator[Finding]:
+    """A node class follows the newest image.
+
+    With `alias: …@latest` every new image is drift, and Karpenter replaces all nodes of the class
+    (karpenter.k8s.aws/v1 EC2NodeClass `amiSelectorTerms`): new drivers arrive under running work, on a day that
+    nobody chose.
+
+    ## Fails
+
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec: {amiSelectorTerms: [{alias: al2023@latest}]}
+
+    ## Passes
+
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec: {amiSelectorTerms: [{alias: al2023@v20260714}]}
+    """
+    family, _, version = (node_class.ami_alias or "").partition("@")
+    # Versions of Windows images cannot be chosen (Karpenter 1.14).
+    if version == "latest" and not family.startswith("windows"):
+        yield Finding(
+            f"node class `{node_class.name}` follows `{node_class.ami_alias}`",
+            node_class.where("ami_alias"),
+            help="pin the version, like `al2023@v20260714`",
+        )

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.pools.plan import NodeClass
+
+
+@rule("HLT026", aliases=("image-without-kubelet",))
+def ami_without_kubelet(node_class: NodeClass) -> Iterator[Finding]:
+    """Nodes boot an image that cannot join a cluster.
+
+    A Deep Learning AMI is made for single machines: it has drivers and frameworks, and neither kubelet nor nodeadm,
+    which the user data of Karpenter's AMI families starts (AWS Deep Learning AMIs, developer guide;
+    karpenter-provider-aws v1.14.1, pkg/providers/amifamily). The instances run, cost, and never become nodes. With
+    `amiFamily: Custom`, or user data beside the image, whoever wrote it may install them: nothing is reported.
+
+    ## Fails
+
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec:
+          amiFamily: AL2023
+          amiSelectorTerms:
+            - $patch: replace
+              name: "Deep Learning OSS Nvidia Driver AMI GPU PyTorch 2.9 (Amazon Linux 2023)*"
+              owner: amazon
+
+    ## Passes
+
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec:
+          amiFamily: AL2023
+          amiSelectorTerms: [{$patch: replace, name: "amazon-eks-node-al2023-x86_64-nvidia-1.35-v20260714"}]
+
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec:
+          amiFamily: Custom
+          amiSelectorTerms: [{$patch: replace, name: "Deep Learning Base AMI with our kubelet"}]
+    """
+    if node_class.ami_family == "Custom" or node_class.user_data:
+        return
+    names = [name.lstrip("*").lower() for name in node_class.ami_names]
+    if any(name.startswith("deep learning ") for name in names):
+        yield Finding(
+            f"node class `{node_class.name}` boots a Deep Learning AMI, which has no kubelet",
+            node_class.where("ami_alias"),
+            label="its instances never join the cluster",
+            help="write `alias: al2023@v20260714`, the EKS image with the drivers",
+        )

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.pools.plan import NodePool
+
+
+@rule("PLC019", aliases=("label-of-auto-mode",))
+def auto_mode_label_on_karpenter(pool: NodePool) -> Iterator[Finding]:
+    """A node pool of Karpenter selects by a label of EKS Auto Mode.
+
+    Auto Mode calls its labels `eks.amazonaws.com/instance-…`; Karpenter with an EC2NodeClass knows
+    `karpenter.k8s.aws/instance-…` (karpenter-provider-aws v1.14.1, labels). No type has the label, so none is left.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: eks.amazonaws.com/instance-category, operator: In, values: [p]}]}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: karpenter.k8s.aws/instance-category, operator: In, values: [p]}]}}
+    """
+    if not pool.node_class:
+        return  # Auto Mode has a NodeClass of its own
+    for index, requirement in enumerate(pool.requirements):
+        if requirement.key.startswith("eks.amazonaws.com/instance-"):
+            yield Finding(
+                f"`{requirement.key}` is a label of EKS Auto Mode",
+                pool.where("requirements") / index,
+                help=f"write `karpenter.k8s.aws/{requirement.key.partition('/')[2]}`",
+            )

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.manifest import placeholder
+from compiler.model.offers import place
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.pools.plan import ARCH, CAPACITY_TYPE, OS, NodePool
+
+
+@rule("PLC020", aliases=("label-value-of-no-node",))
+def node_label_value_unknown(pool: NodePool) -> Iterator[Finding]:
+    """A node pool requires an operating system, architecture or capacity type that does not exist.
+
+    `kubernetes.io/os` is `linux` or `windows` (Kubernetes well-known labels): Bottlerocket is an image, chosen by
+    the EC2NodeClass. `kubernetes.io/arch` has Go's names, and `karpenter.sh/capacity-type` is `on-demand`, `spot` or
+    `reserved` (karpenter v1.14, labels). No node ever has another value.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: kubernetes.io/os, operator: In, values: [bottlerocket, linux]}]}}
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: kubernetes.io/arch, operator: In, values: [x86_64]}]}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: kubernetes.io/os, operator: In, values: [linux]}]}}
+    """
+    for requirement in pool.requirements:
+        known = _VALUES.get(requirement.key)
+        if known is None or requirement.operator != "In":
+            continue
+        unknown = [value for value in requirement.values if value not in known]
+        wrong = [value for value in unknown if not placeholder(value)]
+        if wrong:
+            yield Finding(
+                f"`{requirement.key}` is never `{wrong[0]}`",
+                place(pool, requirement.key, wrong[0]),
+                help=f"write {listed(known, ' or ')}",
+            )
+
+
+_VALUES = {
+    OS: ("linux", "windows"),
+    ARCH: ("amd64", "arm64"),
+    CAPACITY_TYPE: ("on-demand", "spot", "reserved"),
+}

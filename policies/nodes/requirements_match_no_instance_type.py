@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.offers import excluding, named
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import ARCH, NodePool
+
+
+@rule("PLC024", aliases=("requirements-leave-no-type",))
+def requirements_match_no_instance_type(
+    pool: NodePool, world: World
+) -> Iterator[Finding]:
+    """The requirements of a node pool leave no instance type.
+
+    A type must meet all requirements (karpenter.sh/v1 NodePool `requirements`): a name with an architecture, a
+    category, a size or a GPU count that it does not have leaves none, and the pool never gets a node.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: karpenter.k8s.aws/instance-category, operator: In, values: [g]}]}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: karpenter.k8s.aws/instance-category, operator: In, values: [p]}]}}
+    """
+    types = named(pool, world.catalog)
+    if not types or world.types(pool):
+        return
+    instance = types[0]
+    broken = excluding(pool, instance)[0]
+    if broken.key == ARCH and not {"amd64", "arm64"} & set(broken.values):
+        return  # reported as an architecture that is none
+    said = f"{broken.key} {broken.operator} {', '.join(broken.values)}".rstrip()
+    index = pool.requirements.index(broken)
+    yield Finding(
+        f"no instance type meets the requirements of pool `{pool.name}`: `{instance.name}` is not `{said}`",
+        pool.where("requirements") / index / "values",
+        label="no node is ever launched",
+        help=f"remove the requirement on `{broken.key}`, or change it",
+    )

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.pools.plan import NodeClass
+
+
+@rule("HLT020", aliases=("root-volume-elsewhere",))
+def root_volume_device_mismatch(node_class: NodeClass) -> Iterator[Finding]:
+    """A block device mapping for the root volume names a device that is not the root.
+
+    The images of AL2023 and Bottlerocket boot from `/dev/xvda` (karpenter-provider-aws v1.14.1, amifamily): a mapping
+    for `/dev/sda1` adds an empty disk, and the root stays at 20 GiB, which one training image fills.
+
+    ## Fails
+
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec: {blockDeviceMappings: [{deviceName: /dev/sda1, ebs: {volumeSize: 500Gi, volumeType: gp3}}]}
+
+    ## Passes
+
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec: {blockDeviceMappings: [{deviceName: /dev/xvda, ebs: {volumeSize: 500Gi, volumeType: gp3}}]}
+    """
+    image = node_class.ami_alias or node_class.ami_family or ""
+    family = image.partition("@")[0].lower()
+    devices = [mapping.device for mapping in node_class.block_devices]
+    if (
+        family in ("al2023", "bottlerocket")
+        and "/dev/sda1" in devices
+        and "/dev/xvda" not in devices
+    ):
+        yield Finding(
+            f"node class `{node_class.name}` maps `/dev/sda1`, and `{family}` boots from `/dev/xvda`",
+            node_class.where("block_devices") / devices.index("/dev/sda1"),
+            label="the root volume keeps its size",
+            help="write `deviceName: /dev/xvda`",
+        )

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.model.offers import not_there, place, sizes_of
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import INSTANCE_TYPE, NodePool
+
+
+@rule("PLC018")
+def unknown_instance_type(pool: NodePool, world: World) -> Iterator[Finding]:
+    """A node pool names a size that its instance family does not have.
+
+    Karpenter offers what EC2 has; a type that does not exist leaves the pool without any, in silence (catalog: EC2
+    DescribeInstanceTypes). Families that the catalog does not know are left alone.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [
+            {key: node.kubernetes.io/instance-type, operator: In, values: [p4d.48xlarge]}]}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [
+            {key: node.kubernetes.io/instance-type, operator: In, values: [p4d.24xlarge]}]}}
+    """
+    for name in pool.instance_types or ():
+        known = sizes_of(name, world.catalog)
+        if known:
+            yield Finding(
+                f"there is no instance type `{name}`",
+                place(pool, INSTANCE_TYPE, name),
+                help=f"the family has {listed(known)}",
+            )
+    missing = not_there(pool, world.catalog) if pool.instance_types is None else ""
+    if missing:
+        size = next(
+            index
+            for index, requirement in enumerate(pool.requirements)
+            if requirement.key.endswith("/instance-size")
+        )
+        yield Finding(
+            f"there is no instance type `{missing}`",
+            pool.where("requirements") / size,
+            help=f"the family has {listed(sizes_of(missing, world.catalog))}",
+        )

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.model.offers import sizes_of
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodeGroup
+
+
+@rule("PLC027", aliases=("unknown-type-of-node-group",))
+def unknown_node_group_instance_type(
+    group: NodeGroup, world: World
+) -> Iterator[Finding]:
+    """A node group names a size that its instance family does not have.
+
+    EC2 refuses the launch template or the group's first node (catalog: EC2 DescribeInstanceTypes). Families that the
+    catalog does not know, or knows in a few sizes, are left alone.
+
+    ## Fails
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        autoModeConfig: {enabled: false}
+        managedNodeGroups: [{name: gpu, instanceType: p4d.48xlarge, nodeRepairConfig: {enabled: true}}]
+
+    ## Passes
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        autoModeConfig: {enabled: false}
+        managedNodeGroups: [{name: gpu, instanceType: p4d.24xlarge, nodeRepairConfig: {enabled: true}}]
+    """
+    for name in group.instance_types:
+        known = sizes_of(name, world.catalog)
+        if known:
+            yield Finding(
+                f"there is no instance type `{name}`",
+                group.where_type(name),
+                help=f"the family has {listed(known)}",
+            )

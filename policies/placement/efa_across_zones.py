@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodePool
+
+
+@rule("PLC003")
+def efa_across_zones(pool: NodePool, world: World) -> Iterator[Finding]:
+    """A node pool with EFA spans several Availability Zones.
+
+    EFA traffic does not leave a zone (EC2 user guide, EFA limitations): ranks in two zones cannot reach each other,
+    and the job dies in its first collective ("reachable by EFA device but handshake failed", libfabric 4126).
+
+    ## Fails
+
+        nodePools: [{name: gpu, zone: null, zones: [us-west-2a, us-west-2b]}]
+
+    ## Passes
+
+        nodePools: [{name: gpu, zone: us-west-2b}]
+
+    Jobs of one node each may use all zones, without EFA.
+
+        nodePools: [{name: gpu, zone: null, zones: [us-west-2a, us-west-2b], placement: none, efa: false}]
+        jobs: [{name: llama, nodes: 1}]
+    """
+    zones = pool.zones
+    if zones is None or len(zones) < 2 or len({zone[:-1] for zone in zones}) != 1:
+        return  # PLC002 reports zones of several Regions
+    node_class, works = world.node_class(pool), world.works_on(pool)
+    gangs = [work for work in works if work.gang and work.efa and work.spread(pool)]
+    unused = node_class is not None and node_class.efa and not works
+    if gangs or unused:
+        why = "its nodes have EFA interfaces"
+        if gangs:
+            job = gangs[0]
+            why = f"job `{job.name}` talks over EFA between its {job.nodes} nodes"
+        yield Finding(
+            f"pool `{pool.name}` has EFA and spans {len(zones)} Availability Zones",
+            pool.where("zones"),
+            label="EFA traffic cannot leave a zone",
+            help="keep one zone, or make one pool for each zone",
+            notes=(why,),
+        )

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.model.fit import rooms
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import ZONE, NodeClass, NodePool
+from compiler.subjects.queues.plan import Flavor
+
+
+@rule("PLC004", aliases=("efa-zone-unpinned",))
+def efa_zone_not_pinned(work: Work, world: World) -> Iterator[Finding]:
+    """A job of several nodes talks over EFA, and nothing keeps its nodes in one zone.
+
+    A pool without a requirement on `topology.kubernetes.io/zone` launches in the zones of all subnets of its node
+    class, each node by itself; EFA does not leave a zone (EC2 user guide, EFA limitations). The same goes for a job
+    that fits on pools of several zones together, and on those of none alone.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: Exists, values: null}]}}
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: gpu}
+        spec: {limits: {nvidia.com/gpu: 16}}
+        ---
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: more}
+        spec:
+          limits: {nvidia.com/gpu: 16}
+          template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2a]}]}}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        spec: {nodeLabels: {$patch: replace, node.kubernetes.io/instance-type: p4d.24xlarge}}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
+          nodeSelector: {karpenter.sh/nodepool: null}}}}}}]}}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2b]}]}}
+    """
+    if not work.gang or not work.efa or work.pod is None:
+        return
+    quotas = work.queue.flavors() if work.queue else ()
+    if any(world.plan.named(Flavor, quota.flavor) is None for quota in quotas):
+        return
+    for pool in work.pools:
+        if pool.zones is not None or not work.spread(pool):
+            continue
+        if not _pinned(pool, world.node_class(pool)):
+            yield Finding(
+                f"pool `{pool.name}` pins no zone, and job `{work.name}` talks over EFA between {work.nodes} nodes",
+                pool.where("zones"),
+                label="each node may come up in another zone",
+                help=f"require `{ZONE}` `In` one zone",
+            )
+            return
+    yield from _split(work, world)
+
+
+def _split(work: Work, world: World) -> Iterator[Finding]:
+    """A job that needs pools of several zones at once."""
+    for choice in work.choices:
+        if not all(work.spread(pool) for pool in choice.pools):
+            return
+        room = rooms(work, choice, world)
+        if room is None:
+            return
+        by_zone: Counter[str] = Counter()
+        for pool in choice.pools:
+            if pool.zones is None or len(pool.zones) != 1:
+                return
+            by_zone[pool.zones[0]] += room.get(pool.name, 0)
+        nodes = work.nodes or 0
+        if max(by_zone.values()) >= nodes or sum(by_zone.values()) < nodes:
+            return
+    if work.choices:
+        last = work.choices[0].pools[-1]
+        names = listed(pool.name for pool in work.choices[0].pools)
+        yield Finding(
+            f"job `{work.name}` needs pools {names} together, and talks over EFA between {work.nodes} nodes",
+            last.where("zones"),
+            label="EFA traffic cannot leave a zone",
+            help="put the pools into one zone, or make one of them large enough",
+        )
+
+
+def _pinned(pool: NodePool, node_class: NodeClass | None) -> bool:
+    """Whether the subnets are unknown or a single one, or nodes come into a placement group or reservations only: a
+    cluster placement group and a reservation lie in one zone."""
+    if node_class is None or not node_class.subnets or node_class.placement_group:
+        return True
+    single = len(node_class.subnets) == 1 and bool(node_class.subnets[0].id)
+    return single or (
+        pool.capacity_types == ("reserved",) and len(node_class.reservations) == 1
+    )

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.catalog import InstanceType
+from compiler.diagnostics import Severity
+from compiler.diagnostics.diagnostic import listed
+from compiler.model.fit import not_offered
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodePool
+
+
+@rule("PLC014", aliases=("type-not-in-zone",))
+def instance_type_not_in_zone(pool: NodePool, world: World) -> Iterator[Finding]:
+    """The instance type is not offered in any zone of its pool.
+
+    EC2 offers accelerated types in few zones (DescribeInstanceTypeOfferings): elsewhere a launch fails with
+    "Unsupported", so the pool never gets a node. In regions where names of zones differ by account (AWS Regions and
+    Availability Zones, AZ IDs) it is a warning, unless the catalog was refreshed in the account. Of specs, RES008
+    reports it.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [
+            {key: node.kubernetes.io/instance-type, operator: In, values: [p5e.48xlarge]},
+            {key: topology.kubernetes.io/zone, operator: In, values: [us-west-2a]}]}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [
+            {key: node.kubernetes.io/instance-type, operator: In, values: [p4d.24xlarge]},
+            {key: topology.kubernetes.io/zone, operator: In, values: [us-west-2a]}]}}
+    """
+    if world.plan.closed or not not_offered(pool, world):
+        return  # of specs RES008 reports it, and knows the account
+    zones, types = pool.zones or (), world.types(pool)
+    region = zones[0][:-1]
+    offered = {zone for instance in types for zone in instance.zones.get(region, ())}
+    yield Finding(
+        f"`{types[0].name}` is not offered in {listed(zones)}",
+        pool.where("zones"),
+        help=_elsewhere(world, types[0], sorted(offered)),
+        severity=_severity(world, region, sorted(offered)),
+    )
+
+
+def _severity(world: World, region: str, where: list[str]) -> Severity | None:
+    """A warning where names of zones differ by account, and the type is in some zone of the region."""
+    return None if not where or world.catalog.knows_names(region) else Severity.WARNING
+
+
+def _elsewhere(world: World, instance: InstanceType, where: list[str]) -> str:
+    if not where:
+        return f"it is offered in {', '.join(sorted(instance.zones))}"
+    region = where[0][:-1]
+    if world.catalog.knows_names(region):
+        return f"it is offered in {listed(where)}"
+    ids = listed(sorted(world.catalog.zone_ids.get(zone, zone) for zone in where))
+    return (
+        f"it is offered in {ids}, and names of zones differ by account: "
+        f"`trainyard catalog refresh --region {region}` asks EC2 in yours; give the file with `--catalog`"
+    )

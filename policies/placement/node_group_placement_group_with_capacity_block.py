@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.pools.plan import NodeGroup
+
+
+@rule("PLC022", aliases=("node-group-block-with-placement",))
+def node_group_placement_group_with_capacity_block(
+    group: NodeGroup,
+) -> Iterator[Finding]:
+    """A placement group constrains a managed node group that comes from a Capacity Block.
+
+    EC2 places a block closely by itself (EC2 user guide, Capacity Blocks), and where it was placed the group may
+    have no room; aws-parallelcluster 3.16 says that the constraint should not be set.
+
+    ## Fails
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2}
+        autoModeConfig: {enabled: false}
+        managedNodeGroups:
+          - name: block
+            instanceType: p5.48xlarge
+            nodeRepairConfig: {enabled: true}
+            placement: {groupName: close}
+            instanceMarketOptions: {marketType: capacity-block}
+            capacityReservation: {capacityReservationTarget: {capacityReservationID: cr-0a1b2c3d4e5f60718}}
+
+    ## Passes
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2}
+        autoModeConfig: {enabled: false}
+        managedNodeGroups:
+          - name: block
+            instanceType: p5.48xlarge
+            nodeRepairConfig: {enabled: true}
+            instanceMarketOptions: {marketType: capacity-block}
+            capacityReservation: {capacityReservationTarget: {capacityReservationID: cr-0a1b2c3d4e5f60718}}
+    """
+    if group.capacity_block and group.placement_group:
+        yield Finding(
+            f"node group `{group.name}` is in a Capacity Block and in placement group `{group.placement_group}`",
+            group.where("placement_group"),
+            label="a block is placed closely by itself",
+            help="remove `placement`",
+        )

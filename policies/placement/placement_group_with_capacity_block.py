@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodePool
+
+
+@rule("PLC006", aliases=("placement-group-with-block",))
+def placement_group_with_capacity_block(
+    pool: NodePool, world: World
+) -> Iterator[Finding]:
+    """A placement group constrains nodes that come from a Capacity Block.
+
+    EC2 places the instances of a block close together by itself, "no need to use a cluster placement group"; where
+    the block was placed, the group may have no room, and then nothing that was paid for can be launched (EC2 user
+    guide, Capacity Blocks; aws-parallelcluster 3.16 says that the constraint should not be set).
+
+    ## Fails
+
+        nodePools:
+          - {name: gpu, placement: cluster, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}
+
+    ## Passes
+
+        nodePools:
+          - {name: gpu, capacity: {type: block, id: cr-0a1b2c3d4e5f60718}}
+    """
+    node_class = world.node_class(pool)
+    if node_class is not None and node_class.placement_group and world.block(pool):
+        yield Finding(
+            f"pool `{pool.name}` launches into a Capacity Block and into placement group "
+            f"`{node_class.placement_group}`",
+            node_class.where("placement_group"),
+            label="a block is placed closely by itself",
+            help="remove the placement group",
+        )

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.model.choices import find_choices, told_by_flavor, whole
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import NODEPOOL_LABEL, NodePool
+from compiler.subjects.queues.plan import Flavor
+
+
+@rule("PLC005", pods=True)
+def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
+    """The node selector of a job matches no node of the pool that it names.
+
+    A pod lands only on nodes with every label of its `nodeSelector` (Kubernetes, assigning pods to nodes): a zone
+    or a type that the pool does not allow leaves the pods Pending for ever.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec:
+          runtimePatches:
+            - trainingRuntimeSpec: {template: {spec: {replicatedJobs: [
+                {name: node, template: {spec: {template: {spec: {
+                  nodeSelector: {topology.kubernetes.io/zone: us-west-2a}}}}}}]}}}
+
+    ## Passes
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec:
+          runtimePatches:
+            - trainingRuntimeSpec: {template: {spec: {replicatedJobs: [
+                {name: node, template: {spec: {template: {spec: {
+                  nodeSelector: {topology.kubernetes.io/zone: us-west-2b}}}}}}]}}}
+    """
+    if work.pools or not work.selector or not whole(world):
+        return
+    pools = _reached(work, world)
+    for key, wanted in work.selector.items():
+        if told_by_flavor(work, world, key) or _flavor_is_lost(work, world, key):
+            continue
+        if pools and all(world.has_label(pool, key, wanted) is False for pool in pools):
+            names = listed(pool.name for pool in pools[:3])
+            has = dict.fromkeys(
+                value for pool in pools for value in pool.values(key) or ()
+            )
+            values = listed(has, " or ")
+            yield Finding(
+                f"{work.title} selects `{key}: {wanted}`, which no node of pool {names} has",
+                work.where_selected(key),
+                label="its pods stay Pending",
+                help=f"write {values}" if has else "add the label to the pool",
+            )
+
+
+def _flavor_is_lost(work: Work, world: World, key: str) -> bool:
+    """Whether a flavor of the job's queue wants the same label and no pool has it, which is reported for the flavor."""
+    queued = work.queue.flavors() if work.queue else ()
+    flavors = [world.plan.named(Flavor, quotas.flavor) for quotas in queued]
+    return any(
+        flavor is not None
+        and flavor.node_labels.get(key) == work.selector[key]
+        and not world.pools_of(flavor)
+        for flavor in flavors
+    )
+
+
+def _reached(work: Work, world: World) -> tuple[NodePool, ...]:
+    """The pools that the job would land on without its node selector: the one that it names, or its queue's."""
+    named = world.plan.named(NodePool, work.selector.get(NODEPOOL_LABEL))
+    if named is not None:
+        return (named,)
+    choices = find_choices(world, {}, work.queue, work.asks, None)
+    pools = {pool.name: pool for choice in choices for pool in choice.pools}
+    return tuple(pools.values())

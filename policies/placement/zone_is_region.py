@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.model.offers import place
+from compiler.plan import Plan
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.source import Route
+from compiler.subjects.cluster.plan import Cluster
+from compiler.subjects.jobs.plan import Runtime, TrainJob
+from compiler.subjects.pools.plan import ZONE, NodePool
+from compiler.subjects.queues.plan import Flavor
+
+
+@rule("PLC001")
+def zone_is_region(plan: Plan, world: World) -> Iterator[Finding]:
+    """A Region is given as an Availability Zone, or a zone as the Region.
+
+    The label `topology.kubernetes.io/zone` of a node is a zone, like `us-west-2b`; no node has a Region there, so
+    Karpenter finds no offering and pods stay Pending (Kubernetes well-known labels; karpenter v1.14).
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2]}]}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2b]}]}}
+    """
+    cluster = plan.one(Cluster)
+    if cluster is not None and _ZONE.match(cluster.region):
+        yield Finding(
+            f"Region `{cluster.region}` is an Availability Zone",
+            cluster.where("region"),
+            help=f"write `{cluster.region[:-1]}`",
+        )
+    for zone, at in zones_named(plan):
+        if _REGION.match(zone):
+            known = world.catalog.regions.get(zone, ())
+            yield Finding(
+                f"zone `{zone}` is a Region",
+                at,
+                label="no node has this zone",
+                help=f"write one of {listed(known)}" if known else f"write `{zone}a`",
+            )
+
+
+_ZONE = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d[a-z]\Z")
+_REGION = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d\Z")
+
+
+def zones_named(plan: Plan) -> Iterator[tuple[str, Route]]:
+    """Every zone that a pool, a flavor, a runtime or a patch asks for."""
+    for pool in plan.of(NodePool):
+        yield from ((zone, place(pool, ZONE, zone)) for zone in pool.zones or ())
+    for flavor in plan.of(Flavor):
+        zone = flavor.node_labels.get(ZONE)
+        if zone is not None:
+            yield zone, flavor.where("node_labels") / ZONE
+    pods = [
+        replicated.pod for runtime in plan.of(Runtime) for replicated in runtime.jobs
+    ]
+    pods += [patch.pod for job in plan.of(TrainJob) for patch in job.patches]
+    for pod in pods:
+        zone = pod.node_selector.get(ZONE)
+        if zone is not None:
+            yield zone, pod.where("node_selector") / ZONE

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.choices import giving, groups_of
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.jobs.plan import Resources
+from compiler.subjects.pools.plan import Toleration, untolerated
+from compiler.subjects.queues.plan import Flavor
+
+
+@rule("QUE021", pods=True)
+def flavor_taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
+    """A job tolerates the `nodeTaints` of no flavor of its queue.
+
+    Kueue passes over a flavor with a taint that neither the pods nor the flavor's own `tolerations` tolerate
+    ("untolerated taint … in flavor", kueue v0.19.2, flavorassigner). The toleration that EKS adds for devices comes
+    later, with the pods: it does not count here.
+
+    ## Fails
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        spec: {nodeTaints: [{key: team, value: a, effect: NoSchedule}]}
+
+    ## Passes
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        spec:
+          nodeTaints: [{key: team, value: a, effect: NoSchedule}]
+          tolerations: [{key: team, operator: Exists}]
+    """
+    for who, reach, asks in _pods(work):
+        for group in groups_of(work.queue, asks):
+            quotas = giving(work.queue, group, asks)
+            named = [world.plan.named(Flavor, entry.flavor) for entry in quotas]
+            flavors = [flavor for flavor in named if flavor is not None]
+            left = [
+                untolerated(flavor.node_taints, (*reach, *flavor.tolerations))
+                for flavor in flavors
+            ]
+            if flavors and len(flavors) == len(named) and all(left):
+                yield Finding(
+                    f"{who} does not tolerate `{left[0][0]}` of flavor `{flavors[0].name}`",
+                    flavors[0].where("node_taints"),
+                    label="the job is never admitted",
+                    help="add the toleration to the runtime, or to `tolerations` of the flavor",
+                )
+                return
+
+
+def _pods(work: Work) -> Iterator[tuple[str, tuple[Toleration, ...], Resources]]:
+    """The pods of a job, by a title, with what they tolerate and ask for; without those that are unknown."""
+    if work.tolerations is not None:
+        yield work.title, work.tolerations, work.asks
+    for replicated, pod, asks in work.others:
+        yield f"`{replicated.name}` of {work.title}", pod.tolerations, asks

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.jobs.plan import ACCELERATORS
+from compiler.subjects.queues.plan import ClusterQueue, Flavor
+
+
+@rule("QUE017", severity=Severity.WARNING)
+def flavor_without_labels(flavor: Flavor, world: World) -> Iterator[Finding]:
+    """A flavor selects no nodes, though there is more than one pool.
+
+    Without `nodeLabels` Kueue counts quota in this flavor and lets the pods run anywhere (kueue v0.19.2,
+    ResourceFlavor): quota of one pool is spent on nodes of another.
+
+    ## Fails
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        spec: {nodeLabels: null}
+        ---
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: second}
+        spec: {limits: {nvidia.com/gpu: 8}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    # With a topology the API refuses it (verify).
+    if flavor.node_labels or flavor.topology is not None or len(world.pools) < 2:
+        return
+    if any(_steers(queue, flavor) for queue in world.plan.of(ClusterQueue)):
+        yield Finding(
+            f"flavor `{flavor.name}` selects no nodes, and there are {len(world.pools)} pools",
+            flavor.where("node_labels"),
+            help="add `nodeLabels: {karpenter.sh/nodepool: …}`",
+        )
+
+
+def _steers(queue: ClusterQueue, flavor: Flavor) -> bool:
+    """Whether the flavor decides where jobs of a queue land: it counts devices, or everything."""
+    for group in queue.groups:
+        if any(quotas.flavor == flavor.name for quotas in group.flavors):
+            return len(queue.groups) == 1 or any(
+                resource in ACCELERATORS for resource in group.covered
+            )
+    return False

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.blocks import always_fit, blocks_of, countable, gangs_of, placement
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.queues.plan import Flavor
+
+
+@rule("QUE022", severity=Severity.WARNING)
+def gang_across_blocks(flavor: Flavor, world: World) -> Iterator[Finding]:
+    """Jobs cannot all be placed without one of them spanning two blocks of nodes.
+
+    Nodes of one Capacity Block are close together, those of two are not (EC2 user guide, Capacity Blocks): a gang that
+    spans two talks over a slower path. With the reservation as the widest level of a Topology, Kueue keeps a gang
+    inside one where it fits; a job that *prefers* a level is spread where it does not, one that *requires* it waits
+    (kueue v0.19.2, topology aware scheduling).
+
+    Reported are a job that is larger than every block; jobs for which no placement exists; and, as a note, jobs that
+    have a placement which may not come about, since Kueue places one after the other and moves none: 6 × 11 and 14
+    nodes fit into blocks of 55 and 25, and not if the first job of 11 takes the smaller one.
+
+    ## Fails
+
+        nodePools:
+          - name: gpu
+            nodes: {min: 6, max: 6}
+            capacity: {type: block, reservations: [
+              {id: cr-0a1b2c3d4e5f60718, nodes: 3}, {id: cr-0a1b2c3d4e5f60719, nodes: 3}]}
+        queues: [{name: research, quota: [{pool: gpu, nodes: 6}]}]
+
+        nodePools:
+          - name: gpu
+            nodes: {min: 8, max: 8}
+            capacity: {type: block, reservations: [
+              {id: cr-0a1b2c3d4e5f60718, nodes: 5}, {id: cr-0a1b2c3d4e5f60719, nodes: 3}]}
+        queues: [{name: research, quota: [{pool: gpu, nodes: 8}]}]
+        jobs: [{name: llama, nodes: 4}, {name: second, queue: research, pool: gpu, nodes: 3,
+          image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py]}]
+
+    ## Passes
+
+        nodePools:
+          - name: gpu
+            nodes: {min: 6, max: 6}
+            capacity: {type: block, reservations: [
+              {id: cr-0a1b2c3d4e5f60718, nodes: 4}, {id: cr-0a1b2c3d4e5f60719, nodes: 2}]}
+        queues: [{name: research, quota: [{pool: gpu, nodes: 6}]}]
+    """
+    blocks = blocks_of(flavor, world)
+    if len(blocks) < 2:
+        return
+    gangs, largest = gangs_of(flavor, world), max(blocks.values())
+    large = [work for work in gangs if (work.nodes or 0) > largest]
+    for work in large:
+        yield _too_large(work, largest)
+    rest = [work for work in gangs if work not in large]
+    sizes = [work.nodes or 0 for work in rest]
+    if large or len(rest) < 2 or sum(sizes) > sum(blocks.values()):
+        return  # more than there are nodes for run one after the other
+    if not countable(tuple(blocks.values()), sizes):
+        return
+    said = " and ".join(map(str, sorted(blocks.values(), reverse=True)))
+    if placement(tuple(blocks.values()), sizes) is None:
+        lost = rest[-1]
+        yield Finding(
+            f"{_named(rest)} have no placement in blocks of {said} nodes: one spans two",
+            lost.where("nodes"),
+            label="it talks over a slower path",
+            help="change the nodes of a job, so that each block holds whole jobs",
+        )
+    elif not always_fit(tuple(blocks.values()), sizes):
+        yield Finding(
+            f"{_named(rest)} fit into blocks of {said} nodes, and not in every order",
+            rest[0].where("nodes"),
+            label="one may span two blocks",
+            severity=Severity.NOTE,
+            help="leave some nodes of a block free, or make a pool of each block",
+        )
+
+
+def _too_large(work: Work, largest: int) -> Finding:
+    label, severity = "it spans two blocks", Severity.WARNING
+    if work.pod is not None and _REQUIRED in work.pod.annotations:
+        label, severity = "it is never admitted", Severity.ERROR
+    return Finding(
+        f"job `{work.name}` has {work.nodes} nodes, and the largest block {largest}",
+        work.where("nodes"),
+        label=label,
+        help=f"lower the job to {largest} nodes, or take a larger block",
+        severity=severity,
+    )
+
+
+def _named(works: list[Work]) -> str:
+    *first, last = [f"`{work.name}` ({work.nodes})" for work in works]
+    return f"jobs {', '.join(first)} and {last}"
+
+
+_REQUIRED = "kueue.x-k8s.io/podset-required-topology"

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.fit import over_node, over_pool, queue_lack
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.jobs.plan import ACCELERATORS
+
+
+@rule("QUE005", aliases=("gang-over-quota",))
+def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
+    """A job asks for more than its queue can ever admit.
+
+    All nodes of a job are admitted together, into one flavor (kueue v0.19.2). Beyond the nominal quota and what may
+    be borrowed from the cohort the job waits for ever; its only condition is Suspended. Of a cohort with a member that
+    may be elsewhere nothing is reported.
+
+    ## Fails
+
+        queues: [{name: research, quota: [{pool: gpu, nodes: 3}]}]
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: research}
+        spec: {cohortName: all, resourceGroups: [
+          {flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 16}]}]}]}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: serving}
+        spec: {cohortName: all, namespaceSelector: {}, resourceGroups: [
+          {coveredResources: [nvidia.com/gpu], flavors: [
+            {name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 8}]}]}]}
+
+    ## Passes
+
+        queues: [{name: research, quota: [{pool: gpu, nodes: 4}]}]
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: research}
+        spec: {cohortName: all, resourceGroups: [
+          {flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 16}]}]}]}
+    """
+    lack = queue_lack(work, world)
+    if lack is None or work.queue is None:
+        return
+    if over_node(work, world) or over_pool(work, world):
+        return  # LIM001, LIM002 or LIM003 reports it
+    quota, asked, most = lack
+    # A job that fits by its accelerators is not too large: the quota of something else is too small.
+    odd = work.accelerator is not None and quota.resource not in ACCELERATORS
+    notes: tuple[str, ...] = ()
+    if work.queue.cohort is not None and not world.plan.closed:
+        lent = f"with all that cohort `{work.queue.cohort}` of these files lends it"
+        notes = (lent,)
+    yield Finding(
+        f"job `{work.name}` asks for {asked} of `{quota.resource}`, and queue `{work.queue.name}` can admit at most "
+        f"{most}",
+        quota.where("nominal") if odd else work.where("nodes"),
+        label="it waits for ever",
+        help="make the job smaller, or the quota larger",
+        notes=notes,
+    )

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.queues.plan import LocalQueue
+
+
+@rule("QUE015", aliases=("job-past-the-queue",), severity=Severity.WARNING)
+def job_without_queue(work: Work, world: World) -> Iterator[Finding]:
+    """A job has no queue, though its namespace has one.
+
+    Without the label `kueue.x-k8s.io/queue-name` (or a LocalQueue called `default`) Kueue leaves the job alone
+    (kueue v0.19.2): it starts at once and takes nodes that others have quota for.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {labels: {kueue.x-k8s.io/queue-name: null}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    if work.job.queue is not None:
+        return
+    here = [
+        queue
+        for queue in world.plan.of(LocalQueue)
+        if queue.namespace == work.job.namespace
+    ]
+    if here and all(queue.name != "default" for queue in here):
+        yield Finding(
+            f"job `{work.name}` has no queue",
+            work.where("queue"),
+            label="it runs past every quota",
+            help=f"add the label `kueue.x-k8s.io/queue-name: {here[0].name}`",
+        )

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.queues.plan import QueueManager
+
+
+@rule(
+    "QUE010",
+    aliases=("pods-ready-too-short",),
+    severity=Severity.WARNING,
+    params={"minutes": 20},
+)
+def pods_ready_timeout_too_short(
+    manager: QueueManager, world: World
+) -> Iterator[Finding]:
+    """Kueue evicts jobs sooner than their nodes come up.
+
+    An accelerated node takes about 10 minutes to launch and boot, and an image of 25 GB another 10: a job whose
+    pods are not ready within `waitForPodsReady.timeout` is evicted and queued again (kueue v0.19.2), so it never
+    starts. `minutes` is the shortest timeout that is accepted for pools that start without nodes.
+
+    ## Fails
+
+        kueue: {waitForPodsReady: 5m}
+
+        # params: {minutes: 45}
+        kueue: {waitForPodsReady: 30m}
+
+    ## Passes
+
+        kueue: {waitForPodsReady: 30m}
+
+        # params: {minutes: 5}
+        kueue: {waitForPodsReady: 5m}
+    """
+    ready, least = manager.pods_ready, world.param("minutes")
+    if ready is None or ready.seconds >= least * 60:
+        return
+    if not world.pools or any(map(world.starts_empty, world.pools)):
+        yield Finding(
+            f"jobs whose pods are not ready within {ready} are evicted, and a node with its image takes {least}m",
+            manager.where("pods_ready"),
+            help=f"write at least `{least}m`",
+        )

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.queues.plan import LocalQueue
+
+
+@rule("QUE018", aliases=("queue-of-other-namespace",), pods=True)
+def queue_in_other_namespace(work: Work, world: World) -> Iterator[Finding]:
+    """The queue of a job is in another namespace, or is a ClusterQueue.
+
+    A LocalQueue serves its own namespace only (kueue v0.19.2, LocalQueue): the job refers to one that is not there,
+    and waits for ever. Reported where the set has the queue in other namespaces, and none at all in the job's; or where
+    the job names the ClusterQueue behind a LocalQueue of its namespace.
+
+    ## Fails
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: research, namespace: serving}
+
+    ## Passes
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: research, namespace: team-a}
+    """
+    name, namespace = work.job.queue, work.job.namespace
+    if name is None or not namespace or world.plan.closed:
+        return
+    here = [
+        queue
+        for queue in world.plan.of(LocalQueue)
+        if queue.namespace in (namespace, "")
+    ]
+    behind = next((queue.name for queue in here if queue.cluster_queue == name), None)
+    if behind is not None and not any(queue.name == name for queue in here):
+        yield Finding(
+            f"{work.title} names ClusterQueue `{name}`, and jobs go to a LocalQueue",
+            work.where("queue"),
+            label="the job is never admitted",
+            help=f"write `{behind}`, its LocalQueue in namespace `{namespace}`",
+        )
+    named = [queue for queue in world.plan.of(LocalQueue) if queue.name == name]
+    if here or not named:
+        return  # before all jobs are looked at, for each of them
+    used = {(job.namespace, job.queue) for job in world.plan.of(TrainJob)}
+    elsewhere = [
+        candidate for candidate in named if (candidate.namespace, name) not in used
+    ]
+    if elsewhere:
+        queue = elsewhere[0]
+        # Where several jobs name the queue, its namespace is the mistake.
+        alone = sum(job.queue == name for job in world.plan.of(TrainJob)) == 1
+        yield Finding(
+            f"{work.title} is in namespace `{namespace}`, its queue `{name}` in `{queue.namespace}`",
+            work.where("queue") if alone else queue.where("namespace"),
+            label="the job is never admitted",
+            help=f"make a LocalQueue `{name}` in namespace `{namespace}`, or move the job to `{queue.namespace}`",
+        )

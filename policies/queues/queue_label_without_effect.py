@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.manifest import Manifest
+from compiler.model.values import items, value
+from compiler.policy.rule import Finding, rule
+from compiler.source import Route
+
+
+@rule(
+    "QUE013",
+    severity=Severity.WARNING,
+    kinds=(
+        "/Service",
+        "/ConfigMap",
+        "/Secret",
+        "/ServiceAccount",
+        "/PersistentVolumeClaim",
+        "trainer.kubeflow.org/ClusterTrainingRuntime",
+        "trainer.kubeflow.org/TrainingRuntime",
+    ),
+)
+def queue_label_without_effect(manifest: Manifest) -> Iterator[Finding]:
+    """The queue label is on an object that is no workload.
+
+    Kueue reads `kueue.x-k8s.io/queue-name` on jobs only (kueue v0.19.2, integrations): elsewhere it queues nothing,
+    and looks as if it did.
+
+    ## Fails
+
+        apiVersion: v1
+        kind: Service
+        metadata: {name: rendezvous, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
+        spec: {ports: [{port: 29500}]}
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {metadata: {
+          labels: {kueue.x-k8s.io/queue-name: research}}}}}}]}}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    if value(manifest.body, *_LABEL) is not None:
+        yield Finding(
+            f"`{manifest.ref}` has a queue label and is no workload",
+            Route((manifest.id, *_LABEL)),
+            help="put the label on the TrainJob",
+            key=True,
+        )
+    jobs: Path = ("spec", "template", "spec", "replicatedJobs")
+    for index, job in enumerate(items(manifest.body, *jobs)):
+        for inner in (("template",), ("template", "spec", "template")):
+            if value(job, *inner, *_LABEL) is not None:
+                yield Finding(
+                    f"`{manifest.ref}` gives a queue label to what a job is made of",
+                    Route((manifest.id, *jobs, index, *inner, *_LABEL)),
+                    help="put the label on the TrainJob",
+                    key=True,
+                )
+
+
+Path = tuple[str, ...]
+_LABEL = ("metadata", "labels", "kueue.x-k8s.io/queue-name")

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.queues.plan import LocalQueue
+
+
+@rule("QUE012", pods=True)
+def queue_stopped(work: Work, world: World) -> Iterator[Finding]:
+    """A job goes to a queue that is stopped.
+
+    With `stopPolicy` `Hold` nothing is admitted, with `HoldAndDrain` what runs is evicted too, whether it is the
+    LocalQueue or the ClusterQueue that says so (kueue v0.19.2, pkg/controller/core/localqueue_controller.go and
+    pkg/cache/scheduler/clusterqueue.go): the job waits until somebody takes it away.
+
+    ## Fails
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        spec: {stopPolicy: Hold}
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: research, namespace: team-a}
+        spec: {stopPolicy: HoldAndDrain}
+
+    ## Passes
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        spec: {stopPolicy: None}
+    """
+    name = work.job.queue or ("default" if work.queued else None)
+    for queue in (work.queue, world.plan.named(LocalQueue, name, work.job.namespace)):
+        if queue is not None and queue.stopped:
+            yield Finding(
+                f"queue `{queue.name}`, which {work.title} goes to, is stopped",
+                queue.where("stopped"),
+                label="the job is never admitted",
+                help="remove `stopPolicy`",
+            )
+            return

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.jobs.plan import MISSPELT
+from compiler.subjects.queues.plan import QueueManager
+
+
+@rule("QUE001", pods=True)
+def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
+    """A job asks for a resource that its queue does not cover.
+
+    Kueue admits a workload only if some resource group covers each resource that it asks for, EFA devices and huge
+    pages included ("resource vpc.amazonaws.com/efa unavailable in ClusterQueue", kueue v0.19.2): it waits for ever.
+
+    ## Fails
+
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        spec:
+          resourceGroups:
+            - $patch: replace
+              coveredResources: [cpu, memory, nvidia.com/gpu, hugepages-2Mi]
+              flavors:
+                - name: gpu
+                  resources:
+                    - {name: cpu, nominalQuota: 360}
+                    - {name: memory, nominalQuota: 4000Gi}
+                    - {name: nvidia.com/gpu, nominalQuota: 32}
+                    - {name: hugepages-2Mi, nominalQuota: 20Gi}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    queue, manager = work.queue, world.plan.one(QueueManager)
+    if queue is None or not queue.groups:
+        return
+    if manager is not None and manager.ignore_undeclared:
+        return
+    # EFA004 reports misspelled names.
+    covered = {MISSPELT.get(name, name) for name in queue.covered} | queue.covered
+    lacking = [
+        name
+        for name in _asked(work)
+        if name not in covered and not _excluded(name, covered, manager)
+    ]
+    if lacking:
+        names = listed(lacking, " and ")
+        single = len(queue.groups) == 1
+        yield Finding(
+            f"{work.title} asks for {names}, which queue `{queue.name}` does not cover",
+            queue.groups[0].where("covered") if single else queue.where("groups"),
+            label="the job is never admitted",
+            help=f"add {names} to `coveredResources`, with a quota in each flavor",
+        )
+
+
+def _asked(work: Work) -> list[str]:
+    """The resources that any pod of a job asks for, except misspelled names."""
+    amounts = dict(work.asks)
+    for _, _, asks in work.others:
+        amounts.update(asks)
+    return [name for name, asked in amounts.items() if asked and name not in MISSPELT]
+
+
+def _excluded(name: str, covered: Iterable[str], manager: QueueManager | None) -> bool:
+    """Whether Kueue's configuration takes a resource out of quota, or may do so where it is unknown."""
+    if manager is None:
+        return _summed(name, covered)
+    return name.startswith((*manager.excluded_prefixes, *manager.transformed))
+
+
+def _summed(name: str, covered: Iterable[str]) -> bool:
+    """Whether a queue covers what may be made of a resource: Kueue's configuration, which is elsewhere, may turn
+    `nvidia.com/gpucores` into `nvidia.com/total-gpucores` (kueue v0.19.2, `resources.transformations`)."""
+    domain, _, part = name.rpartition("/")
+    return any(
+        resource.startswith(f"{domain}/") and resource.endswith(f"-{part}")
+        for resource in covered
+    )

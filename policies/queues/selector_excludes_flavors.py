@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import placeholder
+from compiler.model.choices import groups_of, told_by_flavor, whole
+from compiler.model.fit import turned_away
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.queues.plan import Flavor
+
+
+@rule("QUE019", pods=True)
+def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
+    """The node selector of a job excludes every flavor of its queue.
+
+    Kueue holds the node selector of the pods against the `nodeLabels` of a flavor, for the label keys that the
+    flavors of the resource group have (kueue v0.19.2, flavorassigner: "flavor … doesn't match node affinity"): with
+    no flavor left the job is never admitted.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
+          nodeSelector: {karpenter.sh/nodepool: spare}}}}}}]}}}
+        ---
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: spare}
+
+    ## Passes
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
+          nodeSelector: {karpenter.sh/nodepool: gpu}}}}}}]}}}
+    """
+    queue = work.queue
+    if queue is None or turned_away(work, world):
+        return  # QUE008 reports the latter
+    selector = {
+        key: value for key, value in work.selector.items() if not placeholder(value)
+    }
+    for group in groups_of(queue, work.asks) if selector else ():
+        named = [world.plan.named(Flavor, quotas.flavor) for quotas in group.flavors]
+        flavors = [flavor for flavor in named if flavor is not None]
+        keys = {key for flavor in flavors for key in flavor.node_labels} & set(selector)
+        if not keys or len(flavors) < len(named):
+            continue
+        if not all(told_by_flavor(work, world, key) for key in keys):
+            continue
+        if _without_pools(flavors, world):
+            continue  # QUE002 reports the flavors
+        unlike = [_unlike(flavor, selector, keys) for flavor in flavors]
+        if all(unlike):
+            key = min(set().union(*unlike))
+            has = ", ".join(
+                f"`{flavor.name}` has `{flavor.node_labels.get(key, 'none')}`"
+                for flavor in flavors
+            )
+            yield Finding(
+                f"{work.title} selects `{key}: {selector[key]}`, and none of queue `{queue.name}` does: {has}",
+                work.where_selected(key),
+                label="the job is never admitted",
+                help=f"leave `{key}` to the flavor, or send the job to another queue",
+            )
+            return
+
+
+def _without_pools(flavors: list[Flavor], world: World) -> bool:
+    """Whether flavors lack pools: one of them in a whole set, or all of them in a part of one."""
+    reached = [bool(world.pools_of(flavor)) for flavor in flavors]
+    enough = all(reached) if whole(world) else any(reached)
+    return bool(world.pools) and not enough
+
+
+def _unlike(flavor: Flavor, selector: dict[str, str], keys: set[str]) -> set[str]:
+    """The labels, of some keys, for which a flavor has another value than a node selector."""
+    return {key for key in keys if flavor.node_labels.get(key) != selector[key]}

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.choices import find_choices, groups_of, keeping_away
+from compiler.model.work import Choice, Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.jobs.plan import MISSPELT, Pod, Resources
+from compiler.subjects.pools.plan import Toleration, untolerated
+from compiler.subjects.queues.plan import Flavor
+
+
+@rule("QUE003", pods=True)
+def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
+    """Neither a job nor its flavor tolerates a taint of the pool that it runs on.
+
+    A taint keeps every pod away that does not tolerate it (Kubernetes, taints and tolerations); Karpenter launches
+    no node for such a pod. Kueue adds the tolerations of the flavor (kueue v0.19.2); EKS adds one for the device
+    that a pod asks for, where the key of the taint is its name.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {template: {spec: {taints: [{key: team, value: a, effect: NoSchedule}]}}}
+
+    ## Passes
+
+        nodePools: [{name: gpu, taints: [{key: team, value: a}]}]
+    """
+    if work.tolerations is None or work.queue_unknown:
+        return
+    trainer = work.runtime.trainer() if work.runtime else None
+    # What a patch drops of the runtime's tolerations is reported by RUN005.
+    own = (*work.tolerations, *(trainer.pod.tolerations if trainer else ()))
+    quotas = work.queue.flavors() if work.queue else ()
+    if any(world.plan.named(Flavor, entry.flavor) is None for entry in quotas):
+        return
+    for choice in work.choices:
+        if _passed_over(choice, own):
+            continue
+        taints = [
+            keeping_away(pool, (*own, *choice.tolerations), work.asks)
+            for pool in choice.pools
+        ]
+        if taints and all(taints):
+            key = taints[0].partition("=")[0].partition(":")[0]
+            if key in MISSPELT or work.may_ask(key):
+                return  # reported as the name of no device; or EKS tolerates it for the device that is asked for
+            by, other = "", ""
+            if choice.flavor:
+                name = f"flavor `{choice.flavor.name}`"
+                by, other = f" ({name})", f", or to {name}"
+            yield Finding(
+                f"{work.title} does not tolerate `{taints[0]}` of pool `{choice.pools[0].name}`{by}",
+                work.where_tolerated,
+                label="its pods stay Pending",
+                help=f"add the toleration to the runtime{other}",
+            )
+            return
+    yield from _others(work, world)
+
+
+def _others(work: Work, world: World) -> Iterator[Finding]:
+    """Pods beside those of the trainer, which get a flavor of the queue too: an initializer asks for no device whose
+    taint EKS would tolerate for it."""
+    for replicated, pod, asks in work.others if work.queue else ():
+        possible = find_choices(world, pod.node_selector, work.queue, asks, None)
+        choices = [
+            choice for choice in possible if not _passed_over(choice, pod.tolerations)
+        ]
+        taints = [_taint(pod, choice, asks, world) for choice in choices]
+        flavors = sum(len(group.flavors) for group in groups_of(work.queue, asks))
+        if taints and all(taints) and len(choices) >= flavors:
+            yield Finding(
+                f"`{replicated.name}` of {work.title} does not tolerate `{taints[0]}` of pool "
+                f"`{choices[0].pools[0].name}`",
+                pod.where("tolerations"),
+                label="its pod stays Pending",
+                help="add the toleration to its pods in the runtime, or to the flavor",
+            )
+            return
+
+
+def _passed_over(choice: Choice, reach: tuple[Toleration, ...]) -> bool:
+    """Whether Kueue passes over a flavor for its own taints: QUE021 reports it, if there is no other."""
+    flavor = choice.flavor
+    return flavor is not None and bool(
+        untolerated(flavor.node_taints, (*reach, *flavor.tolerations))
+    )
+
+
+def _taint(pod: Pod, choice: Choice, asks: Resources, world: World) -> str:
+    """A taint that keeps a pod off every node that a flavor sends it to for certain, or nothing."""
+    labels = choice.flavor.node_labels if choice.flavor else {}
+    reach = (*pod.tolerations, *choice.tolerations)
+    taints = []
+    for pool in choice.pools:
+        if not any(world.has_label(pool, *label) for label in labels.items()):
+            return ""
+        taints.append(keeping_away(pool, reach, asks))
+    return taints[0] if taints and all(taints) else ""

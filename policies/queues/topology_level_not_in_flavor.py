@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.model.choices import groups_of
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.queues.plan import Flavor, Topology
+
+
+@rule("QUE020", aliases=("topology-not-offered",), pods=True)
+def topology_level_not_in_flavor(work: Work, world: World) -> Iterator[Finding]:
+    """A job asks for a topology level that no flavor of its queue has.
+
+    The annotations `kueue.x-k8s.io/podset-required-topology` and `…-preferred-topology` name a level of the flavor's
+    Topology; a flavor without it is passed over ("does not contain the requested level", "does not support
+    TopologyAwareScheduling", kueue v0.19.2): the job is never admitted.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {metadata: {
+          annotations: {kueue.x-k8s.io/podset-required-topology: kubernetes.io/hostname}}}}}}]}}}
+
+    ## Passes
+
+        nodePools: [{name: gpu, topology: network, nodes: {min: 4, max: 4}}]
+    """
+    if work.pod is None or work.queue is None:
+        return
+    annotations = work.pod.annotations
+    key = next((name for name in _ANNOTATIONS if name in annotations), None)
+    if key is None:
+        return
+    level = annotations[key]
+    flavors = [
+        world.plan.named(Flavor, quotas.flavor)
+        for group in groups_of(work.queue, work.asks)
+        for quotas in group.flavors
+    ]
+    topologies = {
+        topology.name: topology.levels for topology in world.plan.of(Topology)
+    }
+    named: set[str] = set()
+    for flavor in flavors:
+        if flavor is None:
+            return
+        named.add(flavor.topology or "")
+    # A topology that is not in the set may have any level; a flavor without one has none.
+    if not named or any(
+        level in topologies.get(name, (level,)) for name in named - {""}
+    ):
+        return
+    levels = [value for name in sorted(named) for value in topologies.get(name, ())]
+    known = dict.fromkeys(levels)
+    pods = [patch.pod for patch in work.job.patches]
+    patched = (pod for pod in pods if level in pod.annotations.values())
+    at = next(patched, work.pod).where("annotations")
+    without = "give the flavor a `topologyName`, or remove the annotation"
+    yield Finding(
+        f"{work.title} asks for topology `{level}`, and no flavor of queue `{work.queue.name}` has that level",
+        at / key,
+        label="the job is never admitted",
+        help=f"write one of {listed(known)}" if known else without,
+    )
+
+
+_ANNOTATIONS = (
+    "kueue.x-k8s.io/podset-required-topology",
+    "kueue.x-k8s.io/podset-preferred-topology",
+)

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.queues.plan import Flavor
+
+
+@rule("QUE007", aliases=("topology-needs-standing-nodes",))
+def topology_on_dynamic_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
+    """A flavor places jobs by topology, and its pools start from nothing.
+
+    Topology-aware scheduling counts nodes that exist and are Ready; scaling up for it needs a ProvisioningRequest,
+    which Karpenter does not answer (kueue v0.19.2, TAS; karpenter core 1.15 has none). With no node standing,
+    nothing is ever admitted.
+
+    ## Fails
+
+        nodePools: [{name: gpu, topology: network}]
+
+    ## Passes
+
+        nodePools: [{name: gpu, topology: network, nodes: {min: 4, max: 4}}]
+    """
+    if flavor.topology is None:
+        return
+    pools = world.pools_of(flavor)
+    if pools and all(world.starts_empty(pool) for pool in pools):
+        yield Finding(
+            f"flavor `{flavor.name}` places by topology `{flavor.topology}`, and pool `{pools[0].name}` starts from 0 "
+            "nodes",
+            flavor.where("topology"),
+            label="no job is ever admitted",
+            help="keep the nodes always on (`replicas`), or use no topology",
+        )

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.jobs.plan import Runtime
+
+
+@rule("RUN007", aliases=("pods-restart-singly",), severity=Severity.WARNING)
+def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Finding]:
+    """Pods of a job of several nodes restart one by one.
+
+    The other ranks wait in a collective for the one that restarted, until NCCL's timeout or for ever. With
+    `backoffLimit` 0 and `restartPolicy` Never each failure goes to JobSet, which creates all pods again (jobset 0.12.0
+    failurePolicy; the Job's default is 6 retries, JobSet's default policy OnFailure). `InPlaceRestart` wants them to.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {backoffLimit: 6}}}]}}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    job = runtime.trainer()
+    meant = runtime.restart_strategy == "InPlaceRestart"
+    if job is None or meant or not any(work.gang for work in world.works_of(runtime)):
+        return
+    if job.backoff_limit != 0:
+        given = f"`backoffLimit` {job.backoff_limit}"
+        if job.backoff_limit is None:
+            given = "no `backoffLimit`, which is 6"
+        yield Finding(
+            f"job `{job.name}` of runtime `{runtime.name}` has {given}",
+            job.where("backoff_limit"),
+            label="pods restart individually",
+            help="write `backoffLimit: 0`",
+        )
+    elif job.pod.restart_policy != "Never":
+        policy = job.pod.restart_policy or "OnFailure, by default"
+        yield Finding(
+            f"pods of runtime `{runtime.name}` restart in place: `restartPolicy` {policy}",
+            job.pod.where("restart_policy"),
+            label="pods restart individually",
+            help="write `restartPolicy: Never`",
+        )

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.catalog import InstanceType
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+
+@rule("LIM001", aliases=("accelerators-over-type",), pods=True)
+def accelerators_exceed_node(work: Work) -> Iterator[Finding]:
+    """A job asks for more accelerators a node than its instance type has.
+
+    Devices are not shared between nodes (EC2 DescribeInstanceTypes): the pods stay Pending.
+
+    ## Fails
+
+        jobs: [{name: llama, resources: {gpus: 16}}]
+
+    ## Passes
+
+        jobs: [{name: llama, resources: {gpus: 8}}]
+    """
+    asked = work.accelerator
+    if asked is None or not work.types:
+        return
+    resource, count = asked
+    has, name = max(_devices(instance, resource) for instance in work.types)
+    if count > has:
+        yield Finding(
+            f"{work.title} asks for {count} of `{resource}` a node, and `{name}` has {has}",
+            work.place(resource),
+            label="its pods stay Pending",
+            help=f"ask for {has}" if has else "take a pool that has the device",
+        )
+
+
+def _devices(instance: InstanceType, resource: str) -> tuple[int, str]:
+    """How many devices of a resource an instance type has, and its name."""
+    fits = instance.accelerator_resource == resource
+    return instance.accelerators if fits else 0, instance.name

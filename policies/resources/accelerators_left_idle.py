@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("LIM016", severity=Severity.WARNING)
+def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
+    """A job takes a few accelerators of a large node, and no other job can use the rest.
+
+    Types with EFA are bought whole: a job with one GPU of a p4d.24xlarge pays for eight. Silent where other jobs of the
+    same pool take parts of nodes too, and in files of others, which do not show all jobs.
+
+    ## Fails
+
+        jobs: [{name: llama, nodes: 1, resources: {gpus: 1}}]
+
+    ## Passes
+
+        jobs: [{name: llama, nodes: 1, resources: {gpus: 8}}]
+
+        jobs:
+          - {name: llama, nodes: 1, resources: {gpus: 4}}
+          - {name: mixtral, queue: research, pool: gpu, nodes: 1, image: "public.ecr.aws/team/train:1.0",
+              command: [torchrun, train.py], resources: {gpus: 4}}
+    """
+    if not world.plan.closed or work.accelerator is None or work.gang or not work.types:
+        return
+    count = work.accelerator[1]
+    node = min(instance.accelerators for instance in work.types)
+    if count >= node or not all(instance.efa_interfaces for instance in work.types):
+        return
+    shared = sum(_part(other, work, node) for other in world.works)
+    if shared < node:
+        yield Finding(
+            f"{work.title} takes {count} of the {node} accelerators of `{work.types[0].name}`, and no job the rest",
+            work.place(work.accelerator[0]),
+            label="paid for, and idle",
+            help=f"write `gpus: {node}`, or take a smaller type",
+        )
+
+
+def _part(other: Work, work: Work, node: int) -> int:
+    """The accelerators that a job takes of a node beside another one; 0 where it takes whole nodes or other pools."""
+    if other.accelerator is None or other.gang or other.accelerator[1] >= node:
+        return 0
+    pools = {pool.name for pool in work.pools}
+    beside = any(pool.name in pools for pool in other.pools)
+    return other.accelerator[1] if beside else 0

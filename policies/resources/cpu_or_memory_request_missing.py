@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+
+@rule(
+    "LIM005", aliases=("cpu-or-memory-missing",), severity=Severity.WARNING, pods=True
+)
+def cpu_or_memory_request_missing(work: Work) -> Iterator[Finding]:
+    """A job asks for devices, and not for CPU and memory.
+
+    Devices do not count for QoS: without CPU and memory the pod is BestEffort, the first to be evicted (Kubernetes,
+    pod QoS), and several such pods share a node that can hold one.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec:
+          trainer: {resourcesPerNode: {limits: {cpu: null, memory: null}, requests: {cpu: null, memory: null}}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    if not work.complete or work.accelerator is None:
+        return
+    missing = [f"no `{name}`" for name in ("cpu", "memory") if name not in work.asks]
+    if missing:
+        yield Finding(
+            f"{work.title} asks for {' and '.join(missing)}",
+            work.where("limits"),
+            label="the first to be evicted",
+            help="ask for what a node has, less the system's part",
+        )

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan import Plan
+from compiler.policy.rule import Finding, rule
+from compiler.source import Route
+from compiler.subjects.jobs.plan import MISSPELT, Container, Runtime, TrainJob
+from compiler.subjects.pools.plan import NodePool, Taint, Toleration
+from compiler.subjects.queues.plan import ClusterQueue, Flavor
+
+
+@rule("EFA004", aliases=("device-key-misspelt",))
+def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
+    """A device is requested, or has quota, under a resource name that no device plugin offers.
+
+    Extended resources have a domain and a name: `nvidia.com/gpu`, `aws.amazon.com/neuron`, `vpc.amazonaws.com/efa`
+    (NVIDIA device plugin 0.20.0, Neuron and EFA device plugins). Under any other name no node has any, so pods stay
+    Pending, and quota for it admits nothing. Taints and tolerations for a device have its name as key, unless their key
+    is a plain word like `gpu`, which anybody may choose.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec: {trainer: {resourcesPerNode: {limits: {nvidia.com: 8}, requests: {nvidia.com: 8}}}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    pods = [
+        replicated.pod for runtime in plan.of(Runtime) for replicated in runtime.jobs
+    ]
+    askers: list[TrainJob | Container] = [
+        *plan.of(TrainJob),
+        *(container for pod in pods for container in pod.containers),
+    ]
+    for asker in askers:
+        yield from _asked(asker)
+    groups = [group for queue in plan.of(ClusterQueue) for group in queue.groups]
+    for group in groups:
+        for index, name in enumerate(group.covered):
+            yield from _judge(name, group.where("covered") / index)
+    patched = [patch.pod for job in plan.of(TrainJob) for patch in job.patches]
+    tolerating: list[tuple[tuple[Taint | Toleration, ...], Route]] = [
+        (pod.tolerations, pod.where("tolerations")) for pod in (*pods, *patched)
+    ]
+    tolerating += [(pool.taints, pool.where("taints")) for pool in plan.of(NodePool)]
+    tolerating += [
+        (flavor.node_taints, flavor.where("node_taints")) for flavor in plan.of(Flavor)
+    ]
+    tolerating += [
+        (flavor.tolerations, flavor.where("tolerations")) for flavor in plan.of(Flavor)
+    ]
+    for entries, at in tolerating:
+        for index, entry in enumerate(entries):
+            if not entry.key.isalpha():
+                yield from _judge(entry.key, at / index / "key")
+
+
+def _asked(node: TrainJob | Container) -> Iterator[Finding]:
+    """Each name once, at its key."""
+    places = {
+        name: node.where(field) / name
+        for field in ("requests", "limits")
+        for name in getattr(node, field)
+        if name in MISSPELT
+    }
+    for name, at in places.items():
+        yield from _judge(name, at)
+
+
+def _judge(name: str, at: Route) -> Iterator[Finding]:
+    right = MISSPELT.get(name)
+    if right is not None:
+        yield Finding(
+            f"`{name}` is the name of no device", at, help=f"did you mean `{right}`?"
+        )

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.model.fit import over_node, over_pool, pool_room
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("LIM003", aliases=("gang-over-pool",))
+def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
+    """A job needs more nodes than its pool may have.
+
+    All nodes of a job run at once; Karpenter launches none beyond `limits` or `replicas` of the NodePool
+    (karpenter.sh/v1): some pods stay Pending, and the others wait for them at full price.
+
+    ## Fails
+
+        jobs: [{name: llama, nodes: 5}]
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {limits: {nvidia.com/gpu: 4}}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec: {trainer: {numNodes: 1, resourcesPerNode: {requests: {vpc.amazonaws.com/efa: null, hugepages-2Mi: null},
+          limits: {vpc.amazonaws.com/efa: null, hugepages-2Mi: null}}}}
+
+    ## Passes
+
+        jobs: [{name: llama, nodes: 4}]
+    """
+    if not _too_large(work, world):
+        return
+    most = pool_room(work, world)
+    pool, names = work.pools[0], listed(pool.name for pool in work.pools)
+    large = [other for other in world.works_on(pool) if _too_large(other, world)]
+    # Where several jobs are too large, the limit of the pool is the mistake.
+    if len(work.pools) == 1 and pool.limits and len(large) > 1:
+        yield Finding(
+            f"pool {names} has room for {most} nodes at once, and job `{work.name}` needs more",
+            pool.where("limits"),
+            label="it never starts",
+            help="raise the limit of the pool",
+        )
+        return
+    lower = f"lower the job to {_nodes(most)}, or " if most else ""
+    has = f"pool {names} has" if len(work.pools) == 1 else f"pools {names} have"
+    yield Finding(
+        f"job `{work.name}` needs {_nodes(work.nodes)} at once, and {has} room for {most}",
+        work.where("nodes"),
+        label="it never starts",
+        help=f"{lower}raise the limit of the pool",
+    )
+
+
+def _too_large(work: Work, world: World) -> bool:
+    return over_pool(work, world) and not over_node(work, world)
+
+
+def _nodes(count: int | None) -> str:
+    return "1 node" if count == 1 else f"{count} nodes"

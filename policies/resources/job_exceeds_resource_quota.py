@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.fit import over_node, over_pool, queue_lack
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.namespaces.plan import ResourceQuota
+
+
+@rule("LIM010", aliases=("job-over-namespace-quota",))
+def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
+    """A job asks for more than the ResourceQuota of its namespace.
+
+    The API server refuses pods beyond a ResourceQuota (Kubernetes, resource quotas): Kueue admits the job and holds
+    its quota, and not all of its pods can be made. One with scopes is for some pods only, and left alone.
+
+    ## Fails
+
+        namespaces: [{name: team-a, quota: {gpus: 16}}]
+
+        apiVersion: v1
+        kind: ResourceQuota
+        metadata: {name: none, namespace: team-a}
+        spec: {hard: {requests.nvidia.com/gpu: 0}}
+
+    ## Passes
+
+        namespaces: [{name: team-a, quota: {gpus: 32}}]
+    """
+    if work.nodes is None:
+        return
+    for quota in world.plan.of(ResourceQuota):
+        if quota.namespace != work.job.namespace or quota.scoped:
+            continue
+        for resource, asked in work.asks.items():
+            requests = f"requests.{resource}"
+            key = requests if requests in quota.hard else resource
+            hard, total = quota.hard.get(key), asked * work.nodes
+            if hard is not None and total > hard and not _too_large(work, world):
+                yield Finding(
+                    f"job `{work.name}` asks for {total} of `{resource}`, and namespace "
+                    f"`{quota.namespace}` may have {hard}",
+                    quota.where("hard") / key,
+                    help="raise the quota, or make the job smaller",
+                )
+
+
+def _too_large(work: Work, world: World) -> bool:
+    """Whether a job does not fit a node, a pool or a queue either, which other rules report."""
+    if over_node(work, world) or over_pool(work, world):
+        return True
+    return queue_lack(work, world) is not None

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.pools.plan import NodeGroup
+
+
+@rule("LIM012", aliases=("node-group-bounds",))
+def node_group_size_invalid(group: NodeGroup) -> Iterator[Finding]:
+    """The sizes of a node group contradict each other.
+
+    EC2 Auto Scaling wants `minSize` ≤ `desiredCapacity` ≤ `maxSize`; eksctl 0.230 refuses others.
+
+    ## Fails
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        autoModeConfig: {enabled: false}
+        managedNodeGroups: [{name: cpu, instanceType: m7i.2xlarge, minSize: 2, desiredCapacity: 4, maxSize: 3}]
+
+    ## Passes
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        autoModeConfig: {enabled: false}
+        managedNodeGroups: [{name: cpu, instanceType: m7i.2xlarge, minSize: 2, desiredCapacity: 3, maxSize: 3}]
+    """
+    least, wanted, most = group.min_size, group.desired, group.max_size
+    if wanted is not None and most is not None and wanted > most:
+        yield Finding(
+            f"node group `{group.name}` wants {wanted} nodes and may have {most}",
+            group.where("desired"),
+            help="lower `desiredCapacity`, or raise `maxSize`",
+        )
+    elif wanted is not None and least is not None and wanted < least:
+        yield Finding(
+            f"node group `{group.name}` wants {wanted} nodes and has at least {least}",
+            group.where("desired"),
+            help="raise `desiredCapacity`, or lower `minSize`",
+        )
+    elif least is not None and most is not None and least > most:
+        yield Finding(
+            f"node group `{group.name}` has at least {least} nodes and at most {most}",
+            group.where("max_size"),
+            help="raise `maxSize`, or lower `minSize`",
+        )

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.catalog import huge_pages_mib
+from compiler.diagnostics import Severity
+from compiler.model.offers import admits
+from compiler.plan import Quantity
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.jobs.plan import HUGEPAGES
+from compiler.subjects.pools.plan import NODEPOOL_LABEL, NodeOverlay, NodePool
+
+
+@rule("EFA019", aliases=("overlay-over-huge-pages",), severity=Severity.WARNING)
+def node_overlay_exceeds_huge_pages(
+    overlay: NodeOverlay, world: World
+) -> Iterator[Finding]:
+    """A NodeOverlay promises more huge pages than its nodes have.
+
+    Karpenter trusts the overlay and launches a node for a pod that asks for as much; the kubelet rejects the pod, and
+    Karpenter launches the next node (karpenter.sh/v1alpha1 NodeOverlay, v1.14.1). A node with EFA has (110 × vCPU + 1)
+    pages of 2 MiB, 21122Mi on p4d.24xlarge and 3522Mi on p5.4xlarge; why is in EFA009.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1alpha1
+        kind: NodeOverlay
+        metadata: {name: gpu}
+        spec:
+          requirements: [{key: karpenter.sh/nodepool, operator: In, values: [gpu]}]
+          capacity: {hugepages-2Mi: 42242Mi}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1alpha1
+        kind: NodeOverlay
+        metadata: {name: gpu}
+        spec:
+          requirements: [{key: karpenter.sh/nodepool, operator: In, values: [gpu]}]
+          capacity: {hugepages-2Mi: 10256Mi}
+    """
+    promised, pools = overlay.capacity.get(HUGEPAGES), _pools(overlay, world)
+    if promised is None or any(world.own_kubelet(pool) for pool in pools):
+        return
+    types = [instance for pool in pools for instance in world.types(pool)]
+    if not types or not all(world.types(pool) for pool in pools):
+        return
+    least = min(types, key=huge_pages_mib)
+    has = Quantity.mib(huge_pages_mib(least))
+    if promised > has:
+        yield Finding(
+            f"overlay `{overlay.name}` promises {promised} of `{HUGEPAGES}`, and a node of `{least.name}` has {has}",
+            overlay.where("capacity") / HUGEPAGES,
+            label="Karpenter launches node after node",
+            help=f"write `{has}`",
+        )
+
+
+def _pools(overlay: NodeOverlay, world: World) -> list[NodePool]:
+    """The pools that an overlay is for, where it says them by name and by nothing else."""
+    requirements = overlay.requirements
+    if {requirement.key for requirement in requirements} != {NODEPOOL_LABEL}:
+        return []
+    return [
+        pool
+        for pool in world.plan.of(NodePool)
+        if all(admits(requirement, pool.name) for requirement in requirements)
+    ]

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.diagnostics.diagnostic import listed
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.jobs.plan import ACCELERATORS, GPU
+from compiler.subjects.pools.plan import NodePool
+
+
+@rule("LIM009", severity=Severity.WARNING)
+def pool_without_device_limit(pool: NodePool, world: World) -> Iterator[Finding]:
+    """A pool of accelerated nodes has no limit in accelerators or nodes.
+
+    Nothing bounds what Karpenter may launch, or CPUs do: `cpu: 1000` is 10 nodes of p4d and 5 of p5, whatever the
+    quota says (karpenter.sh/v1 NodePool `limits`). Without any limit a pool of reserved capacity alone is
+    bounded by its reservation.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {limits: {cpu: 1000, nvidia.com/gpu: null}}
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec: {limits: {nvidia.com/gpu: 32}}
+    """
+    bounded = pool.replicas is not None or (
+        pool.capacity_types == ("reserved",) and not pool.limits
+    )
+    if bounded or pool.unread or not world.accelerated(pool):
+        return
+    types = world.types(pool)
+    offered = {instance.accelerator_resource or "" for instance in types} - {""}
+    resources = offered if types else set(ACCELERATORS)
+    if "nodes" not in pool.limits and not resources & set(pool.limits):
+        has = listed(pool.limits) or "none"
+        name = GPU if GPU in resources else min(resources, default=GPU)
+        yield Finding(
+            f"pool `{pool.name}` has no limit in `{name}`: it has {has}",
+            pool.where("limits"),
+            help=f"write `limits: {{{name}: …}}`, equal to the quota of its queues",
+        )

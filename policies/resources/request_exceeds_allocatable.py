@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import itemgetter
+from typing import NamedTuple
+
+from compiler.model.fit import node_room
+from compiler.model.work import Work
+from compiler.plan import Quantity
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.jobs.plan import HUGEPAGES
+from compiler.subjects.pools.plan import POOL_LABEL, NodeShare
+
+
+@rule("LIM002", aliases=("request-over-allocatable",), pods=True)
+def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
+    """A job asks for more CPU or memory than a node can give to pods.
+
+    Of what the type has, Karpenter's overhead of 7.5 %, the kubelet's reservation, the eviction threshold and the
+    EFA driver's huge pages are gone before pods are placed (karpenter-provider-aws v1.14.1 types.go; EKS user
+    guide, node-efa): "Insufficient memory", Pending for ever.
+
+    ## Fails
+
+        jobs: [{name: llama, resources: {memory: 1150Gi}}]
+
+        jobs: [{name: llama, resources: {cpu: 96}}]
+
+    ## Passes
+
+        jobs: [{name: llama, resources: {memory: 1000Gi, cpu: 90}}]
+    """
+    if not work.types:
+        return
+    devices = work.accelerator[1] if work.accelerator else 0
+    if devices > max(instance.accelerators for instance in work.types):
+        return  # LIM001 reports a request that was written for another type
+    over = [room for room in _rooms(work, world) if _exceeded(work, room)]
+    # In third-party manifests the type may be what is wrong, and then both are one fault.
+    reported = over if world.plan.closed else over[:1]
+    more = tuple(
+        f"and for {work.asks[room.resource]} of `{room.resource}`, of which there is {room.text}"
+        for room in over[len(reported) :]
+    )
+    for room in reported:
+        asked = work.asks[room.resource]
+        yield Finding(
+            f"{work.title} asks for {asked} of `{room.resource}` a node, and pods can get {room.text} of "
+            f"`{room.type}`",
+            work.place(room.resource),
+            label="its pods stay Pending",
+            help=_limit(work, world, room.resource, room.text),
+            notes=(*more, *room.steps),
+        )
+
+
+class _Room(NamedTuple):
+    """The most of a resource that pods can get on a node: as people write it, the amount, how it comes about, and the
+    instance type."""
+
+    resource: str
+    text: str
+    amount: Quantity
+    steps: tuple[str, ...]
+    type: str
+
+
+def _rooms(work: Work, world: World) -> tuple[_Room, _Room]:
+    """The most CPU and the most memory among the nodes that a job may get."""
+    pages = HUGEPAGES in work.asks
+    rooms = [
+        (*node_room(*offer, world, huge_pages=pages), offer[1].name)
+        for offer in work.offers
+    ]
+    cpu, _, cpu_steps, cpu_type = max(rooms, key=itemgetter(0))
+    _, memory, memory_steps, memory_type = max(rooms, key=itemgetter(1))
+    return (
+        _Room("cpu", f"{cpu}m", Quantity(cpu), cpu_steps, cpu_type),
+        _Room(
+            "memory", _rounded(memory), Quantity.mib(memory), memory_steps, memory_type
+        ),
+    )
+
+
+def _exceeded(work: Work, room: _Room) -> bool:
+    asked = work.asks.get(room.resource)
+    return asked is not None and asked > room.amount
+
+
+def _limit(work: Work, world: World, resource: str, text: str) -> str:
+    """The most that a job can ask for, where all is known that runs on the nodes."""
+    names = [pool.labels.get(POOL_LABEL, pool.name) for pool in work.pools]
+    shares = [world.plan.named(NodeShare, name) for name in names]
+    most = [share.resources[resource] for share in shares if share is not None]
+    if most and len(most) == len(shares):
+        return f"ask for at most {max(most)}"
+    return f"ask for at most {text}, less what the DaemonSets of the cluster take"
+
+
+def _rounded(mib: int) -> str:
+    """MiB as a limit that people write: whole GiB, rounded down."""
+    return f"{mib // 1024}Gi" if mib >= 1024 else f"{mib}Mi"

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+
+@rule("LIM013", aliases=("shm-without-bound",), severity=Severity.WARNING)
+def shared_memory_unbounded(work: Work) -> Iterator[Finding]:
+    """Nothing bounds the /dev/shm of a job.
+
+    A volume of `medium: Memory` without `sizeLimit` may take what the pod's memory limit allows, and without that
+    limit all the memory that the node has for pods (Kubernetes, emptyDir): the node then evicts.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
+          volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: null}}]}}}}}]}}}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec: {trainer: {resourcesPerNode: {limits: {memory: null}}}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    if work.pod is not None and work.boundless_memory:
+        yield Finding(
+            f"/dev/shm of job `{work.name}` has no `sizeLimit`, and its pods no memory limit",
+            work.pod.where("volumes"),
+            help="write `sizeLimit: 64Gi`, or a memory limit",
+        )

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+
+@rule("RUN019", severity=Severity.WARNING)
+def host_access(work: Work) -> Iterator[Finding]:
+    """A training pod has the rights of its node.
+
+    EFA needs neither `privileged` nor `hostNetwork`: the device plugin gives the devices to the container (EFA device
+    plugin v0.5.30). With the host's network two jobs on one node compete for ports, and a privileged pod controls the
+    node.
+
+    ## Fails
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
+          hostNetwork: true}}}}}]}}}
+
+    ## Passes
+
+        jobs: [{name: llama}]
+    """
+    if work.pod is None or work.main is None:
+        return
+    if work.pod.host_network:
+        yield Finding(
+            f"pods of job `{work.name}` use the host's network",
+            work.pod.where("host_network"),
+            help="remove `hostNetwork`",
+        )
+    if work.main.privileged:
+        yield Finding(
+            f"pods of job `{work.name}` are privileged",
+            work.main.where("privileged"),
+            help="remove `privileged`",
+        )

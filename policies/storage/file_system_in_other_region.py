@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.storage import FSX
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.storage.plan import PersistentVolume
+
+
+@rule("PLC033", severity=Severity.WARNING)
+def file_system_in_other_region(
+    volume: PersistentVolume, world: World
+) -> Iterator[Finding]:
+    """A volume mounts an FSx file system of another region than the cluster's.
+
+    The DNS name of a file system holds its region (FSx for Lustre user guide). Across regions a mount needs peered
+    VPCs, and every read pays latency and traffic; mostly the name was copied.
+
+    ## Fails
+
+        apiVersion: v1
+        kind: PersistentVolume
+        metadata: {name: data}
+        spec:
+          capacity: {storage: 4800Gi}
+          accessModes: [ReadWriteMany]
+          csi:
+            driver: fsx.csi.aws.com
+            volumeHandle: fs-0a1b2c3d4e5f60718
+            volumeAttributes: {dnsname: fs-0a1b2c3d4e5f60718.fsx.us-east-1.amazonaws.com, mountname: abcdefgh}
+
+    ## Passes
+
+        apiVersion: v1
+        kind: PersistentVolume
+        metadata: {name: data}
+        spec:
+          capacity: {storage: 4800Gi}
+          accessModes: [ReadWriteMany]
+          csi:
+            driver: fsx.csi.aws.com
+            volumeHandle: fs-0a1b2c3d4e5f60718
+            volumeAttributes: {dnsname: fs-0a1b2c3d4e5f60718.fsx.us-west-2.amazonaws.com, mountname: abcdefgh}
+    """
+    host = _REGION.search(volume.attributes.get("dnsname", ""))
+    if volume.driver != FSX or host is None:
+        return
+    known = world.catalog.regions.keys()
+    homes = {zone[:-1] for pool in world.pools for zone in pool.zones or ()} & known
+    if world.region in known:
+        homes = {world.region}
+    region = host[1]
+    if homes and region in known and region not in homes:
+        yield Finding(
+            f"volume `{volume.name}` is in region `{region}`, and the nodes are in `{min(homes)}`",
+            volume.where("attributes"),
+            help=f"write the DNS name of a file system in `{min(homes)}`",
+        )
+
+
+_REGION = re.compile(r"\.fsx\.([a-z0-9-]+)\.amazonaws\.com")

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.diagnostics.diagnostic import listed
+from compiler.model.storage import FSX
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import ZONE
+
+
+@rule("PLC032", severity=Severity.WARNING)
+def file_system_without_zone(work: Work, world: World) -> Iterator[Finding]:
+    """A job may run in several zones, and its file system does not say in which it is.
+
+    A file system of FSx for Lustre lies in one zone. From another one it can be mounted, at the price of latency and
+    of traffic between zones (FSx for Lustre user guide, accessing file systems); a PersistentVolume with node
+    affinity keeps the pods beside it.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template: {spec: {requirements: [
+            {key: topology.kubernetes.io/zone, operator: In, values: [us-west-2a, us-west-2b]}]}}
+        ---
+        apiVersion: v1
+        kind: PersistentVolume
+        metadata: {name: data}
+        spec:
+          capacity: {storage: 4800Gi}
+          accessModes: [ReadWriteMany]
+          claimRef: {namespace: team-a, name: data}
+          csi: {driver: fsx.csi.aws.com, volumeHandle: fs-0a1b2c3d4e5f60718}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec:
+          trainer: {numNodes: 1, resourcesPerNode: {requests: {vpc.amazonaws.com/efa: null, hugepages-2Mi: null},
+            limits: {vpc.amazonaws.com/efa: null, hugepages-2Mi: null}}}
+          runtimePatches:
+            - trainingRuntimeSpec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
+                volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]}}}}}]}}}
+
+    ## Passes
+
+        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
+          version: "2.15"}}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
+    """
+    if work.gang and work.efa:
+        return  # PLC003 and PLC004 report EFA across zones
+    zones = {zone for pool in work.pools for zone in pool.zones or ()}
+    if len(zones) < 2 or not all(pool.zones for pool in work.pools):
+        return
+    for volume in world.storage.volumes(work.job.namespace, work.claims):
+        if volume.driver == FSX and volume.zone is None and "zone" not in volume.unread:
+            yield Finding(
+                f"volume `{volume.name}` says no zone, and job `{work.name}` may run in {listed(sorted(zones))}",
+                volume.at,
+                label="reads may cross zones",
+                help=f"add `nodeAffinity` with `{ZONE}` `In` the zone of the file system",
+            )
+            return

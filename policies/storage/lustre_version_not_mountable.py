@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.storage import FSX
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.storage.plan import PersistentVolume
+
+
+@rule("RUN033", aliases=("lustre-not-mountable",), severity=Severity.WARNING)
+def lustre_version_not_mountable(
+    volume: PersistentVolume, world: World
+) -> Iterator[Finding]:
+    """The nodes cannot mount the Lustre version of a volume, or the version is not given.
+
+    AL2023 has the Lustre client 2.15, on kernels 6.1, 6.12 and 6.18. It mounts file systems of Lustre 2.12 and 2.15 and
+    not of 2.10 (FSx for Lustre user guide, lustre-client-matrix): pods stay in ContainerCreating with `mount failed:
+    Invalid argument`, and Kueue evicts their job again and again. 2.10 is what CreateFileSystem makes unless told
+    otherwise, for all deployment types but PERSISTENT_2 (FSx API, FileSystemTypeVersion), so a spec has to say the
+    version. A file system can be raised to 2.12 or 2.15, never lowered.
+
+    ## Fails
+
+        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
+          size: 4800Gi}}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
+
+        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
+          size: 4800Gi, deployment: SCRATCH_2, version: "2.10"}}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
+
+    ## Passes
+
+        storage: [{name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
+          size: 4800Gi, version: "2.15"}}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
+    """
+    if volume.driver != FSX or not _first(volume, world):
+        return
+    if not any(map(world.amazon_linux_2023, world.pools)):
+        return
+    system = _file_system(volume)
+    if volume.lustre is None and world.plan.closed:
+        yield Finding(
+            f"file system `{system}` does not say its version of Lustre, and AL2023 nodes cannot mount 2.10",
+            volume.where("lustre"),
+            label="pods may never start",
+            help=f"write `version:` with what `aws fsx describe-file-systems --file-system-ids {system} --query "
+            "'FileSystems[].FileSystemTypeVersion'` says",
+        )
+    elif volume.lustre == "2.10":
+        yield Finding(
+            f"file system `{system}` is Lustre `2.10`, which AL2023 nodes cannot mount",
+            volume.where("lustre"),
+            label="pods stay in ContainerCreating",
+            severity=Severity.ERROR,
+            help=f"raise it: `aws fsx update-file-system --file-system-id {system} --file-system-type-version 2.15`",
+        )
+
+
+def _file_system(volume: PersistentVolume) -> str:
+    """The id of the file system: from its name, or, where it is mounted by address, from the handle."""
+    for text in (volume.attributes.get("dnsname", ""), volume.handle or ""):
+        name = re.match(r"fs-[0-9a-f]+", text)
+        if name:
+            return name[0]
+    return volume.handle or volume.name
+
+
+def _first(volume: PersistentVolume, world: World) -> bool:
+    """Whether it is the first volume of its file system: each namespace has one."""
+    name = volume.attributes.get("dnsname")
+    volumes = world.plan.of(PersistentVolume)
+    same = (other for other in volumes if other.attributes.get("dnsname") == name)
+    return next(same) is volume

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.manifest import Manifest, placeholder
+from compiler.model.storage import FSX
+from compiler.model.values import mapping
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.source import Route
+
+
+@rule(
+    "RUN034",
+    aliases=("class-makes-old-lustre",),
+    severity=Severity.WARNING,
+    kinds=("storage.k8s.io/StorageClass",),
+)
+def storage_class_lustre_version_unsupported(
+    manifest: Manifest, world: World
+) -> Iterator[Finding]:
+    """A storage class creates file systems of a Lustre version that the nodes cannot mount.
+
+    `fileSystemTypeVersion` of the FSx CSI driver is 2.10 unless it is given, for all deployment types but PERSISTENT_2
+    (FSx API, CreateFileSystem; aws-fsx-csi-driver issue 399). Nodes of AL2023 have the Lustre client 2.15, which mounts
+    2.12 and 2.15 only (FSx for Lustre user guide, lustre-client-matrix): the file system is made and paid for, and pods
+    stay in ContainerCreating.
+
+    ## Fails
+
+        apiVersion: storage.k8s.io/v1
+        kind: StorageClass
+        metadata: {name: scratch}
+        provisioner: fsx.csi.aws.com
+        parameters: {subnetId: subnet-0a1b2c3d4e5f60718, deploymentType: SCRATCH_2}
+
+    ## Passes
+
+        apiVersion: storage.k8s.io/v1
+        kind: StorageClass
+        metadata: {name: scratch}
+        provisioner: fsx.csi.aws.com
+        parameters: {subnetId: subnet-0a1b2c3d4e5f60718, deploymentType: SCRATCH_2, fileSystemTypeVersion: "2.15"}
+    """
+    if manifest.body.get("provisioner") != FSX:
+        return
+    given = mapping(manifest.body, "parameters")
+    version = str(given.get("fileSystemTypeVersion", ""))
+    deployment = str(given.get("deploymentType", "SCRATCH_1"))
+    if version not in ("", "2.10") or placeholder(deployment):
+        return
+    if version == "" and deployment == "PERSISTENT_2":
+        return
+    if world.pools and not any(map(world.amazon_linux_2023, world.pools)):
+        return
+    default = "no `fileSystemTypeVersion`, which means Lustre 2.10"
+    said = "Lustre `2.10`" if version else default
+    at = Route((manifest.id, "parameters"))
+    yield Finding(
+        f"storage class `{manifest.ref.name}` makes file systems of {said}, and AL2023 nodes cannot mount them",
+        at / "fileSystemTypeVersion" if version else at,
+        label="pods stay in ContainerCreating",
+        help='write `fileSystemTypeVersion: "2.15"`',
+        key=not version,
+    )

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.storage.plan import PersistentVolume
+
+
+@rule("PLC015", aliases=("storage-in-other-zone",))
+def volume_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
+    """A job mounts a volume that is pinned to another zone than its pool.
+
+    A PersistentVolume with node affinity to a zone lets its pods run only there (Kubernetes, volume topology): with
+    the pool in another zone they stay Pending. A file system in another zone also costs traffic and latency.
+
+    ## Fails
+
+        storage:
+          - {name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
+            size: 4800Gi, version: "2.15", zone: us-west-2a}}
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
+
+    ## Passes
+
+        storage:
+          - {name: data, fsxLustre: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
+            size: 4800Gi, version: "2.15", zone: us-west-2b}}
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
+    """
+    if not world.plan.of(PersistentVolume) or not all(
+        pool.zones for pool in work.pools
+    ):
+        return
+    zones = {zone for pool in work.pools for zone in pool.zones or ()}
+    if world.zones and not zones <= world.zones:
+        return  # a node group in a zone without subnet is reported as that
+    for volume in world.storage.volumes(work.job.namespace, work.claims):
+        if volume.zone and zones and volume.zone not in zones:
+            yield Finding(
+                f"volume `{volume.name}` is in `{volume.zone}`, and job `{work.name}` runs in "
+                f"{listed(sorted(zones))}",
+                volume.where("zone"),
+                label="its pods stay Pending",
+                help="put the pool and the file system into one zone",
+            )
