@@ -66,6 +66,15 @@ def iam_policy_too_long(policy: AccessPolicy, world: World) -> Iterator[Finding]
               PolicyDocument:
                 Version: "2012-10-17"
                 Statement: [{Effect: Allow, Action: ec2:RunInstances, Resource: "arn:aws:ec2:*:*:instance/*"}]
+
+        # params: {trust: 4096}
+        Resources:
+          Nodes:
+            Type: AWS::IAM::Role
+            Properties:
+              AssumeRolePolicyDocument:
+                Version: "2012-10-17"
+                Statement: [{Effect: Allow, Principal: {Service: ec2.amazonaws.com}, Action: sts:AssumeRole}]
     """
     most = {"managed": _MANAGED, "trust": world.param("trust")}.get(policy.what)
     if most is not None and policy.characters > most:

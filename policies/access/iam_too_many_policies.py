@@ -27,6 +27,16 @@ def iam_too_many_policies(role: IamRole, world: World) -> Iterator[Finding]:
               ManagedPolicyArns:
                 [!Ref A, !Ref B, !Ref C, !Ref D, !Ref E, !Ref F, !Ref G, !Ref H, !Ref I, !Ref J, !Ref K]
 
+        # params: {policies: 2}
+        Resources:
+          Nodes:
+            Type: AWS::IAM::Role
+            Properties:
+              AssumeRolePolicyDocument:
+                Version: "2012-10-17"
+                Statement: [{Effect: Allow, Principal: {Service: ec2.amazonaws.com}, Action: sts:AssumeRole}]
+              ManagedPolicyArns: [!Ref A, !Ref B, !Ref C]
+
     ## Passes
 
         # params: {policies: 12}
