@@ -8,9 +8,11 @@ from dataclasses import replace
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.lift import reread
 from compiler.manifest import Manifest, ObjectRef
 from compiler.outcome import Compilation, Options, Outcome
+from compiler.output import Artifact
+from compiler.output.formats import Setting, objects, reread, verified
+from compiler.plan import Plan
 from compiler.policy import Policies, load_policies
 from compiler.policy.config import Config
 from compiler.policy.engine import run
@@ -18,8 +20,8 @@ from compiler.resolve.resolve import resolve
 from compiler.source import Route
 from compiler.source.assemble import SpecSource, assemble
 from compiler.spec.load import load
+from compiler.subjects.cluster.plan import Bootstrap
 from compiler.targets import lower
-from compiler.verify import verify
 
 _MANY = 16  # specs from which on every core takes a share
 
@@ -124,7 +126,8 @@ def _passes(
     faults += more
     if plan is None:
         return faults
-    manifests = lower(plan)
+    artifacts = lower(plan)
+    manifests = objects(artifacts)
     committed = options.committed / done.name
     if options.hold and committed.is_dir():
         from compiler.history import (
@@ -135,35 +138,45 @@ def _passes(
         done.steps = held.steps
         plan, manifests, done.runs = held.plan, held.manifests, held.runs
         faults += held.diagnostics
-    done.spec, done.plan, done.manifests = spec.spec, plan, manifests
+        pages = [each for each in artifacts if not isinstance(each, Manifest)]
+        artifacts = [*manifests, *pages]
+    done.spec, done.plan = spec.spec, plan
+    done.artifacts, done.manifests = artifacts, manifests
     lowered(manifests)
-    external = frozenset(ObjectRef(*each) for each in plan.external)
-    told = verify(manifests, closed=True, external=external)
+    told = verified(artifacts, setting_of(plan))
     told += run(
-        reread(manifests, plan), catalog, policies.rules, policies.config, manifests
+        reread(artifacts, plan), catalog, policies.rules, policies.config, manifests
     )
-    return faults + traced(told, manifests)
+    return faults + traced(told, artifacts)
+
+
+def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:
+    """What the output of a plan is judged in."""
+    external = frozenset(ObjectRef(*each) for each in plan.external)
+    bootstrap = plan.one(Bootstrap)
+    folder = bootstrap.path if bootstrap is not None else ""
+    return Setting(external=external, others=artifacts, folder=folder)
 
 
 def traced(
-    found: Sequence[Diagnostic], manifests: Sequence[Manifest]
+    found: Sequence[Diagnostic], artifacts: Sequence[Artifact]
 ) -> list[Diagnostic]:
-    """Findings on rendered objects, told at the line of the spec that each field came from."""
+    """Findings on what is written, reported at the line of the spec that each field came from."""
     if not found:
         return []
-    by_id = {each.id: each for each in manifests}
+    by_id = {each.id: each for each in artifacts}
     return [_trace(each, by_id) for each in found]
 
 
-def _trace(item: Diagnostic, by_id: Mapping[str, Manifest]) -> Diagnostic:
+def _trace(item: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:
     if (
         item.at is None
         or not item.at
-        or (manifest := by_id.get(str(item.at[0]))) is None
+        or (artifact := by_id.get(str(item.at[0]))) is None
     ):
         return item
     path = tuple(item.at[1:])
     notes = (*item.notes, f"rendered as `{Route(path)}`") if path else item.notes
     return replace(
-        item, at=manifest.origin(path), object=str(manifest.ref), notes=notes
+        item, at=artifact.origin(path), object=str(artifact.ref), notes=notes
     )

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from compiler.catalog import Catalog, load_catalog
 from compiler.clusters import by_cluster
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
-from compiler.lift import kinds, lift
+from compiler.lift import kinds
 from compiler.lint import templates
 from compiler.lint.coverage import Coverage, covered
-from compiler.lint.found import Found, Reading
+from compiler.lint.found import Found, Reading, Source
 from compiler.lint.kustomize import Kustomizations
 from compiler.lint.reading import read_all
 from compiler.lint.scenes import Scene, applied_together, scenes
 from compiler.outcome import Options, Outcome
+from compiler.output.formats import Setting, lifted, verified
 from compiler.policy import Policies, load_policies
 from compiler.policy.engine import run
 from compiler.policy.load import FIXED_AREAS
+from compiler.policy.rule import Rule
 from compiler.source import Document, Route
-from compiler.verify import verify
+from compiler.subjects.cloud.plan import RESOURCES
 from compiler.verify.body import corrected
 from compiler.verify.loose_ends import Near, beside
 
@@ -36,7 +38,7 @@ class Linted(Outcome):
 
 
 def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
-    """Judge every Kubernetes and eksctl object in files and folders.
+    """Judge every Kubernetes and eksctl object, and every template of CloudFormation, in files and folders.
 
     What the set does not hold may exist elsewhere, so nothing is reported for being absent. Documents without
     ``apiVersion`` and ``kind`` are left alone, and so are specs and kustomize's patches, which are parts of objects.
@@ -68,6 +70,7 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     found = _once(
         each for several in staged for each in _staged(several, catalog, policies, near)
     )
+    found += _alone(reading, catalog, policies)
     found += _unread(objects)
     if policies.config.exceptions:
         judged = not (
@@ -92,8 +95,8 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
         done.diagnostics.append(
             error(
                 "LNT001",
-                "no object with `apiVersion` and `kind` was found",
-                help="name files or folders with Kubernetes or eksctl YAML; "
+                "no object with `apiVersion` and `kind` was found, and no template",
+                help="name files or folders with YAML of Kubernetes or eksctl, or templates of CloudFormation; "
                 "`trainyard check` judges specs",
             )
         )
@@ -127,7 +130,9 @@ def _covered(reading: Reading, objects: list[Found], policies: Policies) -> Cove
     done = covered(
         reading, objects, len(reading.objects) - len(objects), ruled, kinds()
     )
-    done.rules, done.pod_rules = len(rules), sum(each.pods for each in rules)
+    done.resource_rules = sum(each.subject in RESOURCES for each in rules)
+    done.rules = len(rules) - done.resource_rules
+    done.pod_rules = sum(each.pods for each in rules)
     return done
 
 
@@ -138,8 +143,8 @@ _PODS = {
 
 
 def _nothing(reading: Reading, objects: list[Found]) -> bool:
-    """Whether a run looked at nothing. A kustomization is no object, and something that was looked at."""
-    return not objects and not reading.kustomizations
+    """Whether a run looked at nothing. Neither a kustomization nor a template is an object, and both are looked at."""
+    return not (objects or reading.kustomizations or reading.alone)
 
 
 def _staged(
@@ -181,14 +186,14 @@ def _judged(
     objects: list[Found], catalog: Catalog, policies: Policies, near: Near
 ) -> list[Diagnostic]:
     manifests = [each.manifest for each in objects]
-    told = verify(manifests, closed=False, near=near)
+    told = verified(manifests, Setting(closed=False, near=near))
     faulty = {each.at[0] for each in told if each.code.startswith("SCH") and each.at}
     meant = {each.id: corrected(each.body) for each in manifests if each.id in faulty}
     manifests = [
         replace(each, body=meant[each.id][0]) if each.id in meant else each
         for each in manifests
     ]
-    plan = lift(manifests, closed=False)
+    plan = lifted(manifests, closed=False)
     # What the API refuses or drops is the fact about a place; what policies think of it comes when that is fixed.
     places = [each.at for each in told if each.severity is Severity.ERROR and each.at]
     known = {
@@ -200,6 +205,27 @@ def _judged(
     ids = {each.manifest.id: each for each in objects}
     ids |= {mended.id: each for mended, each in zip(manifests, objects, strict=True)}
     return [_place(each, ids) for each in told]
+
+
+def _alone(reading: Reading, catalog: Catalog, policies: Policies) -> list[Diagnostic]:
+    """What is found in what is judged by itself: templates of CloudFormation."""
+    artifacts = [source.artifact for source in reading.alone]
+    if not artifacts:
+        return []
+    told = verified(artifacts, Setting(closed=False))
+    places = [each.at for each in told if each.severity is Severity.ERROR and each.at]
+    plan = lifted(artifacts, closed=False)
+    found = run(plan, catalog, _on_templates(policies), policies.config)
+    told += [each for each in found if not _hidden(each, places, ())]
+    ids = {source.artifact.id: source for source in reading.alone}
+    placed = [_place(each, ids) for each in told]
+    unread = {each.span for each in reading.diagnostics if each.span is not None}
+    return [each for each in placed if each.span not in unread]
+
+
+def _on_templates(policies: Policies) -> list[Rule]:
+    """The rules on what templates make."""
+    return [rule for rule in policies.rules if rule.subject in RESOURCES]
 
 
 def _once(told: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -245,7 +271,7 @@ def _unread(objects: list[Found]) -> Iterator[Diagnostic]:
         yield _place(note, {manifest.id: found})
 
 
-def _place(item: Diagnostic, by_id: dict[str, Found]) -> Diagnostic:
+def _place(item: Diagnostic, by_id: Mapping[str, Found | Source]) -> Diagnostic:
     if (
         item.span is not None
         or not item.at
@@ -253,7 +279,7 @@ def _place(item: Diagnostic, by_id: dict[str, Found]) -> Diagnostic:
     ):
         return item
     span = Document(found.node).span(Route(item.at[1:]), key=item.key)
-    ref = found.manifest.ref
+    ref = found.artifact.ref
     return replace(
         item, span=span, object=str(ref), at=Route((f"@{ref}", *item.at[1:]))
     )

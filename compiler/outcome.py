@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # `lint` has no spec, and starts in half the time without it
     from compiler.catalog import VersionStep
     from compiler.history import Run
     from compiler.manifest import Manifest
+    from compiler.output import Artifact
     from compiler.plan import Plan
     from compiler.source import Document
     from compiler.spec.cluster import ClusterSpec
@@ -44,6 +45,7 @@ class Options:
 class Compilation:
     """One spec after the passes: as far as they got, and everything there is to say about it.
 
+    ``artifacts``: everything to be written; ``manifests``: the objects among them.
     ``runs``: every run to remember; ``None`` where no committed folder was looked at. ``steps``: the
     versions that differ from those that are committed. ``current``: the files of its
     folder, where all of them are there as they should be, and there is nothing to say; then the rest may be empty.
@@ -53,6 +55,7 @@ class Compilation:
     document: Document
     spec: ClusterSpec | None = None
     plan: Plan | None = None
+    artifacts: list[Artifact] = field(default_factory=list)
     manifests: list[Manifest] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     runs: list[Run] | None = None

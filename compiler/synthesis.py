@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from compiler.manifest import Manifest
 
 _PROGRAM = Path(__file__).parent / "targets" / "chart.py"
+_FORMAT = "kubernetes"
+"""What cdk8s makes; a ClusterConfig is an object too, and no cluster has it."""
 _CHUNK = 4_000_000
 """Characters a file: cdk8s' loader reads at most 10 MiB (cdk8s-core v2.70.115 yaml.ts MAX_DOWNLOAD_BUFFER)."""
 
@@ -116,8 +118,10 @@ class Synthesis:
             self._asked.append(chunk)
 
     def _new(self, manifests: Iterable[Manifest]) -> Iterator[tuple[Manifest, str]]:
-        """Each object that was not taken before, with its JSON."""
+        """Each object of Kubernetes that was not taken before, with its JSON."""
         for manifest in manifests:
+            if manifest.format != _FORMAT:
+                continue
             text = json.dumps(manifest.body)
             key = blake2b(text.encode(), digest_size=16).digest()
             if key not in self._taken:

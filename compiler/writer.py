@@ -13,18 +13,17 @@ from compiler.catalog import load_catalog
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, warning
+from compiler.driver import setting_of, traced
 from compiler.emit import MANIFEST, UNREADABLE, tree
 from compiler.emit.marker import marked
-from compiler.emit.yaml import dump, encoded
 from compiler.history import Run, submitted
 from compiler.history.words import Words
-from compiler.manifest import Body
 from compiler.outcome import Compilation, Options, Outcome
+from compiler.output.formats import unjudged, written
 from compiler.plan import Plan
 from compiler.source import Route
 from compiler.source.read import read_bytes
 from compiler.synthesis import Synthesis
-from compiler.targets import files as target_files
 
 _NAME = Route(("metadata", "name"))
 
@@ -32,17 +31,18 @@ _NAME = Route(("metadata", "name"))
 def render(done: Compilation, base: Path) -> dict[str, bytes]:
     """All files of a compilation's folder, by path. ``base``: what the path of the spec is relative to."""
     assert done.plan is not None
-    files = {each.path: encoded(each.body, each.choices) for each in done.manifests}
-    files.update(
-        {path: _text(content) for path, content in target_files(done.plan).items()}
-    )
+    files = {each.path: written(each) for each in done.artifacts}
     files.update((run.path, run.to_bytes()) for run in known_runs(done))
     files[MANIFEST] = _head(done, done.plan, base)
     return {path: marked(path, data) for path, data in files.items()}
 
 
-def _text(content: str | Body) -> bytes:
-    return (content if isinstance(content, str) else dump(content)).encode()
+def refused(done: Compilation) -> list[Diagnostic]:
+    """What is wrong with pages, whose text is made when they are written, and so is judged then. What is written as it
+    was has been judged."""
+    assert done.plan is not None
+    found = unjudged(done.artifacts, setting_of(done.plan, done.artifacts))
+    return [each.locate(done.document) for each in traced(found, done.artifacts)]
 
 
 def known_runs(done: Compilation) -> list[Run]:
@@ -110,7 +110,11 @@ def prepare(done: Compilation, options: Options, cdk8s: Synthesis) -> Prepared:
     if done.current is not None:
         return Prepared({}, tree.TreeDiff(unchanged=done.current))
     files, folder = render(done, _base(options)), options.output / done.name
-    return Prepared(files, tree.diff(folder, files), taken=cdk8s.busy)
+    changes = tree.diff(folder, files)
+    faults = refused(done) if changes.stale else []
+    if faults:
+        return Prepared({}, tree.TreeDiff(diagnostics=tuple(faults)))
+    return Prepared(files, changes, taken=cdk8s.busy)
 
 
 def write(

@@ -15,6 +15,7 @@ import yaml
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.manifest import Manifest
+from compiler.output.formats import objects
 from compiler.plan import Plan
 from compiler.resolve.resolve import resolve
 from compiler.source import Document, SourceFile
@@ -162,4 +163,18 @@ def body_of(manifests: list[Manifest], kind: str, name: str = "") -> dict[str, A
 
 def manifests_of(data: Any) -> list[Manifest]:
     """Everything that a spec without errors is lowered to."""
-    return lower(plan_of(data))
+    return objects_of(plan_of(data))
+
+
+def objects_of(plan: Plan) -> list[Manifest]:
+    """The objects among what a plan is lowered to."""
+    return objects(lower(plan))
+
+
+def files(plan: Plan) -> dict[str, Any]:
+    """The rest of it: bodies of templates and texts of pages, by path."""
+    return {
+        each.path: each.body or each.content
+        for each in lower(plan)
+        if not isinstance(each, Manifest)
+    }

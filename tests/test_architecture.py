@@ -26,6 +26,7 @@ ORDER = (
     "resolve.base",
     "subjects.resolve",
     "resolve",
+    "output",
     "manifest",
     "targets",
     "subjects.target",
@@ -35,6 +36,7 @@ ORDER = (
     "model",
     "policy",
     "emit",
+    "output.formats",
     "synthesis",
     "history",
     "outcome",
@@ -67,7 +69,11 @@ BASE = {
 # How a subject is written, what exists, and its two ways between; any other module of its folder helps to resolve it.
 PARTS = ("spec", "plan", "target", "lift")
 PLAN_PARTS = {"subjects.bootstrap.account"}
+FORMATS = "output.formats"  # they judge, read back and write; targets make artifacts, and know no format
 APART = {
+    ("output.formats", "targets"),
+    ("output.formats", "subjects.target"),
+    ("output.formats", "subjects.resolve"),
     ("subjects.lift", "targets"),
     ("subjects.lift", "subjects.target"),
     ("subjects.lift", "subjects.resolve"),
@@ -120,6 +126,9 @@ MAY_TOUCH_FILES = {
     "writer": "looks for clusters' folders",
     "history.committed": "reads what the last run wrote",
     "history.runs": "reads the runs that the last run noted",
+    "output.formats": "finds its own modules",
+    "output.formats.cloudformation.structure": "reads the package's structures",
+    "output.formats.cloudformation.derive": "makes the package's structures",
     "subjects": "finds its own modules",
     "subjects.health.target": "reads the program that it puts into a ConfigMap",
     "subjects.addons": "finds its own modules",
@@ -162,6 +171,8 @@ def own(path: Path, module: str) -> set[str]:
 
 
 def layer(module: str) -> str:
+    if module.startswith(FORMATS):
+        return FORMATS
     package, _, rest = module.partition(".")
     if module == "subjects.addons":
         return "subjects.resolve"

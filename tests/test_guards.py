@@ -93,9 +93,19 @@ def test_every_route_is_a_path_of_the_spec(name: str) -> None:
 
 
 ROOT = Path(__file__).parents[1]
+
+
+def kinds_of(kind: type) -> Iterator[type]:
+    """A class and every one that is made of it."""
+    yield kind
+    for part in kind.__subclasses__():
+        yield from kinds_of(part)
+
+
+assert parts("plan")  # so that every node is there
 FIELDS = {
     name
-    for kind in PlanNode.__subclasses__()
+    for kind in kinds_of(PlanNode)
     for name in (*(field.name for field in fields(kind)), *vars(kind))
     if not name.startswith("_")
 }

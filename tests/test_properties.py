@@ -16,7 +16,8 @@ from builders import (
     SPECS,
     document,
     example,
-    plan_of,
+    files,
+    manifests_of,
     spec,
 )
 from hypothesis import HealthCheck, given, settings
@@ -26,6 +27,7 @@ from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
 from compiler.lift import lift
 from compiler.manifest import Manifest, ObjectRef
+from compiler.output.formats import lifted, objects
 from compiler.plan import Plan
 from compiler.policy.engine import run
 from compiler.policy.load import load_rules
@@ -41,7 +43,7 @@ from compiler.source import (
 )
 from compiler.spec.load import load
 from compiler.subjects.queues.plan import QueueManager
-from compiler.targets import files, lower
+from compiler.targets import lower
 from compiler.verify import verify
 
 LAW = settings(
@@ -384,7 +386,7 @@ def difference(planned: Plan, read: Plan) -> str:
 @pytest.mark.parametrize("name", SPECS)
 def test_what_is_written_reads_back_as_what_was_planned(name: str) -> None:
     _, plan = example(name)
-    read = lift(lower(plan), closed=True)
+    read = lifted(lower(plan), closed=True)
     assert difference(plan, read) == ""
     assert read == plan
 
@@ -402,10 +404,11 @@ def test_the_law_holds_for_any_spec(data: dict[str, Any]) -> None:
     )
     if plan is None:
         return
-    manifests = lower(plan)
-    read = lift(manifests, closed=True)
+    artifacts = lower(plan)
+    manifests = objects(artifacts)
+    read = lifted(artifacts, closed=True)
     assert difference(plan, read) == ""
-    assert json.dumps([each.body for each in manifests]) == json.dumps(
+    assert json.dumps([each.body for each in artifacts]) == json.dumps(
         [each.body for each in lower(plan)]
     )
     again, _ = resolve(load(document(data))[0] or model, load_catalog())
@@ -504,7 +507,7 @@ def ours() -> list[dict[str, Any]]:
 
     found = {}
     for data in VARIANTS.values():
-        for each in lower(plan_of(data)):
+        for each in manifests_of(data):
             found.setdefault(
                 (each.body["kind"], tuple(sorted(each.body.get("spec", {})))), each.body
             )
@@ -625,4 +628,4 @@ def test_load_never_raises_and_resolve_never_raises_on_what_it_accepts(
         plan, found = resolve(model, load_catalog())
         assert (plan is None) == any(each.severity is Severity.ERROR for each in found)
         if plan is not None:
-            assert difference(plan, lift(lower(plan), closed=True)) == ""
+            assert difference(plan, lifted(lower(plan), closed=True)) == ""

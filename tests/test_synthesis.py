@@ -12,14 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from builders import SPECS, example, manifests_of, spec
+from builders import SPECS, example, manifests_of, objects_of, spec
 from running import ROOT, Command, environment
 from running import SPECS as FOLDER
 
 from compiler import synthesis
 from compiler.manifest import Manifest
 from compiler.synthesis import Synthesis
-from compiler.targets import lower
 
 
 def _config_map(name: str, **data: str) -> Manifest:
@@ -41,7 +40,7 @@ def cdk8s() -> Iterator[Synthesis]:
 
 def test_cdk8s_makes_the_same_objects(cdk8s: Synthesis) -> None:
     for name in SPECS:
-        cdk8s.take(lower(example(name)[1]))
+        cdk8s.take(objects_of(example(name)[1]))
     assert cdk8s.differing() == []
 
 
@@ -297,6 +296,8 @@ def test_equal_objects_are_made_once() -> None:
         cdk8s.take(manifests)
         taken = len(cdk8s._taken)
         cdk8s.take([*manifests, *manifests])
-        assert len(cdk8s._taken) == taken == len(manifests)
+        assert (
+            len(cdk8s._taken) == taken == len(manifests) - 1
+        )  # eksctl reads its ClusterConfig itself
         assert cdk8s.differing() == []
         assert not cdk8s.busy

@@ -19,6 +19,20 @@ def _data() -> dict[str, Any]:
     return data
 
 
+@cache
+def limited_actions(service: str) -> frozenset[str]:
+    """The actions of a service that change something and can be limited to a resource, in lowercase; none of a service
+    that is not known (``data/iam_actions.json``)."""
+    return frozenset(_actions().get(service, ()))
+
+
+@cache
+def _actions() -> dict[str, list[str]]:
+    text = (DATA / "iam_actions.json").read_bytes()
+    actions: dict[str, list[str]] = json.loads(text)["actions"]
+    return actions
+
+
 def _fill(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         return Template(value).safe_substitute(names) if "$" in value else value

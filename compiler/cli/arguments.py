@@ -174,7 +174,9 @@ def _report(commands: Commands) -> None:
 
 def _lint(commands: Commands) -> None:
     command = _command(
-        commands, "lint", "judge Kubernetes and eksctl YAML that others wrote"
+        commands,
+        "lint",
+        "judge files of Kubernetes, eksctl and CloudFormation that others wrote",
     )
     command.add_argument(
         "paths",

@@ -111,7 +111,7 @@ def _unknown(subject: str, field: str, compilations: Sequence[Compilation]) -> s
     derived = {
         each.object for done in compilations if done.plan for each in done.plan.derived
     }
-    rendered = {str(each.ref) for done in compilations for each in done.manifests}
+    rendered = {str(each.ref) for done in compilations for each in done.artifacts}
     close = near(subject, sorted(derived | written | rendered), limit=1)
     return f"there is no code or object `{subject}`: {near_help(subject, close or sorted(derived | written), 'object')}"
 
@@ -130,9 +130,9 @@ def _fields(done: Compilation, subject: str) -> Iterator[str]:
     """The fields of an object of which something is known."""
     if done.plan is not None:
         yield from (each.field for each in done.plan.derived if each.object == subject)
-    for manifest in done.manifests:
-        if str(manifest.ref) == subject:
-            yield from (str(Route(path)) for path in manifest.places())
+    for artifact in done.artifacts:
+        if str(artifact.ref) == subject:
+            yield from (str(Route(path)) for path in artifact.places())
 
 
 def _within(name: str, field: str) -> bool:
@@ -160,20 +160,20 @@ def _explained(done: Compilation, subject: str, field: str) -> str:
 
 
 def _placed(done: Compilation, subject: str, field: str) -> str:
-    """A rendered object: the line of the spec behind it and behind each of its fields."""
-    manifest = next((each for each in done.manifests if str(each.ref) == subject), None)
-    if manifest is None:
+    """What is written: the line of the spec behind it and behind each of its fields."""
+    artifact = next((each for each in done.artifacts if str(each.ref) == subject), None)
+    if artifact is None:
         return ""
-    found = [("", done.document.span(manifest.at))]
+    found = [("", done.document.span(artifact.at))]
     found += [
         (str(Route(path)), done.document.span(route))
-        for path, route in manifest.places().items()
+        for path, route in artifact.places().items()
     ]
     lines = [
         f"  {name or 'object'}: {span}" for name, span in found if _within(name, field)
     ]
     return (
-        f"{subject} in {done.name}, {manifest.path}\n" + "\n".join(lines) + "\n"
+        f"{subject} in {done.name}, {artifact.path}\n" + "\n".join(lines) + "\n"
         if lines
         else ""
     )

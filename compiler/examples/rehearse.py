@@ -6,10 +6,13 @@ over a set of objects, that are without fault (``data/``). Comments at the top o
 - ``# a whole cluster``: the manifests change what the base spec compiles to. Without it they are a third party's, an
   open set.
 - ``# params: {minutes: 30}``: the rule has these parameters, as ``params:`` of ``policy.yaml`` sets them.
+
+A template of CloudFormation stands by itself.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -22,8 +25,13 @@ import yaml
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.examples.overlay import merged, overlaid
-from compiler.lift import lift, reread
+from compiler.lift import lift
 from compiler.manifest import Body, Manifest
+from compiler.output import Artifact
+from compiler.output.formats import lifted as lifted_plan
+from compiler.output.formats import objects, reread
+from compiler.output.formats.cloudformation.functions import TAGS
+from compiler.output.formats.cloudformation.template import is_template
 from compiler.plan import Plan
 from compiler.policy.config import Config
 from compiler.policy.engine import run
@@ -31,12 +39,18 @@ from compiler.policy.params import refused
 from compiler.policy.rule import Rule
 from compiler.resolve.resolve import resolve
 from compiler.source import Document, SourceFile
+from compiler.source.manifests import parse_manifests
 from compiler.source.parse import parse
 from compiler.spec.load import load
 from compiler.targets import lower
 
 WHOLE = "# a whole cluster"
 _PARAMS = "# params:"
+TEMPLATE = "template.yaml"
+_TEMPLATE = re.compile(
+    r"^(?:AWSTemplateFormatVersion|Resources)\s*:|\A\s*\{\s*\"(?:AWS|Resources)",
+    re.MULTILINE,
+)
 _DATA = Path(__file__).with_name("data")
 
 
@@ -107,6 +121,8 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
 
     Raises ``UnusableExampleError``.
     """
+    if _TEMPLATE.search(text):
+        return from_template(text), []
     try:
         documents = [document for document in yaml.safe_load_all(text) if document]
     except yaml.YAMLError as fault:
@@ -128,6 +144,17 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
     return lift(manifests, closed=False), manifests
 
 
+def from_template(text: str) -> Plan:
+    """What a template of CloudFormation, in YAML or JSON, makes. Raises ``UnusableExampleError``."""
+    documents, faults = parse_manifests(SourceFile("template.yaml", text), TAGS)
+    _refuse(faults)
+    body: Any = documents[0].root.to_python() if documents else None
+    if not is_template(body):
+        raise UnusableExampleError("it is no template: no resource has a `Type`")
+    artifact = Artifact(body, TEMPLATE, format="cloudformation")
+    return lifted_plan([artifact], closed=False)
+
+
 def from_spec(text: str) -> tuple[Plan, list[Manifest]]:
     """A spec through ``resolve``, ``lower`` and ``lift``. Raises ``UnusableExampleError``."""
     documents, faults = parse(SourceFile("spec.yaml", text))
@@ -145,8 +172,8 @@ def from_document(document: Document) -> tuple[Plan, list[Manifest]]:
     if plan is None:
         _refuse(faults)
     assert plan is not None
-    manifests = lower(plan)
-    return reread(manifests, plan), manifests
+    artifacts = lower(plan)
+    return reread(artifacts, plan), objects(artifacts)
 
 
 def _refuse(faults: Sequence[Diagnostic]) -> None:

@@ -17,7 +17,7 @@ from compiler.plan import Plan
 from compiler.plan.base import PlanNode
 from compiler.subjects import parts
 
-__all__ = ["kinds", "lift"]
+__all__ = ["assembled", "carried", "kinds", "lift", "read"]
 
 Lift = Callable[[Reader], Iterable[PlanNode]]
 
@@ -39,15 +39,25 @@ def kinds(*, closed: bool = False) -> dict[str, tuple[Lift, ...]]:
 
 def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:
     """The plan that the manifests carry. ``closed``: nothing exists beside them."""
+    return assembled(read(manifests, closed=closed), closed=closed)
+
+
+def read(manifests: Sequence[Manifest], *, closed: bool) -> list[PlanNode]:
+    """The nodes that the manifests carry."""
     table = kinds(closed=closed)
     nodes: list[PlanNode] = []
     for manifest in manifests:
-        for read in table.get(_kind(manifest), ()):
-            nodes.extend(read(reader(manifest)))
+        for read_kind in table.get(_kind(manifest), ()):
+            nodes.extend(read_kind(reader(manifest)))
     for module in parts("lift"):
         if hasattr(module, "join"):
             nodes = module.join(nodes)
-    return Plan(nodes=tuple(_each_once(nodes)), closed=closed)
+    return nodes
+
+
+def assembled(nodes: Iterable[PlanNode], *, closed: bool) -> Plan:
+    """The plan of nodes that were read."""
+    return Plan(nodes=tuple(_each_once(list(nodes))), closed=closed)
 
 
 def _each_once(nodes: Sequence[PlanNode]) -> Iterator[PlanNode]:
@@ -58,9 +68,8 @@ def _each_once(nodes: Sequence[PlanNode]) -> Iterator[PlanNode]:
             yield node
 
 
-def reread(manifests: Sequence[Manifest], plan: Plan) -> Plan:
-    """The plan that our own manifests carry, with what no manifest does, from the plan that they were lowered from."""
-    lifted = lift(manifests, closed=True)
+def carried(lifted: Plan, plan: Plan) -> Plan:
+    """A plan that was lifted from our own output, with what no output carries, from the plan that was lowered."""
     return replace(
         lifted,
         nodes=(*lifted.nodes, *plan.apart()),

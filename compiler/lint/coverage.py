@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from compiler.lint.found import Found, Reading
+from compiler.output.formats import format_of
 from compiler.verify import BUILTIN
 
 _SHOWN = 8  # kinds that are named, the most frequent first
@@ -14,7 +15,9 @@ _SHOWN = 8  # kinds that are named, the most frequent first
 
 @dataclass(slots=True)
 class Coverage:
-    """Objects by how they were judged, each by kind; and what was passed over."""
+    """Objects by how they were judged, each by kind; and what was passed over. ``alone`` is what is
+    judged by itself, as templates are, by what it is called; of its ``resources`` those that were judged, by type, and
+    ``strange`` ones, of whose type nothing is known here."""
 
     files: int = 0
     rules: int = 0
@@ -27,6 +30,10 @@ class Coverage:
     passed_over: tuple[str, ...] = ()
     not_read: tuple[str, ...] = ()
     alternatives: int = 0
+    alone: Counter[str] = field(default_factory=Counter)
+    resource_rules: int = 0
+    resources: Counter[str] = field(default_factory=Counter)
+    strange: Counter[str] = field(default_factory=Counter)
 
     @property
     def objects(self) -> int:
@@ -41,7 +48,7 @@ class Coverage:
     @property
     def whole(self) -> bool:
         """Whether all objects were judged."""
-        return not self.unknown and not self.passed_over
+        return not (self.unknown or self.strange or self.passed_over)
 
     def lines(self, *, found: bool) -> list[str]:
         """The summary: ``found`` says whether there are findings."""
@@ -55,6 +62,8 @@ class Coverage:
         left = (
             [f"{_counted(self.unknown)} (no schema, no rule)"] if self.unknown else []
         )
+        if self.strange:
+            left.append(f"{_counted(self.strange)} (no structure, no rule)")
         if left or self.passed_over:
             judged.append(f"not judged: {'; '.join((*left, *self.passed_over))}")
         if self.not_read:
@@ -72,12 +81,15 @@ class Coverage:
             if self.kustomizations
             else []
         )
+        kustomizations += [_plural(count, name) for name, count in self.alone.items()]
         objects = (
             [_plural(self.objects, "object")]
             if self.objects or not kustomizations
             else []
         )
-        return f"{' and '.join((*objects, *kustomizations))} in {_plural(self.files, 'file')}"
+        return (
+            f"{_joined((*objects, *kustomizations))} in {_plural(self.files, 'file')}"
+        )
 
     def _judged(self) -> str:
         parts = (
@@ -93,6 +105,10 @@ class Coverage:
         if self.schema_only:
             parts.append(
                 f"{self.schema_only.total()} by schema only ({_counted(self.schema_only)})"
+            )
+        if self.resources:
+            parts.append(
+                f"{_plural(self.resources.total(), 'resource')} by structure and {_plural(self.resource_rules, 'rule')}"
             )
         return ", ".join(parts) or "none judged"
 
@@ -121,6 +137,11 @@ def covered(
             done.schema_only[kind] += 1
         else:
             done.unknown[kind] += 1
+    for source in reading.alone:
+        form = format_of(source.artifact.format)
+        done.alone[form.KIND.lower()] += 1
+        for kind, known in form.parts(source.artifact):
+            (done.resources if known else done.strange)[kind] += 1
     done.passed_over = tuple(_passed_over(reading, patches))
     done.not_read = tuple(_not_read(reading))
     return done
@@ -144,6 +165,11 @@ def _not_read(reading: Reading) -> Iterable[str]:
         yield f"{_plural(reading.kindless, 'document')} without `kind` that no `metadata` or `spec` makes an object"
     if reading.formats:
         yield f"{_plural(reading.formats.total(), 'file')} of other formats ({_counted(reading.formats)})"
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """As a list in a sentence."""
+    return " and ".join((", ".join(parts[:-1]), parts[-1]) if parts[1:] else parts)
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from compiler.diagnostics import Diagnostic
 from compiler.manifest import Manifest
+from compiler.output import Artifact
 from compiler.source import Document, Node, Route, SourceFile
 from compiler.source.manifests import parse_manifests
 
@@ -14,17 +16,32 @@ from compiler.source.manifests import parse_manifests
 @dataclass(slots=True)
 class Text:
     """A file that objects were read from. Its documents are made when a place in it is asked for: of a file in which
-    nothing is found, nobody wants to know the lines."""
+    nothing is found, nobody wants to know the lines. ``tags``: the short forms of its format."""
 
     file: SourceFile
     documents: list[Document] = field(default_factory=list)
+    tags: Mapping[str, str] = field(default_factory=dict)
 
     def node(self, where: Route) -> Node:
         """The node of a route, which begins with the number of the document."""
         if not self.documents:
-            self.documents = parse_manifests(self.file)[0]
+            self.documents = parse_manifests(self.file, self.tags)[0]
         node, _ = self.documents[int(where[0])].node(Route(where[1:]))
         return node
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An artifact of a third party, and where it was read: the text, and the route in it."""
+
+    artifact: Artifact
+    text: Text
+    where: Route
+
+    @property
+    def node(self) -> Node:
+        """The node that the artifact was read from."""
+        return self.text.node(self.where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +51,11 @@ class Found:
     manifest: Manifest
     text: Text
     where: Route
+
+    @property
+    def artifact(self) -> Artifact:
+        """The manifest, as one artifact among those of other formats."""
+        return self.manifest
 
     @property
     def node(self) -> Node:
@@ -48,11 +70,13 @@ class Found:
 
 @dataclass(slots=True)
 class Reading:
-    """What the files hold: objects, kustomizations by their path, and what was passed over: templates, specs, files by
-    the format that nobody reads here, ``others`` without any object, ``broken`` ones, of which some was lost, and
-    documents that are ``kindless``, as the description of a chart is."""
+    """What the files hold: objects, ``alone`` what is judged by itself, as templates of CloudFormation are,
+    kustomizations by their path, and what was passed over: templates, specs, files by the format that nobody reads
+    here, ``others`` without any object, ``broken`` ones, of which some was lost, and documents that are ``kindless``,
+    as the description of a chart is."""
 
     objects: list[Found] = field(default_factory=list)
+    alone: list[Source] = field(default_factory=list)
     kustomizations: dict[str, dict[str, object]] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     files: set[str] = field(default_factory=set)

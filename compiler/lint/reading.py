@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
-from compiler.lint.found import Found, Reading, Text
+from compiler.lint.found import Found, Reading, Source, Text
 from compiler.lint.kindless import no_object
 from compiler.lint.templates import template
 from compiler.manifest import Manifest
-from compiler.source import Document, Node, Route
+from compiler.output import Artifact
+from compiler.output.formats import format_of, hinted, recognised
+from compiler.source import Document, Node, Route, SourceFile
 from compiler.source.manifests import parse_manifests
 from compiler.source.plain import PlainReader
 from compiler.source.read import STDIN, read, read_stdin, walk
@@ -90,14 +91,17 @@ def _visible(folders: list[str]) -> bool:
 
 
 def _read_one(path: str, reader: PlainReader, done: Reading) -> None:
-    """The objects of a file. A file without ``apiVersion`` or ``kind`` at the top is somebody else's: templates of
-    CloudFormation, playbooks, workflows are not judged by the rules of Kubernetes files."""
+    """What a file holds. One that no format knows by a look is somebody else's: playbooks and workflows are not
+    judged by the rules of Kubernetes' files."""
     file, faults = read_stdin() if path == STDIN else read(path)
     done.diagnostics += faults
     if file is None:
         return
     kustomization = os.path.basename(path) in KUSTOMIZATIONS
-    if not (kustomization or _OBJECT.search(file.text)):
+    names = hinted(file.text)
+    if any(_read_alone(name, file, reader, done) for name in names if _stands(name)):
+        return
+    if not kustomization and all(_stands(name) for name in names):
         done.others += 1
         return
     text = Text(file)
@@ -123,10 +127,49 @@ def _read_one(path: str, reader: PlainReader, done: Reading) -> None:
 
 
 _LOST = ("YML002", "YML023")  # what ends a document before its end
+_RAIN, _PACKAGE = "!Rain::", "lint what it renders: `rain pkg FILE`"
+_NUMBERS = "YML012"  # keys that are numbers; of mappings by account, formats but Kubernetes' have them
 
-# At the top of a YAML document, or in one of brackets and braces (JSON).
-_KEY = r"""["']?\b(?:apiVersion|kind)["']?\s*:"""
-_OBJECT = re.compile(rf"^(?:--- *)?(?:{_KEY}|[{{[][\s\S]*{_KEY})", re.MULTILINE)
+
+def _stands(name: str) -> bool:
+    """Whether documents of a format stand by themselves: they are no objects, of which several make a set."""
+    return bool(format_of(name).KIND)
+
+
+def _read_alone(
+    name: str, file: SourceFile, reader: PlainReader, done: Reading
+) -> bool:
+    """Read a file of a format whose documents stand by themselves; whether it is one."""
+    form = format_of(name)
+    text = Text(file, tags=form.TAGS)
+    bodies, faults = reader.values(file.text), list[Diagnostic]()
+    if bodies is None:
+        text.documents, faults = parse_manifests(file, form.TAGS)
+        bodies = [document.root.to_python() for document in text.documents]
+    if not any(form.recognised(body) for body in bodies):
+        return False
+    found = template(file, faults) or template(file, faults, _RAIN, _PACKAGE)
+    if found is not None:
+        done.templates += 1
+        done.diagnostics.append(found)
+        return True
+    done.diagnostics += [each for each in faults if each.code != _NUMBERS]
+    if any(each.code in _LOST for each in faults):
+        done.broken.append(file.name)
+    done.files.add(file.name)
+    for number, body in enumerate(bodies):
+        if form.recognised(body):
+            artifact = Artifact(
+                body,
+                file.name,
+                format=name,
+                text=file.text,
+                key=str(number) if number else "",
+            )
+            done.alone.append(Source(artifact, text, Route((number,))))
+        else:
+            _unpack(body, text, Route((number,)), done)
+    return True
 
 
 _OURS = "trainyard.dev/"
@@ -163,7 +206,12 @@ def _unpack(body: Any, text: Text, where: Route, done: Reading) -> None:
         path = text.file.name
         done.objects.append(
             Found(
-                Manifest(body, path=path, key=f"{path}:{len(done.objects)}"),
+                Manifest(
+                    body,
+                    path=path,
+                    key=f"{path}:{len(done.objects)}",
+                    format=recognised(body) or "kubernetes",
+                ),
                 text,
                 where,
             )

@@ -10,27 +10,34 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import warning
 from compiler.source import SourceFile, Span
 
+_HELM = "lint what it renders: `helm template … | trainyard lint -`"
 
-def template(file: SourceFile, faults: Iterable[Diagnostic]) -> Diagnostic | None:
-    """The one thing to tell of a template."""
+
+def template(
+    file: SourceFile,
+    faults: Iterable[Diagnostic],
+    mark: str = "{{",
+    help: str = _HELM,
+) -> Diagnostic | None:
+    """The one thing to report of a template, at the first ``mark`` of its language."""
     lines = file.text.split("\n")
     places = [each.span.line for each in faults if each.span is not None]
     places += (
         [
             number
             for number, line in enumerate(lines, 1)
-            if line.lstrip().startswith("{{")
+            if line.lstrip().startswith(mark)
         ]
         if places
         else []
     )
     for place in sorted(places):
-        if column := lines[place - 1].find("{{") + 1:
+        if column := lines[place - 1].find(mark) + 1:
             return warning(
                 "LNT002",
                 "a template, whose objects are not known before it is rendered",
-                span=Span(file, place, column, place, column + 2),
-                help="lint what it renders: `helm template … | trainyard lint -`",
+                span=Span(file, place, column, place, column + len(mark)),
+                help=help,
             )
     return None
 

@@ -6,8 +6,9 @@ parser where the wheel has no libyaml. Meaning is given here, so both read YAML 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -22,6 +23,7 @@ from yaml.events import (
 )
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.diagnostics.near import near
 from compiler.source.scalars import Refusal, resolve
 from compiler.source.tree import (
     Document,
@@ -64,12 +66,24 @@ def events(text: str, *, pure: bool = False) -> Callable[[], Any]:
     return CParser(text).get_event
 
 
+NO_TAGS: Mapping[str, str] = MappingProxyType({})
+
+
 class Composer:
-    """Builds the documents of one text; ``found`` receives the diagnostics."""
+    """Builds the documents of one text; ``found`` receives the diagnostics.
+
+    ``tags``: short forms that the format has, as ``{"!Ref": "Ref"}``: a value with the tag is a mapping of that one
+    key.
+    """
 
     def __init__(
-        self, file: SourceFile, next_event: Callable[[], Any], found: list[Diagnostic]
+        self,
+        file: SourceFile,
+        next_event: Callable[[], Any],
+        found: list[Diagnostic],
+        tags: Mapping[str, str] = NO_TAGS,
     ) -> None:
+        self._tags = tags
         self._file = file
         self._next = next_event
         self._found = found
@@ -112,6 +126,8 @@ class Composer:
         if type(event) is AliasEvent:
             return self._alias(event, key, depth)
         if event.tag is not None:
+            if event.tag in self._tags:
+                return self._short_form(event, key, depth)
             self._tagged(event)
         self._count += 1
         if self._count > MAX_NODES:
@@ -130,6 +146,25 @@ class Composer:
         )
         self._anchors[event.anchor] = (node, self._count - before + 1)
         return node
+
+    def _short_form(self, event: Any, key: Span | None, depth: int) -> Node:
+        """A value with a tag of the format: a mapping of one key. A scalar of it is text."""
+        if depth >= MAX_DEPTH:
+            self._too_deep(self._span(event))
+        name, anchor, before = self._tags[event.tag], event.anchor, self._count
+        event.tag = event.anchor = None
+        if anchor is not None:
+            self._anchors[anchor] = None
+        if type(event) is ScalarEvent:
+            span = self._span(event)
+            inner: Node = ScalarNode(span, event.value, event.value, True)
+        else:
+            inner = self._node(event, None, depth + 1)
+        self._count += 1
+        made = MappingNode(inner.span, {name: inner}, key_span=key)
+        if anchor is not None:
+            self._anchors[anchor] = (made, self._count - before + 1)
+        return made
 
     def _scalar(self, event: ScalarEvent, key: Span | None) -> ScalarNode:
         text = event.value
@@ -334,11 +369,14 @@ class Composer:
     def _tagged(self, event: Any) -> None:
         span = self._span(event)
         tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+        close = near(tag, self._tags, limit=1) if self._tags else []
         self._error(
             "YML014",
             f"explicit tag `{_short(tag)}`",
             span,
-            "remove the tag; quote the value if it is text",
+            f"did you mean `{close[0]}`?"
+            if close
+            else "remove the tag; quote the value if it is text",
         )
 
     def _duplicate(self, name: str, place: Span, first: Node) -> None:

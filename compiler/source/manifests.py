@@ -8,6 +8,7 @@ that; a spec of ours, which other readers see too, may not.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.source.parse import parse
@@ -20,9 +21,12 @@ _OCTAL = re.compile(r"[-+]?0[0-7]+\Z")
 _BASE_60 = re.compile(r"[^:]+(?::[^:]+)+\Z")
 
 
-def parse_manifests(file: SourceFile) -> tuple[list[Document], list[Diagnostic]]:
-    """As `parse`, with every value that Kubernetes' reader has one reading of read by it."""
-    documents, faults = parse(file)
+def parse_manifests(
+    file: SourceFile, tags: Mapping[str, str] | None = None
+) -> tuple[list[Document], list[Diagnostic]]:
+    """As `parse`, with every value that Kubernetes' reader has one reading of read by it. ``tags``: short forms of
+    another format that is written in YAML 1.1, see ``Composer``."""
+    documents, faults = parse(file, tags=tags)
     faults = [each for each in faults if each.code != _MERGE_KEY]
     doubted = {
         (each.span.line, each.span.column)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
@@ -20,12 +20,16 @@ _DOCUMENT_START = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 
 
 def parse(
-    file: SourceFile, *, pure: bool = False
+    file: SourceFile,
+    *,
+    pure: bool = False,
+    tags: Mapping[str, str] | None = None,
 ) -> tuple[list[Document], list[Diagnostic]]:
     """All documents of a text (empty ones left out) and all faults of it.
 
     A syntax error ends its document; parsing goes on at the next ``---``. A text without any document
-    is an error too. ``pure`` uses PyYAML's own parser even where libyaml is there.
+    is an error too. ``pure`` uses PyYAML's own parser even where libyaml is there. ``tags``: short forms of the format,
+    see ``Composer``.
     """
     from compiler.source.syntax import FORBIDDEN, forbidden_characters, has_forbidden
 
@@ -34,7 +38,7 @@ def parse(
     if has_forbidden(text):
         found.extend(forbidden_characters(file))
         text = FORBIDDEN.sub(" ", text)  # same length: places stay true
-    documents = _without_gc(lambda: _documents(file, text, found, pure))
+    documents = _without_gc(lambda: _documents(file, text, found, pure, tags or {}))
     if not documents and not found:
         found.append(
             error(
@@ -48,7 +52,11 @@ def parse(
 
 
 def _documents(
-    file: SourceFile, text: str, found: list[Diagnostic], pure: bool
+    file: SourceFile,
+    text: str,
+    found: list[Diagnostic],
+    pure: bool,
+    tags: Mapping[str, str],
 ) -> list[Document]:
     """Documents up to the first syntax error, then from the next ``---`` on, and so forth, up to ``MAX_RESTARTS``."""
     from yaml import YAMLError
@@ -63,7 +71,7 @@ def _documents(
         if rest is None:
             break
         try:
-            composer = Composer(file, events(rest, pure=pure), found)
+            composer = Composer(file, events(rest, pure=pure), found, tags)
             documents.extend(composer.documents())
             return documents
         except MarkedYAMLError as fault:

@@ -1,32 +1,18 @@
-"""Pass 4: plan to manifests. Total: a valid plan always lowers.
+"""Pass 4: plan to artifacts. Total: a valid plan always lowers.
 
-A target is the module ``target`` of a subject: a function ``lower(plan)`` that yields manifests, built by pure
-functions from plan nodes to bodies.
+A target is the module ``target`` of a subject: a function ``lower(plan)`` that yields artifacts of any format, built by
+pure functions from plan nodes to bodies and texts.
 """
 
 from __future__ import annotations
 
-from compiler.manifest import Body, Manifest
+from compiler.output import Artifact
 from compiler.plan import Plan
 from compiler.subjects import parts
 
-__all__ = ["files", "lower"]
+__all__ = ["lower"]
 
 
-def lower(plan: Plan) -> list[Manifest]:
-    """Every object of a plan, by target and then in the order of the plan."""
-    return [
-        manifest
-        for module in parts("target")
-        if hasattr(module, "lower")
-        for manifest in module.lower(plan)
-    ]
-
-
-def files(plan: Plan) -> dict[str, str | Body]:
-    """What is no object: path and text of the files for people, and bodies of those for other tools than kubectl."""
-    found: dict[str, str | Body] = {}
-    for module in parts("target"):
-        if hasattr(module, "files"):
-            found.update(module.files(plan))
-    return found
+def lower(plan: Plan) -> list[Artifact]:
+    """Everything that is written for a plan, by target and then in the order of the plan."""
+    return [artifact for module in parts("target") for artifact in module.lower(plan)]

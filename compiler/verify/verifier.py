@@ -8,6 +8,7 @@ from compiler.catalog.runtimes import released_runtimes
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body, Manifest, ObjectRef, placeholder
+from compiler.output import Artifact
 from compiler.source import Route
 from compiler.verify.body import Lookup, validate_body
 from compiler.verify.claims import claims_of_default_class
@@ -87,10 +88,10 @@ def _or_released(find: Lookup) -> Lookup:
     return lookup
 
 
-def diagnostic(manifest: Manifest, fault: Fault) -> Diagnostic:
-    """A fault as it is told to a person."""
+def diagnostic(artifact: Artifact, fault: Fault) -> Diagnostic:
+    """A fault as it is reported to a person."""
     severity = Severity.WARNING if fault.warning else Severity.ERROR
-    at = Route((manifest.id, *fault.path))
+    at = Route((artifact.id, *fault.path))
     return Diagnostic(
         fault.code,
         severity,
@@ -98,7 +99,7 @@ def diagnostic(manifest: Manifest, fault: Fault) -> Diagnostic:
         at,
         help=fault.help,
         key=fault.key,
-        object=str(manifest.ref),
+        object=str(artifact.ref),
     )
 
 

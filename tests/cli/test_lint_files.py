@@ -61,7 +61,7 @@ def test_braces_inside_a_value_are_no_template(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "AWSTemplateFormatVersion: 2010-09-09\nResources: {Vpc: {Type: !Ref A}}\n",
+        "Resources: {cpu: !limit 4}\n",
         "services:\n  web: {image: nginx, ports: [22:22]}\n",
         "replicas: 3\nimage: {tag: latest}\n",
         "on: {push: {}}\njobs: {build: {runs-on: ubuntu}}\n",

@@ -14,17 +14,17 @@ import botocore.session
 import pytest
 import yaml
 from botocore import xform_name
-from builders import FSX, SPECS, example, plan_of, spec
+from builders import FSX, SPECS, example, files, plan_of, spec
 
 from compiler.emit.marker import marked
-from compiler.emit.yaml import dump, encoded
 from compiler.manifest import Manifest
+from compiler.output.formats import written
 from compiler.plan import Plan
 from compiler.subjects.cluster.plan import Bootstrap, Cluster
 from compiler.subjects.delivery.plan import GitSource, Stage
 from compiler.subjects.jobs.plan import TrainJob
 from compiler.subjects.pools.plan import NodeClass
-from compiler.targets import files, lower
+from compiler.targets import lower
 from compiler.verify import verify
 
 BLOCK = {
@@ -117,14 +117,10 @@ def blocks(name: str) -> list[str]:
 
 def tree(name: str) -> dict[str, str]:
     """The cluster's folder as it is on the disk."""
-    written = {
-        each.path: encoded(each.body, each.choices) for each in lower(plan(name))
+    return {
+        each.path: marked(each.path, written(each)).decode()
+        for each in lower(plan(name))
     }
-    written |= {
-        path: (text if isinstance(text, str) else dump(text)).encode()
-        for path, text in files(plan(name)).items()
-    }
-    return {path: marked(path, data).decode() for path, data in written.items()}
 
 
 STUB = """#!/bin/sh

@@ -18,7 +18,9 @@ from builders import (
     SPECS,
     body_of,
     example,
+    files,
     manifests_of,
+    objects_of,
     plan_of,
     spec,
 )
@@ -30,7 +32,6 @@ from compiler.plan import Plan
 from compiler.subjects.health.plan import ProblemDetector
 from compiler.subjects.namespaces.plan import Access
 from compiler.subjects.pools.plan import NodeClass
-from compiler.targets import files, lower
 from compiler.verify import verify
 
 VPC = {
@@ -167,7 +168,8 @@ def errors(plan: Plan, manifests: list[Manifest]) -> list[Diagnostic]:
 def test_every_object_of_a_variant_passes_verification(name: str) -> None:
     plan = plan_of(VARIANTS[name])
     assert [
-        (each.object, str(each.at), each.message) for each in errors(plan, lower(plan))
+        (each.object, str(each.at), each.message)
+        for each in errors(plan, objects_of(plan))
     ] == []
 
 
@@ -175,7 +177,8 @@ def test_every_object_of_a_variant_passes_verification(name: str) -> None:
 def test_every_object_of_the_real_specs_passes_verification(name: str) -> None:
     _, plan = example(name)
     assert [
-        (each.object, str(each.at), each.message) for each in errors(plan, lower(plan))
+        (each.object, str(each.at), each.message)
+        for each in errors(plan, objects_of(plan))
     ] == []
 
 
@@ -183,7 +186,7 @@ def everything() -> Iterator[tuple[str, list[Manifest]]]:
     for name, data in VARIANTS.items():
         yield name, manifests_of(data)
     for name in SPECS:
-        yield name, lower(example(name)[1])
+        yield name, objects_of(example(name)[1])
 
 
 def test_names_and_paths_are_unique_and_no_controllers_field_is_written() -> None:
@@ -398,7 +401,9 @@ def test_a_teams_principals_get_access_entries_with_its_group() -> None:
             ],
         )
     )
-    (node,) = body_of(lower(made), "ClusterConfig")["accessConfig"]["accessEntries"]
+    (node,) = body_of(objects_of(made), "ClusterConfig")["accessConfig"][
+        "accessEntries"
+    ]
     assert node["type"] == "EC2_LINUX"
     found = {
         path: stack

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builders import SPECS, body_of, example
+from builders import SPECS, body_of, document, example, objects_of, plan_of, spec
 
 from compiler.manifest import Manifest
 from compiler.source import Document, Key, Route
@@ -64,7 +64,7 @@ def test_origins_resolve_in_the_spec(name: str) -> None:
     for manifest in lower(plan):
         for route in (manifest.at, *manifest.origins.values()):
             assert route, manifest.ref
-            assert route[0] == "spec"
+            assert route[0] == "spec" or route == ("metadata", "name")
             # Some depend on what was left out: then the nearest thing that was written is shown, no further than
             # the section (`nodePools`, `jobs`, …) that would hold it.
             _, followed = source.node(route)
@@ -73,6 +73,43 @@ def test_origins_resolve_in_the_spec(name: str) -> None:
                 assert followed >= 2, (manifest.ref, route)
             if len(route) > 2 and isinstance(route[2], int):
                 assert followed >= 3, (manifest.ref, route)
+
+
+def test_a_template_comes_from_the_line_of_what_it_is_for() -> None:
+    data = spec(
+        admins=["arn:aws:iam::111122223333:role/ops"],
+        namespaces=[
+            {
+                "name": "training",
+                "principals": [
+                    "arn:aws:iam::111122223333:role/ops",
+                    "arn:aws:iam::111122223333:role/ml",
+                ],
+            }
+        ],
+        storage=[{"name": "raw", "s3": {"bucket": "raw-1"}}],
+        job={"mounts": [{"storage": "raw", "path": "/raw"}]},
+    )
+    source = document(data)
+    found = {
+        each.path.removeprefix("bootstrap/"): source.span(each.at)
+        for each in lower(plan_of(data))
+        if each.format == "cloudformation"
+    }
+    shown = {
+        path.partition("-")[0]: span.file.line(span.line).strip()
+        for path, span in found.items()
+        if "principal" not in path
+    }
+    assert shown == {"stack.yaml": "name: lab", "stacks/bucket": "- name: raw"}
+    assert {
+        span.file.line(span.line).strip()
+        for path, span in found.items()
+        if "principal" in path
+    } == {
+        "- arn:aws:iam::111122223333:role/ops",
+        "- arn:aws:iam::111122223333:role/ml",
+    }
 
 
 def line_of(source: Document, manifest: Manifest, *path: Key) -> str:
@@ -192,13 +229,13 @@ def test_a_field_comes_from_its_line(
     kind: str, name: str, path: tuple[Key, ...], line: str
 ) -> None:
     source, plan = example("llama3-8b")
-    shown = line_of(source, find(lower(plan), kind, name), *path)
+    shown = line_of(source, find(objects_of(plan), kind, name), *path)
     assert shown.partition("#")[0].strip() == line.partition("#")[0].strip()
 
 
 def test_in_a_folder_each_job_points_at_its_own_file() -> None:
     source, plan = example("jakarta")
-    jobs = [each for each in lower(plan) if each.body["kind"] == "TrainJob"]
+    jobs = [each for each in objects_of(plan) if each.body["kind"] == "TrainJob"]
     files = {
         source.span(each.origin(("spec", "trainer", "numNodes"))).file.name.rpartition(
             "/"

@@ -1,22 +1,32 @@
-"""Every CloudFormation stack has resources and properties that there are (structure: ``cloudformation.py``)."""
+"""Every CloudFormation stack has resources and properties that there are, and says what was planned."""
 
 from __future__ import annotations
 
-import json
-import re
+from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import FSX, SPECS, example, plan_of, spec
-from jsonschema import Draft7Validator
+import yaml
+from builders import FSX, SPECS, example, files, plan_of, spec
 
+from compiler.driver import check
 from compiler.emit.yaml import dump
+from compiler.outcome import Options
+from compiler.output.formats import Setting, lifted, verified
+from compiler.output.formats.cloudformation.structure import types
 from compiler.plan import Plan
-from compiler.targets import files
+from compiler.subjects.bootstrap import target as bootstrap
+from compiler.subjects.cloud.plan import (
+    AccessEntryStack,
+    AccessPolicy,
+    EventRule,
+    IamRole,
+    MessageQueue,
+    PodIdentityStack,
+)
+from compiler.subjects.cluster.plan import Bootstrap
+from compiler.targets import lower
 
-from .cloudformation import TYPES, WRITTEN
-
-STRUCTURE: dict[str, Any] = json.loads(WRITTEN.read_text())
 ARN = "arn:aws:iam::111122223333:role/{}"
 ALL_STORAGE = [
     {"name": "data", "fsxLustre": {"existing": FSX}},
@@ -56,53 +66,118 @@ def stacks(made: Plan) -> dict[str, dict[str, Any]]:
     }
 
 
-def settled(value: Any) -> Any:
-    """A body with an ARN where CloudFormation puts the value of a function."""
-    if isinstance(value, list):
-        return [settled(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    if value.keys() <= {"Ref", "Fn::GetAtt"} and value:
-        return ARN.format("made")
-    return {key: settled(each) for key, each in value.items()}
-
-
 @pytest.mark.parametrize("name", ["everything", *SPECS])
-def test_every_resource_has_properties_that_there_are(name: str) -> None:
-    for path, body in stacks(plan(name)).items():
-        for logical, resource in body["Resources"].items():
-            schema = STRUCTURE[resource["Type"]]
-            wrong = [
-                each.message
-                for each in Draft7Validator(schema).iter_errors(
-                    settled(resource["Properties"])
-                )
-            ]
-            assert wrong == [], (path, logical)
-            read_only = {
-                each.removeprefix("/properties/")
-                for each in schema.get("readOnlyProperties", [])
-            }
-            assert not read_only & set(resource["Properties"]), (path, logical)
+def test_no_template_has_a_fault(name: str) -> None:
+    """Sections, names, properties, attributes, references and the grammar of policies, by the format's own judge."""
+    templates = [each for each in lower(plan(name)) if each.format == "cloudformation"]
+    assert templates
+    assert verified(templates, Setting()) == []
 
 
-def test_every_type_of_the_structure_is_made() -> None:
+def test_the_structure_of_every_type_that_is_made_is_known() -> None:
     made = {
         each["Type"]
         for body in stacks(plan("everything")).values()
         for each in body["Resources"].values()
     }
-    assert made == set(TYPES) == STRUCTURE.keys() - {"source"}
+    assert len(made) == 8
+    assert made <= types()
 
 
 @pytest.mark.parametrize("name", ["everything", *SPECS])
-def test_references_are_to_resources_of_the_same_stack(name: str) -> None:
-    for path, body in stacks(plan(name)).items():
-        text = json.dumps(body["Resources"])
-        named = re.findall(r'"Ref": "(\w+)"', text) + re.findall(
-            r'"Fn::GetAtt": \["(\w+)"', text
-        )
-        assert set(named) <= body["Resources"].keys(), path
+def test_what_templates_make_reads_back_as_what_was_planned(name: str) -> None:
+    """The law of lift, for what the bootstrap makes: nothing that the plan asks for is lost on the way."""
+    made = plan(name)
+    boot = made.one(Bootstrap)
+    assert boot is not None
+    cloud = lifted(lower(made), closed=True).nodes
+    roles = {each.name: each for each in cloud if isinstance(each, IamRole)}
+    node = roles[boot.node_role]
+    assert node.managed == boot.node_policies
+    controller = roles[boot.controller_role]
+    policies = [each for each in cloud if isinstance(each, AccessPolicy)]
+    managed = [each for each in policies if each.what == "managed"]
+    assert list(controller.managed) == [each.logical for each in managed]
+    planned = [document["Statement"] for document in boot.controller_policies.values()]
+    assert [
+        [(s.actions, s.resources, dict(s.conditions)) for s in each.statements]
+        for each in managed
+    ] == [[said(statement) for statement in several] for several in planned]
+    (queue,) = (each for each in cloud if isinstance(each, MessageQueue))
+    assert (queue.name, queue.managed_encryption, queue.retention) == (
+        boot.interruption_queue,
+        True,
+        boot.queue["MessageRetentionPeriod"],
+    )
+    rules = [each for each in cloud if isinstance(each, EventRule)]
+    assert [list(each.detail_types) for each in rules] == [
+        each["detail-type"] for each in boot.interruption_rules.values()
+    ]
+    assert {each.targets for each in rules} == {(queue.logical,)}
+    entries = [each for each in cloud if isinstance(each, AccessEntryStack)]
+    assert {(each.principal, each.groups) for each in entries} == {
+        (each.principal, each.groups) for each in boot.access
+    }
+    assert {each.cluster for each in entries} <= {boot.cluster}
+    drivers = [each for each in cloud if isinstance(each, PodIdentityStack)]
+    assert [(each.namespace, each.service_account) for each in drivers] == [
+        (each.namespace, each.service_account) for each in boot.drivers
+    ]
+
+
+def said(statement: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+    """What a statement of the plan allows, and on which keys."""
+    return (
+        several(statement["Action"]),
+        several(statement["Resource"]),
+        {name: tuple(keys) for name, keys in statement.get("Condition", {}).items()},
+    )
+
+
+def several(value: Any) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({"NodeRole": {"Type": "AWS::IAM::Role", "Properties": {}}}, "SCH003"),
+        (
+            {"Queue": {"Type": "AWS::SQS::Queue", "Properties": {"Name": "a"}}},
+            "SCH001",
+        ),
+        (
+            {
+                "Queue": {
+                    "Type": "AWS::SQS::Queue",
+                    "Properties": {"SqsManagedSseEnabled": False},
+                }
+            },
+            "ACC009",
+        ),
+    ],
+)
+def test_a_fault_of_our_own_template_is_reported_in_the_spec(
+    changed: dict[str, Any],
+    code: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        bootstrap, "stack", lambda boot: bootstrap._stack("faulty", changed)
+    )
+    file = tmp_path / "spec.yaml"
+    file.write_text(yaml.safe_dump(spec(name="lab"), sort_keys=False))
+    found = [
+        each
+        for each in check([file], Options(output=tmp_path / "generated")).all()
+        if each.object == "Template/bootstrap/stack.yaml"
+    ]
+    assert [each.code for each in found] == [code]
+    span = found[0].span
+    assert span is not None
+    assert span.file.line(span.line).strip() == "name: lab"
+    assert any("rendered as `Resources." in note for note in found[0].notes)
 
 
 @pytest.mark.parametrize("name", ["everything", *SPECS])

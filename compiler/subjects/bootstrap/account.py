@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
 from compiler.dataclass import dataclass
+from compiler.plan.base import ROOT
+from compiler.source import Route
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +57,12 @@ class PoolNeeds:
 
 @dataclass(frozen=True, slots=True)
 class StorageNeeds:
-    """A storage that exists: a file system or a bucket."""
+    """A storage that exists: a file system or a bucket. ``at``: where the spec names it."""
 
     name: str
     file_system: str | None = None
     bucket: str | None = None
+    at: Route = field(default=ROOT, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

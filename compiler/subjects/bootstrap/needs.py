@@ -7,7 +7,7 @@ from math import ceil
 
 from compiler.catalog.account import opt_in, other_quota, vcpu_quota
 from compiler.plan.units import Quantity
-from compiler.resolve.context import Context
+from compiler.resolve.context import SPEC, Context
 from compiler.subjects.bootstrap.account import (
     Account,
     PoolNeeds,
@@ -35,8 +35,9 @@ def account(context: Context, pools: dict[str, Pool], made: Cluster) -> Account:
                 each.name,
                 file_system=each.fsx_lustre.id if each.fsx_lustre else None,
                 bucket=each.s3.bucket if each.s3 else None,
+                at=SPEC / ("storage", index),
             )
-            for each in StorageSection.of(context.spec).storage
+            for index, each in enumerate(StorageSection.of(context.spec).storage)
         ),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from compiler.catalog import iam
 from compiler.plan import PlanNode
 from compiler.resolve.context import SPEC, Context
+from compiler.source import Route
 from compiler.subjects.addons.karpenter import interruption_queue
 from compiler.subjects.bootstrap.account import Account
 from compiler.subjects.bootstrap.needs import account
@@ -84,4 +85,8 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
         branch=flux.branch,
         path=folder(context),
         needs=needs,
+        origins={
+            "cluster": Route(("metadata", "name")),
+            "drivers": SPEC / "storage",
+        },
     )

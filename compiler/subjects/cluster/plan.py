@@ -7,7 +7,8 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from compiler.dataclass import dataclass
-from compiler.plan.base import PlanNode
+from compiler.plan.base import ROOT, PlanNode
+from compiler.source import Route
 from compiler.subjects.bootstrap.account import Account
 from compiler.subjects.pools.plan import NodeGroup
 
@@ -61,12 +62,13 @@ class PodIdentity:
 @dataclass(frozen=True, slots=True)
 class AccessEntry:
     """Who may enter the cluster: an IAM principal, as a node role (``EC2_LINUX``), with an access policy, or as a
-    member of Kubernetes groups."""
+    member of Kubernetes groups. ``at``: where the spec names it first."""
 
     principal: str
     type: str = "STANDARD"
     policy: str | None = None
     groups: tuple[str, ...] = ()
+    at: Route = field(default=ROOT, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
                 },
             },
             choices={"availabilityZones": bootstrap.zones} if bootstrap else {},
+            format="eksctl",
         )
 
 

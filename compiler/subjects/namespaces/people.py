@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 
-from compiler.resolve.context import Context
+from compiler.resolve.context import SPEC, Context
+from compiler.source import Route
 from compiler.subjects.cluster.plan import AccessEntry
 from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.namespaces.spec import Namespace, NamespacesSection
@@ -44,7 +45,25 @@ def access_entries(context: Context) -> tuple[AccessEntry, ...]:
             named = set() if namespace.group is None else {namespace.group}
             groups.setdefault(arn, set()).update({_own_group(arn)}, named)
     policies = dict.fromkeys(ClusterSection.of(context.spec).eks.admins, admin)
+    places = _places(context)
     return tuple(
-        AccessEntry(arn, policy=policies.get(arn), groups=tuple(sorted(groups[arn])))
+        AccessEntry(
+            arn,
+            policy=policies.get(arn),
+            groups=tuple(sorted(groups[arn])),
+            at=places[arn],
+        )
         for arn in sorted(groups)
     )
+
+
+def _places(context: Context) -> dict[str, Route]:
+    """Where the spec names each principal first."""
+    places: dict[str, Route] = {}
+    for index, arn in enumerate(ClusterSection.of(context.spec).eks.admins):
+        places.setdefault(arn, SPEC / ("platform", "eks", "admins", index))
+    for number, namespace in enumerate(NamespacesSection.of(context.spec).namespaces):
+        for index, arn in enumerate(namespace.principals):
+            place = SPEC / ("namespaces", number, "principals", index)
+            places.setdefault(arn, place)
+    return places

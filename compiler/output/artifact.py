@@ -1,0 +1,143 @@
+"""The artifact: one thing that is written, of whatever format, and the lines of the spec that it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from compiler.source import Key, Route
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRef:
+    """What an artifact is called. ``namespace`` is empty for what has none.
+
+    An object of Kubernetes calls itself so. Of what has no ``kind`` the format says one, and ``name`` is the path.
+    """
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+
+    @property
+    def group(self) -> str:
+        return self.api_version.rpartition("/")[0]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind}/{self.namespace}/{self.name}"
+            if self.namespace
+            else f"{self.kind}/{self.name}"
+        )
+
+
+def ref_of(body: Mapping[str, Any]) -> ObjectRef:
+    """The identity of a body; what is missing is empty."""
+    metadata = body.get("metadata")
+    metadata = metadata if isinstance(metadata, Mapping) else {}
+    return ObjectRef(
+        str(body.get("apiVersion") or ""),
+        str(body.get("kind") or ""),
+        str(metadata.get("namespace") or ""),
+        str(metadata.get("name") or ""),
+    )
+
+
+class UnjudgedError(TypeError):
+    """An artifact of a format that nobody judges: it cannot be made, so that it is never written."""
+
+
+@cache
+def kind_of_format(name: str) -> str:
+    """The kind that a format gives to what it writes; empty where bodies say their own.
+
+    Raises ``UnjudgedError`` for a format that is not in ``compiler.output.formats``, or that lacks a part.
+    """
+    kind: str = import_module("compiler.output.formats").format_of(name).KIND
+    return kind
+
+
+@dataclass(slots=True)
+class Artifact:
+    """One thing that is written: a body, or a text, where it is written, and where it came from.
+
+    ``format`` names the module of ``compiler.output.formats`` that judges, reads back and writes it. ``path`` is
+    relative to the cluster's folder. ``at`` is the spec route of the plan node behind it and ``origins`` maps field
+    paths (tuples of keys into ``body``) to spec routes; a field takes the origin of its nearest ancestor. ``lists`` are
+    those that stand in the spec item for item. ``key`` tells artifacts of others apart, of which several may have one
+    name, or none. ``choices``: by key at the top of the body, all that may ever stand in its list
+    (``compiler.emit.yaml.with_choices``). ``text``: what has no body; a function makes it when it is first read, since
+    a run that writes nothing reads no page.
+    """
+
+    body: Body = field(default_factory=dict)
+    path: str = ""
+    at: Route = field(default_factory=Route)
+    origins: dict[tuple[Key, ...], Route] = field(default_factory=dict)
+    lists: tuple[tuple[Key, ...], ...] = ()
+    key: str = ""
+    choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    format: str = field(kw_only=True)
+    text: str | Callable[[], str] = field(default="", kw_only=True, repr=False)
+    _ref: ObjectRef | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        kind_of_format(self.format)
+
+    @property
+    def ref(self) -> ObjectRef:
+        """What it is called, which does not change."""
+        if self._ref is None:
+            kind = kind_of_format(self.format)
+            self._ref = (
+                ObjectRef("", kind, "", self.path) if kind else ref_of(self.body)
+            )
+        return self._ref
+
+    @property
+    def id(self) -> str:
+        """The first key of routes into this artifact: ``@Kind/namespace/name``, with its ``key`` where it has one."""
+        return f"@{self.ref}#{self.key}" if self.key else f"@{self.ref}"
+
+    @property
+    def content(self) -> str:
+        """The text, made when it is first asked for."""
+        if not isinstance(self.text, str):
+            self.text = self.text()
+        return self.text
+
+    def origin(self, path: tuple[Key, ...]) -> Route:
+        """The spec route that a field of the body came from."""
+        for end in range(len(path), 0, -1):
+            if (found := self.origins.get(tuple(path[:end]))) is not None:
+                return (
+                    found / path[end]
+                    if end < len(path) and path[:end] in self.lists
+                    else found
+                )
+        return self.at
+
+    def places(self) -> dict[tuple[Key, ...], Route]:
+        """The origins of fields that are there: one that was left out has an origin too, where it would be set."""
+        return {
+            path: route for path, route in self.origins.items() if _has(self.body, path)
+        }
+
+
+def _has(body: Any, path: tuple[Key, ...]) -> bool:
+    for key in path:
+        inside = (
+            key in body
+            if isinstance(body, dict)
+            else isinstance(body, list | tuple) and key in range(len(body))
+        )
+        if not inside:
+            return False
+        body = body[key]
+    return True

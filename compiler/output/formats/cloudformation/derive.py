@@ -1,0 +1,184 @@
+"""Derive the committed structures: ``python -m compiler.output.formats.cloudformation.derive``.
+
+CloudFormation publishes a schema of each resource type; cfn-lint ships them, corrected, and is among the development
+requirements. What is kept: types, required properties, enumerations, patterns and bounds. A property that only
+CloudFormation sets is left out, as CloudFormation refuses it; combinations (``anyOf``, ``dependentRequired``) are left
+out too, since an intrinsic function may stand for a property that is absent (``AWS::NoValue``).
+
+It also derives ``compiler/catalog/data/iam_actions.json`` from cfn-lint's copy of AWS' service authorization reference:
+which actions can be limited to a resource. Those that only read are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from compiler.catalog.catalog import DATA as FACTS
+from compiler.output.formats.cloudformation.structure import DATA, file_name
+from compiler.verify.structure import Raw, shared
+
+TYPES = (
+    "AWS::EC2::PlacementGroup",
+    "AWS::EKS::AccessEntry",
+    "AWS::EKS::PodIdentityAssociation",
+    "AWS::Events::Rule",
+    "AWS::IAM::ManagedPolicy",
+    "AWS::IAM::Policy",
+    "AWS::IAM::Role",
+    "AWS::IAM::RolePolicy",
+    "AWS::S3::Bucket",
+    "AWS::S3::BucketPolicy",
+    "AWS::SQS::Queue",
+    "AWS::SQS::QueuePolicy",
+)
+"""What the bootstrap makes, and what is read of third-party templates."""
+SERVICES = (
+    "autoscaling",
+    "batch",
+    "cloudformation",
+    "dynamodb",
+    "ec2",
+    "ecr",
+    "ecs",
+    "eks",
+    "elasticfilesystem",
+    "elasticloadbalancing",
+    "events",
+    "fsx",
+    "iam",
+    "kms",
+    "lambda",
+    "logs",
+    "rds",
+    "s3",
+    "s3express",
+    "sagemaker",
+    "secretsmanager",
+    "sns",
+    "sqs",
+    "ssm",
+    "sts",
+)
+"""Those of which clusters for training have rights, and those that rights are widened by."""
+_READING = ("describe", "get", "list", "batchget", "head", "lookup", "search", "view")
+_REGION = "us-east-1"
+_COPIED = (
+    "type",
+    "required",
+    "enum",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+)
+
+
+def converted(schema: Raw, definitions: Raw, above: tuple[str, ...] = ()) -> Raw:
+    """A schema of CloudFormation in the derived form. A definition inside itself may hold anything."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        if name in above:
+            return {"any": True}
+        return converted(definitions[name], definitions, (*above, name))
+    found: Raw = {key: schema[key] for key in _COPIED if key in schema}
+    pattern = schema.get("pattern", "")
+    if pattern and "\\p" not in pattern:  # no classes of Unicode in `re`
+        found["pattern"] = pattern
+    if schema.get("uniqueItems"):
+        found["list"] = "set"
+    if "items" in schema:
+        found["items"] = converted(schema["items"], definitions, above)
+    properties = schema.get("properties", {})
+    if properties:
+        found["properties"] = {
+            name: converted(child, definitions, above)
+            for name, child in properties.items()
+        }
+    elif "array" not in _types(schema) and not _is_scalar(schema):
+        found["any"] = True
+    return found
+
+
+def _types(schema: Raw) -> tuple[str, ...]:
+    kinds = schema.get("type", ())
+    return (kinds,) if isinstance(kinds, str) else tuple(kinds)
+
+
+def _is_scalar(schema: Raw) -> bool:
+    kinds = _types(schema)
+    return bool(kinds) and "object" not in kinds
+
+
+def derived(resource_type: str, manager: Any) -> Raw:
+    """The file of a type."""
+    schema = manager.get_resource_schema(_REGION, resource_type).schema
+    definitions = schema.get("definitions", {})
+    read_only = {
+        path.removeprefix("/properties/")
+        for path in schema.get("readOnlyProperties", ())
+    }
+    properties = {
+        name: converted(child, definitions)
+        for name, child in schema["properties"].items()
+        if name not in read_only
+    }
+    required = [name for name in schema.get("required", ()) if name in properties]
+    root = {"type": "object", "properties": properties, "required": required}
+    folded, defs = shared(root)
+    attributes = manager.get_type_getatts(resource_type, _REGION)
+    return {
+        "type": resource_type,
+        "source": f"cfn-lint {version('cfn-lint')} (MIT-0), provider schemas of {_REGION}",
+        "attributes": sorted(attributes),
+        "schema": folded,
+        "defs": defs,
+    }
+
+
+def actions(reference: Raw) -> dict[str, list[str]]:
+    """The actions of each service that change something and can be limited to a resource, in lowercase."""
+    return {
+        service: sorted(
+            name
+            for name, action in reference[service]["Actions"].items()
+            if action.get("Resources") and not name.startswith(_READING)
+        )
+        for service in SERVICES
+    }
+
+
+def write_actions() -> None:
+    """Derive ``iam_actions.json``."""
+    specs = import_module("cfnlint.data.AdditionalSpecs").__path__[0]
+    reference = json.loads(Path(specs, "Policies.json").read_bytes())
+    facts = {
+        "source": "AWS service authorization reference, as in cfn-lint's data/AdditionalSpecs/Policies.json",
+        "version": f"cfn-lint {version('cfn-lint')}",
+        "actions": actions(reference),
+    }
+    text = json.dumps(facts, indent=1).replace('",\n   "', '", "')
+    (FACTS / "iam_actions.json").write_text(text + "\n")
+
+
+def main() -> int:
+    manager = import_module("cfnlint.schema").PROVIDER_SCHEMA_MANAGER
+    DATA.mkdir(exist_ok=True)
+    for resource_type in TYPES:
+        text = json.dumps(
+            derived(resource_type, manager), separators=(",", ":"), sort_keys=True
+        )
+        (DATA / file_name(resource_type)).write_text(text + "\n")
+    write_actions()
+    sys.stdout.write(f"{len(TYPES)} structures in {DATA}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

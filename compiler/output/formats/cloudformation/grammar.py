@@ -1,0 +1,146 @@
+"""The grammar of IAM's policies, as structures: what a statement may hold.
+
+Source: IAM user guide, "Grammar of the IAM JSON policy language" and "IAM JSON policy elements reference" (2026-11).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from compiler.verify.fault import SCHEMA, Fault, Path
+from compiler.verify.node import Node, NodeTable
+from compiler.verify.structure import Raw
+from compiler.verify.walk import walk
+
+IDENTITY, TRUST, RESOURCE = "identity", "trust", "resource"
+"""What a policy is attached to: whoever acts, a role that is taken on, or the thing that is acted upon."""
+
+# Where resources have policies, and of which kind.
+DOCUMENTS: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {
+    "AWS::IAM::Role": (
+        (("AssumeRolePolicyDocument",), TRUST),
+        (("Policies", "*", "PolicyDocument"), IDENTITY),
+    ),
+    "AWS::IAM::ManagedPolicy": ((("PolicyDocument",), IDENTITY),),
+    "AWS::IAM::Policy": ((("PolicyDocument",), IDENTITY),),
+    "AWS::IAM::RolePolicy": ((("PolicyDocument",), IDENTITY),),
+    "AWS::SQS::QueuePolicy": ((("PolicyDocument",), RESOURCE),),
+    "AWS::S3::BucketPolicy": ((("PolicyDocument",), RESOURCE),),
+}
+
+_TEXTS: Raw = {"type": ["string", "array"], "items": {"type": "string"}}
+_PRINCIPAL: Raw = {
+    "type": ["string", "object"],
+    "properties": dict.fromkeys(
+        ("AWS", "Service", "Federated", "CanonicalUser"), _TEXTS
+    ),
+}
+_ELEMENTS: dict[str, tuple[str, ...]] = {
+    IDENTITY: ("Resource", "NotResource"),
+    TRUST: ("Principal", "NotPrincipal"),
+    RESOURCE: ("Principal", "NotPrincipal", "Resource", "NotResource"),
+}
+# Of each pair a statement has one.
+_NEEDED: dict[str, tuple[tuple[str, str], ...]] = {
+    IDENTITY: (("Action", "NotAction"), ("Resource", "NotResource")),
+    TRUST: (("Action", "NotAction"), ("Principal", "NotPrincipal")),
+    RESOURCE: (
+        ("Action", "NotAction"),
+        ("Principal", "NotPrincipal"),
+        ("Resource", "NotResource"),
+    ),
+}
+
+
+@cache
+def _node(kind: str) -> Node:
+    statement: Raw = {
+        "type": "object",
+        "required": ["Effect"],
+        "properties": {
+            "Sid": {"type": "string"},
+            "Effect": {"type": "string", "enum": ["Allow", "Deny"]},
+            "Action": _TEXTS,
+            "NotAction": _TEXTS,
+            "Condition": {"type": "object", "any": True},
+            **{
+                name: _PRINCIPAL if name.endswith("Principal") else _TEXTS
+                for name in _ELEMENTS[kind]
+            },
+        },
+    }
+    document: Raw = {
+        "type": "object",
+        "required": ["Statement"],
+        "properties": {
+            "Version": {"type": "string", "enum": ["2012-10-17", "2008-10-17"]},
+            "Id": {"type": "string"},
+            "Statement": {
+                **statement,
+                "type": ["array", "object"],
+                "items": statement,
+                "required": [],
+            },
+        },
+    }
+    return NodeTable([]).node(document)
+
+
+def policy_faults(document: Any, kind: str) -> list[Fault]:
+    """Faults of a policy; paths are into it. One in a text of JSON has its faults at the text."""
+    if isinstance(document, str):
+        try:
+            document = json.loads(document)
+        except ValueError as fault:
+            message = f"a policy that is no JSON: {str(fault).lower()}"
+            return [Fault(SCHEMA, "SCH002", (), message, "write it as a mapping")]
+        return [replace(fault, path=()) for fault in policy_faults(document, kind)]
+    if not isinstance(document, dict):
+        return []  # reported by the structure of the resource
+    return [*walk(_node(kind), document), *_incomplete(document, kind)]
+
+
+def statements(document: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The statements of a policy, with their paths into it: a list, or one alone."""
+    found = document.get("Statement") if isinstance(document, dict) else None
+    if isinstance(found, dict):
+        yield ("Statement",), found
+    elif isinstance(found, list):
+        for index, each in enumerate(found):
+            if isinstance(each, dict):
+                yield ("Statement", index), each
+
+
+def _incomplete(document: dict[str, Any], kind: str) -> Iterator[Fault]:
+    """Statements that lack an element that this kind of policy must have."""
+    for path, statement in statements(document):
+        for one, other in _NEEDED[kind]:
+            if one not in statement and other not in statement:
+                yield Fault(
+                    SCHEMA,
+                    "SCH003",
+                    (*path, one),
+                    f"a statement has neither `{one}` nor `{other}`",
+                    f"add `{one}`",
+                )
+            elif one in statement and other in statement:
+                yield Fault(
+                    SCHEMA,
+                    "SCH013",
+                    (*path, other),
+                    f"a statement has both `{one}` and `{other}`",
+                    "remove one of the two",
+                    key=True,
+                )
+        if isinstance(document.get("Statement"), dict) and "Effect" not in statement:
+            yield Fault(
+                SCHEMA,
+                "SCH003",
+                (*path, "Effect"),
+                "`Effect` is missing",
+                "one of `Allow` and `Deny`",
+            )

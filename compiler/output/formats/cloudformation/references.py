@@ -1,0 +1,163 @@
+"""What a template refers to and does not have, and resources that wait for each other.
+
+Source: CloudFormation template reference, intrinsic functions and resource attributes (2026-11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from compiler.output.artifact import Body
+from compiler.output.formats.cloudformation.functions import (
+    FOR_EACH,
+    PSEUDO,
+    Use,
+    uses,
+)
+from compiler.output.formats.cloudformation.structure import structure
+from compiler.verify.fault import REFERENCE, Fault, Path, nearest
+
+
+def unresolved(body: Body) -> Iterator[Fault]:
+    """Names that nothing in the template has. A transform may make what is not there, so that nothing is certain."""
+    resources = body.get("Resources")
+    if "Transform" in body or not isinstance(resources, dict):
+        return
+    if any(name.startswith(FOR_EACH) for name in resources):
+        return
+    for section in ("Resources", "Outputs", "Conditions"):
+        for use in uses(body.get(section), (section,)):
+            fault = _nowhere(use, body, resources)
+            if fault is not None:
+                yield fault
+    for name, resource in resources.items():
+        if isinstance(resource, dict):
+            yield from _attributes(("Resources", name), resource, body, resources)
+    yield from _circle(resources)
+
+
+def _entries(body: Body, section: str) -> Body:
+    """The entries of a section; none of one that is no mapping."""
+    found = body.get(section)
+    return found if isinstance(found, dict) else {}
+
+
+def _attributes(
+    path: Path, resource: Body, body: Body, resources: Body
+) -> Iterator[Fault]:
+    """What a resource waits for, and the condition that it is made on."""
+    waits = resource.get("DependsOn")
+    for index, other in enumerate(waits if isinstance(waits, list) else [waits]):
+        if isinstance(other, str) and other not in resources:
+            place = (
+                (*path, "DependsOn", index)
+                if isinstance(waits, list)
+                else (*path, "DependsOn")
+            )
+            yield _absent(place, "resource", other, resources)
+    condition = resource.get("Condition")
+    conditions = _entries(body, "Conditions")
+    if isinstance(condition, str) and condition not in conditions:
+        yield _absent((*path, "Condition"), "condition", condition, conditions)
+
+
+def _nowhere(use: Use, body: Body, resources: Body) -> Fault | None:
+    parameters = _entries(body, "Parameters")
+    if use.function == "Ref":
+        if use.name in resources or use.name in parameters or use.name in PSEUDO:
+            return None
+        known = PSEUDO if "::" in use.name else (*resources, *parameters)
+        return _absent(use.path, "resource or parameter", use.name, known)
+    if use.function == "Fn::GetAtt":
+        return _no_attribute(use, resources)
+    if use.function == "Condition":
+        conditions = _entries(body, "Conditions")
+        if use.name in conditions:
+            return None
+        return _absent(use.path, "condition", use.name, conditions)
+    mappings = _entries(body, "Mappings")
+    if use.name in mappings:
+        return None
+    return _absent(use.path, "mapping", use.name, mappings)
+
+
+def _no_attribute(use: Use, resources: Body) -> Fault | None:
+    if use.name not in resources:
+        return _absent(use.path, "resource", use.name, resources)
+    resource = resources[use.name]
+    known = structure(str(resource.get("Type"))) if isinstance(resource, dict) else None
+    if known is None or not use.attribute or use.attribute in known.attributes:
+        return None
+    if "${" in use.attribute or use.attribute.partition(".")[0] in known.attributes:
+        return None
+    return Fault(
+        REFERENCE,
+        "REF001",
+        use.path,
+        f"`{use.name}` has no attribute `{use.attribute}`",
+        nearest(use.attribute, known.attributes, "`Ref` gives its name or ARN"),
+    )
+
+
+def _absent(path: Path, what: str, name: str, known: Iterable[str]) -> Fault:
+    return Fault(
+        REFERENCE,
+        "REF001",
+        path,
+        f"{what} `{name}` is not in this template",
+        nearest(name, known, "name one that is"),
+    )
+
+
+def _circle(resources: Body) -> Iterator[Fault]:
+    """Resources that wait for each other: CloudFormation refuses the template ("Circular dependency")."""
+    waits = {
+        name: list(dict.fromkeys(_waits_for(resource, resources)))
+        for name, resource in resources.items()
+    }
+    free: set[str] = set()
+    for start in waits:
+        trail = _walked(start, waits, free)
+        if trail:
+            shown = " → ".join(f"`{name}`" for name in trail)
+            yield Fault(
+                REFERENCE,
+                "REF003",
+                ("Resources", trail[0]),
+                f"resources wait for each other: {shown}",
+                "give one of them a resource of its own, like a policy beside its role",
+                key=True,
+            )
+            return
+
+
+def _walked(start: str, waits: dict[str, list[str]], free: set[str]) -> list[str]:
+    """The circle that is met from a resource; ``free`` learns which are in none."""
+    stack: list[tuple[str, Iterator[str]]] = [(start, iter(waits[start]))]
+    trail = [start]
+    while stack and start not in free:
+        name, rest = stack[-1]
+        following = next((other for other in rest if other not in free), None)
+        if following is None:
+            free.add(name)
+            stack.pop()
+            trail.pop()
+        elif following in trail:
+            return [*trail[trail.index(following) :], following]
+        else:
+            stack.append((following, iter(waits[following])))
+            trail.append(following)
+    return []
+
+
+def _waits_for(resource: Any, resources: Body) -> Iterator[str]:
+    if not isinstance(resource, dict):
+        return
+    for use in uses(resource.get("Properties")):
+        if use.function in ("Ref", "Fn::GetAtt") and use.name in resources:
+            yield use.name
+    waits = resource.get("DependsOn")
+    for other in waits if isinstance(waits, list) else [waits]:
+        if isinstance(other, str) and other in resources:
+            yield other

@@ -1,0 +1,158 @@
+"""Pages that people read, with commands that they run: what a page names must be there.
+
+Nobody publishes a schema of a page, so it is judged by what can be judged: each block ends, the quotes of its shell are
+closed, the files of the cluster's folder that links and commands name are written, and every resource that `kubectl` is
+asked for by its group is of a group that a schema is known of.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.diagnostic import error
+from compiler.diagnostics.near import meant
+from compiler.output.artifact import Artifact
+from compiler.output.formats import Setting
+from compiler.plan import PlanNode
+from compiler.source import Route
+from compiler.verify.schemas import BUILTIN
+
+KIND = "Page"
+LATE = True
+TAGS: Mapping[str, str] = {}
+
+_FENCE = re.compile(r"^```(\w*)[^\n]*$", re.MULTILINE)
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_URL = re.compile(r"[a-z][a-z0-9+.-]*:|#")
+_PATH = re.compile(r"[\w./-]+")
+_RESOURCE = re.compile(r"\A[a-z0-9-]+\.([a-z0-9.-]+\.[a-z]{2,})\Z")
+_UNKNOWN = re.compile(r"[$*?]|\bNAME\b")
+
+
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+    """What a page names and is not there, and shell that does not end."""
+    written = {each.path for each in setting.others} | {each.path for each in artifacts}
+    folders = {part for path in written for part in _folders(path)}
+    return [
+        replace(found, at=Route((page.id,)), object=str(page.ref))
+        for page in artifacts
+        for found in _faults(page, written | folders, setting.folder)
+    ]
+
+
+def _faults(page: Artifact, written: set[str], folder: str) -> Iterator[Diagnostic]:
+    text = page.content
+    yield from _links(page.path, text, written)
+    parts = _FENCE.split(text)  # prose, language, block, "", prose, …
+    if len(parts) % 4 != 1:
+        yield error(
+            "SCH012",
+            f"a block of `{page.path}` does not end",
+            help="close it with three backticks",
+        )
+    for language, block in zip(parts[1::4], parts[2::4], strict=False):
+        if language in ("sh", "bash"):
+            yield from _shell(page.path, block, written, folder)
+
+
+def _links(path: str, text: str, written: set[str]) -> Iterator[Diagnostic]:
+    for target in _LINK.findall(text):
+        if _URL.match(target):
+            continue
+        place = os.path.normpath(
+            os.path.join(os.path.dirname(path), target.partition("#")[0])
+        )
+        if place not in written:
+            yield _absent(path, f"`{path}` links to `{target}`", place, written)
+
+
+def _shell(
+    path: str, block: str, written: set[str], folder: str
+) -> Iterator[Diagnostic]:
+    try:
+        words = shlex.split(block, comments=True)
+    except ValueError as fault:
+        yield error(
+            "SCH012",
+            f"a shell block of `{path}` cannot be run: {str(fault).lower()}",
+            help="close the quotation",
+        )
+        return
+    for word in dict.fromkeys(words):
+        yield from _files(path, word, written, folder)
+        group = _RESOURCE.match(word.partition(",")[0])
+        if group is not None and _kubectl(block, word) and group[1] not in _groups():
+            yield error(
+                "REF001",
+                f"`{path}` asks `kubectl` for `{word}`, of a group that nothing here has",
+                help=meant(group[1], _groups()) or "name the group of a kind",
+            )
+
+
+def _kubectl(block: str, word: str) -> bool:
+    """Whether a word is what a command of `kubectl` is about."""
+    lines = block.replace("\\\n", " ").splitlines()
+    return any("kubectl " in line and f" {word}" in line for line in lines)
+
+
+def _files(
+    path: str, word: str, written: set[str], folder: str
+) -> Iterator[Diagnostic]:
+    """The files of the cluster's folder that a word names."""
+    if not folder or f"{folder}/" not in word or _UNKNOWN.search(word):
+        return
+    inside = _PATH.match(word.partition(f"{folder}/")[2])
+    if inside is None:
+        return
+    place = inside[0].rstrip("/.")
+    if place not in written:
+        yield _absent(path, f"a command of `{path}` names `{word}`", place, written)
+
+
+def _absent(path: str, what: str, place: str, written: set[str]) -> Diagnostic:
+    return error(
+        "REF001",
+        f"{what}, and no such file is written",
+        help=meant(place, written) or "name a file of the cluster's folder",
+    )
+
+
+def _folders(path: str) -> Iterator[str]:
+    while path := path.rpartition("/")[0]:
+        yield path
+
+
+def _groups() -> set[str]:
+    served = BUILTIN.served().values()
+    return {api.rpartition("/")[0] for versions in served for api in versions}
+
+
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+    """A page carries nothing of the plan."""
+    return ()
+
+
+def hinted(text: str) -> bool:
+    """Pages of third parties are not read."""
+    return False
+
+
+def recognised(body: Any) -> bool:
+    """Pages of third parties are not read."""
+    return False
+
+
+def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
+    """A page has none that is counted."""
+    return ()
+
+
+def written(artifact: Artifact) -> bytes:
+    """The text as it is."""
+    return artifact.content.encode()

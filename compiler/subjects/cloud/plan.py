@@ -1,0 +1,141 @@
+"""What a CloudFormation template makes of the account: roles and what they may do, queues, buckets, rules.
+
+These nodes are lifted alone, since the plan says the same in its ``Bootstrap``. A value that an intrinsic function
+fills in is unknown: it is left out, and its field is among the node's ``unread``. Of ``Fn::Sub`` the text is known,
+with its ``${…}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import ClassVar
+
+from compiler.dataclass import dataclass
+from compiler.plan.base import PlanNode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement(PlanNode):
+    """A statement of a policy. Empty lists are absent; ``principals`` by type, as ``{"*": ("*",)}`` where anybody is
+    meant; ``conditions`` are the operators with their keys."""
+
+    effect: str | None
+    actions: tuple[str, ...] = ()
+    not_actions: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    not_resources: tuple[str, ...] = ()
+    principals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    not_principals: bool = False
+    conditions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def allows(self) -> bool:
+        """Whether it gives rights."""
+        return self.effect == "Allow"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloudResource(PlanNode):
+    """A resource of a template, or a part of one, by the resource's logical name. It is not compared: the node of the
+    bootstrap says what it is lowered from."""
+
+    carried: ClassVar[bool] = False
+
+    logical: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessPolicy(CloudResource):
+    """A policy of IAM. ``what`` it is: `managed`, `inline` (a part of a role), `trust` (who may be the role), or the
+    policy of a `queue` or `bucket`. ``characters``: at least as many as IAM counts, which counts no white space.
+    ``holders``: names, or logical names, of its roles, or of the queues or bucket that it is about."""
+
+    what: str
+    name: str | None = None
+    statements: tuple[Statement, ...] = ()
+    characters: int = 0
+    holders: tuple[str, ...] = ()
+
+    @property
+    def gives_rights(self) -> bool:
+        """Whether it says what its holder may do, rather than who may do something with it."""
+        return self.what in ("managed", "inline")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IamRole(CloudResource):
+    """AWS::IAM::Role. ``managed``: the policies attached to it, ARNs or logical names, those that attach themselves
+    among them; ``inline``: those inside it, of other resources of the template too."""
+
+    name: str | None = None
+    trust: AccessPolicy | None = None
+    managed: tuple[str, ...] = ()
+    inline: tuple[AccessPolicy, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageQueue(CloudResource):
+    """AWS::SQS::Queue. ``managed_encryption``: encrypted with a key of SQS; ``None``: not said. ``key``: one of KMS."""
+
+    name: str | None = None
+    managed_encryption: bool | None = None
+    key: bool = False
+    retention: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bucket(CloudResource):
+    """AWS::S3::Bucket. ``public_access``: what is said of each setting of its public access block."""
+
+    name: str | None = None
+    public_access: Mapping[str, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventRule(CloudResource):
+    """AWS::Events::Rule: the detail types of events, and where they go (ARNs, or logical names)."""
+
+    detail_types: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacementGroupStack(CloudResource):
+    """AWS::EC2::PlacementGroup."""
+
+    strategy: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessEntryStack(CloudResource):
+    """AWS::EKS::AccessEntry: who may enter a cluster."""
+
+    cluster: str | None = None
+    principal: str | None = None
+    kind: str | None = None
+    groups: tuple[str, ...] = ()
+    policies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodIdentityStack(CloudResource):
+    """AWS::EKS::PodIdentityAssociation: the role of a service account's pods."""
+
+    cluster: str | None = None
+    namespace: str | None = None
+    service_account: str | None = None
+    role: str | None = None
+
+
+RESOURCES: tuple[type[CloudResource], ...] = (
+    AccessPolicy,
+    IamRole,
+    MessageQueue,
+    Bucket,
+    EventRule,
+    PlacementGroupStack,
+    AccessEntryStack,
+    PodIdentityStack,
+)
+"""Every kind of resource that templates are read for."""

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.cloud.plan import MessageQueue
+
+
+@rule("ACC009", severity=Severity.WARNING)
+def message_queue_unencrypted(queue: MessageQueue) -> Iterator[Finding]:
+    """A queue of SQS keeps its messages unencrypted.
+
+    SQS encrypts with a key of its own unless it is told not to: "When SqsManagedSseEnabled is not defined, SSE-SQS
+    encryption is enabled by default" (AWS::SQS::Queue, CloudFormation template reference). It costs nothing, and a
+    queue without it fails the checks of Security Hub (SQS.1).
+
+    ## Fails
+
+        Resources:
+          Interruptions:
+            Type: AWS::SQS::Queue
+            Properties: {SqsManagedSseEnabled: false}
+
+    ## Passes
+
+        Resources:
+          Interruptions:
+            Type: AWS::SQS::Queue
+            Properties: {MessageRetentionPeriod: 300}
+
+        Resources:
+          Interruptions:
+            Type: AWS::SQS::Queue
+            Properties: {SqsManagedSseEnabled: false, KmsMasterKeyId: alias/aws/sqs}
+    """
+    if queue.managed_encryption is False and not queue.key:
+        yield Finding(
+            f"the messages of queue `{queue.logical}` are not encrypted",
+            queue.where("managed_encryption"),
+            help="leave `SqsManagedSseEnabled` out, or name a key in `KmsMasterKeyId`",
+        )
