@@ -21,6 +21,7 @@ from compiler.plan import Plan
 from compiler.plan.base import PlanNode
 from compiler.source import Key, Route
 from compiler.spec.cluster import language
+from compiler.subjects import parts
 from compiler.targets import lower
 from compiler.verify import verify
 from compiler.verify.references import POD_SPECS, REFERENCES

@@ -33,7 +33,7 @@ def explain_key(words: str) -> str:
     rows = list(_rows(key))
     width = max(len(name) for name, _ in rows)
     text += "".join(f"  {name.ljust(width)}  {value}\n" for name, value in rows)
-    if key.model is not None:
+    if key.model is not None and key.model.model_fields:
         text += f"\n  keys inside:\n\n{_inside(key.model)}"
     return text
 

@@ -339,7 +339,7 @@ def test_an_unchanged_run_removes_what_a_killed_one_left(
 
 EXCEPTION = """\
 - code: PLC006
-  object: EC2NodeClass/h200
+  object: EC2NodeClass/h200-cr-0a1b2c3d4e5f60713
   reason: agreed with the platform team
   until: 2020-01-31
 """

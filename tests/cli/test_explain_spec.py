@@ -13,17 +13,17 @@ KEYS = list(all_keys())
 @pytest.mark.parametrize(
     "words",
     [
-        "spec.nodePools.capacity.reservations",
-        "nodePools.capacity.reservations",
-        "nodePools[].capacity.reservations",
-        "spec.nodePools[0].capacity.reservations",
-        "spec.nodePools[].capacity.reservations.",
+        "spec.nodePools.capacity.block.reservations",
+        "nodePools.capacity.block.reservations",
+        "nodePools[].capacity.block.reservations",
+        "spec.nodePools[0].capacity.block.reservations",
+        "spec.nodePools[].capacity.block.reservations.",
     ],
 )
 def test_a_key_may_be_written_in_several_ways(words: str, trainyard: Command) -> None:
     done = trainyard("explain", "--spec", words)
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("spec.nodePools[].capacity.reservations\n")
+    assert done.out.startswith("spec.nodePools[].capacity[].block.reservations\n")
     assert "\n    nodes  The number of instances in the reservation" in done.out
 
 
@@ -53,7 +53,10 @@ spec.jobs[].checkpoint.every
         ("account", "default  required"),
         ("nodePools", "type     list of mappings"),
         ("jobs.labels", "type     mapping of job label key to label value"),
-        ("system.nodes", "bound    2 to 20: Karpenter's two pods are on two nodes"),
+        (
+            "platform.eks.systemNodes.nodes",
+            "bound    2 to 20: Karpenter's two pods are on two nodes",
+        ),
     ],
 )
 def test_a_row(key: str, row: str, trainyard: Command) -> None:

@@ -22,7 +22,7 @@ BLOCK = {
         "ends": "2026-12-15T11:30:00Z",
     }
 }
-ALWAYS_ON = {"nodes": {"min": 4, "max": 4}, "topology": "network"}
+ALWAYS_ON = {"nodes": 4, "topology": "network"}
 
 
 def mounted(**fsx: Any) -> dict[str, Any]:
@@ -172,8 +172,12 @@ def test_a_reserved_pool_that_leaves_stays_in_the_cluster(
     )
     done = compiled(tmp_path, trainyard, spec(jobs=[]))
     assert done.code == 0
-    assert re.findall(r"\[CHG007\]: NodePool `(\w+)` leaves", done.out) == ["block"]
-    assert "`kubectl delete nodepool,ec2nodeclass block`" in done.out
+    assert re.findall(r"\[CHG007\]: NodePool `([\w-]+)` leaves", done.out) == [
+        "block-cr-0a1b2c3d4e5f60713"
+    ]
+    assert (
+        "`kubectl delete nodepool,ec2nodeclass block-cr-0a1b2c3d4e5f60713`" in done.out
+    )
     done = trainyard("compile", "--check", "spec.yaml", cwd=tmp_path)
     assert (done.code, done.out) == (0, "")
 
@@ -182,11 +186,12 @@ def test_a_reserved_pool_keeps_its_node_class(
     trainyard: Command, tmp_path: Path
 ) -> None:
     """Flux prunes neither: without its class a NodePool is not Ready, and replaces no node."""
-    block = {"nodes": {"min": 4, "max": 4}, "capacity": BLOCK}
+    block = {"nodes": 4, "capacity": BLOCK}
     for pool, kept in ((block, True), ({}, False)):
         write(tmp_path, spec(jobs=[], pool=pool))
         assert trainyard("compile", "--replace", "spec.yaml", cwd=tmp_path).code == 0
-        for path in ("nodepool-gpu.yaml", "ec2nodeclass-gpu.yaml"):
+        name = "gpu-cr-0a1b2c3d4e5f60713" if kept else "gpu"
+        for path in (f"nodepool-{name}.yaml", f"ec2nodeclass-{name}.yaml"):
             written = (tmp_path / "generated" / "lab" / "platform" / path).read_text()
             assert ("prune: disabled" in written) is kept
 

@@ -35,11 +35,14 @@ BLOCK = {
             "ends": "2026-12-08T11:30:00Z",
         }
     },
-    "nodes": {"min": 4, "max": 4},
+    "nodes": 4,
 }
 VPC = {
-    "id": "vpc-0a1b2c3d",
-    "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-0a1b2c3e"},
+    "vpc": "vpc-0a1b2c3d",
+    "subnets": [
+        {"id": "subnet-0a1b2c3d", "zone": "us-west-2a"},
+        {"id": "subnet-0a1b2c3e", "zone": "us-west-2b"},
+    ],
 }
 DISK = [{"name": "data", "fsxLustre": {"existing": FSX}}]
 MOUNT = {"mounts": [{"storage": "data", "path": "/data"}]}
@@ -48,8 +51,10 @@ OPEN = {"public": ["203.0.113.0/24"]}
 CASES = {
     "private": spec(),
     "public": spec(platform={"eks": {"apiServer": OPEN}}),
-    "imported, private": spec(network={}, storage=DISK, job=MOUNT),
-    "imported, public": spec(network={}, platform={"eks": {"apiServer": OPEN}}),
+    "imported, private": spec(network={"existing": VPC}, storage=DISK, job=MOUNT),
+    "imported, public": spec(
+        network={"existing": VPC}, platform={"eks": {"apiServer": OPEN}}
+    ),
     "block": spec(pool=BLOCK),
     "spot": spec(pool={"capacity": {"spot": {}}}),
     "reserved": spec(
@@ -75,19 +80,15 @@ CASES = {
     "ecr": spec(
         job={"image": f"444455556666.dkr.ecr.eu-west-1.amazonaws.com/a/b@{DIGEST}"}
     ),
-    "platform": {
-        "eks": {
-            "admins": spec(
-                platform={"eks": {"admins": ["arn:aws:iam::111122223333:role/ops"]}},
-                namespaces=[
-                    {
-                        "name": "training",
-                        "principals": ["arn:aws:iam::111122223333:role/ml"],
-                    },
-                ],
-            )
-        }
-    },
+    "admins": spec(
+        platform={"eks": {"admins": ["arn:aws:iam::111122223333:role/ops"]}},
+        namespaces=[
+            {
+                "name": "training",
+                "principals": ["arn:aws:iam::111122223333:role/ml"],
+            },
+        ],
+    ),
     "secrets": spec(job={"secrets": [{"env": "T", "secret": "hf", "key": "t"}]}),
     "no jobs": spec(jobs=None),
 }

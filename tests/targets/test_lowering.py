@@ -35,9 +35,13 @@ from compiler.subjects.pools.plan import NodeClass
 from compiler.verify import verify
 
 VPC = {
-    "id": "vpc-0a1b2c3d",
-    "private": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-1a1b2c3d"},
-    "public": {"us-west-2a": "subnet-2a1b2c3d", "us-west-2b": "subnet-3a1b2c3d"},
+    "vpc": "vpc-0a1b2c3d",
+    "subnets": [
+        {"id": "subnet-0a1b2c3d", "zone": "us-west-2a"},
+        {"id": "subnet-1a1b2c3d", "zone": "us-west-2b"},
+        {"id": "subnet-2a1b2c3d", "zone": "us-west-2a", "public": True},
+        {"id": "subnet-3a1b2c3d", "zone": "us-west-2b", "public": True},
+    ],
 }
 STORAGE = [
     {"name": "data", "fsxLustre": {"existing": {**FSX, "zone": "us-west-2b"}}},
@@ -62,7 +66,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "trainer 2.1": spec(
         versions={"trainer": OLD_TRAINER}, storage=STORAGE, job={"mounts": MOUNTS}
     ),
-    "imported vpc": spec(network={}),
+    "imported vpc": spec(network={"existing": VPC}),
     "public endpoint": spec(
         platform={"eks": {"apiServer": {"public": ["203.0.113.0/24"]}}}
     ),
@@ -348,6 +352,30 @@ def test_a_new_vpc_has_zones_and_an_imported_one_subnets() -> None:
         assert "gitops" not in body
 
 
+def test_several_subnets_of_a_zone_and_groups_of_an_existing_network() -> None:
+    more = {"id": "subnet-4a1b2c3d", "zone": "us-west-2b"}
+    network = {
+        "existing": {
+            **VPC,
+            "subnets": [*VPC["subnets"], more],
+            "securityGroups": ["sg-0a1b2c3d"],
+        }
+    }
+    manifests = manifests_of(spec(network=network))
+    vpc = body_of(manifests, "ClusterConfig")["vpc"]
+    assert vpc["subnets"]["private"] == {
+        "us-west-2a": {"id": "subnet-0a1b2c3d"},
+        "us-west-2b": {"id": "subnet-1a1b2c3d"},
+        "subnet-4a1b2c3d": {"az": "us-west-2b", "id": "subnet-4a1b2c3d"},
+    }
+    node_class = body_of(manifests, "EC2NodeClass")["spec"]
+    assert node_class["subnetSelectorTerms"] == [
+        {"id": "subnet-1a1b2c3d"},
+        {"id": "subnet-4a1b2c3d"},
+    ]
+    assert {"id": "sg-0a1b2c3d"} in node_class["securityGroupSelectorTerms"]
+
+
 @pytest.mark.parametrize(
     ("name", "public"), [("plain", False), ("public endpoint", True)]
 )
@@ -621,7 +649,7 @@ def test_every_placement_group_is_made_by_the_page_of_its_pool() -> None:
     [
         ({"placement": "partition"}, "--strategy partition --partition-count 7"),
         ({"placement": "none"}, None),
-        ({"placementGroup": "ours"}, None),
+        ({"placement": {"group": "ours"}}, None),
     ],
 )
 def test_a_page_makes_the_group_that_its_pool_wants(

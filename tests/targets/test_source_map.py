@@ -77,7 +77,7 @@ def test_origins_resolve_in_the_spec(name: str) -> None:
 
 def test_a_template_comes_from_the_line_of_what_it_is_for() -> None:
     data = spec(
-        admins=["arn:aws:iam::111122223333:role/ops"],
+        platform={"eks": {"admins": ["arn:aws:iam::111122223333:role/ops"]}},
         namespaces=[
             {
                 "name": "training",
@@ -87,7 +87,7 @@ def test_a_template_comes_from_the_line_of_what_it_is_for() -> None:
                 ],
             }
         ],
-        storage=[{"name": "raw", "s3": {"bucket": "raw-1"}}],
+        storage=[{"name": "raw", "s3": {"existing": {"bucket": "raw-1"}}}],
         job={"mounts": [{"storage": "raw", "path": "/raw"}]},
     )
     source = document(data)
@@ -123,19 +123,19 @@ def find(manifests: list[Manifest], kind: str, name: str = "") -> Manifest:
 
 
 LINES: list[tuple[str, str, tuple[Key, ...], str]] = [
-    ("NodePool", "a100", ("spec", "limits"), "nodes: {min: 4, max: 4}"),
-    ("NodePool", "a100", ("spec", "replicas"), "nodes: {min: 4, max: 4}"),
+    ("NodePool", "a100", ("spec", "limits"), "nodes: 4"),
+    ("NodePool", "a100", ("spec", "replicas"), "nodes: 4"),
     (
         "NodePool",
         "a100",
         ("spec", "template", "spec", "requirements", 0, "values"),
-        "instanceType: p4d.24xlarge",
+        "instanceTypes: [p4d.24xlarge]",
     ),
     (
         "NodePool",
         "a100",
         ("spec", "template", "spec", "requirements", 1),
-        "zone: ap-northeast-2b",
+        "zones: [ap-northeast-2b]",
     ),
     ("NodePool", "a100", ("spec", "template", "spec", "taints", 0), "- name: a100"),
     (
@@ -154,7 +154,7 @@ LINES: list[tuple[str, str, tuple[Key, ...], str]] = [
         "EC2NodeClass",
         "a100",
         ("spec", "networkInterfaces", 3),
-        "instanceType: p4d.24xlarge",
+        "instanceTypes: [p4d.24xlarge]",
     ),
     (
         "ClusterQueue",
