@@ -211,12 +211,12 @@ def test_every_field_with_a_place_is_there(
 @pytest.mark.parametrize(
     ("cluster", "name", "field", "line"),
     [
-        ("seoul-llm", "NodePool/a100", "spec.replicas", "nodes: {min: 4, max: 4}"),
+        ("seoul-llm", "NodePool/a100", "spec.replicas", "nodes: 4"),
         (
             "seoul-llm",
             "NodePool/a100",
             "spec.template.spec.requirements[1]",
-            "zone: ap-northeast-2b",
+            "zones: [ap-northeast-2b]",
         ),
         (
             "seoul-llm",

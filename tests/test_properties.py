@@ -82,24 +82,25 @@ def mapping(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any
 
 
 @st.composite
-def capacity(draw: st.DrawFn, nodes: int, pool: str) -> dict[str, Any]:
+def capacity(draw: st.DrawFn, nodes: int, pool: str) -> Any:
     ids = [
         f"cr-0a{kind}{int(pool[1:]):04x}" for kind in ("1b", "1c")
     ]  # a reservation is of one type and zone
-    one, block = draw(st.booleans()), draw(st.booleans())
     if not draw(st.booleans()):
-        return {"type": "on-demand" if one else "spot"}
-    found = {"block": {"ends": "2026-12-15T11:30:00Z"}} if block else {"reserved": {}}
-    if one or nodes < 2:
-        return {**found, "id": ids[0]}
-    first = draw(st.integers(1, nodes - 1))
-    return {
-        **found,
-        "reservations": [
+        bought = draw(st.sampled_from([["onDemand"], ["spot"], ["spot", "onDemand"]]))
+        ways: list[dict[str, Any]] = [{way: {}} for way in bought]
+        return ways if len(ways) > 1 else ways[0]
+    first = draw(st.integers(1, nodes))
+    reservations: list[dict[str, Any]] = [{"id": ids[0]}]
+    if first < nodes:
+        reservations = [
             {"id": ids[0], "nodes": first},
             {"id": ids[1], "nodes": nodes - first},
-        ],
-    }
+        ]
+    if draw(st.booleans()):
+        ends = "2026-12-15T11:30:00Z"
+        return {"block": {"reservations": reservations, "ends": ends}}
+    return {"reserved": {"reservations": reservations}}
 
 
 @st.composite
@@ -110,7 +111,7 @@ def pool(draw: st.DrawFn, name: str) -> dict[str, Any]:
         "name": name,
         "instanceTypes": [instance],
         "zones": [f"{REGION}{TYPES[instance]}"],
-        "nodes": {"min": draw(st.sampled_from([0, most])), "max": most},
+        "nodes": draw(st.sampled_from([most, {"max": most}])),
         **draw(
             mapping(
                 capacity=some(capacity(most, name)),
@@ -208,12 +209,15 @@ def job(
 NETWORK = st.sampled_from(
     [
         {},
-        {"cidr": "10.0.0.0/16"},
-        {"zones": ["us-west-2a", "us-west-2b", "us-west-2c"]},
+        {"create": {"cidr": "10.0.0.0/16"}},
+        {"create": {"zones": ["us-west-2a", "us-west-2b", "us-west-2c"]}},
         {
-            "vpc": {
-                "id": "vpc-0a1b2c3d",
-                "private": {f"us-west-2{z}": f"subnet-0a1b2c3{z}" for z in "abc"},
+            "existing": {
+                "vpc": "vpc-0a1b2c3d",
+                "subnets": [
+                    {"id": f"subnet-0a1b2c3{z}", "zone": f"us-west-2{z}"} for z in "abc"
+                ],
+                "securityGroups": ["sg-0a1b2c3d"],
             }
         },
     ]
