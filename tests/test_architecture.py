@@ -59,6 +59,7 @@ BASE = {
         "spec.base",
         "spec.buckets",
         "spec.checks",
+        "spec.choice",
         "spec.git",
         "spec.keys",
         "spec.programs",
