@@ -8,14 +8,14 @@ from dataclasses import replace
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
+from compiler.judge import judge
 from compiler.manifest import Manifest, ObjectRef
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.output import Artifact
-from compiler.output.formats import Setting, objects, reread, verified
+from compiler.output.formats import Setting, objects
 from compiler.plan import Plan
 from compiler.policy import Policies, load_policies
 from compiler.policy.config import Config
-from compiler.policy.engine import run
 from compiler.resolve.resolve import resolve
 from compiler.source import Route
 from compiler.source.assemble import SpecSource, assemble
@@ -143,11 +143,8 @@ def _passes(
     done.spec, done.plan = spec.spec, plan
     done.artifacts, done.manifests = artifacts, manifests
     lowered(manifests)
-    told = verified(artifacts, setting_of(plan))
-    told += run(
-        reread(artifacts, plan), catalog, policies.rules, policies.config, manifests
-    )
-    return faults + traced(told, artifacts)
+    verdict = judge(artifacts, setting_of(plan), catalog, policies, plan=plan)
+    return faults + traced(verdict.diagnostics, artifacts)
 
 
 def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:
