@@ -19,7 +19,7 @@ from compiler.policy.config import Config
 from compiler.resolve.resolve import resolve
 from compiler.source import Route
 from compiler.source.assemble import SpecSource, assemble
-from compiler.spec.load import load
+from compiler.spec.load import load, platform_of
 from compiler.subjects.cluster.plan import Bootstrap
 from compiler.targets import lower
 
@@ -118,11 +118,12 @@ def _compile(
 def _passes(
     done: Compilation, policies: Policies, options: Options, lowered: Lowered
 ) -> list[Diagnostic]:
-    spec, faults = load(done.document)
+    platform = platform_of(done.document)
+    spec, faults = load(done.document, platform)
     if spec is None:
         return faults
     catalog = load_catalog(options.catalog)
-    plan, more = resolve(spec, catalog, options.folder)
+    plan, more = resolve(spec, catalog, options.folder, platform)
     faults += more
     if plan is None:
         return faults
