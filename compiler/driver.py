@@ -8,18 +8,18 @@ from dataclasses import replace
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
+from compiler.judge import judge
 from compiler.manifest import Manifest, ObjectRef
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.output import Artifact
-from compiler.output.formats import Setting, objects, reread, verified
+from compiler.output.formats import Setting, objects
 from compiler.plan import Plan
 from compiler.policy import Policies, load_policies
 from compiler.policy.config import Config
-from compiler.policy.engine import run
 from compiler.resolve.resolve import resolve
 from compiler.source import Route
 from compiler.source.assemble import SpecSource, assemble
-from compiler.spec.load import load
+from compiler.spec.load import load, platform_of
 from compiler.subjects.cluster.plan import Bootstrap
 from compiler.targets import lower
 
@@ -118,11 +118,12 @@ def _compile(
 def _passes(
     done: Compilation, policies: Policies, options: Options, lowered: Lowered
 ) -> list[Diagnostic]:
-    spec, faults = load(done.document)
+    platform = platform_of(done.document)
+    spec, faults = load(done.document, platform)
     if spec is None:
         return faults
     catalog = load_catalog(options.catalog)
-    plan, more = resolve(spec, catalog, options.folder)
+    plan, more = resolve(spec, catalog, options.folder, platform)
     faults += more
     if plan is None:
         return faults
@@ -143,11 +144,8 @@ def _passes(
     done.spec, done.plan = spec.spec, plan
     done.artifacts, done.manifests = artifacts, manifests
     lowered(manifests)
-    told = verified(artifacts, setting_of(plan))
-    told += run(
-        reread(artifacts, plan), catalog, policies.rules, policies.config, manifests
-    )
-    return faults + traced(told, artifacts)
+    verdict = judge(artifacts, setting_of(plan), catalog, policies, plan=plan)
+    return faults + traced(verdict.diagnostics, artifacts)
 
 
 def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:

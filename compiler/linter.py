@@ -11,6 +11,7 @@ from compiler.catalog import Catalog, load_catalog
 from compiler.clusters import by_cluster
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
+from compiler.judge import judge
 from compiler.lift import kinds
 from compiler.lint import templates
 from compiler.lint.coverage import Coverage, covered
@@ -19,14 +20,12 @@ from compiler.lint.kustomize import Kustomizations
 from compiler.lint.reading import read_all
 from compiler.lint.scenes import Scene, applied_together, scenes
 from compiler.outcome import Options, Outcome
-from compiler.output.formats import Setting, lifted, verified
+from compiler.output.formats import Setting
 from compiler.policy import Policies, load_policies
-from compiler.policy.engine import run
 from compiler.policy.load import FIXED_AREAS
 from compiler.policy.rule import Rule
 from compiler.source import Document, Route
 from compiler.subjects.cloud.plan import RESOURCES
-from compiler.verify.body import corrected
 from compiler.verify.loose_ends import Near, beside
 
 
@@ -186,25 +185,11 @@ def _judged(
     objects: list[Found], catalog: Catalog, policies: Policies, near: Near
 ) -> list[Diagnostic]:
     manifests = [each.manifest for each in objects]
-    told = verified(manifests, Setting(closed=False, near=near))
-    faulty = {each.at[0] for each in told if each.code.startswith("SCH") and each.at}
-    meant = {each.id: corrected(each.body) for each in manifests if each.id in faulty}
-    manifests = [
-        replace(each, body=meant[each.id][0]) if each.id in meant else each
-        for each in manifests
-    ]
-    plan = lifted(manifests, closed=False)
-    # What the API refuses or drops is the fact about a place; what policies think of it comes when that is fixed.
-    places = [each.at for each in told if each.severity is Severity.ERROR and each.at]
-    known = {
-        Route((name, *path)) for name, (_, paths) in meant.items() for path in paths
-    }
-    lost = [each for each in places if each not in known]
-    found = run(plan, catalog, policies.rules, policies.config, manifests)
-    told += [each for each in found if not _hidden(each, places, lost)]
+    verdict = judge(manifests, Setting(closed=False, near=near), catalog, policies)
     ids = {each.manifest.id: each for each in objects}
-    ids |= {mended.id: each for mended, each in zip(manifests, objects, strict=True)}
-    return [_place(each, ids) for each in told]
+    for meant, each in zip(verdict.artifacts, objects, strict=True):
+        ids[meant.id] = each
+    return [_place(each, ids) for each in verdict.diagnostics]
 
 
 def _alone(reading: Reading, catalog: Catalog, policies: Policies) -> list[Diagnostic]:
@@ -212,13 +197,10 @@ def _alone(reading: Reading, catalog: Catalog, policies: Policies) -> list[Diagn
     artifacts = [source.artifact for source in reading.alone]
     if not artifacts:
         return []
-    told = verified(artifacts, Setting(closed=False))
-    places = [each.at for each in told if each.severity is Severity.ERROR and each.at]
-    plan = lifted(artifacts, closed=False)
-    found = run(plan, catalog, _on_templates(policies), policies.config)
-    told += [each for each in found if not _hidden(each, places, ())]
+    setting, rules = Setting(closed=False), _on_templates(policies)
+    verdict = judge(artifacts, setting, catalog, policies, rules=rules)
     ids = {source.artifact.id: source for source in reading.alone}
-    placed = [_place(each, ids) for each in told]
+    placed = [_place(each, ids) for each in verdict.diagnostics]
     unread = {each.span for each in reading.diagnostics if each.span is not None}
     return [each for each in placed if each.span not in unread]
 
@@ -237,17 +219,6 @@ def _once(told: Iterable[Diagnostic]) -> list[Diagnostic]:
     )
 
 
-def _hidden(
-    finding: Diagnostic, places: Iterable[Route], lost: Iterable[Route]
-) -> bool:
-    """Whether a finding is about a place with a fault, what is in it, or the field around a value that nobody can
-    tell."""
-    at = finding.at or Route()
-    inside = any(at[: len(place)] == place for place in places)
-    return inside or any(len(at) > _FIELD and place[: len(at)] == at for place in lost)
-
-
-_FIELD = 2  # an object and `spec` are no field
 _TRAINING = ("kubeflow.org", "ray.io", "batch.volcano.sh", "sagemaker.amazonaws.com")
 
 

@@ -43,6 +43,7 @@ ORDER = (
     "report",
     "fleet",
     "examples",
+    "judge",
     "driver",
     "writer",
     "clusters",

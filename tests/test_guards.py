@@ -207,3 +207,17 @@ def test_references_of_what_runs_work_are_followed(
         )
         alone = verify([manifest], closed=True)
         assert "REF001" in {found.code for found in alone}, manifest.ref.kind
+
+
+def test_rules_do_not_see_the_train_job_of_a_work() -> None:
+    """A rule on `Work` holds for every kind that runs work; one on TrainJobs asks for `TrainJob`."""
+    seen = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sorted((ROOT / "policies").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute)
+        and node.attr == "job"
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "work"
+    ]
+    assert seen == []

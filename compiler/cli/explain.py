@@ -19,11 +19,6 @@ from compiler.resolve.context import near_help
 from compiler.source import Route
 from compiler.source.tree import SequenceNode
 
-_WHOLE = (
-    "cluster",
-    "kueue",
-    "health",
-)  # objects of which a cluster has one, so that they need no name
 OFF = " (off by default)"
 _CODE = re.compile(r"[A-Z]{2,4}\d{3}\Z")
 
@@ -61,11 +56,6 @@ def explain_code(subject: str, options: Options) -> str | None:
             f"there is no code `{subject}`: "
             f"{meant(subject, [each[0] for each in pages]) or '`trainyard explain` lists all'}"
         )
-    close = near(subject, [each[1] for each in pages], limit=1)
-    if close and "/" not in subject and subject not in _WHOLE:
-        raise UsageError(
-            f"there is no code or object `{subject}`: did you mean `{close[0]}`?"
-        )
     return None
 
 
@@ -93,11 +83,14 @@ def explain_object(
             )
         if any(each.plan is None for each in done.compilations):
             raise UsageError("the specs have faults: `trainyard check` reports them")
-        raise UsageError(_unknown(subject, field, done.compilations))
+        slugs = [slug for _, slug, _ in all_codes(options)]
+        raise UsageError(_unknown(subject, field, done.compilations, slugs))
     return "\n".join(parts)
 
 
-def _unknown(subject: str, field: str, compilations: Sequence[Compilation]) -> str:
+def _unknown(
+    subject: str, field: str, compilations: Sequence[Compilation], slugs: list[str]
+) -> str:
     """Why there is nothing to show."""
     fields = sorted({name for done in compilations for name in _fields(done, subject)})
     if fields:
@@ -112,7 +105,8 @@ def _unknown(subject: str, field: str, compilations: Sequence[Compilation]) -> s
         each.object for done in compilations if done.plan for each in done.plan.derived
     }
     rendered = {str(each.ref) for done in compilations for each in done.artifacts}
-    close = near(subject, sorted(derived | written | rendered), limit=1)
+    known = sorted(derived | written | rendered)
+    close = near(subject, known if "/" in subject else [*slugs, *known], limit=1)
     return f"there is no code or object `{subject}`: {near_help(subject, close or sorted(derived | written), 'object')}"
 
 

@@ -15,7 +15,8 @@ from compiler.model.runtimes import released
 from compiler.model.storage import Storage
 from compiler.model.values import value
 from compiler.model.work import Choice, Offer, Work, patched_tolerations
-from compiler.plan import Plan, PlanNode, Quantity
+from compiler.plan import Plan, Quantity
+from compiler.source import Route
 from compiler.subjects.delivery.plan import HelmRelease, chart_version
 from compiler.subjects.jobs.plan import (
     HUGEPAGES,
@@ -124,6 +125,14 @@ class Reading(Nodes):
             for pool in work.pools:
                 found.setdefault(id(pool), []).append(work)
         return found
+
+    def work_of(self, job: TrainJob) -> Work:
+        """A TrainJob, joined."""
+        return self._by_job[id(job)]
+
+    @cached_property
+    def _by_job(self) -> dict[int, Work]:
+        return {id(work.job): work for work in self.works}
 
     def works_of(self, runtime: Runtime) -> list[Work]:
         """The jobs that refer to a runtime."""
@@ -344,10 +353,10 @@ class Reading(Nodes):
         """The file of each manifest, by its id."""
         return {each.id: each.path.replace("\\", "/") for each in self.manifests}
 
-    def carries(self, folder: str, node: PlanNode) -> bool:
+    def carries(self, folder: str, at: Route) -> bool:
         """Whether a Kustomization over a folder of the repository carries an object. Where files are unknown, every
         one may."""
-        file = self.paths.get(str(node.at[0]), "") if node.at else ""
+        file = self.paths.get(str(at[0]), "") if at else ""
         parts = "/".join(each for each in folder.split("/") if each not in ("", "."))
         return (
             not file

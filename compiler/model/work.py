@@ -14,6 +14,7 @@ from compiler.subjects.jobs.plan import (
     INITIALIZERS,
     SPEC_NAME,
     Container,
+    Patch,
     Pod,
     ReplicatedJob,
     Resources,
@@ -66,7 +67,8 @@ class Work:
     ``choices`` are where it may land, one for each way through the flavors of its queue; ``pools`` all pools in them,
     ``offers`` these with the instance types that the job may get there, and ``types`` just the types; () is unknown.
     ``nodes`` ``None`` is unknown. ``env`` are literal variables of the main container, ``words`` its command and
-    arguments. ``kind`` is that of the object: of one that is no TrainJob, ``job`` has what they have in common.
+    arguments. ``kind`` is that of the object: of one that is no TrainJob, ``job`` has what they have in common; rules
+    do not see it.
     """
 
     job: TrainJob
@@ -97,6 +99,75 @@ class Work:
         ]
         self.efa = devices.value if devices else 0
         self.accelerator = found[0] if found else None
+
+    @property
+    def at(self) -> Route:
+        """The place of the object."""
+        return self.job.at
+
+    @property
+    def namespace(self) -> str:
+        return self.job.namespace
+
+    @property
+    def queue_name(self) -> str | None:
+        """The name of the LocalQueue in its label, whether there is such a queue or not."""
+        return self.job.queue
+
+    @property
+    def image(self) -> str | None:
+        """The image that the object names itself; without one the runtime's is run."""
+        return self.job.image
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The command that the object names itself; ``words`` has the one that is run."""
+        return self.job.command
+
+    @property
+    def args(self) -> tuple[str, ...]:
+        """The arguments that the object names itself."""
+        return self.job.args
+
+    @property
+    def requests(self) -> Resources:
+        """What the object itself requests for each node."""
+        return self.job.requests
+
+    @property
+    def limits(self) -> Resources:
+        """What the object itself limits each node to."""
+        return self.job.limits
+
+    @property
+    def patches(self) -> tuple[Patch, ...]:
+        """What the object changes in the pods of its runtime."""
+        return self.job.patches
+
+    @property
+    def trainer(self) -> bool:
+        """Whether Trainer sets the variables of torchrun; of an object without a runtime always."""
+        return self.job.trainer
+
+    @property
+    def processes(self) -> int | str | None:
+        """The processes of each node that the object names itself."""
+        return self.job.processes
+
+    @property
+    def deadline(self) -> int | None:
+        """The seconds after which the object is ended."""
+        return self.job.deadline
+
+    @property
+    def suspend(self) -> bool | None:
+        """What the object says of ``suspend``, which Kueue owns."""
+        return self.job.suspend
+
+    @property
+    def managed_by(self) -> str | None:
+        """The controller that the object names as its own."""
+        return self.job.managed_by
 
     @property
     def title(self) -> str:

@@ -5,4 +5,7 @@ from __future__ import annotations
 from compiler.platforms.eks import EKS
 from compiler.platforms.platform import Platform
 
-__all__ = ["EKS", "Platform"]
+__all__ = ["EKS", "PLATFORMS", "Platform"]
+
+PLATFORMS = {platform.name: platform for platform in (EKS,)}
+"""By the key in ``spec.platform``."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class Platform:
     """A platform: its key in ``spec.platform``, and its subjects by name, in the order in which they report.
 
-    The spec of the platform has the sections of these subjects, and the plan what they resolve.
+    The spec of the platform has the sections of these subjects, and the plan what they resolve. ``instead``: what to
+    write for a key of another platform, by key of ``spec``.
     """
 
     name: str
     subjects: tuple[str, ...]
+    instead: Mapping[str, str] = field(default_factory=dict, hash=False)

@@ -100,7 +100,8 @@ def _page(kind: type) -> Iterator[str]:
 def _fields(kind: type) -> Iterator[str]:
     if is_dataclass(kind):
         public = [field for field in fields(kind) if not field.name.startswith("_")]
-        yield from map(_field, public)
+        shown = [field for field in public if (kind, field.name) != (Work, "job")]
+        yield from map(_field, shown)
 
 
 def _field(field: Field[object]) -> str:

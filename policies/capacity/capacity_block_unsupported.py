@@ -17,7 +17,10 @@ def capacity_block_unsupported(pool: NodePool, world: World) -> Iterator[Finding
 
     ## Fails
 
-        nodePools: [{name: gpu, instanceTypes: [g6e.48xlarge], capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
+        nodePools:
+          - name: gpu
+            instanceTypes: [g6e.48xlarge]
+            capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}
 
     ## Passes
 

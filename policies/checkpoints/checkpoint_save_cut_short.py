@@ -71,7 +71,7 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
         return
     if main.pre_stop or "pre_stop" in main.unread:
         return
-    patched = [patch.pod.grace_seconds for patch in work.job.patches]
+    patched = [patch.pod.grace_seconds for patch in work.patches]
     if work.queued and any(seconds is not None for seconds in patched):
         return  # RUN004 reports that it never starts
     version, given = torch_of(main.image or ""), _given(work)

@@ -64,7 +64,7 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
     """
     if work.main is None or work.pod is None or work.runtime is None or _saves(work):
         return
-    deadline, restarts = work.job.deadline or 0, work.runtime.max_restarts or 0
+    deadline, restarts = work.deadline or 0, work.runtime.max_restarts or 0
     help = "mount a storage and save there (`checkpoint:`), or name a bucket that the program saves to"
     if deadline > world.param("hours") * 3600:
         yield Finding(

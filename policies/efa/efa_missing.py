@@ -27,7 +27,7 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, nodes: 1}]
     """
-    known = work.gang and work.complete and work.job.trainer
+    known = work.gang and work.complete and work.trainer
     if not known or work.efa or not work.types:
         return
     most = min(world.efa_of(*offer) for offer in work.offers)

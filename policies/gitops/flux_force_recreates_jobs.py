@@ -42,7 +42,7 @@ def flux_force_recreates_jobs(manifest: Manifest, world: World) -> Iterator[Find
         path = ("spec", "force")
         folder = str(value(manifest.body, "spec", "path") or "")
         forced = value(manifest.body, *path) is True and any(
-            world.carries(folder, job) for job in world.plan.of(TrainJob)
+            world.carries(folder, job.at) for job in world.plan.of(TrainJob)
         )
     if forced:
         yield Finding(

@@ -45,4 +45,4 @@ def _carries(stage: Stage, job: TrainJob, world: World) -> bool:
     """Of several stages only one that is certainly over the job's folder."""
     known = bool(job.at) and bool(world.paths.get(str(job.at[0])))
     named = stage.path.rstrip("/").endswith("jobs") or len(world.plan.of(Stage)) == 1
-    return world.carries(stage.path, job) if known else named
+    return world.carries(stage.path, job.at) if known else named

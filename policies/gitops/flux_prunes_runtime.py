@@ -28,7 +28,7 @@ def flux_prunes_runtime(runtime: Runtime, world: World) -> Iterator[Finding]:
     """
     jobs = world.works_of(runtime)
     pruning = any(
-        stage.prune and world.carries(stage.path, runtime)
+        stage.prune and world.carries(stage.path, runtime.at)
         for stage in world.plan.of(Stage)
     )
     if runtime.prune and jobs and pruning:

@@ -51,9 +51,9 @@ def flux_substitutes_command(manifest: Manifest, world: World) -> Iterator[Findi
     folder = str(value(manifest.body, "spec", "path") or "")
     off = {other.id for other in world.manifests if _switched_off(other)}
     for work in world.works:
-        if work.job.at and work.job.at[0] in off:
+        if work.at and work.at[0] in off:
             continue
-        if not world.carries(folder, work.job):
+        if not world.carries(folder, work.at):
             continue
         names = [name for name in _variables(work) if name not in known]
         if build.get("substituteFrom"):

@@ -43,7 +43,7 @@ def ecr_registry_invalid(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, image: "public.ecr.aws/team/train:1.0"}]
     """
-    node = work.job if work.job.image or work.main is None else work.main
+    node = work if work.image or work.main is None else work.main
     image = node.image or ""
     host, slash, _ = image.partition("/")
     if not slash or placeholder(host) or host in _PUBLIC:

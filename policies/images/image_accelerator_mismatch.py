@@ -39,7 +39,7 @@ def image_accelerator_mismatch(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, image: "763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training:2.8.0-gpu-py312"}]
     """
-    node = work.job if work.job.image or work.main is None else work.main
+    node = work if work.image or work.main is None else work.main
     image = node.image or ""
     if not image or work.accelerator is None:
         return

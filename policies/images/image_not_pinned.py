@@ -25,7 +25,7 @@ def image_not_pinned(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    node = work.job if work.job.image or work.main is None else work.main
+    node = work if work.image or work.main is None else work.main
     image = node.image
     if not image or "@" in image or placeholder(image):
         return

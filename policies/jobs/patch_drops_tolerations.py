@@ -40,7 +40,7 @@ def patch_drops_tolerations(work: Work) -> Iterator[Finding]:
     """
     if work.runtime is None:
         return
-    for patch in work.job.patches:
+    for patch in work.patches:
         replicated = work.runtime.job(patch.job)
         kept = patch.pod.tolerations
         if replicated is None or not kept:

@@ -2,15 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import Runtime
+from compiler.subjects.jobs.plan import Runtime, TrainJob
 from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("RUN023", aliases=("runtime-elsewhere",))
-def runtime_ref_mismatch(work: Work, world: World) -> Iterator[Finding]:
+def runtime_ref_mismatch(job: TrainJob, world: World) -> Iterator[Finding]:
     """A job refers to a runtime of another kind or namespace.
 
     `runtimeRef.kind` is ClusterTrainingRuntime unless it says TrainingRuntime, and a TrainingRuntime serves its own
@@ -28,7 +27,7 @@ def runtime_ref_mismatch(work: Work, world: World) -> Iterator[Finding]:
         kind: TrainJob
         spec: {runtimeRef: {name: torch-gpu-1, kind: ClusterTrainingRuntime}}
     """
-    job = work.job
+    work = world.work_of(job)
     if work.runtime is not None or world.plan.closed or not job.namespace:
         return
     named = [
@@ -48,7 +47,7 @@ def runtime_ref_mismatch(work: Work, world: World) -> Iterator[Finding]:
         right = f"write `kind: {kind}`"
     yield Finding(
         f"job `{work.name}` refers to {job.runtime_kind} `{job.runtime}`, and that is a {kind}{where}",
-        work.where("runtime"),
+        job.where("runtime"),
         label="the job is refused",
         help=right,
     )

@@ -28,7 +28,7 @@ def trainer_missing(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     torch = work.runtime is not None and work.runtime.framework == "torch"
-    if torch and work.gang and not work.job.trainer:
+    if torch and work.gang and not work.trainer:
         yield Finding(
             f"job `{work.name}` has {work.nodes} nodes and no `trainer`",
             work.where("trainer"),

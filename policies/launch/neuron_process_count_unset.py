@@ -33,8 +33,8 @@ def neuron_process_count_unset(work: Work) -> Iterator[Finding]:
           runtimeRef: {name: elsewhere}
           trainer: {numNodes: 2, numProcPerNode: 32, resourcesPerNode: {limits: {aws.amazon.com/neuron: 16}}}
     """
-    processes = work.job.processes
-    if NEURON not in work.asks or not work.job.trainer or isinstance(processes, int):
+    processes = work.processes
+    if NEURON not in work.asks or not work.trainer or isinstance(processes, int):
         return
     if not processes or not placeholder(processes):
         yield Finding(

@@ -31,7 +31,7 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
         return
     resource, gpus = work.accelerator
     given = dict(options(work.words)).get("nproc-per-node")
-    processes = _number(given) if given else work.job.processes
+    processes = _number(given) if given else work.processes
     if resource != GPU or not isinstance(processes, int) or processes == gpus:
         return
     node = min((instance.accelerators for instance in work.types), default=0)
@@ -47,7 +47,7 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
 def _torchrun(work: Work) -> bool:
     """Whether torchrun starts the processes, or Trainer sets its variables."""
     torch = work.runtime is not None and work.runtime.framework == "torch"
-    return (torch and work.job.trainer) or launches(work.words)
+    return (torch and work.trainer) or launches(work.words)
 
 
 def _number(text: str) -> int | None:

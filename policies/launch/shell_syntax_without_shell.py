@@ -97,10 +97,10 @@ _SHELL = 'write `[bash, -c, "..."]` for a line of shell'
 
 def _read(work: Work) -> tuple[Route, tuple[str, ...], tuple[str, ...]]:
     """The place of the command, the command, and the command with its arguments."""
-    node = work.job if work.job.command else work.main
+    node = work if work.command else work.main
     if node is None or not node.command:
-        return work.job.at, (), ()
-    args = work.job.args or (work.main.args if work.main is not None else ())
+        return work.at, (), ()
+    args = work.args or (work.main.args if work.main is not None else ())
     return node.where("command"), tuple(node.command), (*node.command, *args)
 
 

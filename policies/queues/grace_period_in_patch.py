@@ -29,7 +29,7 @@ def grace_period_in_patch(work: Work) -> Iterator[Finding]:
         spec: {template: {spec: {replicatedJobs: [
           {name: node, template: {spec: {template: {spec: {terminationGracePeriodSeconds: 600}}}}}]}}}
     """
-    for patch in work.job.patches if work.queued else ():
+    for patch in work.patches if work.queued else ():
         if patch.pod.grace_seconds is not None:
             yield Finding(
                 f"job `{work.name}` is queued and patches `terminationGracePeriodSeconds`",

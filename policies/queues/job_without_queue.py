@@ -26,12 +26,12 @@ def job_without_queue(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if work.job.queue is not None:
+    if work.queue_name is not None:
         return
     here = [
         queue
         for queue in world.plan.of(LocalQueue)
-        if queue.namespace == work.job.namespace
+        if queue.namespace == work.namespace
     ]
     if here and all(queue.name != "default" for queue in here):
         yield Finding(

@@ -38,7 +38,7 @@ def kueue_newer_than_trainer(work: Work, world: World) -> Iterator[Finding]:
         kind: TrainJob
         spec: {podTemplateOverrides: [{targetJobs: [{name: node}], spec: {serviceAccountName: training}}]}
     """
-    overrides = [patch for patch in work.job.patches if "manager" not in patch.origins]
+    overrides = [patch for patch in work.patches if "manager" not in patch.origins]
     old = overrides[0] if overrides else None
     versions = [release.version for release in world.releases("kueue")]
     newer = [version for version in versions if version_key(version) >= (0, 17)]

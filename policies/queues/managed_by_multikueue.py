@@ -27,7 +27,7 @@ def managed_by_multikueue(work: Work, world: World) -> Iterator[Finding]:
         kind: TrainJob
         spec: {managedBy: trainer.kubeflow.org/trainjob-controller}
     """
-    if work.job.managed_by == "kueue.x-k8s.io/multikueue":
+    if work.managed_by == "kueue.x-k8s.io/multikueue":
         yield Finding(
             f"job `{work.name}` is managed by MultiKueue",
             work.where("managed_by"),

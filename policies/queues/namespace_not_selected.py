@@ -27,7 +27,7 @@ def namespace_not_selected(work: Work, world: World) -> Iterator[Finding]:
         kind: ClusterQueue
         spec: {namespaceSelector: {}}
     """
-    queue, namespace, key = work.queue, work.job.namespace, turned_away(work, world)
+    queue, namespace, key = work.queue, work.namespace, turned_away(work, world)
     by_label = f"select by the label `{key}` that it has"
     if queue is not None and key:
         yield Finding(

@@ -29,7 +29,7 @@ def queue_in_other_namespace(work: Work, world: World) -> Iterator[Finding]:
         kind: LocalQueue
         metadata: {name: research, namespace: team-a}
     """
-    name, namespace = work.job.queue, work.job.namespace
+    name, namespace = work.queue_name, work.namespace
     if name is None or not namespace or world.plan.closed:
         return
     here = [

@@ -33,8 +33,8 @@ def queue_stopped(work: Work, world: World) -> Iterator[Finding]:
         kind: ClusterQueue
         spec: {stopPolicy: None}
     """
-    name = work.job.queue or ("default" if work.queued else None)
-    for queue in (work.queue, world.plan.named(LocalQueue, name, work.job.namespace)):
+    name = work.queue_name or ("default" if work.queued else None)
+    for queue in (work.queue, world.plan.named(LocalQueue, name, work.namespace)):
         if queue is not None and queue.stopped:
             yield Finding(
                 f"queue `{queue.name}`, which {work.title} goes to, is stopped",

@@ -23,8 +23,8 @@ def suspend_set_on_queued_job(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if work.job.suspend is not None and work.queued:
-        given = str(work.job.suspend).lower()
+    if work.suspend is not None and work.queued:
+        given = str(work.suspend).lower()
         yield Finding(
             f"job `{work.name}` has a queue and says `suspend: {given}`",
             work.where("suspend"),

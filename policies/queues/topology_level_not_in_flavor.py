@@ -56,7 +56,7 @@ def topology_level_not_in_flavor(work: Work, world: World) -> Iterator[Finding]:
         return
     levels = [value for name in sorted(named) for value in topologies.get(name, ())]
     known = dict.fromkeys(levels)
-    pods = [patch.pod for patch in work.job.patches]
+    pods = [patch.pod for patch in work.patches]
     patched = (pod for pod in pods if level in pod.annotations.values())
     at = next(patched, work.pod).where("annotations")
     without = "give the flavor a `topologyName`, or remove the annotation"

@@ -24,7 +24,7 @@ def accelerators_not_requested(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, nodes: 1}]
     """
-    if not work.complete or not work.job.trainer:
+    if not work.complete or not work.trainer:
         return
     if work.accelerator is not None or not work.types:
         return

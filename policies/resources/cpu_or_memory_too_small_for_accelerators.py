@@ -40,7 +40,7 @@ def cpu_or_memory_too_small_for_accelerators(work: Work) -> Iterator[Finding]:
         return
     count = work.accelerator[1]
     for resource, (least, words, text) in _LEAST.items():
-        limit = work.job.limits.get(resource) or work.main.limits.get(resource)
+        limit = work.limits.get(resource) or work.main.limits.get(resource)
         if limit is not None and limit < least * count:
             enough = text if count == 1 else least * count
             yield Finding(

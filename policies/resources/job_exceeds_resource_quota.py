@@ -32,7 +32,7 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
     if work.nodes is None:
         return
     for quota in world.plan.of(ResourceQuota):
-        if quota.namespace != work.job.namespace or quota.scoped:
+        if quota.namespace != work.namespace or quota.scoped:
             continue
         for resource, asked in work.asks.items():
             requests = f"requests.{resource}"

@@ -30,7 +30,7 @@ def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    source = work.main or work.job
+    source = work.main or work
     unlike = {
         name: (source.requests[name], f"is limited to {limit}")
         for name, limit in source.limits.items()
@@ -48,7 +48,7 @@ def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
             f"{request} of `{name}` and {limit}"
             for name, (request, limit) in unlike.items()
         )
-        place = (work.job if work.job.requests else source).where("requests")
+        place = (work if work.requests else source).where("requests")
         if len(unlike) == 1:
             place /= next(iter(unlike))
         refused = not set(unlike) <= set(_PLAIN)

@@ -45,7 +45,7 @@ def pod_exceeds_limit_range(work: Work, world: World) -> Iterator[Finding]:
     """
     if work.main is None:
         return
-    for manifest in world.limit_ranges.get(work.job.namespace, ()):
+    for manifest in world.limit_ranges.get(work.namespace, ()):
         yield from _over(work, manifest)
 
 

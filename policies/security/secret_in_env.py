@@ -71,7 +71,7 @@ def _credential(name: str) -> bool:
 
 def _place(work: Work) -> Route:
     """The command or the arguments, whichever has words in the job."""
-    own = work.job.command or work.job.args
-    node = work.job if own or work.main is None else work.main
+    own = work.command or work.args
+    node = work if own or work.main is None else work.main
     token = any(forms(word) for word in node.args)
     return node.where("args" if token else "command")

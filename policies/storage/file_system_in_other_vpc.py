@@ -36,7 +36,10 @@ def file_system_in_other_vpc(
               version: "2.15"}}
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
 
-        network: {existing: {vpc: vpc-0a1b2c3d, subnets: [{id: subnet-0a1b2c3d, zone: us-west-2a}, {id: subnet-0a1b2c3e, zone: us-west-2b}]}}
+        network:
+          existing:
+            vpc: vpc-0a1b2c3d
+            subnets: [{id: subnet-0a1b2c3d, zone: us-west-2a}, {id: subnet-0a1b2c3e, zone: us-west-2b}]
         storage:
           - name: data
             fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 1200Gi, version: "2.15"}}

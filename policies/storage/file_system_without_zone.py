@@ -56,7 +56,7 @@ def file_system_without_zone(work: Work, world: World) -> Iterator[Finding]:
     zones = {zone for pool in work.pools for zone in pool.zones or ()}
     if len(zones) < 2 or not all(pool.zones for pool in work.pools):
         return
-    for volume in world.storage.volumes(work.job.namespace, work.claims):
+    for volume in world.storage.volumes(work.namespace, work.claims):
         if volume.driver == FSX and volume.zone is None and "zone" not in volume.unread:
             yield Finding(
                 f"volume `{volume.name}` says no zone, and job `{work.name}` may run in {listed(sorted(zones))}",

@@ -68,7 +68,7 @@ def gang_on_single_node_volume(work: Work, world: World) -> Iterator[Finding]:
     if work.pod is None or not work.gang:
         return
     for name in sorted(work.claims):
-        claim = world.storage.claim(work.job.namespace, name)
+        claim = world.storage.claim(work.namespace, name)
         if claim is None or not claim.access_modes:
             continue
         modes = set(claim.access_modes)

@@ -37,7 +37,7 @@ def volume_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
     zones = {zone for pool in work.pools for zone in pool.zones or ()}
     if world.zones and not zones <= world.zones:
         return  # a node group in a zone without subnet is reported as that
-    for volume in world.storage.volumes(work.job.namespace, work.claims):
+    for volume in world.storage.volumes(work.namespace, work.claims):
         if volume.zone and zones and volume.zone not in zones:
             yield Finding(
                 f"volume `{volume.name}` is in `{volume.zone}`, and job `{work.name}` runs in "

@@ -371,8 +371,8 @@ class NodePool(SpecModel):
     )
     zones: Annotated[list[Zone], Distinct] = Field(
         [],
-        description="The zones of the nodes, one for EFA, which never leaves a zone; derived where only one zone of the "
-        "network offers the type.",
+        description="The zones of the nodes, one for EFA, which never leaves a zone; derived where only one zone of "
+        "the network offers the type.",
         examples=[["us-west-2a"]],
     )
     nodes: Nodes = Field(

@@ -1,0 +1,73 @@
+"""A platform: its subjects, the keys of the spec that it understands, and what it resolves."""
+
+from __future__ import annotations
+
+import pytest
+from builders import document, spec, told
+
+from compiler.catalog import load_catalog
+from compiler.platforms import EKS, PLATFORMS, Platform
+from compiler.resolve.resolve import resolve
+from compiler.spec.load import load, platform_of
+from compiler.subjects import parts
+from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.pools.plan import NodePool
+
+WITHOUT_HEALTH = Platform(
+    "plain",
+    tuple(name for name in EKS.subjects if name != "health"),
+    {"health": "its nodes watch themselves"},
+)
+
+
+def test_every_subject_of_a_platform_is_there() -> None:
+    for platform in PLATFORMS.values():
+        assert len(set(platform.subjects)) == len(platform.subjects)
+        for subject in platform.subjects:
+            assert parts("spec", (subject,)) or parts("resolve", (subject,)), subject
+
+
+def test_every_section_of_the_spec_belongs_to_a_platform() -> None:
+    """A section that no platform lists could never be written."""
+    listed = {name for platform in PLATFORMS.values() for name in platform.subjects}
+    having = {module.__name__.split(".")[2] for module in parts("spec")}
+    assert having <= listed
+
+
+def test_a_spec_names_its_platform() -> None:
+    assert platform_of(document(spec())) is EKS
+    assert platform_of(document(spec(platform={"eks": {}}))) is EKS
+    assert platform_of(document(spec(platform={"other": {}}))) is EKS
+
+
+def test_a_key_of_another_platform_is_one_error_with_what_to_write() -> None:
+    model, faults = load(document(spec(health={"repair": False})), WITHOUT_HEALTH)
+    assert model is None
+    assert told(faults) == [
+        ("SPC006", "spec.health", "`health` is no part of platform `plain`")
+    ]
+    assert faults[0].help == "its nodes watch themselves"
+    assert load(document(spec(health={"repair": False})), EKS)[1] == []
+    (unknown,) = load(document(spec(helth={})), WITHOUT_HEALTH)[1]
+    assert unknown.code == "SPC002"
+
+
+@pytest.mark.parametrize("missing", ["namespaces", "delivery"])
+def test_without_help_the_keys_that_there_are_are_listed(missing: str) -> None:
+    subjects = tuple(name for name in EKS.subjects if name != missing)
+    key = {"namespaces": "namespaces", "delivery": "flux"}[missing]
+    given = {"namespaces": [{"name": "a"}], "flux": {"branch": "prod"}}[key]
+    faults = load(document(spec(**{key: given})), Platform("other", subjects))[1]
+    assert [fault.code for fault in faults] == ["SPC006"]
+    assert "`nodePools`" in faults[0].help
+
+
+def test_the_plan_of_a_platform_is_what_its_subjects_resolve() -> None:
+    """Fewer subjects, fewer nodes; nobody else notices."""
+    model, faults = load(document(spec()))
+    assert model is not None, faults
+    nodes_alone = Platform("nodes", ("network", "pools", "queues"))
+    plan, found = resolve(model, load_catalog(), platform=nodes_alone)
+    assert plan is not None, told(found)
+    assert plan.of(NodePool)
+    assert not plan.of(TrainJob)
