@@ -12,6 +12,7 @@ from builders import ROOT
 # subjects: `subjects.plan` is every `compiler/subjects/*/plan.py`.
 ORDER = (
     "dataclass",
+    "re2",
     "source.base",
     "diagnostics",
     "source",
@@ -252,6 +253,7 @@ def test_policies_import_what_they_judge_and_nothing_behind_it() -> None:
         "manifest",
         "model",
         "policy",
+        "re2",
     }
     for name, path in modules("policies"):
         found = {layer(module) for module in own(path, name)}

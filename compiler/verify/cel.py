@@ -14,10 +14,10 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
+from compiler.re2 import compile_re2
 from compiler.verify.defaults import defaulted
 from compiler.verify.fault import CEL, Fault, Path
 from compiler.verify.node import Node
-from compiler.verify.patterns import compile_re2
 
 _OLD = re.compile(r"\boldSelf\b")
 _ABSENT = object()

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.verify.patterns import compile_re2, in_words
+from compiler.re2 import compile_re2
+from compiler.verify.patterns import in_words
 from compiler.verify.structure import Raw, children
 from compiler.verify.syntax import SYNTAXES, Syntax
 

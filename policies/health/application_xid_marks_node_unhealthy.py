@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.patterns import compiled
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.re2 import compile_re2, refusal
 from compiler.subjects.health.plan import ProblemDetector
 
 
@@ -35,9 +35,9 @@ def application_xid_marks_node_unhealthy(
     """
     for monitor in detector.monitors:
         for monitor_rule in monitor.rules:
-            pattern = compiled(monitor_rule.pattern) if monitor_rule.permanent else ""
-            if isinstance(pattern, str):
+            if not monitor_rule.permanent or refusal(monitor_rule.pattern):
                 continue
+            pattern = compile_re2(monitor_rule.pattern)
             codes = [
                 code
                 for code in world.catalog.xids.application

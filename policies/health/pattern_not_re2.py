@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.patterns import compiled
 from compiler.policy.rule import Finding, rule
+from compiler.re2 import refusal
 from compiler.subjects.health.plan import ProblemDetector
 
 
@@ -31,8 +31,8 @@ def pattern_not_re2(detector: ProblemDetector) -> Iterator[Finding]:
     """
     for monitor in detector.monitors:
         for monitor_rule in monitor.rules:
-            why = compiled(monitor_rule.pattern)
-            if isinstance(why, str):
+            why = refusal(monitor_rule.pattern)
+            if why:
                 yield Finding(
                     f"pattern of rule `{monitor_rule.reason}` does not compile in Go: {why}",
                     monitor.where("rules"),

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from compiler.re2 import compile_re2
 from compiler.verify import BUILTIN
 from compiler.verify.defaults import defaulted
-from compiler.verify.patterns import compile_re2
 from compiler.verify.schemas import DATA, file_name
 from compiler.verify.structure import children
 from compiler.verify.syntax import SYNTAXES

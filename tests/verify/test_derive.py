@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from compiler.re2 import compile_re2
 from compiler.verify import BUILTIN
 from compiler.verify.derive import derive, main, write
-from compiler.verify.patterns import compile_re2
 from compiler.verify.schemas import DATA, Schemas, file_name
 from compiler.verify.structure import children, structure
 from compiler.verify.syntax import SYNTAXES

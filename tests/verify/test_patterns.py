@@ -8,7 +8,8 @@ import re
 import pytest
 from builders import ROOT
 
-from compiler.verify.patterns import _WORDS, compile_re2, in_words
+from compiler.re2 import compile_re2
+from compiler.verify.patterns import _WORDS, in_words
 
 
 @pytest.mark.parametrize(

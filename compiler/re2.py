@@ -1,0 +1,95 @@
+"""Regular expressions as Go reads them (RE2, Go's ``regexp/syntax``), in Python's ``re``."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import lru_cache
+
+_LITERAL = re.compile(r"\\Q(.*?)(?:\\E|\Z)", re.DOTALL)
+_FLAGS = re.compile(r"\(\?([imsU]*)(?:-[imsU]+)?\)")
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
+_CLASS = re.compile(r"\[\^?\]?[^]]*\]")
+# What Go has and Python has not, or writes otherwise, and what comes near it.
+_ONLY_GO = (
+    (re.compile(r"\\[pP](?!C)(?:\{\^?\w+\}|\w)"), r"\\w"),
+    (re.compile(r"\\x\{[0-9A-Fa-f]+\}|\\C"), "."),
+    (re.compile(r"\(\?<(?=[A-Za-z_])"), "(?P<"),
+    (re.compile(r"\(\?[imsU]*(?:-[imsU]+)?:"), "(?:"),
+)
+_ONLY_OTHERS = {
+    re.compile(r"\(\?<?[=!]"): "look-around",
+    re.compile(r"\(\?>"): "an atomic group",
+    re.compile(r"\(\?\("): "a condition",
+    re.compile(r"\(\?#"): "a comment",
+    re.compile(r"\(\?P[=>]"): "a back-reference",
+    re.compile(r"(?:[*+?]|\{\d+(?:,\d*)?\})\+"): "a possessive repetition",
+}
+_BACK_REFERENCE = re.compile(r"\\(?:([1-9])(?![0-7])|.)", re.DOTALL)
+_VALUES = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "U": re.NOFLAG}
+_NOT_OTHER = (
+    r"[^\x00-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f"
+    r"\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
+)
+
+
+@lru_cache(maxsize=1024)
+def compile_re2(pattern: str) -> re.Pattern[str]:
+    """The compiled form of an RE2 pattern; ``re.error`` if it cannot be said in ``re``.
+
+    Three differences matter in upstream schemas: ``$`` and ``\\z`` are the end of the text (Python's ``$`` also stands
+    before a last newline), flags may stand anywhere (Python wants them first), and classes such as ``\\d`` are ASCII.
+    """
+    text = _LITERAL.sub(lambda literal: re.escape(literal[1]), pattern)
+    flags = re.ASCII
+    for group in _FLAGS.finditer(text):
+        for letter in group[1]:
+            flags |= _VALUES[letter]
+    text = _FLAGS.sub("", text)
+    for form, same in _ONLY_GO:
+        text = form.sub(same, text)
+    with warnings.catch_warnings(action="ignore"):
+        # Of `[[:alpha:]]`, which Python will read otherwise one day.
+        return re.compile(_ends(text, multiline=bool(flags & re.MULTILINE)), flags)
+
+
+def _ends(pattern: str, *, multiline: bool) -> str:
+    """With Python's word for the end of a text, outside of classes."""
+    out: list[str] = []
+    index, inside = 0, False
+    while index < len(pattern):
+        char = pattern[index]
+        if char == "\\":
+            length = 3 if pattern[index + 1 : index + 3] == "PC" else 2
+            pair = pattern[index : index + length]
+            out.append({"\\z": r"\Z", "\\PC": _NOT_OTHER}.get(pair, pair))
+            index += len(pair)
+            continue
+        if char == "[" and not inside:
+            inside = True
+            if pattern[index + 1 : index + 2] == "]":  # a first `]` is a member
+                out.append("[\\]")
+                index += 2
+                continue
+        elif char == "]":
+            inside = False
+        end = char == "$" and not inside and not multiline
+        out.append(r"\Z" if end else char)
+        index += 1
+    return "".join(out)
+
+
+def refusal(pattern: str) -> str:
+    """Why Go does not compile a pattern; empty where it does, or where that is not certain."""
+    text = _LITERAL.sub(lambda literal: re.escape(literal[1]), pattern)
+    if any(_BACK_REFERENCE.findall(text)):
+        return "a back-reference"
+    bare = _CLASS.sub("x", _ESCAPED.sub("x", text))
+    for form, name in _ONLY_OTHERS.items():
+        if form.search(bare):
+            return name
+    try:
+        compile_re2(pattern)
+    except re.error as problem:
+        return str(problem)
+    return ""
