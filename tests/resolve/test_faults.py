@@ -467,10 +467,10 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(
             pool={"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]},
-            job={"resources": {"gpus": 1}},
+            job={"resources": {"accelerators": 1}},
         ),
         "RES025",
-        "spec.jobs[0].resources.gpus",
+        "spec.jobs[0].resources.accelerators",
         "`m7i.16xlarge` has none",
         "remove it",
     ),
@@ -756,7 +756,8 @@ def test_only_the_accelerators_that_a_job_asks_hold_its_state() -> None:
     job = {"nodes": 1, "model": model(parameters=20e9, sharding="full")}
     assert faults_of(spec(job=job)) == []
     assert [
-        each.code for each in faults_of(spec(job={**job, "resources": {"gpus": 4}}))
+        each.code
+        for each in faults_of(spec(job={**job, "resources": {"accelerators": 4}}))
     ] == ["RES024"]
 
 

@@ -134,7 +134,7 @@ class JobResources(SpecModel):
         "accelerators' part.",
         examples=["900Gi"],
     )
-    gpus: int | None = Field(
+    accelerators: int | None = Field(
         None,
         ge=0,
         description="The accelerators of one node that the job takes; derived: all.",

@@ -306,8 +306,8 @@ _ASKED = {
     "cpu": "cpu",
     "memory": "memory",
     "ephemeral-storage": "ephemeralStorage",
-    GPU: "gpus",
-    NEURON: "gpus",
+    GPU: "accelerators",
+    NEURON: "accelerators",
     EFA: "efa",
     HUGEPAGES: "hugePages",
 }

@@ -106,9 +106,10 @@ def _hard(quota: NamespaceQuota) -> dict[str, Quantity]:
         hard["requests.cpu"] = quota.cpu
     if quota.memory is not None:
         hard["requests.memory"] = quota.memory
-    if quota.gpus is not None:
+    if quota.accelerators is not None:
         hard.update(
-            (f"requests.{each}", Quantity.of(quota.gpus)) for each in (GPU, NEURON)
+            (f"requests.{each}", Quantity.of(quota.accelerators))
+            for each in (GPU, NEURON)
         )
     if quota.pods is not None:
         hard["pods"] = Quantity.of(quota.pods)

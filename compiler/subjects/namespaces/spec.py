@@ -24,7 +24,7 @@ class NamespaceQuota(SpecModel):
         description="The memory that all pods of the namespace may request together; unset: no ceiling.",
         examples=["8Ti"],
     )
-    gpus: int | None = Field(
+    accelerators: int | None = Field(
         None,
         ge=0,
         description="The accelerators, of each kind, that all pods of the namespace may request together; unset: no "
@@ -49,7 +49,7 @@ class Namespace(SpecModel):
     quota: NamespaceQuota | None = Field(
         None,
         description="Ceilings on everything in the namespace, beside what the queues admit.",
-        examples=[{"gpus": 32, "pods": 100}],
+        examples=[{"accelerators": 32, "pods": 100}],
     )
     group: GroupName | None = Field(
         None,
