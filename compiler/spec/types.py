@@ -277,6 +277,7 @@ MountName = Annotated[
 LabelKey = Annotated[str, BeforeValidator(keys.label_key)]
 NodeLabelKey = Annotated[str, BeforeValidator(keys.node_label)]
 JobLabelKey = Annotated[str, BeforeValidator(keys.job_label)]
+JobAnnotationKey = Annotated[str, BeforeValidator(keys.job_annotation)]
 TagKey = Annotated[str, BeforeValidator(keys.tag_key)]
 TagValue = Annotated[str, BeforeValidator(keys.tag_value)]
 TaintKey = Annotated[str, BeforeValidator(keys.taint_key)]
@@ -291,6 +292,19 @@ LabelValue = Annotated[
             longest=63,
             empty=True,
             source="Kubernetes, labels: syntax and character set",
+        )
+    ),
+]
+# core/v1 Node: `kubernetes.io/hostname` is a label's value; on EC2 the private DNS name of the instance.
+HostName = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            rf"{_LABEL}(\.{_LABEL})*",
+            "the name of a node",
+            "ip-10-0-12-34.us-west-2.compute.internal",
+            longest=63,
+            source="Kubernetes, well-known labels: kubernetes.io/hostname",
         )
     ),
 ]

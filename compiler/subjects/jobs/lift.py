@@ -19,6 +19,7 @@ from compiler.subjects.jobs.plan import Patch, ReplicatedJob, Runtime, TrainJob
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
+_OF_FLUX = "kustomize.toolkit.fluxcd.io/"
 _FRAMEWORKS = ("torch", "mpi", "jax", "xgboost", "flux")
 
 
@@ -139,7 +140,14 @@ def train_job(body: Reader) -> Iterator[PlanNode]:
         deadline=deadline.integer(),
         prune=pruned(body),
         labels=labels,
+        annotations=_own_annotations(body),
     )
+
+
+def _own_annotations(body: Reader) -> dict[str, str]:
+    """The annotations that are not about how Flux applies the object."""
+    given = body.follow("metadata", "annotations").strings()
+    return {key: value for key, value in given.items() if not key.startswith(_OF_FLUX)}
 
 
 def _patches(spec: Reader) -> Iterator[Patch]:

@@ -102,8 +102,9 @@ def _accelerators(context: Context, job: Job) -> int:
 def _network(context: Context, job: Job) -> dict[str, Quantity]:
     """EFA devices, and the huge pages that come with them."""
     pages = job.spec.resources.huge_pages
-    if not (efa := _efa(context, job)):
-        return {} if pages is None else {HUGEPAGES: pages}
+    efa = _efa(context, job)
+    if not efa:
+        return {HUGEPAGES: pages} if pages else {}
     pages = _settle(
         context,
         job,
@@ -112,7 +113,10 @@ def _network(context: Context, job: Job) -> dict[str, Quantity]:
         *_derived_pages(job),
         "EKS user guide, node-efa",
     )
-    return {EFA: Quantity.of(efa), HUGEPAGES: pages}
+    asked = {EFA: Quantity.of(efa)}
+    if pages:
+        asked[HUGEPAGES] = pages
+    return asked
 
 
 def _derived_pages(job: Job) -> tuple[Quantity, str]:

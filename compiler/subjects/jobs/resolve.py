@@ -10,6 +10,7 @@ from itertools import chain
 from itertools import count as numbers
 
 from compiler.plan import PlanNode
+from compiler.plan.base import content
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
 from compiler.subjects.delivery.stages import stage
@@ -46,7 +47,7 @@ from compiler.subjects.jobs.stopping import (
     pre_stop,
 )
 from compiler.subjects.pools.plan import RESERVATION_LABEL
-from compiler.subjects.queues.topology import preferred_level
+from compiler.subjects.queues.topology import LEVELS, preferred_level
 from compiler.subjects.storage.resolve import resolve_storage
 
 SERVICE_ACCOUNT = "training"
@@ -69,7 +70,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         _needs_secrets(context, train)
         yield train
     for job in jobs:
-        _needs_account(context, job)
+        _needs_others(context, job)
     yield from mounted(context, jobs)
     if jobs:
         # A job that runs for a week is healthy all the while: nothing waits for it.
@@ -82,18 +83,23 @@ def _needs_secrets(context: Context, job: TrainJob) -> None:
             context.external.add(("v1", "Secret", job.namespace, variable.secret))
 
 
-def _needs_account(context: Context, job: Job) -> None:
+def _needs_others(context: Context, job: Job) -> None:
+    """What the job names and others make: a reviewer sees it in the report."""
     account = job.spec.service_account
     if account:
         context.external.add(("v1", "ServiceAccount", job.namespace, account))
+    for secret in job.spec.image_pull_secrets:
+        context.external.add(("v1", "Secret", job.namespace, secret))
 
 
 def runtime(context: Context, job: Job, shared: Quantity) -> Runtime:
     """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job."""
     pool, spec = job.pool, job.spec
-    annotations = {"karpenter.sh/do-not-disrupt": "true"}
-    if (level := _level(job)) is not None:
-        annotations["kueue.x-k8s.io/podset-preferred-topology"] = level
+    placed = _topology(job)
+    annotations = {"karpenter.sh/do-not-disrupt": "true", **placed, **spec.annotations}
+    places = {key: job.at / "annotations" / key for key in spec.annotations}
+    if spec.topology is not None:
+        places.update((key, job.at / "topology") for key in placed)
     pod = Pod(
         at=job.at,
         containers=(_container(context, job),),
@@ -105,7 +111,12 @@ def runtime(context: Context, job: Job, shared: Quantity) -> Runtime:
         service_account=_account(context, job),
         priority_class=POD_PRIORITY,
         annotations=annotations,
+        excluded_nodes=tuple(spec.exclude_nodes),
+        pull_secrets=tuple(spec.image_pull_secrets),
         origins={
+            **{f"annotations.{key}": place for key, place in places.items()},
+            "excluded_nodes": job.at / "excludeNodes",
+            "pull_secrets": job.at / "imagePullSecrets",
             "tolerations": pool.at / "taints",
             "volumes": job.at / "sharedMemory",
             "node_selector": job.at / "pool",
@@ -137,7 +148,11 @@ def _container(context: Context, job: Job) -> Container:
         name="node",
         mounts=(Mount(_SHM, "/dev/shm"),),
         pre_stop=pre_stop(context, job),
-        origins={"pre_stop": job.at / "checkpoint" / "signalFile"},
+        working_dir=job.spec.working_dir or "",
+        origins={
+            "pre_stop": job.at / "checkpoint" / "signalFile",
+            "working_dir": job.at / "workingDir",
+        },
     )
 
 
@@ -153,7 +168,7 @@ def _account(context: Context, job: Job) -> str:
 
 
 def _digest(node: object) -> str:
-    return hashlib.sha256(repr(node).encode()).hexdigest()[:8]
+    return hashlib.sha256(content(node).encode()).hexdigest()[:8]
 
 
 def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
@@ -203,7 +218,9 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
         source_name=spec.name,
         pool=job.pool.name,
         rerun=spec.rerun,
+        annotations=dict(spec.annotations),
         origins={
+            "annotations": at / "annotations",
             "nodes": at / "nodes",
             "image": at / "image",
             "command": at / "command",
@@ -315,14 +332,17 @@ def _explain(context: Context, job: Job) -> None:
         POD_PRIORITY,
         "above best-effort pods, never preempting: Kueue decides",
     )
-    if (level := _level(job)) is not None:
+    level, given = _level(job), job.spec.topology
+    if level is not None or given is not None:
         by = "reservation" if level == RESERVATION_LABEL else "EC2's network layers"
-        context.derive(
+        context.settle(
             target,
             "topology",
+            f"{given.chosen} {given.level}" if given else None,
             level,
             f"pool {pool.name} is placed by {by}",
             "kueue.x-k8s.io/podset-preferred-topology",
+            at=job.at / "topology",
         )
 
 
@@ -335,6 +355,18 @@ _RESTARTS = {
 def _level(job: Job) -> str | None:
     """The level of the topology that a gang is kept in where it fits."""
     return preferred_level(job.pool) if job.spec.nodes > 1 else None
+
+
+def _topology(job: Job) -> dict[str, str]:
+    """The annotation by which Kueue places the pods (kueue v0.19.2, apis/kueue/v1beta2 topology_types.go)."""
+    given = job.spec.topology
+    if given is not None:
+        return {f"kueue.x-k8s.io/podset-{given.chosen}-topology": LEVELS[given.level]}
+    level = _level(job)
+    return {} if level is None else {PREFERRED_TOPOLOGY: level}
+
+
+PREFERRED_TOPOLOGY = "kueue.x-k8s.io/podset-preferred-topology"
 
 
 def _patches(context: Context, job: Job) -> tuple[Patch, ...]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
+from compiler.spec.choice import OneOf
 from compiler.spec.section import Section
 from compiler.spec.types import (
     Amount,
@@ -15,8 +16,10 @@ from compiler.spec.types import (
     Count,
     Distinct,
     EnvName,
+    HostName,
     HugePages,
     Image,
+    JobAnnotationKey,
     JobLabelKey,
     JobName,
     LabelValue,
@@ -148,8 +151,8 @@ class JobResources(SpecModel):
     )
     huge_pages: HugePages | None = Field(
         None,
-        description="The memory in 2 MiB huge pages, which EFA needs; derived: `5120Mi`, or all that a small node "
-        "sets aside.",
+        description="The memory in 2 MiB huge pages, which EFA needs; `0` is none; derived: `5120Mi`, or all that a "
+        "small node sets aside.",
         examples=["5120Mi"],
     )
     ephemeral_storage: Size | None = Field(
@@ -185,6 +188,55 @@ class Model(SpecModel):
         "has.",
         examples=[12],
     )
+
+
+Level = Literal[
+    "reservation",
+    "network-node-layer-1",
+    "network-node-layer-2",
+    "network-node-layer-3",
+    "hostname",
+]
+
+
+class JobTopology(OneOf):
+    """How close together the nodes of a job are: below one node of a level of the pool's topology."""
+
+    required: Level | None = Field(
+        None,
+        description="The level below which all nodes of the job must be: it waits until they are.",
+        examples=["network-node-layer-2"],
+    )
+    preferred: Level | None = Field(
+        None,
+        description="The level below which all nodes of the job are where they fit, or else below the next wider one.",
+        examples=["network-node-layer-3"],
+    )
+
+    @property
+    def level(self) -> Level:
+        """The level, whether it is required or preferred."""
+        level = self.required or self.preferred
+        assert level is not None, "exactly one of the keys is given"
+        return level
+
+
+_MOST_ANNOTATIONS = (
+    256 * 1024
+)  # apimachinery 0.35, validation.TotalAnnotationSizeLimitB
+
+
+def _of_bearable_size(annotations: dict[str, str]) -> dict[str, str]:
+    total = sum(
+        len(key.encode()) + len(value.encode()) for key, value in annotations.items()
+    )
+    if total > _MOST_ANNOTATIONS:
+        raise fault(
+            f"the annotations have {total} bytes, an object has at most {_MOST_ANNOTATIONS}",
+            "put long texts into `files`",
+            source="apimachinery 0.35, TotalAnnotationSizeLimitB",
+        )
+    return annotations
 
 
 class Job(SpecModel):
@@ -318,6 +370,34 @@ class Job(SpecModel):
         {},
         description="Kubernetes labels of the job's TrainJob; they win over `spec.labels`.",
         examples=[{"project": "llama"}],
+    )
+    annotations: Annotated[
+        dict[JobAnnotationKey, Word], AfterValidator(_of_bearable_size)
+    ] = Field(
+        {},
+        description="Kubernetes annotations of the job's TrainJob and of its pods.",
+        examples=[{"example.com/owner": "research"}],
+    )
+    image_pull_secrets: Annotated[list[ObjectName], Distinct] = Field(
+        [],
+        description="Secrets of the job's namespace, of type `kubernetes.io/dockerconfigjson`, by which the images are "
+        "pulled.",
+        examples=[["registry-login"]],
+    )
+    working_dir: Path | None = Field(
+        None,
+        description="The folder that the command starts in; unset: the one of the image.",
+        examples=["/workspace"],
+    )
+    exclude_nodes: Annotated[list[HostName], Distinct] = Field(
+        [],
+        description="Nodes by name that the job must not run on, in a pool whose nodes are always on.",
+        examples=[["ip-10-0-12-34.us-west-2.compute.internal"]],
+    )
+    topology: JobTopology | None = Field(
+        None,
+        description="How close together the nodes are, in a pool with a topology; derived: as close as they fit.",
+        examples=[{"required": "network-node-layer-2"}],
     )
     model: Model | None = Field(
         None,
