@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from compiler.dataclass import dataclass
 from compiler.plan.base import LATER, Identity, PlanNode
@@ -227,6 +227,35 @@ class TrainJob(PlanNode):
     def asks(self, resource: str) -> Quantity | None:
         """What a node of the job asks of a resource, by limit or else request; ``None`` if not at all."""
         return self.limits.get(resource) or self.requests.get(resource)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingState(PlanNode):
+    """What weights, gradients and optimizer of a job's model take, in bytes: ``held`` of an accelerator, of which
+    ``weights`` are the weights, and ``host`` of a node's memory.
+
+    ``memory`` is what an accelerator has, ``host_memory`` what the job gets of a node. ``enough_nodes`` are the fewest
+    that hold the state, ``None`` where more nodes do not help.
+    """
+
+    carried: ClassVar[bool] = False
+
+    name: str
+    namespace: str
+    pool: str
+    instance: str
+    nodes: int
+    accelerators: int
+    most_nodes: int
+    sharding: str
+    weights: int
+    held: int
+    memory: int
+    host: int
+    host_memory: int
+    enough_nodes: int | None
+    tensor: int
+    processes: int
 
 
 def runtime_of(plan: Plan, job: TrainJob) -> Runtime | None:

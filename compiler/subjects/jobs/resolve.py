@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from itertools import count as numbers
+from typing import NamedTuple
 
 from compiler.plan import PlanNode
 from compiler.plan.base import content
@@ -35,6 +36,7 @@ from compiler.subjects.jobs.plan import (
     Pod,
     ReplicatedJob,
     Runtime,
+    TrainingState,
     TrainJob,
     Volume,
 )
@@ -64,11 +66,14 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     for job in jobs:
         check_job(context, job, storages)
     made = [train_job(context, job) for job in jobs]
-    runtimes = {runtime.name: runtime for _, runtime in reversed(made)}
+    runtimes = {each.runtime.name: each.runtime for each in reversed(made)}
     yield from runtimes.values()
-    for train, _ in made:
-        _needs_secrets(context, train)
-        yield train
+    for each in made:
+        _needs_secrets(context, each.job)
+        yield each.job
+    for each in made:
+        if each.state is not None:
+            yield each.state
     for job in jobs:
         _needs_others(context, job)
     yield from mounted(context, jobs)
@@ -171,14 +176,22 @@ def _digest(node: object) -> str:
     return hashlib.sha256(content(node).encode()).hexdigest()[:8]
 
 
-def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
-    """The TrainJob of a job and the runtime that it refers to."""
+class Made(NamedTuple):
+    """The TrainJob of a job, the runtime that it refers to, and what its model takes."""
+
+    job: TrainJob
+    runtime: Runtime
+    state: TrainingState | None
+
+
+def train_job(context: Context, job: Job) -> Made:
+    """Everything that is made of a job."""
     spec, at = job.spec, job.at
     asked = requests(context, job)
     count = processes(context, job, asked)
     shared = shared_memory(context, job, asked["memory"], count)
     ran = runtime(context, job, shared)
-    check_model(context, spec, job.pool, asked, at)
+    state = check_model(context, job, asked, count)
     _check_deadline(context, job)
     env, patches = environment(context, job), _patches(context, job)
     name = f"{spec.name}-{_identity(job, asked, count, ran, env)}"
@@ -192,7 +205,7 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
         "a runtime that changes under a job restarts it: named by content",
     )
     _explain(context, job)
-    return TrainJob(
+    made = TrainJob(
         at=at,
         name=name,
         namespace=job.namespace,
@@ -246,7 +259,8 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
                 for index, each in enumerate(spec.secrets)
             },
         },
-    ), ran
+    )
+    return Made(made, ran, state)
 
 
 def _check_deadline(context: Context, job: Job) -> None:
