@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from pydantic import ValidationError
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, ValidationError, create_model
 
 from compiler.diagnostics import Diagnostic
-from compiler.source import Document
+from compiler.source import Document, MappingNode, Route
+from compiler.source.inherit import DEFAULTS, NEVER_INHERITED
+from compiler.spec.base import SpecModel
 from compiler.spec.cluster import TrainingCluster, language
 from compiler.spec.errors import explain_all
+from compiler.subjects.jobs.spec import Job
 
 __all__ = ["load"]
 
@@ -16,7 +24,59 @@ def load(document: Document) -> tuple[TrainingCluster | None, list[Diagnostic]]:
     """The spec in a document, or everything that is wrong with its shape."""
     data = document.root.to_python()
     model = language()
+    found = _of_defaults(document)
     try:
-        return model.model_validate(data), []
+        spec = model.model_validate(data)
     except ValidationError as problem:
-        return None, explain_all(problem.errors(include_url=False), model, document)
+        found += explain_all(problem.errors(include_url=False), model, document)
+    else:
+        if not found:
+            return spec, []
+    return None, _each_once(found, document)
+
+
+def _of_defaults(document: Document) -> list[Diagnostic]:
+    """What is wrong with ``jobDefaults``, which no job need have."""
+    spec = document.root.child("spec")
+    given = spec.child(DEFAULTS) if spec is not None else None
+    if spec is None or not isinstance(given, MappingNode):
+        return []  # another type is a fault of the spec itself
+    model = _with_defaults()
+    try:
+        model.model_validate({DEFAULTS: given.to_python()})
+    except ValidationError as problem:
+        errors = problem.errors(include_url=False)
+        faults = explain_all(errors, model, Document(spec))
+        return [replace(fault, at=_inside_spec(fault)) for fault in faults]
+    return []
+
+
+def _inside_spec(fault: Diagnostic) -> Route:
+    return Route(("spec", *(fault.at or ())))
+
+
+@cache
+def _with_defaults() -> type[BaseModel]:
+    """A mapping with ``jobDefaults``: every key that a job can inherit, and none of them required."""
+    fields: dict[str, Any] = {}
+    for name, field in Job.model_fields.items():
+        if name not in NEVER_INHERITED:
+            default = (
+                None
+                if field.is_required()
+                else field.get_default(call_default_factory=True)
+            )
+            fields[name] = (field.rebuild_annotation(), default)
+    defaults: Any = create_model("JobDefaults", __base__=SpecModel, **fields)
+    return create_model(
+        "WithDefaults", __base__=SpecModel, job_defaults=(defaults, ...)
+    )
+
+
+def _each_once(found: Iterable[Diagnostic], document: Document) -> list[Diagnostic]:
+    """A value that several jobs inherit is wrong once, where it stands."""
+    kept: dict[object, Diagnostic] = {}
+    for each in found:
+        span = document.span(each.at or Route(), key=each.key)
+        kept.setdefault((each.code, each.message, str(span)), each)
+    return list(kept.values())

@@ -11,8 +11,8 @@ from compiler.subjects.jobs.plan import TrainingState
 def tensor_parallel_across_nodes(state: TrainingState) -> Iterator[Finding]:
     """The ranks that divide a layer are on several nodes.
 
-    Each layer waits for an all-reduce among them, forward and backward: over NVLink inside a node, at a fraction of that
-    speed between nodes ("tensor model parallelism should generally be used up to degree g when using g-GPU servers",
+    Each layer waits for an all-reduce among them, forward and backward: over NVLink inside a node, far slower
+    between nodes ("tensor model parallelism should generally be used up to degree g when using g-GPU servers",
     arXiv:2104.04473, section 5, takeaway 1).
 
     ## Fails

@@ -16,7 +16,6 @@ from compiler.plan.units import Quantity
 from compiler.resolve.resolve import resolve
 from compiler.spec.load import load
 from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.jobs.spec import Model
 from compiler.subjects.pools.plan import NodeClass, NodePool
 
 QUOTA = [{"pool": "gpu", "nodes": 4}]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -296,6 +296,11 @@ class Job(SpecModel):
         description="The job's name; the TrainJob's name is made of it and a hash.",
         examples=["pretrain"],
     )
+    extends: Name | None = Field(
+        None,
+        description="Another job of this spec that gives all that this one leaves out but `name`, `rerun` and `done`.",
+        examples=["pretrain"],
+    )
     queue: Name | None = Field(
         None,
         description="The queue that the job waits in; derived where only one queue could take it.",
@@ -460,6 +465,12 @@ class Job(SpecModel):
 class JobsSection(Section):
     """The jobs, and what they have in common."""
 
+    job_defaults: dict[str, Any] = Field(
+        {},
+        description="Any keys of a job but `name`, `extends`, `rerun` and `done`, for every job that does not say them "
+        "itself.",
+        examples=[{"image": "registry.example/train:1.4.2", "retries": {"job": 3}}],
+    )
     jobs: list[Job] = Field(
         [],
         description="The training jobs of the cluster.",
