@@ -57,6 +57,7 @@ BASE = {
         "spec.base",
         "spec.buckets",
         "spec.checks",
+        "spec.choice",
         "spec.git",
         "spec.keys",
         "spec.programs",

@@ -180,8 +180,10 @@ class Parallel(SpecModel):
     context: Degree = Field(
         1, description="The ranks that divide each sequence.", examples=[2]
     )
-    data: Degree | None = Field(
+    data: int | None = Field(
         None,
+        ge=1,
+        le=65536,
         description="The copies of the model, each with data of its own; derived: the ranks that are left.",
         examples=[16],
     )
