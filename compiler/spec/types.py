@@ -130,6 +130,7 @@ Path = Annotated[
     ),
 ]
 MountPath = Annotated[str, BeforeValidator(programs.mount_path)]
+FilePath = Annotated[str, BeforeValidator(programs.file_path)]
 Word = Annotated[str, AfterValidator(programs.word)]
 Command = Annotated[list[Word], AfterValidator(programs.program)]
 RepositoryPath = Annotated[str, BeforeValidator(git.repository_path)]

@@ -12,6 +12,8 @@ from compiler.plan.units import Duration, Quantity
 from compiler.resolve.context import Context
 from compiler.subjects.jobs.binding import Job, mount_of
 from compiler.subjects.jobs.model import checkpoint_bytes
+from compiler.subjects.jobs.spec import Mount
+from compiler.subjects.jobs.volumes import check_paths, check_volumes
 from compiler.subjects.pools.pools import Pool
 from compiler.subjects.pools.share import ROOT_GIB
 from compiler.subjects.pools.spec import Block
@@ -25,6 +27,7 @@ def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None
     _checkpoint(context, job, stored)
     _precision(context, job)
     _scratch(context, job)
+    check_paths(context, job)
     _topology(context, job)
     _excluded(context, job)
 
@@ -99,7 +102,7 @@ def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> No
     """Whether a checkpoint of the model fits its file system, and is written before the next one is due."""
     model, saves = job.spec.model, job.spec.checkpoint
     mount = mount_of(job.spec, saves.path) if saves is not None else None
-    storage = stored.get(mount.storage) if mount is not None else None
+    storage = stored.get(mount.storage) if isinstance(mount, Mount) else None
     fsx = storage.spec.fsx_lustre if storage is not None else None
     if model is None or saves is None or fsx is None:
         return
@@ -242,6 +245,7 @@ def _scratch(context: Context, job: Job) -> None:
         job.pool.instance, huge_pages=False, storage_gib=_storage_gib(job.pool)
     )
     there = Quantity.gib(left.ephemeral_gib)
+    check_volumes(context, job, there)
     if asked is not None and asked > there:
         context.fault(
             "RES048",

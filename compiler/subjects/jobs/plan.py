@@ -258,6 +258,21 @@ class TrainingState(PlanNode):
     processes: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSet(PlanNode):
+    """An immutable ConfigMap with files of jobs: texts by key. ``prune`` off keeps it as long as a run may mount it."""
+
+    name: str
+    namespace: str
+    files: Mapping[str, str]
+    prune: bool = True
+
+    @property
+    def identity(self) -> Identity:
+        """Its name is its content."""
+        return Identity("FileSet", self.namespace, "files")
+
+
 def runtime_of(plan: Plan, job: TrainJob) -> Runtime | None:
     """The runtime that a job refers to."""
     namespace = job.namespace if job.runtime_kind == "TrainingRuntime" else ""

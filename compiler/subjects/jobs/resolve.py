@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
-from itertools import count as numbers
 from typing import NamedTuple
 
 from compiler.plan import PlanNode
 from compiler.plan.base import content
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
+from compiler.source import Route
 from compiler.subjects.delivery.stages import stage
 from compiler.subjects.jobs.binding import Job, resolve_jobs
 from compiler.subjects.jobs.bounds import check_job
@@ -31,6 +30,7 @@ from compiler.subjects.jobs.mounts import mounted
 from compiler.subjects.jobs.plan import (
     Container,
     EnvVar,
+    FileSet,
     Mount,
     Patch,
     Pod,
@@ -47,6 +47,14 @@ from compiler.subjects.jobs.stopping import (
     SIGNAL_FILE_ENV,
     grace,
     pre_stop,
+)
+from compiler.subjects.jobs.volumes import (
+    file_set,
+    files_volume,
+    free,
+    mounts_of,
+    needs,
+    volumes_of,
 )
 from compiler.subjects.pools.plan import RESERVATION_LABEL
 from compiler.subjects.queues.topology import LEVELS, preferred_level
@@ -68,6 +76,12 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     made = [train_job(context, job) for job in jobs]
     runtimes = {each.runtime.name: each.runtime for each in reversed(made)}
     yield from runtimes.values()
+    files = {
+        (each.files.namespace, each.files.name): each.files
+        for each in reversed(made)
+        if each.files
+    }
+    yield from files.values()
     for each in made:
         _needs_secrets(context, each.job)
         yield each.job
@@ -95,9 +109,16 @@ def _needs_others(context: Context, job: Job) -> None:
         context.external.add(("v1", "ServiceAccount", job.namespace, account))
     for secret in job.spec.image_pull_secrets:
         context.external.add(("v1", "Secret", job.namespace, secret))
+    needs(context, job)
 
 
-def runtime(context: Context, job: Job, shared: Quantity) -> Runtime:
+def runtime(
+    context: Context,
+    job: Job,
+    shared: Quantity,
+    asked: dict[str, Quantity],
+    files: FileSet | None,
+) -> Runtime:
     """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job."""
     pool, spec = job.pool, job.spec
     placed = _topology(job)
@@ -107,10 +128,14 @@ def runtime(context: Context, job: Job, shared: Quantity) -> Runtime:
         places.update((key, job.at / "topology") for key in placed)
     pod = Pod(
         at=job.at,
-        containers=(_container(context, job),),
+        containers=(_container(context, job, files),),
+        init_containers=_before(context, job, asked, files),
         node_selector=pool.selector,
         tolerations=pool.tolerations,
-        volumes=(Volume(_SHM, "emptyDir", medium="Memory", size=shared),),
+        volumes=(
+            Volume(_SHM, "emptyDir", medium="Memory", size=shared),
+            *volumes_of(job, files, _SHM),
+        ),
         restart_policy="Never",
         grace_seconds=grace(context, job),
         service_account=_account(context, job),
@@ -124,6 +149,8 @@ def runtime(context: Context, job: Job, shared: Quantity) -> Runtime:
             "pull_secrets": job.at / "imagePullSecrets",
             "tolerations": pool.at / "taints",
             "volumes": job.at / "sharedMemory",
+            **_volume_places(job, files),
+            "init_containers": job.at / "initContainers",
             "node_selector": job.at / "pool",
             "grace_seconds": job.at / "gracePeriod",
             "service_account": job.at / "serviceAccount",
@@ -147,11 +174,63 @@ def runtime(context: Context, job: Job, shared: Quantity) -> Runtime:
     return replace(found, name=f"{name}-{_digest(found)}")
 
 
-def _container(context: Context, job: Job) -> Container:
+def _volume_places(job: Job, files: FileSet | None) -> dict[str, Route]:
+    places = {
+        f"volumes.{volume.name}": job.at / "volumes" / index
+        for index, volume in enumerate(job.spec.volumes)
+    }
+    if files is not None:
+        places[f"volumes.{files_volume(job, _SHM)}"] = job.at / "files"
+    return places
+
+
+def _before(
+    context: Context, job: Job, asked: dict[str, Quantity], files: FileSet | None
+) -> tuple[Container, ...]:
+    """The init containers of a pod.
+
+    Each asks for the CPU and memory of the program: a pod asks for the most of any of them (Kubernetes, init
+    containers), so this costs nothing, and a namespace with a ResourceQuota takes no container without requests.
+    """
+    share = {name: asked[name] for name in ("cpu", "memory")}
+    found = []
+    for index, each in enumerate(job.spec.init_containers):
+        at = job.at / "initContainers" / index
+        context.settle(
+            job.target,
+            f"initContainers.{each.name}.image",
+            each.image,
+            job.spec.image,
+            "the image of the job",
+            at=at / "image",
+        )
+        found.append(
+            Container(
+                at=at,
+                name=each.name,
+                image=each.image or job.spec.image,
+                command=tuple(each.command),
+                args=tuple(each.args),
+                env=tuple(EnvVar(key, value) for key, value in each.env.items()),
+                requests=share,
+                limits=share,
+                mounts=mounts_of(job, files, _SHM),
+                origins={
+                    "image": at / "image",
+                    "command": at / "command",
+                    "args": at / "args",
+                    "env": at / "env",
+                },
+            )
+        )
+    return tuple(found)
+
+
+def _container(context: Context, job: Job, files: FileSet | None) -> Container:
     return Container(
         at=job.at,
         name="node",
-        mounts=(Mount(_SHM, "/dev/shm"),),
+        mounts=(Mount(_SHM, "/dev/shm"), *mounts_of(job, files, _SHM)),
         pre_stop=pre_stop(context, job),
         working_dir=job.spec.working_dir or "",
         origins={
@@ -177,10 +256,11 @@ def _digest(node: object) -> str:
 
 
 class Made(NamedTuple):
-    """The TrainJob of a job, the runtime that it refers to, and what its model takes."""
+    """The TrainJob of a job, the runtime that it refers to, its files, and what its model takes."""
 
     job: TrainJob
     runtime: Runtime
+    files: FileSet | None
     state: TrainingState | None
 
 
@@ -190,7 +270,8 @@ def train_job(context: Context, job: Job) -> Made:
     asked = requests(context, job)
     count = processes(context, job, asked)
     shared = shared_memory(context, job, asked["memory"], count)
-    ran = runtime(context, job, shared)
+    files = file_set(job)
+    ran = runtime(context, job, shared, asked, files)
     state = check_model(context, job, asked, count)
     _check_deadline(context, job)
     env, patches = environment(context, job), _patches(context, job)
@@ -260,7 +341,7 @@ def train_job(context: Context, job: Job) -> Made:
             },
         },
     )
-    return Made(made, ran, state)
+    return Made(made, ran, files, state)
 
 
 def _check_deadline(context: Context, job: Job) -> None:
@@ -387,18 +468,18 @@ def _patches(context: Context, job: Job) -> tuple[Patch, ...]:
     mounts = job.spec.mounts
     if not mounts:
         return ()
-    names = _volume_names(each.storage for each in mounts)
+    names = _volume_names(job)
+    at = job.at / "mounts"
+    mounted = tuple(
+        Mount(name, each.path, each.read_only)
+        for name, each in zip(names, mounts, strict=True)
+    )
+    before = [each.name for each in job.spec.init_containers]
     pod = Pod(
-        at=job.at / "mounts",
-        containers=(
-            Container(
-                at=job.at / "mounts",
-                name="node",
-                mounts=tuple(
-                    Mount(name, each.path, each.read_only)
-                    for name, each in zip(names, mounts, strict=True)
-                ),
-            ),
+        at=at,
+        containers=(Container(at=at, name="node", mounts=mounted),),
+        init_containers=tuple(
+            Container(at=at, name=name, mounts=mounted) for name in before
         ),
         volumes=tuple(
             Volume(name, "persistentVolumeClaim", each.storage)
@@ -414,12 +495,12 @@ def _patches(context: Context, job: Job) -> tuple[Patch, ...]:
     )
 
 
-def _volume_names(storages: Iterable[str]) -> list[str]:
-    """A volume for each mount: Trainer's patches mount each just once (list key `name`), and one is the runtime's."""
-    found = [_SHM]
-    for storage in storages:
-        free = (f"{storage[:60]}-{number}" for number in numbers(2))
-        found.append(
-            next(name for name in chain((storage,), free) if name not in found)
-        )
-    return found[1:]
+def _volume_names(job: Job) -> list[str]:
+    """A volume for each mount: Trainer's patches mount each just once (list key `name`). Others are the runtime's."""
+    taken = [_SHM, *(each.name for each in job.spec.volumes)]
+    if job.spec.files:
+        taken.append(files_volume(job, _SHM))
+    found: list[str] = []
+    for mount in job.spec.mounts:
+        found.append(free(mount.storage, [*taken, *found]))
+    return found

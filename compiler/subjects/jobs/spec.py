@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import OneOf
@@ -16,6 +18,7 @@ from compiler.spec.types import (
     Count,
     Distinct,
     EnvName,
+    FilePath,
     HostName,
     HugePages,
     Image,
@@ -47,6 +50,203 @@ class Mount(SpecModel):
     )
     read_only: bool = Field(
         False, description="Whether the job may only read it.", examples=[True]
+    )
+
+
+class ClaimVolume(SpecModel):
+    """A PersistentVolumeClaim that exists in the job's namespace."""
+
+    claim_name: ObjectName = Field(
+        description="The name of the claim.", examples=["datasets"]
+    )
+
+
+class ConfigMapVolume(SpecModel):
+    """A ConfigMap that exists in the job's namespace."""
+
+    name: ObjectName = Field(
+        description="The name of the ConfigMap.", examples=["tokenizer"]
+    )
+
+
+class SecretVolume(SpecModel):
+    """A Secret that exists in the job's namespace."""
+
+    secret_name: ObjectName = Field(
+        description="The name of the Secret.", examples=["wandb"]
+    )
+
+
+class EmptyDirVolume(SpecModel):
+    """A folder that is empty when a pod starts, and gone with it."""
+
+    size_limit: Size | None = Field(
+        None,
+        description="The size above which the pod is evicted; unset: that of the node's disk, or of its memory.",
+        examples=["100Gi"],
+    )
+    medium: Literal["Memory"] | None = Field(
+        None,
+        description="With `Memory` a tmpfs, which counts as memory of the job; unset: the node's disk.",
+        examples=["Memory"],
+    )
+
+
+class NodeLocalVolume(SpecModel):
+    """A folder on the NVMe disks of the node, empty when a pod starts, and gone with it."""
+
+    size: Size = Field(
+        description="The size above which the pod is evicted.", examples=["2Ti"]
+    )
+
+
+class HostPathVolume(SpecModel):
+    """A path of the node itself."""
+
+    path: Path = Field(description="The path on the node.", examples=["/opt/profiler"])
+    type: (
+        Literal[
+            "DirectoryOrCreate",
+            "Directory",
+            "FileOrCreate",
+            "File",
+            "Socket",
+            "CharDevice",
+            "BlockDevice",
+        ]
+        | None
+    ) = Field(
+        None,
+        description="What must be at the path; unset: nothing is checked.",
+        examples=["Directory"],
+    )
+
+
+_KINDS_OF_VOLUMES = (
+    "persistentVolumeClaim",
+    "configMap",
+    "secret",
+    "emptyDir",
+    "nodeLocal",
+    "hostPath",
+)
+_ONE_KIND: JsonDict = {"oneOf": [{"required": [kind]} for kind in _KINDS_OF_VOLUMES]}
+
+
+class JobVolume(SpecModel):
+    """A volume of every pod of the job: exactly one kind, at a path."""
+
+    model_config = ConfigDict(json_schema_extra=_ONE_KIND)
+
+    name: Name = Field(
+        description="The name of the volume, unique in the job.", examples=["cache"]
+    )
+    path: MountPath = Field(
+        description="The folder of the container at which it appears.",
+        examples=["/cache"],
+    )
+    read_only: bool = Field(
+        False, description="Whether the job may only read it.", examples=[True]
+    )
+    persistent_volume_claim: ClaimVolume | None = Field(
+        None,
+        description="A claim that exists in the namespace; for storage of this spec there is `mounts`.",
+        examples=[{"claimName": "datasets"}],
+    )
+    config_map: ConfigMapVolume | None = Field(
+        None,
+        description="A ConfigMap that exists in the namespace, with a file for each key.",
+        examples=[{"name": "tokenizer"}],
+    )
+    secret: SecretVolume | None = Field(
+        None,
+        description="A Secret that exists in the namespace, with a file for each key.",
+        examples=[{"secretName": "wandb"}],
+    )
+    empty_dir: EmptyDirVolume | None = Field(
+        None,
+        description="An empty folder on the node's disk or in its memory.",
+        examples=[{"sizeLimit": "100Gi"}],
+    )
+    node_local: NodeLocalVolume | None = Field(
+        None,
+        description="An empty folder on the node's NVMe disks, in a pool with `localStorage: raid0`.",
+        examples=[{"size": "2Ti"}],
+    )
+    host_path: HostPathVolume | None = Field(
+        None,
+        description="A path of the node, in a namespace with `podSecurity: privileged` and where policy RUN052 allows "
+        "it.",
+        examples=[{"path": "/opt/profiler"}],
+    )
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> Self:
+        given = self._given()
+        if len(given) != 1:
+            what = f"{listed(given)} are given" if given else "of no kind"
+            raise fault(
+                f"volume `{self.name}`: {what}"
+                if given
+                else f"volume `{self.name}` is {what}",
+                f"write exactly one of {listed(_KINDS_OF_VOLUMES)}",
+            )
+        return self
+
+    def _given(self) -> list[str]:
+        fields = type(self).model_fields
+        keys = [(name, field.alias or name) for name, field in fields.items()]
+        return [
+            key
+            for name, key in keys
+            if key in _KINDS_OF_VOLUMES and getattr(self, name) is not None
+        ]
+
+    @property
+    def chosen(self) -> str:
+        """The one kind, as it is written."""
+        return self._given()[0]
+
+
+# core/v1 ConfigMap: validation of Kubernetes 1.35 counts the bytes of all values, MaxSecretSize.
+_MOST_FILES = 1024**2
+
+
+def _of_one_config_map(files: dict[str, str]) -> dict[str, str]:
+    total = sum(len(text.encode()) for text in files.values())
+    if total > _MOST_FILES:
+        raise fault(
+            f"the files have {total} bytes, and a ConfigMap has at most {_MOST_FILES}",
+            "put what is large into the image, or into a storage",
+            source="core/v1 ConfigMap (Kubernetes 1.35)",
+        )
+    return files
+
+
+class InitContainer(SpecModel):
+    """What runs in every pod before the program, with the job's mounts, volumes and files."""
+
+    name: Name = Field(
+        description="The container's name, unique in the job and not `node`.",
+        examples=["prepare"],
+    )
+    image: Image | None = Field(
+        None,
+        description="The container image; derived: the job's.",
+        examples=["registry.example/prepare:1.0"],
+    )
+    command: Command = Field(
+        min_length=1,
+        description="The program and its words, without a shell.",
+        examples=[["python", "prepare.py"]],
+    )
+    args: list[Word] = Field(
+        [], description="More words of the command.", examples=[["--shards", "64"]]
+    )
+    env: dict[EnvName, Word] = Field(
+        {},
+        description="Environment variables of the program; it has none of the job's.",
+        examples=[{"HF_HOME": "/cache"}],
     )
 
 
@@ -353,6 +553,21 @@ class Job(SpecModel):
         [],
         description="The storage that the job reads and writes, and where it appears.",
         examples=[[{"storage": "checkpoints", "path": "/data/fsx"}]],
+    )
+    volumes: list[JobVolume] = Field(
+        [],
+        description="Volumes beside storage, and where they appear in every container of the job.",
+        examples=[[{"name": "cache", "path": "/cache", "nodeLocal": {"size": "2Ti"}}]],
+    )
+    files: Annotated[dict[FilePath, Word], AfterValidator(_of_one_config_map)] = Field(
+        {},
+        description="Texts by the path at which they appear as files, read-only; 1 MiB together, and no secrets.",
+        examples=[{"/workspace/train.yaml": "epochs: 3\n"}],
+    )
+    init_containers: list[InitContainer] = Field(
+        [],
+        description="What runs in every pod before the program, one after the other.",
+        examples=[[{"name": "prepare", "command": ["python", "prepare.py"]}]],
     )
     checkpoint: Checkpoint | None = Field(
         None,

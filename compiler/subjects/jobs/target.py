@@ -19,6 +19,7 @@ from compiler.subjects.jobs.plan import (
     TRAINER_CHART,
     Container,
     EnvVar,
+    FileSet,
     Mount,
     Patch,
     Pod,
@@ -43,6 +44,7 @@ RUNTIMES, JOBS = "queues/runtimes", "jobs"
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
+FILES = "trainyard.dev/files"
 _POD = (
     "spec",
     "template",
@@ -64,6 +66,12 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         yield Manifest(
             body, path(RUNTIMES, body), runtime.at, _runtime_origins(runtime)
         )
+    for files in plan.of(FileSet):
+        body = files_body(files)
+        places: dict[tuple[Key, ...], Route] = {
+            ("data", key): files.where(f"files.{key}") for key in files.files
+        }
+        yield Manifest(body, path(JOBS, body), files.at, places)
     for job in plan.of(TrainJob):
         body = job_body(job, overrides=old)
         yield Manifest(body, path(JOBS, body), job.at, _job_origins(job, old), _WORDS)
@@ -96,6 +104,25 @@ def runtime_body(runtime: Runtime) -> Body:
             annotations=_runtime_annotations(runtime),
         ),
         "spec": {"mlPolicy": policy, "template": {"spec": spec}},
+    }
+
+
+def files_body(files: FileSet) -> Body:
+    """ConfigMap. A text with `${` would be changed by Flux (kustomize-controller 1.9)."""
+    annotations = {} if files.prune else dict(NO_PRUNE)
+    if any("${" in text for text in files.files.values()):
+        annotations.update(NO_SUBSTITUTION)
+    return {
+        **head(
+            "v1",
+            "ConfigMap",
+            files.name,
+            files.namespace,
+            labels={FILES: "true"},
+            annotations=annotations,
+        ),
+        "immutable": True,
+        "data": dict(files.files),
     }
 
 
@@ -315,8 +342,10 @@ def _runtime_origins(runtime: Runtime) -> dict[tuple[Key, ...], Route]:
         found[(*_POD, "nodeSelector")] = pod.where("node_selector")
         found[(*_POD, "terminationGracePeriodSeconds")] = pod.where("grace_seconds")
         found[(*_POD, "serviceAccountName")] = pod.where("service_account")
-        found[(*_POD, "affinity")] = pod.where("excluded_nodes")
-        found[(*_POD, "imagePullSecrets")] = pod.where("pull_secrets")
+        if pod.excluded_nodes:
+            found[(*_POD, "affinity")] = pod.where("excluded_nodes")
+        if pod.pull_secrets:
+            found[(*_POD, "imagePullSecrets")] = pod.where("pull_secrets")
         annotations = (*_POD[:-1], "metadata", "annotations")
         found.update(
             ((*annotations, key), pod.where(f"annotations.{key}"))
@@ -328,9 +357,28 @@ def _runtime_origins(runtime: Runtime) -> dict[tuple[Key, ...], Route]:
             for index, each in enumerate(pod.containers)
             if each.pre_stop
         )
+        found.update(
+            ((*_POD, "containers", index, "workingDir"), each.where("working_dir"))
+            for index, each in enumerate(pod.containers)
+            if each.working_dir
+        )
+        found.update(
+            ((*_POD, "volumes", index), pod.where(f"volumes.{each.name}"))
+            for index, each in enumerate(pod.volumes)
+            if f"volumes.{each.name}" in pod.origins
+        )
+        for index, each in enumerate(pod.init_containers):
+            here = (*_POD, "initContainers", index)
+            found[here] = each.at
+            found.update(
+                ((*here, key), each.where(key))
+                for key in _OF_CONTAINER
+                if getattr(each, key)
+            )
     return found
 
 
+_OF_CONTAINER = ("image", "command", "args", "env")
 _FIELDS = (
     (("trainer", "numNodes"), "nodes"),
     (("trainer", "image"), "image"),

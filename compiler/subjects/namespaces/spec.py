@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -55,6 +55,12 @@ class Namespace(SpecModel):
         None,
         description="A Kubernetes group that may see, debug and end the jobs of the namespace; its principals join it.",
         examples=["team-a"],
+    )
+    pod_security: Literal["baseline", "privileged"] = Field(
+        "baseline",
+        description="The Pod Security Standard that the namespace enforces; `privileged` lets its pods have the rights "
+        "of their nodes.",
+        examples=["baseline"],
     )
     principals: Annotated[list[Arn], Distinct] = Field(
         [],
