@@ -45,7 +45,12 @@ def _of_defaults(document: Document) -> list[Diagnostic]:
     try:
         model.model_validate({DEFAULTS: given.to_python()})
     except ValidationError as problem:
-        errors = problem.errors(include_url=False)
+        # What half a mapping lacks the job may have: it is missing there, if anywhere.
+        errors = [
+            error
+            for error in problem.errors(include_url=False)
+            if error["type"] != "missing"
+        ]
         faults = explain_all(errors, model, Document(spec))
         return [replace(fault, at=_inside_spec(fault)) for fault in faults]
     return []

@@ -130,7 +130,17 @@ Path = Annotated[
     ),
 ]
 MountPath = Annotated[str, BeforeValidator(programs.mount_path)]
-FilePath = Annotated[str, BeforeValidator(programs.file_path)]
+FilePath = Annotated[
+    str,
+    BeforeValidator(programs.file_path),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": r"^/(?!(proc|sys|dev)(/|$))[^:]*[^:/]$",
+            "maxLength": 4095,
+        }
+    ),
+]
 Word = Annotated[str, AfterValidator(programs.word)]
 Command = Annotated[list[Word], AfterValidator(programs.program)]
 RepositoryPath = Annotated[str, BeforeValidator(git.repository_path)]
@@ -278,7 +288,17 @@ MountName = Annotated[
 LabelKey = Annotated[str, BeforeValidator(keys.label_key)]
 NodeLabelKey = Annotated[str, BeforeValidator(keys.node_label)]
 JobLabelKey = Annotated[str, BeforeValidator(keys.job_label)]
-JobAnnotationKey = Annotated[str, BeforeValidator(keys.job_annotation)]
+JobAnnotationKey = Annotated[
+    str,
+    BeforeValidator(keys.job_annotation),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": r"^([a-z0-9][-a-z0-9.]*/)?[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?$",
+            "maxLength": 317,
+        }
+    ),
+]
 TagKey = Annotated[str, BeforeValidator(keys.tag_key)]
 TagValue = Annotated[str, BeforeValidator(keys.tag_value)]
 TaintKey = Annotated[str, BeforeValidator(keys.taint_key)]
@@ -307,6 +327,14 @@ HostName = Annotated[
             longest=63,
             source="Kubernetes, well-known labels: kubernetes.io/hostname",
         )
+    ),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": rf"^{_LABEL}(\.{_LABEL})*$",
+            "maxLength": 63,
+            "examples": ["ip-10-0-12-34.us-west-2.compute.internal"],
+        }
     ),
 ]
 Distinct = AfterValidator(check.distinct)

@@ -26,14 +26,27 @@ from compiler.verify import verify
 
 FLUX = "kustomize.toolkit.fluxcd.io/"
 VOLUMES = [
-    {"name": "sets", "path": "/sets", "readOnly": True, "persistentVolumeClaim": {"claimName": "datasets"}},
+    {
+        "name": "sets",
+        "path": "/sets",
+        "readOnly": True,
+        "persistentVolumeClaim": {"claimName": "datasets"},
+    },
     {"name": "tokens", "path": "/tokens", "configMap": {"name": "tokenizer"}},
     {"name": "wandb", "path": "/wandb", "secret": {"secretName": "wandb"}},
     {"name": "disk", "path": "/disk", "emptyDir": {"sizeLimit": "100Gi"}},
-    {"name": "ram", "path": "/ram", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}},
+    {
+        "name": "ram",
+        "path": "/ram",
+        "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"},
+    },
     {"name": "nvme", "path": "/nvme", "nodeLocal": {"size": "2Ti"}},
-    {"name": "tools", "path": "/tools", "hostPath": {"path": "/opt/tools", "type": "Directory"}},
-]  # fmt: skip
+    {
+        "name": "tools",
+        "path": "/tools",
+        "hostPath": {"path": "/opt/tools", "type": "Directory"},
+    },
+]
 FILES = {"/workspace/train.yaml": "epochs: 3\n", "/etc/a b.conf": "x\n"}
 BEFORE = [{"name": "prepare", "command": ["python", "prepare.py"], "env": {"A": "b"}}]
 STORAGE = [{"name": "data", "fsxLustre": {"existing": FSX}}]
@@ -238,6 +251,11 @@ def test_volumes_of_storage_and_of_the_job_have_names_of_their_own() -> None:
     ]
 
 
+LARGE = [
+    {**VOLUMES[5], "nodeLocal": {"size": "5Ti"}},
+    {**VOLUMES[3], "emptyDir": {"sizeLimit": "3Ti"}},
+]
+TWO = {**VOLUMES[3], "nodeLocal": {"size": "1Gi"}}
 NO_DISKS = {"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}
 
 
@@ -250,7 +268,9 @@ NO_DISKS = {"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}
             "spec.jobs[0].volumes[0].nodeLocal",
         ),
         (
-            spec(pool={"localStorage": "none"}, job={"volumes": [VOLUMES[3], VOLUMES[5]]}),
+            spec(
+                pool={"localStorage": "none"}, job={"volumes": [VOLUMES[3], VOLUMES[5]]}
+            ),
             "RES060",
             "spec.jobs[0].volumes[1].nodeLocal",
         ),
@@ -260,7 +280,14 @@ NO_DISKS = {"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}
             "spec.jobs[0].volumes[0].hostPath",
         ),
         (
-            spec(storage=STORAGE, job={"volumes": [{**VOLUMES[0], "persistentVolumeClaim": {"claimName": "data"}}]}),
+            spec(
+                storage=STORAGE,
+                job={
+                    "volumes": [
+                        {**VOLUMES[0], "persistentVolumeClaim": {"claimName": "data"}}
+                    ]
+                },
+            ),
             "RES066",
             "spec.jobs[0].volumes[0].persistentVolumeClaim.claimName",
         ),
@@ -270,7 +297,7 @@ NO_DISKS = {"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}
             "spec.jobs[0].volumes[0]",
         ),
         (
-            spec(job={"volumes": [{**VOLUMES[5], "nodeLocal": {"size": "5Ti"}}, {**VOLUMES[3], "emptyDir": {"sizeLimit": "3Ti"}}]}),
+            spec(job={"volumes": LARGE}),
             "RES048",
             "spec.jobs[0].volumes[1]",
         ),
@@ -295,7 +322,10 @@ NO_DISKS = {"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}
             "spec.jobs[0].volumes[1].path",
         ),
         (
-            spec(storage=STORAGE, job={"mounts": MOUNTS, "volumes": [{**VOLUMES[3], "path": "/data"}]}),
+            spec(
+                storage=STORAGE,
+                job={"mounts": MOUNTS, "volumes": [{**VOLUMES[3], "path": "/data"}]},
+            ),
             "RES031",
             "spec.jobs[0].volumes[0].path",
         ),
@@ -330,7 +360,7 @@ NO_DISKS = {"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}
             "spec.jobs[0].checkpoint.path",
         ),
     ],
-)  # fmt: skip
+)
 def test_each_contradiction_stands_at_its_place(
     data: dict[str, Any], code: str, at: str
 ) -> None:
@@ -346,18 +376,30 @@ def test_a_file_beside_a_folder_of_like_name_is_sound() -> None:
     ("job", "at", "said"),
     [
         ({"volumes": [{"name": "a", "path": "/a"}]}, "volumes[0]", "of no kind"),
-        ({"volumes": [{**VOLUMES[3], "nodeLocal": {"size": "1Gi"}}]}, "volumes[0]", "`emptyDir`, `nodeLocal` are given"),
-        ({"volumes": [{**VOLUMES[3], "path": "/etc"}]}, "volumes[0].path", "hides its configuration"),
+        ({"volumes": [TWO]}, "volumes[0]", "`emptyDir`, `nodeLocal` are given"),
+        (
+            {"volumes": [{**VOLUMES[3], "path": "/etc"}]},
+            "volumes[0].path",
+            "hides its configuration",
+        ),
         ({"files": {"/a": "x" * (1024**2 + 1)}}, "files", "1048577 bytes"),
         ({"files": {"/a": "x" * 1024**2, "/b": "z"}}, "files", "1048577 bytes"),
-        ({"files": {"a": "x"}}, 'files["a"]'.partition("[")[0] + ".a", "not an absolute path"),
+        (
+            {"files": {"a": "x"}},
+            'files["a"]'.partition("[")[0] + ".a",
+            "not an absolute path",
+        ),
         ({"files": {"/a/": "x"}}, 'files["/a/"]', "is a folder"),
         ({"files": {"/etc": "x"}}, 'files["/etc"]', "is a folder"),
         ({"files": {"/proc/x": "z"}}, 'files["/proc/x"]', "the kernel's"),
         ({"files": {"/a": "x\0"}}, 'files["/a"]', "zero byte"),
-        ({"initContainers": [{"name": "a", "command": ["cd /a"]}]}, "initContainers[0].command", "spaces"),
+        (
+            {"initContainers": [{"name": "a", "command": ["cd /a"]}]},
+            "initContainers[0].command",
+            "spaces",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_value_out_of_bounds_is_refused(
     job: dict[str, Any], at: str, said: str
 ) -> None:
