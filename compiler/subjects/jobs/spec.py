@@ -566,7 +566,7 @@ class Job(SpecModel):
     files: Annotated[dict[FilePath, Word], AfterValidator(_of_one_config_map)] = Field(
         {},
         description="Texts by the path at which they appear as files, read-only; 1 MiB together, and no secrets.",
-        examples=[{"/workspace/train.yaml": "epochs: 3\n"}],
+        examples=[{"/workspace/train.yaml": "epochs: 3"}],
         json_schema_extra=_KEYS_OF_A_FORM,
     )
     init_containers: list[InitContainer] = Field(
