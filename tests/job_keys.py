@@ -60,9 +60,9 @@ def job_keys(
         "workingDir": st.sampled_from(["/w", "/${A}"]),
     }
     if placed:
-        modes = st.sampled_from(["required", "preferred"])
         optional["excludeNodes"] = st.lists(st.sampled_from(HOSTS), unique=True)
-        optional["topology"] = st.builds(
-            lambda mode, level: {mode: level}, modes, st.sampled_from(LEVELS)
+        required = st.sampled_from(LEVELS[:-1])  # no host has room for several nodes
+        optional["topology"] = st.builds(dict, required=required) | st.builds(
+            dict, preferred=st.sampled_from(LEVELS)
         )
     return draw(st.fixed_dictionaries({}, optional=optional))

@@ -163,6 +163,7 @@ def test_a_level_is_an_annotation_of_the_pods(
         ({}, {"required": "hostname"}),
         (STATIC, {"preferred": "network-node-layer-1"}),
         (PLACED, {"required": "reservation"}),
+        (PLACED, {"required": "hostname"}),
     ],
 )
 def test_a_pool_has_the_level(pool: dict[str, Any], topology: dict[str, str]) -> None:
@@ -190,7 +191,7 @@ def test_no_huge_pages_are_asked_for_where_the_job_wants_none() -> None:
         {"imagePullSecrets": ["a"]},
         {"workingDir": "/a"},
         {"excludeNodes": [HOST]},
-        {"topology": {"required": "hostname"}},
+        {"topology": {"required": "network-node-layer-1"}},
         {"resources": {"hugePages": 0}},
     ],
     ids=lambda job: next(iter(job)),
@@ -242,3 +243,10 @@ def test_a_field_of_a_later_version_changes_no_name_where_it_is_not_set() -> Non
     assert content(Container(name="node", working_dir="/a")) != content(plain)
     (runtime,) = plan_of(spec()).of(Runtime)
     assert "init_containers" not in content(runtime)
+
+
+def test_pods_that_fit_one_host_may_require_it() -> None:
+    topology = {"required": "hostname"}
+    job = {"nodes": 2, "topology": topology, "resources": {"accelerators": 4}}
+    assert refused(spec(pool=PLACED, job=job)) == []
+    assert refused(spec(pool=PLACED, job={"nodes": 1, "topology": topology})) == []

@@ -160,6 +160,7 @@ def _topology(context: Context, job: Job) -> None:
         return
     levels, pool = levels_of(job.pool), job.pool
     if given.level in levels:
+        _one_host(context, job)
         return
     if levels:
         has, help = f"has {listed(levels)}", f"write one of {listed(levels)}"
@@ -179,6 +180,24 @@ def _topology(context: Context, job: Job) -> None:
         help,
         source="kueue v0.19.2, topology-aware scheduling",
     )
+
+
+def _one_host(context: Context, job: Job) -> None:
+    """Pods of one host share its accelerators: where they ask for more, Kueue never admits them."""
+    given, there = job.spec.topology, job.pool.share.accelerators
+    if given is None or given.required != "hostname" or not there:
+        return
+    own = job.spec.resources.accelerators
+    asked = job.spec.nodes * (there if own is None else own)
+    if asked > there:
+        context.fault(
+            "RES062",
+            f"job `{job.spec.name}` requires one host for {job.spec.nodes} nodes with {asked} accelerators, and a "
+            f"host of pool `{job.pool.name}` has {there}",
+            job.at / "topology" / "required",
+            "write `preferred`, or a wider level",
+            source="kueue v0.19.2, topology-aware scheduling",
+        )
 
 
 def _excluded(context: Context, job: Job) -> None:
