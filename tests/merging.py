@@ -273,7 +273,9 @@ TEAM_CHANGES: list[Callable[..., Any]] = [
         principals=[*team.get("principals", []), chance.choice(PRINCIPALS)]
     ),
     lambda chance, spec, team: team.pop("principals", None),
-    lambda chance, spec, team: team.update(quota={"gpus": chance.choice([8, 16])}),
+    lambda chance, spec, team: team.update(
+        quota={"accelerators": chance.choice([8, 16])}
+    ),
 ]
 
 

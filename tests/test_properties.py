@@ -22,6 +22,7 @@ from builders import (
 )
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from job_keys import job_keys
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
@@ -171,6 +172,7 @@ def job(
             {"storage": each, "path": f"/{each}/{i}", "readOnly": draw(st.booleans())}
             for i, each in enumerate(mounts)
         ],
+        **draw(job_keys()),
         **draw(
             mapping(
                 args=some(st.lists(WORDS, max_size=3)),

@@ -72,6 +72,14 @@ def named(name: str) -> bool:
     return f"_{name.replace('-', '_').upper()}".endswith(NAMES)
 
 
+def named_values(text: str) -> list[str]:
+    """The names of keys of a text that carry credentials, and have a value that is no variable."""
+    return [
+        re.split(r"[\s:=\"']", found[0].lstrip("_"), maxsplit=1)[0]
+        for found in re.finditer(_NAMED, text, re.IGNORECASE)
+    ]
+
+
 def masked(text: str) -> str:
     """The text with ``*`` for each character of a secret, so that columns stay what they are."""
     for _, pattern in _possible(text):

@@ -12,22 +12,27 @@ from compiler.history.words import digest
 from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.plan import Derived, Plan
-from compiler.subjects.jobs.plan import Runtime, TrainJob
+from compiler.subjects.jobs.plan import FileSet, Runtime, TrainJob
 from compiler.subjects.jobs.target import JOBS, RUNTIMES
 from compiler.targets.body import object_path
 
 _KIND = "TrainJob"
 _RUNTIME = "ClusterTrainingRuntime"
+_FILES = "ConfigMap"
 _NAMED = 3  # jobs that a message names
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A job that stays: its node and its runtime's as they were written, and the objects, word for word."""
+    """A job that stays: its node, its runtime's and its files' as they were written, and the objects, word for word.
+
+    ``files`` are the ConfigMaps that the runtime mounts and that we wrote.
+    """
 
     job: TrainJob
     runtime: Runtime
     manifests: tuple[Manifest, Manifest]
+    files: tuple[Manifest, ...] = ()
 
 
 def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept | None:
@@ -51,7 +56,26 @@ def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept |
         pool=job.pool,
         rerun=job.rerun,
     )
-    return Kept(node, ran, (old, runtime))
+    files = kept_files(committed, runtime, run.namespace, new)
+    return Kept(node, ran, (old, runtime), tuple(files))
+
+
+def kept_files(
+    committed: Committed, runtime: Manifest, namespace: str, like: Manifest
+) -> list[Manifest]:
+    """The ConfigMaps that the pods of a runtime mount, as they were written; none that others make."""
+    (ran,) = lift([runtime], closed=False).of(Runtime)
+    volumes = [volume for job in ran.jobs for volume in job.pod.volumes]
+    found = [
+        committed.manifest(
+            f"{_FILES}/{namespace}/{volume.source}",
+            object_path(JOBS, _FILES, volume.source, namespace),
+            like,
+        )
+        for volume in volumes
+        if volume.type == "configMap"
+    ]
+    return [each for each in found if each is not None]
 
 
 def kept_runtime(committed: Committed, name: str, like: Manifest) -> Manifest | None:
@@ -77,7 +101,24 @@ def with_kept(
     ran = tuple(runtime for name, runtime in runtimes.items() if name in used)
     kept_plan = plan.with_nodes(Runtime, ran).with_nodes(TrainJob, jobs)
     kept_plan = replace(kept_plan, derived=_derived(plan, stay.values()))
-    return kept_plan, _manifests(manifests, stay, used)
+    return with_files(
+        kept_plan,
+        _manifests(manifests, stay, used),
+        [files for each in stay.values() for files in each.files],
+    )
+
+
+def with_files(
+    plan: Plan, manifests: Sequence[Manifest], files: Iterable[Manifest]
+) -> tuple[Plan, list[Manifest]]:
+    """The plan and its objects with files that runs mount, where they are not there already."""
+    known = {manifest.id for manifest in manifests}
+    more = {each.id: each for each in files if each.id not in known}
+    if not more:
+        return plan, list(manifests)
+    lifted = lift(list(more.values()), closed=False).of(FileSet)
+    nodes = (*plan.nodes, *lifted)
+    return replace(plan, nodes=nodes), [*manifests, *more.values()]
 
 
 def _manifests(

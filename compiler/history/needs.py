@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from compiler.history.committed import Committed
-from compiler.history.keep import kept_runtime
+from compiler.history.keep import kept_files, kept_runtime
 from compiler.history.landing import Landing, landing
 from compiler.history.runs import Run
 from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.plan import Plan
-from compiler.subjects.jobs.plan import Runtime
+from compiler.subjects.jobs.plan import FileSet, Runtime
 from compiler.subjects.pools import target as karpenter
 from compiler.subjects.storage import target as storage
 from compiler.subjects.storage.plan import PersistentVolume, VolumeClaim
@@ -42,6 +42,7 @@ def with_needs(
     lifted = lift(list(needed.values()), closed=False)
     more = (
         *lifted.of(Runtime),
+        *lifted.of(FileSet),
         *lifted.of(PersistentVolume),
         *lifted.of(VolumeClaim),
     )
@@ -52,10 +53,16 @@ def with_needs(
 def _needs(
     run: Run, known: dict[str, Manifest], committed: Committed, like: Manifest
 ) -> Iterator[Manifest]:
+    found: Manifest | None = None
     if run.runtime and f"ClusterTrainingRuntime/{run.runtime}" not in known:
         found = kept_runtime(committed, run.runtime, like)
         if found is not None:
             yield found
+    runtime = known.get(f"ClusterTrainingRuntime/{run.runtime}", found)
+    if runtime is not None:
+        for files in kept_files(committed, runtime, run.namespace, like):
+            if str(files.ref) not in known:
+                yield files
     for name in run.storage:
         volume = volume_name(run.namespace, name)
         for ref, path in (

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from compiler.source import Document, Route
+from compiler.source.inherit import EXTENDS
 from compiler.subjects.jobs.plan import TrainJob
 
 _POOLS = Route(("spec", "nodePools"))
@@ -36,7 +37,8 @@ class Words:
         return digest([words, self._pools.get(job.pool, ""), job.namespace])
 
     def _job(self, job: TrainJob) -> Mapping[str, Any]:
-        words: Mapping[str, Any] = self._document.node(job.at)[0].to_python()
+        words: dict[str, Any] = self._document.node(job.at)[0].to_python()
+        words.pop(EXTENDS, None)  # what it gave is among them
         return words
 
     @cached_property

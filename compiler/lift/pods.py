@@ -38,6 +38,25 @@ def tolerations(values: Reader) -> tuple[Toleration, ...]:
     )
 
 
+_HOSTNAME = "kubernetes.io/hostname"
+
+
+def _excluded(spec: Reader) -> tuple[str, ...]:
+    """The hosts that required node affinity keeps a pod from; () where it says anything else beside them."""
+    required = spec.follow("affinity", "nodeAffinity", _REQUIRED)
+    terms = (required / "nodeSelectorTerms").items()
+    if len(terms) != 1 or set(terms[0].mapping()) != {"matchExpressions"}:
+        return ()
+    expressions = (terms[0] / "matchExpressions").items()
+    if len(expressions) != 1:
+        return ()
+    said = expressions[0]
+    about_hosts = (said / "key").text() == _HOSTNAME
+    if not about_hosts or (said / "operator").text() != "NotIn":
+        return ()
+    return (said / "values").texts()
+
+
 # What pods may have and the plan has no field for, by the name under which rules look for it.
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _UNREAD = {
@@ -50,11 +69,13 @@ _UNREAD = {
 def pod(template: Reader) -> Pod:
     """A PodTemplateSpec, or the like of it in a patch."""
     spec, metadata = template / "spec", template / "metadata"
+    excluded = _excluded(spec)
+    unread = {name for name, found in _UNREAD.items() if spec.follow(*found)}
+    if excluded:
+        unread.discard("node_affinity")
     return Pod(
         at=template.at,
-        unread=frozenset(
-            name for name, found in _UNREAD.items() if spec.follow(*found)
-        ),
+        unread=frozenset(unread),
         origins={
             "tolerations": (spec / "tolerations").at,
             "volumes": (spec / "volumes").at,
@@ -65,6 +86,8 @@ def pod(template: Reader) -> Pod:
             "labels": (metadata / "labels").at,
             "containers": (spec / "containers").at,
             "host_network": (spec / "hostNetwork").at,
+            "init_containers": (spec / "initContainers").at,
+            "excluded_nodes": (spec / "affinity").at,
         },
         containers=tuple(container(each) for each in (spec / "containers").items()),
         node_selector=(spec / "nodeSelector").strings(),
@@ -77,6 +100,13 @@ def pod(template: Reader) -> Pod:
         host_network=bool((spec / "hostNetwork").flag()),
         labels=(metadata / "labels").strings(),
         annotations=(metadata / "annotations").strings(),
+        init_containers=tuple(
+            container(each) for each in (spec / "initContainers").items()
+        ),
+        excluded_nodes=excluded,
+        pull_secrets=tuple(
+            (each / "name").word() for each in (spec / "imagePullSecrets").items()
+        ),
     )
 
 
@@ -120,11 +150,13 @@ def container(body: Reader) -> Container:
                 (each / "name").word(),
                 (each / "mountPath").word(),
                 bool((each / "readOnly").flag()),
+                (each / "subPath").word(),
             )
             for each in (body / "volumeMounts").items()
         ),
         capabilities=security.follow("capabilities", "add").texts(),
         privileged=bool((security / "privileged").flag()),
+        working_dir=(body / "workingDir").word(),
     )
 
 
@@ -164,5 +196,8 @@ def _volume(body: Reader) -> Volume:
             (source / "sizeLimit").quantity(),
         )
     return Volume(
-        (body / "name").word(), kind, (source / _SOURCES.get(kind, "name")).word()
+        (body / "name").word(),
+        kind,
+        (source / _SOURCES.get(kind, "name")).word(),
+        host_type=(source / "type").word() if kind == "hostPath" else "",
     )

@@ -117,7 +117,18 @@ def pool_room(work: Work, world: Reading) -> int | None:
 
 def _rooms(work: Work, choice: Choice, world: Reading) -> int | None:
     found = rooms(work, choice, world)
-    return sum(found.values()) if found else None
+    if not found:
+        return None
+    return max(sum(found.values()) - _shut(work, choice, world), 0)
+
+
+def _shut(work: Work, choice: Choice, world: Reading) -> int:
+    """The room on nodes that the job itself excludes, each of which is taken for one of its pool's."""
+    hosts = len(work.pod.excluded_nodes) if work.pod is not None else 0
+    if not hosts:
+        return 0
+    held = [pods_of_node(work, *offer, world) or 0 for offer in choice.offers]
+    return hosts * max(held)
 
 
 def rooms(work: Work, choice: Choice, world: Reading) -> dict[str, int] | None:

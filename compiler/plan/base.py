@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
-from typing import ClassVar, NamedTuple
+from dataclasses import Field, field, fields, is_dataclass
+from typing import Any, ClassVar, NamedTuple
 
 from compiler.dataclass import dataclass
 from compiler.source import Route
 
 ROOT = Route()
+LATER: Mapping[str, bool] = {"later": True}
+"""Metadata of a field that a kind got after names by content were in use: it counts in them only where it is set."""
 
 
 class Identity(NamedTuple):
@@ -18,6 +20,25 @@ class Identity(NamedTuple):
     kind: str
     namespace: str
     name: str
+
+
+def content(value: object) -> str:
+    """A value as text, for names by content: its ``repr``, without fields of later versions that are not set."""
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        items = [content(item) for item in value]
+        return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+    if not is_dataclass(value):
+        return repr(value)
+    told = [
+        f"{each.name}={content(getattr(value, each.name))}"
+        for each in fields(value)
+        if each.repr and not _is_unset(each, value)
+    ]
+    return f"{type(value).__qualname__}({', '.join(told)})"
+
+
+def _is_unset(of: Field[Any], value: object) -> bool:
+    return bool(of.metadata.get("later")) and not getattr(value, of.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compiler.report.markdown import code
 from compiler.report.subject import Subject
-from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.jobs.plan import Runtime, TrainJob
 from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools.spec import PoolsSection
 from compiler.subjects.storage.spec import StorageSection
@@ -29,6 +29,9 @@ def _objects(subject: Subject) -> Iterator[str]:
 
 def _account(subject: Subject) -> Iterator[str]:
     images = {job.image for job in subject.plan.of(TrainJob) if job.image}
+    pods = [job.pod for runtime in subject.plan.of(Runtime) for job in runtime.jobs]
+    before = (container for pod in pods for container in pod.init_containers)
+    images.update(container.image for container in before if container.image)
     yield from (f"image {code(image)}" for image in sorted(images))
     for pool in PoolsSection.of(subject.spec).node_pools:
         yield from (f"reservation {code(one.id)}" for one in pool.reservations)

@@ -17,6 +17,7 @@ from compiler.source.headers import (
     first_character,
     read_header,
 )
+from compiler.source.inherit import inherit
 from compiler.source.merge import is_null
 from compiler.source.nearby import ancestors, cluster_folder
 from compiler.source.parse import parse
@@ -300,11 +301,12 @@ def _whole(
     extender = Extender(library.load)
     root = extender.flatten(cluster)
     found += extender.found
-    root = _splice(root, parts, found)
+    whole, faults = inherit(_splice(root, parts, found))
+    found += faults
     files = dict.fromkeys([*extender.files, *(part.file for part in parts)])
     stem = os.path.splitext(os.path.basename(cluster.file.name))[0]
     return SpecSource(
-        cluster.name or stem, cluster.file.name, Document(root), tuple(files)
+        cluster.name or stem, cluster.file.name, Document(whole), tuple(files)
     )
 
 

@@ -222,7 +222,9 @@ _secret_key = matched(
 
 
 def pages(value: Any) -> QuantityValue:
-    """A quantity of bytes in whole huge pages."""
+    """A quantity of bytes in whole huge pages; 0 is none."""
+    if quantity(value) == QuantityValue(0):
+        return QuantityValue(0)
     found, page = size(value), 2 * 1024**2
     if found.value % page:
         # core/v1 ResourceRequirements: hugepages-2Mi is a multiple of its page (validation of Kubernetes 1.35).

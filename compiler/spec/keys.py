@@ -34,6 +34,24 @@ def job_label(value: Any) -> str:
     return text
 
 
+# Annotations by which Kubernetes, Karpenter, Kueue, Trainer, Flux and this compiler decide what becomes of an object.
+_OWN_ANNOTATIONS = re.compile(
+    r"([a-z0-9.-]+\.)?(trainyard\.dev|kubernetes\.io|k8s\.io|x-k8s\.io|kubeflow\.org|fluxcd\.io|karpenter\.sh)/"
+)
+
+
+def job_annotation(value: Any) -> str:
+    """An annotation that a job and its pods may carry."""
+    text = label_key(value)
+    if _OWN_ANNOTATIONS.match(text):
+        raise fault(
+            f"annotation `{text}` belongs to a controller or to the compiler",
+            "remove it; `topology`, `timeout` and the like have keys of their own",
+            source="annotations of Kubernetes 1.35, Karpenter 1.14.1, Kueue 0.19.2, Trainer 2.3.0 and Flux 2.9",
+        )
+    return text
+
+
 # What a node has of itself, and what in the spec says it. A pool that asks for another value gets no node at all
 # (karpenter.sh/v1 NodePool v1.14.1: labels of the template are requirements), one that asks for the same says nothing.
 _OF_THE_MACHINE = {

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
+from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError, create_model
 
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import listed
 from compiler.platforms import EKS, PLATFORMS, Platform
 from compiler.source import Document, Route
+from compiler.source.inherit import DEFAULTS, NEVER_INHERITED
 from compiler.source.tree import MappingNode
+from compiler.spec.base import SpecModel
 from compiler.spec.cluster import TrainingCluster, language
 from compiler.spec.errors import explain_all, keys_of
 from compiler.subjects import parts
+from compiler.subjects.jobs.spec import Job
 
 __all__ = ["load", "platform_of"]
 
@@ -36,11 +42,16 @@ def load(
     """The spec in a document, or everything that is wrong with its shape."""
     data = document.root.to_python()
     model = language(platform)
+    found = _of_defaults(document)
     try:
-        return model.model_validate(data), []
+        spec = model.model_validate(data)
     except ValidationError as problem:
         faults = explain_all(problem.errors(include_url=False), model, document)
-        return None, [_of_platform(fault, platform) for fault in faults]
+        found += [_of_platform(fault, platform) for fault in faults]
+    else:
+        if not found:
+            return spec, []
+    return None, _each_once(found, document)
 
 
 def _of_platform(fault: Diagnostic, platform: Platform) -> Diagnostic:
@@ -67,3 +78,55 @@ def _all_keys() -> set[str]:
 def _keys(subjects: tuple[str, ...] | None) -> set[str]:
     sections = [module.SECTION for module in parts("spec", subjects)]
     return {key for section in sections for key in keys_of(section)}
+
+
+def _of_defaults(document: Document) -> list[Diagnostic]:
+    """What is wrong with ``jobDefaults``, which no job need have."""
+    spec = document.root.child("spec")
+    given = spec.child(DEFAULTS) if spec is not None else None
+    if spec is None or not isinstance(given, MappingNode):
+        return []  # another type is a fault of the spec itself
+    model = _with_defaults()
+    try:
+        model.model_validate({DEFAULTS: given.to_python()})
+    except ValidationError as problem:
+        # What half a mapping lacks the job may have: it is missing there, if anywhere.
+        errors = [
+            error
+            for error in problem.errors(include_url=False)
+            if error["type"] != "missing"
+        ]
+        faults = explain_all(errors, model, Document(spec))
+        return [replace(fault, at=_inside_spec(fault)) for fault in faults]
+    return []
+
+
+def _inside_spec(fault: Diagnostic) -> Route:
+    return Route(("spec", *(fault.at or ())))
+
+
+@cache
+def _with_defaults() -> type[BaseModel]:
+    """A mapping with ``jobDefaults``: every key that a job can inherit, and none of them required."""
+    fields: dict[str, Any] = {}
+    for name, field in Job.model_fields.items():
+        if name not in NEVER_INHERITED:
+            default = (
+                None
+                if field.is_required()
+                else field.get_default(call_default_factory=True)
+            )
+            fields[name] = (field.rebuild_annotation(), default)
+    defaults: Any = create_model("JobDefaults", __base__=SpecModel, **fields)
+    return create_model(
+        "WithDefaults", __base__=SpecModel, job_defaults=(defaults, ...)
+    )
+
+
+def _each_once(found: Iterable[Diagnostic], document: Document) -> list[Diagnostic]:
+    """A value that several jobs inherit is wrong once, where it stands."""
+    kept: dict[object, Diagnostic] = {}
+    for each in found:
+        span = document.span(each.at or Route(), key=each.key)
+        kept.setdefault((each.code, each.message, str(span)), each)
+    return list(kept.values())

@@ -153,3 +153,16 @@ def mount_path(value: Any) -> str:
             source="Kubernetes, service accounts: bound tokens",
         )
     return text
+
+
+def file_path(value: Any) -> str:
+    """Where a text may appear as a file in a container: its folder may be one that a volume would hide."""
+    text = _path(value)
+    path = "/" + posixpath.normpath(text).lstrip("/")
+    if text.endswith(("/", "/.", "/..")) or path in _HIDDEN:
+        raise fault(
+            f"`{text}` is a folder, and a text becomes a file",
+            "write the path of a file, like `/workspace/train.yaml`",
+            source="core/v1 VolumeMount subPath (Kubernetes 1.35)",
+        )
+    return mount_path(text)

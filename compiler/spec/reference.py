@@ -128,6 +128,7 @@ _PLAIN = {
     float: "number",
     bool: "`true` or `false`",
     type(None): "",
+    Any: "any value",
 }
 _NAMED = [
     (value, name)
@@ -142,7 +143,10 @@ _SPOKEN = {
     "Command": "list of text",
     "Count": "number above 0",
     "EnvName": "variable name",
+    "FilePath": "absolute path",
+    "HostName": "node name",
     "HugePages": "size",
+    "JobAnnotationKey": "annotation key",
     "IpAddress": "IPv4 address",
     "KubernetesVersion": "Kubernetes version",
     "LustreVersion": "Lustre version",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from compiler.source.inherit import DEFAULTS, NEVER_INHERITED
 from compiler.spec.base import SpecModel
 from compiler.spec.cluster import language
 from compiler.subjects.jobs.spec import Job
@@ -57,6 +58,9 @@ def _cluster(body: dict[str, Any]) -> dict[str, Any]:
         _PARTIAL + name: _partial(each) for name, each in definitions.items()
     }
     definitions["ClusterSpec"]["required"].remove("nodePools")
+    _let_inherit(definitions)
+    for spec in ("ClusterSpec", f"{_PARTIAL}ClusterSpec"):
+        _with_defaults(definitions, spec)
     whole, partial = (
         body["properties"].pop("spec"),
         _partial({"$ref": f"{_DEFINITIONS}ClusterSpec"}),
@@ -69,14 +73,56 @@ def _cluster(body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _let_inherit(definitions: dict[str, Any]) -> None:
+    """What a pool that extends another leaves out is there; of a job, also what ``jobDefaults`` may give."""
+    pool, job = definitions["NodePool"], definitions["Job"]
+    pool |= _unless("extends", {"required": _but_name(pool)})
+    each = _unless("extends", {"required": _but_name(job)})
+    pool["required"] = job["required"] = ["name"]
+    whole = {"properties": {"jobs": {"items": each}}}
+    definitions["ClusterSpec"] |= _unless(DEFAULTS, whole)
+
+
+def _unless(key: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema that holds where a key is not given."""
+    return {"if": {"required": [key]}, "then": {}, "else": schema}
+
+
+def _but_name(schema: dict[str, Any]) -> list[str]:
+    return [key for key in schema["required"] if key != "name"]
+
+
+def _with_defaults(definitions: dict[str, Any], spec: str) -> None:
+    """``jobDefaults`` of a spec: any part of a job that another can inherit."""
+    part = definitions[f"{_PARTIAL}Job"]
+    keys = part["properties"]
+    inherited = {
+        name: value for name, value in keys.items() if name not in NEVER_INHERITED
+    }
+    definitions["JobDefaults"] = {
+        **part,
+        "title": "JobDefaults",
+        "description": "What every job has that does not say it itself.",
+        "properties": inherited,
+    }
+    field = definitions[spec]["properties"][DEFAULTS]
+    kept = {key: field[key] for key in ("description", "examples")}
+    definitions[spec]["properties"][DEFAULTS] = {
+        "$ref": f"{_DEFINITIONS}JobDefaults",
+        **kept,
+    }
+
+
 def _base(cluster: dict[str, Any]) -> dict[str, Any]:
     """A part of a cluster's spec, at any depth."""
+    definitions = {
+        _PARTIAL + name: _partial(each)
+        for name, each in cluster["$defs"].items()
+        if name != "Metadata"
+    }
+    _with_defaults(definitions, f"{_PARTIAL}ClusterSpec")
     return {
-        "$defs": {
-            _PARTIAL + name: _partial(each)
-            for name, each in cluster["$defs"].items()
-            if name != "Metadata"
-        },
+        "$defs": definitions,
         "title": _BASE,
         "description": "What several clusters share.",
         "type": "object",
@@ -141,7 +187,13 @@ def _document(kind: str, body: dict[str, Any]) -> dict[str, Any]:
     """A document of its own: the fields of a list item, less its name, under ``spec``."""
     definitions = body.pop("$defs", {})
     name = body["properties"].pop("name")
-    body["required"] = [each for each in body.get("required", []) if each != "name"]
+    required = _but_name(body)
+    examples = {"examples": [_example(body, required)]}
+    del body["required"]
+    if kind == "TrainingNodePool":
+        body |= _unless("extends", {"required": required})
+    elif kind != "TrainingJob":  # what a job lacks the cluster's `jobDefaults` may give
+        body["required"] = required
     return {
         "$defs": definitions,
         "title": kind,
@@ -158,14 +210,14 @@ def _document(kind: str, body: dict[str, Any]) -> dict[str, Any]:
                 "additionalProperties": False,
                 "properties": {"name": name, "cluster": _CLUSTER},
             },
-            "spec": body | {"examples": [_example(body)]},
+            "spec": body | examples,
         },
     }
 
 
-def _example(body: dict[str, Any]) -> dict[str, Any]:
-    """The least that a document must say, from the examples of its keys."""
-    return {key: body["properties"][key]["examples"][0] for key in body["required"]}
+def _example(body: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    """The least that a document says by itself, from the examples of its keys."""
+    return {key: body["properties"][key]["examples"][0] for key in required}
 
 
 def schema_text(kind: str) -> str:

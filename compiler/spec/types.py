@@ -131,6 +131,17 @@ Path = Annotated[
     ),
 ]
 MountPath = Annotated[str, BeforeValidator(programs.mount_path)]
+FilePath = Annotated[
+    str,
+    BeforeValidator(programs.file_path),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": r"^/(?!(proc|sys|dev)(/|$))[^:]*[^:/]$",
+            "maxLength": 4095,
+        }
+    ),
+]
 Word = Annotated[str, AfterValidator(programs.word)]
 Command = Annotated[list[Word], AfterValidator(programs.program)]
 RepositoryPath = Annotated[str, BeforeValidator(git.repository_path)]
@@ -278,6 +289,17 @@ MountName = Annotated[
 LabelKey = Annotated[str, BeforeValidator(keys.label_key)]
 NodeLabelKey = Annotated[str, BeforeValidator(keys.node_label)]
 JobLabelKey = Annotated[str, BeforeValidator(keys.job_label)]
+JobAnnotationKey = Annotated[
+    str,
+    BeforeValidator(keys.job_annotation),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": r"^([a-z0-9][-a-z0-9.]*/)?[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?$",
+            "maxLength": 317,
+        }
+    ),
+]
 TagKey = Annotated[str, BeforeValidator(keys.tag_key)]
 TagValue = Annotated[str, BeforeValidator(keys.tag_value)]
 TaintKey = Annotated[str, BeforeValidator(keys.taint_key)]
@@ -293,6 +315,27 @@ LabelValue = Annotated[
             empty=True,
             source="Kubernetes, labels: syntax and character set",
         )
+    ),
+]
+# core/v1 Node: `kubernetes.io/hostname` is a label's value; on EC2 the private DNS name of the instance.
+HostName = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            rf"{_LABEL}(\.{_LABEL})*",
+            "the name of a node",
+            "ip-10-0-12-34.us-west-2.compute.internal",
+            longest=63,
+            source="Kubernetes, well-known labels: kubernetes.io/hostname",
+        )
+    ),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": rf"^{_LABEL}(\.{_LABEL})*$",
+            "maxLength": 63,
+            "examples": ["ip-10-0-12-34.us-west-2.compute.internal"],
+        }
     ),
 ]
 Distinct = AfterValidator(check.distinct)

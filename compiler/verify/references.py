@@ -211,7 +211,29 @@ def link(
                 (manifest, fault) for fault in _unresolved(manifest, objects, known)
             )
             found.extend((manifest, fault) for fault in _undeclared(manifest, spaces))
+        found.extend(_of_runtimes(objects, known))
     return found
+
+
+def _of_runtimes(
+    objects: ObjectSet, known: set[Identity]
+) -> Iterator[tuple[Manifest, Fault]]:
+    """What the pods of a cluster-wide runtime name must be in the namespace of each job that refers to it."""
+    used: dict[tuple[str, str], None] = {}
+    for identity, job in objects.of_kind(TRAINER, "TrainJob"):
+        ref = at(job.body, "spec", "runtimeRef")
+        if at(ref, "kind") in (None, "ClusterTrainingRuntime"):
+            used[identity[2], str(at(ref, "name"))] = None
+    for space, name in used:
+        runtime = (TRAINER, "ClusterTrainingRuntime", "", name)
+        if runtime not in objects:
+            continue
+        manifest = objects.manifest(runtime)
+        for start, spec in follow(manifest.body, POD_SPECS[TRAINER, "TrainingRuntime"]):
+            for path, target in pod_references(spec, start, space):
+                fault = _missing(path, target, objects, known)
+                if fault is not None:
+                    yield manifest, fault
 
 
 def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
@@ -293,17 +315,26 @@ def _unresolved(
     manifest: Manifest, objects: ObjectSet, known: set[Identity]
 ) -> Iterator[Fault]:
     for path, target in references(manifest.body):
-        group, kind, namespace, name = target
-        if (
-            target in objects
-            or target in known
-            or (group, kind) in _IMPLICIT
-            or is_built_in(group, kind, name)
-        ):
-            continue
-        where = f" in namespace `{namespace}`" if namespace else ""
-        message = f"`{kind}` `{name}`{where} is not declared"
-        yield Fault(REFERENCE, "REF001", path, message, _near(objects, target))
+        fault = _missing(path, target, objects, known)
+        if fault is not None:
+            yield fault
+
+
+def _missing(
+    path: Path, target: Identity, objects: ObjectSet, known: set[Identity]
+) -> Fault | None:
+    """The fault of a reference whose target is not there."""
+    group, kind, namespace, name = target
+    if (
+        target in objects
+        or target in known
+        or (group, kind) in _IMPLICIT
+        or is_built_in(group, kind, name)
+    ):
+        return None
+    where = f" in namespace `{namespace}`" if namespace else ""
+    message = f"`{kind}` `{name}`{where} is not declared"
+    return Fault(REFERENCE, "REF001", path, message, _near(objects, target))
 
 
 def is_built_in(group: str, kind: str, name: str) -> bool:

@@ -8,6 +8,7 @@ from compiler.manifest import placeholder
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import Container
 
 # ECR user guide, Amazon ECR private registry: the registry's name in a dual-stack, a FIPS and a plain form; public
 # registries are public.ecr.aws.
@@ -37,6 +38,9 @@ def ecr_registry_invalid(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, image: "111122223333.dkr.ecr.us-west-2.amazonws.com/train:1.0"}]
 
+        jobs: [{name: llama, initContainers: [{name: fetch, command: [fetch],
+          image: "111122223333.dkr.ecr.us-wset-2.amazonaws.com/fetch:1.0"}]}]
+
     ## Passes
 
         jobs: [{name: llama, image: "111122223333.dkr.ecr.us-west-2.amazonaws.com/train:1.0"}]
@@ -44,6 +48,12 @@ def ecr_registry_invalid(work: Work, world: World) -> Iterator[Finding]:
         jobs: [{name: llama, image: "public.ecr.aws/team/train:1.0"}]
     """
     node = work if work.image or work.main is None else work.main
+    yield from _found(work, world, node)
+    for container in work.pod.init_containers if work.pod is not None else ():
+        yield from _found(work, world, container)
+
+
+def _found(work: Work, world: World, node: Work | Container) -> Iterator[Finding]:
     image = node.image or ""
     host, slash, _ = image.partition("/")
     if not slash or placeholder(host) or host in _PUBLIC:

@@ -15,11 +15,11 @@ def accelerators_exceed_node(work: Work) -> Iterator[Finding]:
 
     ## Fails
 
-        jobs: [{name: llama, resources: {gpus: 16}}]
+        jobs: [{name: llama, resources: {accelerators: 16}}]
 
     ## Passes
 
-        jobs: [{name: llama, resources: {gpus: 8}}]
+        jobs: [{name: llama, resources: {accelerators: 8}}]
     """
     asked = work.accelerator
     if asked is None or not work.types:

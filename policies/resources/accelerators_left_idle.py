@@ -17,16 +17,16 @@ def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
 
     ## Fails
 
-        jobs: [{name: llama, nodes: 1, resources: {gpus: 1}}]
+        jobs: [{name: llama, nodes: 1, resources: {accelerators: 1}}]
 
     ## Passes
 
-        jobs: [{name: llama, nodes: 1, resources: {gpus: 8}}]
+        jobs: [{name: llama, nodes: 1, resources: {accelerators: 8}}]
 
         jobs:
-          - {name: llama, nodes: 1, resources: {gpus: 4}}
+          - {name: llama, nodes: 1, resources: {accelerators: 4}}
           - {name: mixtral, queue: research, pool: gpu, nodes: 1, image: "public.ecr.aws/team/train:1.0",
-              command: [torchrun, train.py], resources: {gpus: 4}}
+              command: [torchrun, train.py], resources: {accelerators: 4}}
     """
     if not world.plan.closed or work.accelerator is None or work.gang or not work.types:
         return
@@ -40,7 +40,7 @@ def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
             f"{work.title} takes {count} of the {node} accelerators of `{work.types[0].name}`, and no job the rest",
             work.place(work.accelerator[0]),
             label="paid for, and idle",
-            help=f"write `gpus: {node}`, or take a smaller type",
+            help=f"write `accelerators: {node}`, or take a smaller type",
         )
 
 

@@ -18,7 +18,7 @@ def accelerators_not_requested(work: Work) -> Iterator[Finding]:
 
     ## Fails
 
-        jobs: [{name: llama, nodes: 1, resources: {gpus: 0, cpu: 90, memory: 1000Gi}}]
+        jobs: [{name: llama, nodes: 1, resources: {accelerators: 0, cpu: 90, memory: 1000Gi}}]
 
     ## Passes
 

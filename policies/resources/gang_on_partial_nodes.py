@@ -16,13 +16,13 @@ def gang_on_partial_nodes(work: Work) -> Iterator[Finding]:
 
     ## Fails
 
-        jobs: [{name: llama, resources: {gpus: 2}}]
+        jobs: [{name: llama, resources: {accelerators: 2}}]
 
     ## Passes
 
-        jobs: [{name: llama, nodes: 1, resources: {gpus: 2}}]
+        jobs: [{name: llama, nodes: 1, resources: {accelerators: 2}}]
 
-        jobs: [{name: llama, resources: {gpus: 8}}]
+        jobs: [{name: llama, resources: {accelerators: 8}}]
     """
     if not work.gang or work.accelerator is None or not work.types:
         return

@@ -30,14 +30,14 @@ def huge_pages_exceed_node(work: Work, world: World) -> Iterator[Finding]:
         jobs: [{name: llama, resources: {hugePages: 21Gi}}]
 
         nodePools: [{name: gpu, instanceTypes: [g6.8xlarge], zones: [us-west-2a]}]
-        jobs: [{name: llama, resources: {gpus: 1, efa: 1, cpu: 16, memory: 64Gi, hugePages: 8Gi}}]
+        jobs: [{name: llama, resources: {accelerators: 1, efa: 1, cpu: 16, memory: 64Gi, hugePages: 8Gi}}]
 
     ## Passes
 
         jobs: [{name: llama, resources: {hugePages: 20Gi}}]
 
         nodePools: [{name: gpu, instanceTypes: [g6.8xlarge], zones: [us-west-2a]}]
-        jobs: [{name: llama, resources: {gpus: 1, efa: 1, cpu: 16, memory: 64Gi}}]
+        jobs: [{name: llama, resources: {accelerators: 1, efa: 1, cpu: 16, memory: 64Gi}}]
     """
     if not short_of_huge_pages(work, world):
         return

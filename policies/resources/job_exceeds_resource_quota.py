@@ -18,7 +18,7 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
 
     ## Fails
 
-        namespaces: [{name: team-a, quota: {gpus: 16}}]
+        namespaces: [{name: team-a, quota: {accelerators: 16}}]
 
         apiVersion: v1
         kind: ResourceQuota
@@ -27,7 +27,7 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        namespaces: [{name: team-a, quota: {gpus: 32}}]
+        namespaces: [{name: team-a, quota: {accelerators: 32}}]
     """
     if work.nodes is None:
         return

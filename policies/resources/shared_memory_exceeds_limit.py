@@ -2,13 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.model.work import Work
+from compiler.plan import Quantity
 from compiler.policy.rule import Finding, rule
+from compiler.subjects.jobs.plan import Volume
 
 
 @rule("LIM007", aliases=("shared-memory-over-limit",))
 def shared_memory_exceeds_limit(work: Work) -> Iterator[Finding]:
-    """The /dev/shm of a job is as large as its memory limit.
+    """The /dev/shm of a job, with its other folders in memory, is as large as its memory limit.
 
     A tmpfs counts in the memory limit of the container that fills it (Kubernetes, emptyDir): before it is full, the
     process is killed for want of memory.
@@ -17,16 +20,22 @@ def shared_memory_exceeds_limit(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, sharedMemory: 1000Gi, resources: {memory: 1000Gi}}]
 
+        jobs: [{name: llama, sharedMemory: 64Gi, resources: {memory: 1000Gi},
+          volumes: [{name: cache, path: /cache, emptyDir: {medium: Memory, sizeLimit: 950Gi}}]}]
+
     ## Passes
 
         jobs: [{name: llama, sharedMemory: 64Gi, resources: {memory: 1000Gi}}]
+
+        jobs: [{name: llama, sharedMemory: 64Gi, resources: {memory: 1000Gi},
+          volumes: [{name: cache, path: /cache, emptyDir: {medium: Memory, sizeLimit: 900Gi}}]}]
     """
     if work.pod is None or work.main is None:
         return
     limit, volume = work.main.limits.get("memory"), work.shared_memory
-    if volume is None or volume.medium != "Memory" or volume.size is None:
+    if limit is None:
         return
-    if limit is not None and volume.size >= limit:
+    if volume is not None and volume.medium == "Memory" and _size(volume) >= limit:
         yield Finding(
             f"/dev/shm of job `{work.name}` is {volume.size}, its memory limit {limit}",
             work.pod.where("volumes")
@@ -36,3 +45,23 @@ def shared_memory_exceeds_limit(work: Work) -> Iterator[Finding]:
             label="counts in the limit",
             help="make it smaller, or the memory limit larger",
         )
+        return
+    mounted = {mount.volume for mount in work.main.mounts}
+    others = [
+        (index, each)
+        for index, each in enumerate(work.pod.volumes)
+        if each.name in mounted and each.medium == "Memory"
+    ]
+    total = Quantity(sum(_size(each).milli for _, each in others))
+    if len(others) > 1 and total >= limit:
+        names = listed(each.name for _, each in others)
+        yield Finding(
+            f"volumes {names} of job `{work.name}` are {total} of memory, its memory limit {limit}",
+            work.pod.where("volumes") / others[-1][0],
+            label="count in the limit",
+            help="make them smaller, or the memory limit larger",
+        )
+
+
+def _size(volume: Volume) -> Quantity:
+    return volume.size if volume.size is not None else Quantity(0)

@@ -45,7 +45,7 @@ def test_every_case_of_the_list_is_here() -> None:
         "region-for-a-zone",
         "unknown-type",
         "zone-outside-the-region",
-        "gpus-above-the-type",
+        "accelerators-above-the-type",
         "efa-above-the-type",
         "request-above-allocatable",
         "gang-above-the-pool",

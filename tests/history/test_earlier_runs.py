@@ -129,7 +129,12 @@ LEAVES = {
         "quota for 4 nodes of pool `gpu` in queue `research`",
     ),
     "quota of the namespace": (
-        {"namespaces": [{"name": "team-a", "quota": {"gpus": 24}}, {"name": "team-b"}]},
+        {
+            "namespaces": [
+                {"name": "team-a", "quota": {"accelerators": 24}},
+                {"name": "team-b"},
+            ]
+        },
         "quota for 32 nvidia.com/gpu in namespace `team-a`",
     ),
     "type": (

@@ -209,3 +209,14 @@ def test_a_table_keeps_its_columns() -> None:
         "| x\\|y z | 1 |",
         "",
     ]
+
+
+def test_the_images_of_init_containers_must_exist(
+    trainyard: Command, tmp_path: Path
+) -> None:
+    before = [{"name": "fetch", "image": "r.test/fetch:2", "command": ["x"]}]
+    data = spec(job={"initContainers": before, "imagePullSecrets": ["login"]})
+    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(data))
+    found = part(trainyard("report", "spec.yaml", cwd=tmp_path).out, "Must exist")
+    assert "image `r.test/fetch:2`" in found
+    assert "Secret `training/login`" in found

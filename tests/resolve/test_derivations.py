@@ -103,7 +103,7 @@ def test_requests_are_limits_and_lie_inside_what_a_node_has() -> None:
 @pytest.mark.parametrize("gpus", [0, 1, 2, 4, 8])
 def test_a_part_of_the_gpus_comes_with_its_part_of_the_node(gpus: int) -> None:
     whole = job_of(spec(job={"nodes": 1})).requests
-    part = job_of(spec(job={"nodes": 1, "resources": {"gpus": gpus}})).requests
+    part = job_of(spec(job={"nodes": 1, "resources": {"accelerators": gpus}})).requests
     assert part.get(GPU, Quantity(0)).value == gpus
     assert part["cpu"].value == whole["cpu"].value * max(gpus, 1) // 8
     assert part["memory"] <= whole["memory"]
@@ -113,7 +113,7 @@ def test_what_is_written_wins() -> None:
     own = {
         "cpu": "90",
         "memory": "1000Gi",
-        "gpus": 4,
+        "accelerators": 4,
         "efa": 2,
         "hugePages": "2Gi",
         "ephemeralStorage": "100Gi",
@@ -162,11 +162,11 @@ def test_shared_memory_lies_inside_the_memory_limit(memory: str | None) -> None:
     ("instance", "zone", "job", "count"),
     [
         ("p4d.24xlarge", "us-west-2b", {}, 8),
-        ("p4d.24xlarge", "us-west-2b", {"resources": {"gpus": 4}}, 4),
+        ("p4d.24xlarge", "us-west-2b", {"resources": {"accelerators": 4}}, 4),
         ("m7i.16xlarge", "us-west-2a", {}, 1),
         ("trn1.32xlarge", "us-west-2d", {}, 32),
         ("trn2.48xlarge", "us-east-2a", {}, 64),
-        ("trn2.48xlarge", "us-east-2a", {"resources": {"gpus": 4}}, 16),
+        ("trn2.48xlarge", "us-east-2a", {"resources": {"accelerators": 4}}, 16),
         (
             "trn2.48xlarge",
             "us-east-2a",

@@ -101,7 +101,7 @@ GOOD: list[dict[str, Any]] = [
             "resources": {
                 "cpu": "1500m",
                 "memory": "1Ti",
-                "gpus": 0,
+                "accelerators": 0,
                 "efa": 0,
                 "hugePages": "5Gi",
                 "ephemeralStorage": "100Gi",
@@ -142,7 +142,7 @@ GOOD: list[dict[str, Any]] = [
             {
                 "name": "a",
                 "group": "team",
-                "quota": {"cpu": 0, "memory": "1Ti", "gpus": 8, "pods": 10},
+                "quota": {"cpu": 0, "memory": "1Ti", "accelerators": 8, "pods": 10},
             }
         ]
     ),
@@ -814,9 +814,9 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "have it derived",
     ),
     (
-        spec(job={"resources": {"gpus": -1}}),
+        spec(job={"resources": {"accelerators": -1}}),
         "SPC004",
-        "spec.jobs[0].resources.gpus",
+        "spec.jobs[0].resources.accelerators",
         "below the minimum of 0",
         "0 or more",
     ),
@@ -943,10 +943,10 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "write `registry.test/train:1`",
     ),
     (
-        spec(job={"gpus": 8}),
+        spec(job={"accelerators": 8}),
         "SPC002",
-        "spec.jobs[0].gpus",
-        "unknown key `gpus`",
+        "spec.jobs[0].accelerators",
+        "unknown key `accelerators`",
         "write it under `resources`",
     ),
     (

@@ -115,7 +115,11 @@ VARIANTS: dict[str, dict[str, Any]] = {
     ),
     "namespaces": spec(
         namespaces=[
-            {"name": "a", "group": "team", "quota": {"cpu": 0, "pods": 9, "gpus": 8}},
+            {
+                "name": "a",
+                "group": "team",
+                "quota": {"cpu": 0, "pods": 9, "accelerators": 8},
+            },
             {"name": "b", "principals": ["arn:aws:iam::111122223333:role/b"]},
         ],
         queues=QUEUES,
@@ -128,7 +132,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "part of a node": spec(
         job={
             "nodes": 1,
-            "resources": {"gpus": 1, "ephemeralStorage": "10Gi"},
+            "resources": {"accelerators": 1, "ephemeralStorage": "10Gi"},
             "timeout": "1h",
         }
     ),

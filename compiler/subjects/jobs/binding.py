@@ -62,6 +62,7 @@ def resolve_jobs(context: Context) -> list[Job]:
         _check_mounts(context, job, here)
         _check_checkpoint(context, job, here)
         _check_variables(context, job, here)
+        _check_names(context, job, here)
         queue = _queue(context, job, queues, here)
         pool = _pool(context, job, pools, queue, here)
         namespace = _namespace(context, job, queue, here) if queue else None
@@ -119,6 +120,34 @@ def _check_variables(context: Context, job: spec_jobs.Job, at: Route) -> None:
         known.add(each.env)
 
 
+def _check_names(context: Context, job: spec_jobs.Job, at: Route) -> None:
+    """core/v1 PodSpec: the names of volumes are unique, and those of containers."""
+    for key, what, given, taken in (
+        ("volumes", "volume", [each.name for each in job.volumes], "dshm"),
+        (
+            "initContainers",
+            "container",
+            [each.name for each in job.init_containers],
+            "node",
+        ),
+    ):
+        known = {taken}
+        for index, name in enumerate(given):
+            if name in known:
+                whose = (
+                    "is the name of one that every pod has"
+                    if name == taken
+                    else "is declared twice"
+                )
+                context.fault(
+                    "RES009",
+                    f"{what} `{name}` of job `{job.name}` {whose}",
+                    at / key / index / "name",
+                    "rename it",
+                )
+            known.add(name)
+
+
 def _check_mounts(context: Context, job: spec_jobs.Job, at: Route) -> None:
     """A pod with two mounts at one path is refused when it is made, long after its job was accepted."""
     known = {"/dev/shm"}
@@ -144,12 +173,14 @@ def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:
     if job.checkpoint is None:
         return
     mount = mount_of(job, job.checkpoint.path)
-    if mount is not None and mount.read_only:
+    if mount is not None and is_read_only(mount):
         context.fault(
             "RES035",
             f"job `{job.name}` saves to `{job.checkpoint.path}`, which is mounted read-only",
             at / "checkpoint" / "path",
-            f"remove `readOnly` from the mount at `{mount.path}`, or save elsewhere",
+            f"remove `readOnly` from the mount at `{mount.path}`, or save elsewhere"
+            if mount.read_only
+            else "save elsewhere: nothing can be written there",
         )
     every = job.checkpoint.every
     if every is not None and job.timeout is not None and every >= job.timeout:
@@ -161,13 +192,23 @@ def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:
         )
 
 
-def mount_of(job: spec_jobs.Job, path: str) -> spec_jobs.Mount | None:
-    """The mount that a path lies in, the innermost of several."""
+def mount_of(
+    job: spec_jobs.Job, path: str
+) -> spec_jobs.Mount | spec_jobs.JobVolume | None:
+    """The mount or volume that a path lies in, the innermost of several."""
+    known: list[spec_jobs.Mount | spec_jobs.JobVolume] = [*job.mounts, *job.volumes]
     return max(
-        (each for each in job.mounts if _under(path, each.path)),
+        (each for each in known if _under(path, each.path)),
         default=None,
         key=lambda each: len(posixpath.normpath(each.path)),
     )
+
+
+def is_read_only(mount: spec_jobs.Mount | spec_jobs.JobVolume) -> bool:
+    """Whether nothing can be written there: ConfigMaps and Secrets never are (Kubernetes, volumes)."""
+    if mount.read_only or isinstance(mount, spec_jobs.Mount):
+        return mount.read_only
+    return mount.chosen in ("configMap", "secret")
 
 
 def _under(path: str, folder: str) -> bool:

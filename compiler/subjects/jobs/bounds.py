@@ -7,13 +7,17 @@ from datetime import datetime
 
 from compiler.catalog import allocatable
 from compiler.dataclass import dataclass
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan.units import Duration, Quantity
 from compiler.resolve.context import Context
 from compiler.subjects.jobs.binding import Job, mount_of
 from compiler.subjects.jobs.model import checkpoint_bytes
+from compiler.subjects.jobs.spec import Mount
+from compiler.subjects.jobs.volumes import check_paths, check_volumes
 from compiler.subjects.pools.pools import Pool
 from compiler.subjects.pools.share import ROOT_GIB
 from compiler.subjects.pools.spec import Block
+from compiler.subjects.queues.topology import levels_of
 from compiler.subjects.storage.resolve import Storage
 
 
@@ -23,6 +27,9 @@ def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None
     _checkpoint(context, job, stored)
     _precision(context, job)
     _scratch(context, job)
+    check_paths(context, job)
+    _topology(context, job)
+    _excluded(context, job)
 
 
 _DRAIN = Duration.minutes(
@@ -95,7 +102,7 @@ def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> No
     """Whether a checkpoint of the model fits its file system, and is written before the next one is due."""
     model, saves = job.spec.model, job.spec.checkpoint
     mount = mount_of(job.spec, saves.path) if saves is not None else None
-    storage = stored.get(mount.storage) if mount is not None else None
+    storage = stored.get(mount.storage) if isinstance(mount, Mount) else None
     fsx = storage.spec.fsx_lustre if storage is not None else None
     if model is None or saves is None or fsx is None:
         return
@@ -144,6 +151,67 @@ def _rounded(takes: Duration) -> Duration:
 
 def _gib(count: int) -> str:
     return f"{count / 1024**3:,.0f} GiB"
+
+
+def _topology(context: Context, job: Job) -> None:
+    """Kueue passes over a flavor without the level that a job asks for (kueue v0.19.2, TAS)."""
+    given = job.spec.topology
+    if given is None:
+        return
+    levels, pool = levels_of(job.pool), job.pool
+    if given.level in levels:
+        _one_host(context, job)
+        return
+    if levels:
+        has, help = f"has {listed(levels)}", f"write one of {listed(levels)}"
+    elif pool.static:
+        has = "has no topology"
+        help = f"write `topology: network` in pool `{pool.name}`, or remove it here"
+    else:
+        has = "has no topology, for it scales"
+        help = (
+            f"write `nodes: {pool.nodes}` and `topology: network` in pool `{pool.name}`, "
+            "or remove it here"
+        )
+    context.fault(
+        "RES062",
+        f"job `{job.spec.name}` asks for level `{given.level}`, and pool `{pool.name}` {has}",
+        job.at / "topology" / given.chosen,
+        help,
+        source="kueue v0.19.2, topology-aware scheduling",
+    )
+
+
+def _one_host(context: Context, job: Job) -> None:
+    """Pods of one host share its accelerators: where they ask for more, Kueue never admits them."""
+    given, there = job.spec.topology, job.pool.share.accelerators
+    if given is None or given.required != "hostname" or not there:
+        return
+    own = job.spec.resources.accelerators
+    asked = job.spec.nodes * (there if own is None else own)
+    if asked > there:
+        context.fault(
+            "RES062",
+            f"job `{job.spec.name}` requires one host for {job.spec.nodes} nodes with {asked} accelerators, and a "
+            f"host of pool `{job.pool.name}` has {there}",
+            job.at / "topology" / "required",
+            "write `preferred`, or a wider level",
+            source="kueue v0.19.2, topology-aware scheduling",
+        )
+
+
+def _excluded(context: Context, job: Job) -> None:
+    """Karpenter leaves alone every pod that names hosts: where it has to launch the nodes, nothing ever starts."""
+    if job.spec.exclude_nodes and not job.pool.static:
+        context.fault(
+            "RES061",
+            f"job `{job.spec.name}` excludes nodes of pool `{job.pool.name}`, which scales: Karpenter launches "
+            "nothing for a pod that names hosts",
+            job.at / "excludeNodes",
+            "remove it, and delete the sick node's NodeClaim: Karpenter launches another; or keep the nodes always "
+            f"on (`nodes: {job.pool.nodes}`)",
+            source="kubernetes-sigs/karpenter v1.14, provisioner.Validate: kubernetes.io/hostname is restricted",
+        )
 
 
 # NVIDIA Transformer Engine, "Datatype and hardware support matrix": fp8 from compute capability 8.9 (Ada) on, bf16 from
@@ -196,6 +264,7 @@ def _scratch(context: Context, job: Job) -> None:
         job.pool.instance, huge_pages=False, storage_gib=_storage_gib(job.pool)
     )
     there = Quantity.gib(left.ephemeral_gib)
+    check_volumes(context, job, there)
     if asked is not None and asked > there:
         context.fault(
             "RES048",

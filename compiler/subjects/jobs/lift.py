@@ -14,11 +14,12 @@ from compiler.lift.reader import (
     unread,
 )
 from compiler.plan.base import PlanNode
-from compiler.subjects.jobs.plan import Patch, ReplicatedJob, Runtime, TrainJob
+from compiler.subjects.jobs.plan import FileSet, Patch, ReplicatedJob, Runtime, TrainJob
 
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
+_OF_FLUX = "kustomize.toolkit.fluxcd.io/"
 _FRAMEWORKS = ("torch", "mpi", "jax", "xgboost", "flux")
 
 
@@ -139,7 +140,14 @@ def train_job(body: Reader) -> Iterator[PlanNode]:
         deadline=deadline.integer(),
         prune=pruned(body),
         labels=labels,
+        annotations=_own_annotations(body),
     )
+
+
+def _own_annotations(body: Reader) -> dict[str, str]:
+    """The annotations that are not about how Flux applies the object."""
+    given = body.follow("metadata", "annotations").strings()
+    return {key: value for key, value in given.items() if not key.startswith(_OF_FLUX)}
 
 
 def _patches(spec: Reader) -> Iterator[Patch]:
@@ -171,9 +179,26 @@ def _overrides(spec: Reader) -> Iterator[Patch]:
             )
 
 
+def files(body: Reader) -> Iterator[PlanNode]:
+    """A ConfigMap with the files of jobs."""
+    if labels_of(body).get(_FILES) != "true":
+        return
+    data = body / "data"
+    yield FileSet(
+        at=body.at,
+        name=name_of(body),
+        namespace=namespace_of(body),
+        files=data.strings(),
+        prune=pruned(body),
+        origins={f"files.{key}": entry.at for key, entry in data.entries()},
+    )
+
+
+_FILES = "trainyard.dev/files"
 _GROUP = "trainer.kubeflow.org"
 KINDS = {
     f"{_GROUP}/ClusterTrainingRuntime": runtime,
     f"{_GROUP}/TrainingRuntime": runtime,
     f"{_GROUP}/TrainJob": train_job,
+    "/ConfigMap": files,
 }

@@ -1,81 +1,217 @@
-"""Whether a model's training state fits the memory of a job's accelerators.
+"""The memory that a model's training state takes, on accelerators and in the host's memory.
 
-Weights, gradients and Adam's moments alone, without activations: what does not fit here fits nowhere. Bytes a parameter
-as in ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054, section 3.1): 2 + 2 + 12 for mixed precision, whose optimizer
-keeps an fp32 copy of the weights and two moments; 4 + 4 + 8 for fp32.
+Weights, gradients and the optimizer's state, without activations and buffers: what does not fit here fits nowhere.
+
+- Bytes a parameter (Rajbhandari et al. 2020, arXiv:1910.02054, section 3.1): 2 + 2 + 12 for mixed precision, whose
+  optimizer keeps an fp32 copy of the weights and two moments; 4 + 4 + 8 for fp32. fp8 keeps its weights in 8 bits at
+  the least, its gradients in 16.
+- Parameters that are not trained have weights alone (Hu et al. 2021, LoRA, arXiv:2106.09685, section 4.2).
+- What is sharded is divided among all ranks that hold the same part of the model (arXiv:1910.02054, section 5: ZeRO-1
+  the optimizer's state, ZeRO-2 the gradients too, ZeRO-3 the weights too).
+- Tensor and pipeline parallelism cut the model itself, and the ranks are tensor × pipeline × data (Narayanan et al.
+  2021, arXiv:2104.04473, section 3), times context (Megatron Core, context parallelism), which cuts the sequence alone.
+- Offloaded to the host (Ren et al. 2021, ZeRO-Offload, arXiv:2101.06840, section 4): with the optimizer its state and
+  the gradients; with the parameters the weights too (Rajbhandari et al. 2021, ZeRO-Infinity, arXiv:2104.07857).
 """
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, prod
 
+from compiler.dataclass import dataclass
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
-from compiler.source import Route
-from compiler.subjects.jobs.spec import Job, Model
-from compiler.subjects.pools.pools import Pool
+from compiler.subjects.jobs.binding import Job
+from compiler.subjects.jobs.plan import TrainingState
+from compiler.subjects.jobs.spec import Model, Parallel
 
 _MIB, _GIB = 1024**2, 1024**3
-# Weights and gradients, optimizer. fp8 keeps its gradients in 16 bits; its weights in 8 at the least.
-_BYTES = {"fp32": (8, 8), "bf16": (4, 12), "fp16": (4, 12), "fp8": (3, 12)}
-
-
-def bytes_a_parameter(model: Model) -> int:
-    """State of one parameter, in bytes."""
-    kept, optimizer = _BYTES[model.precision]
-    return kept + (
-        optimizer if model.optimizer_bytes is None else model.optimizer_bytes
-    )
-
-
 _WEIGHT = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1}
+_GRADIENT = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 2}
+_OPTIMIZER = {"fp32": 8, "bf16": 12, "fp16": 12, "fp8": 12}
+# What of the state each way of sharding divides: weights, gradients, optimizer.
+_SHARDED = {
+    "none": (False, False, False),
+    "optimizer": (False, False, True),
+    "gradients": (False, True, True),
+    "full": (True, True, True),
+}
+_ON_HOST = {
+    None: (False, False, False),
+    "optimizer": (False, True, True),
+    "parameters": (True, True, True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The training state of a whole model, in bytes."""
+
+    weights: int
+    gradients: int
+    optimizer: int
+
+    @property
+    def parts(self) -> tuple[int, int, int]:
+        """Weights, gradients, optimizer."""
+        return self.weights, self.gradients, self.optimizer
+
+
+def state_of(model: Model) -> State:
+    """What a model takes while it is trained; only what is trained has gradients and an optimizer's state."""
+    trained = model.parameters if model.trainable is None else model.trainable
+    optimizer = model.optimizer_bytes
+    if optimizer is None:
+        optimizer = _OPTIMIZER[model.precision]
+    return State(
+        int(model.parameters * _WEIGHT[model.precision]),
+        int(trained * _GRADIENT[model.precision]),
+        int(trained * optimizer),
+    )
 
 
 def checkpoint_bytes(model: Model) -> int:
-    """What a checkpoint holds from which training goes on: weights and the state of the optimizer, no gradients."""
-    derived = _BYTES[model.precision][1]
-    optimizer = derived if model.optimizer_bytes is None else model.optimizer_bytes
-    return int(model.parameters * (_WEIGHT[model.precision] + optimizer))
+    """What a checkpoint holds from which training goes on: what is trained and its optimizer's state, no gradients.
+
+    The frozen weights of a model of which only adapters are trained are there already.
+    """
+    state = state_of(model)
+    trained = model.parameters if model.trainable is None else model.trainable
+    return int(trained * _WEIGHT[model.precision]) + state.optimizer
 
 
 def check_model(
-    context: Context, job: Job, pool: Pool, asked: dict[str, Quantity], at: Route
-) -> None:
-    """Report a model whose state alone is larger than the memory of the job's accelerators."""
-    model, each = job.model, pool.instance.accelerator_memory_mib * _MIB
-    count = asked[pool.share.resource].value if pool.share.resource in asked else 0
-    if model is None or not each or not count:
-        return
-    state = int(model.parameters * bytes_a_parameter(model))
-    gpus = count * job.nodes if model.sharding == "full" else 1
-    if state <= gpus * each:
-        return
-    fewest = ceil(state / (each * count))
-    where = (
-        f"the {gpus} accelerators of {job.nodes} nodes have"
-        if gpus > 1
-        else "each accelerator has"
+    context: Context, job: Job, asked: dict[str, Quantity], processes: int
+) -> TrainingState | None:
+    """What the job's model takes of each accelerator and of each node; ``None`` where that is not known.
+
+    Reports degrees that do not make up the job's ranks, and weights that no accelerator holds.
+    """
+    model = job.spec.model
+    if model is None:
+        return None
+    if model.parallel is not None and not _degrees_fit(
+        context, job, model.parallel, processes
+    ):
+        return None
+    found = _held(job, model, asked, processes)
+    if found is not None and found.weights > found.memory:
+        context.fault(
+            "RES024",
+            f"the weights of `{job.spec.name}` alone take {_gib(found.weights)} of each accelerator, which has "
+            f"{_gib(found.memory)}",
+            job.at / "model" / "parameters",
+            "write `sharding: full` if the program shards them (FSDP, ZeRO-3), "
+            "`parallel:` if it cuts the model, or take more nodes",
+            source="arXiv:1910.02054, section 3.1",
+        )
+        return None
+    return found
+
+
+def _held(
+    job: Job, model: Model, asked: dict[str, Quantity], processes: int
+) -> TrainingState | None:
+    pool, nodes, resource = job.pool, job.spec.nodes, job.pool.share.resource
+    count = asked[resource].value if resource in asked else 0
+    memory = pool.instance.accelerator_memory_mib * _MIB
+    if not memory or not count:
+        return None
+    # One process may use several accelerators; several processes on one hold a part each.
+    ranks = max(processes, count)
+    cut = 1
+    if model.parallel is not None:
+        cut = model.parallel.tensor * model.parallel.pipeline
+    weights, here, host, divided = 0.0, 0.0, 0.0, 0.0
+    parts = zip(
+        state_of(model).parts,
+        _SHARDED[model.sharding],
+        _ON_HOST[model.offload],
+        strict=True,
+    )
+    for number, (size, sharded, on_host) in enumerate(parts):
+        each = size / (ranks * nodes if sharded else cut)
+        if on_host:
+            host += each * ranks
+            continue
+        here += each * ranks / count
+        if sharded:
+            divided += size
+        if number == 0:
+            weights = each * ranks / count
+    return TrainingState(
+        at=job.at,
+        name=job.spec.name,
+        namespace=job.namespace,
+        pool=pool.name,
+        instance=pool.instance.name,
+        nodes=nodes,
+        accelerators=count,
+        most_nodes=pool.nodes,
+        sharding=model.sharding,
+        weights=ceil(weights),
+        held=ceil(here),
+        memory=memory,
+        host=ceil(host),
+        host_memory=asked["memory"].value,
+        enough_nodes=_enough(here - divided / (nodes * count), divided, memory, count),
+        tensor=model.parallel.tensor if model.parallel is not None else 1,
+        processes=processes,
+        origins={
+            "held": job.at / "model" / "parameters",
+            "host": job.at / "model" / "offload",
+            "tensor": job.at / "model" / "parallel" / "tensor",
+        },
+    )
+
+
+def _enough(fixed: float, divided: float, memory: int, count: int) -> int | None:
+    """The fewest nodes that hold what is divided among them, beside what each accelerator holds in any case."""
+    left = memory - fixed
+    return ceil(divided / (left * count)) if divided and left > 0 else None
+
+
+def _degrees_fit(
+    context: Context, job: Job, parallel: Parallel, processes: int
+) -> bool:
+    """Whether the degrees make up all ranks; without `data` it is what is left."""
+    ranks, at = job.spec.nodes * processes, job.at / "model" / "parallel"
+    degrees = {
+        "tensor": parallel.tensor,
+        "pipeline": parallel.pipeline,
+        "context": parallel.context,
+    }
+    model = prod(degrees.values())
+    data = parallel.data if parallel.data is not None else ranks // model
+    if model * data == ranks:
+        context.settle(
+            job.target,
+            "model.parallel.data",
+            parallel.data,
+            data,
+            f"{ranks} ranks, {model} for each copy of the model",
+            "arXiv:2104.04473, section 3",
+            at=at / "data",
+        )
+        return True
+    if parallel.data is not None:
+        degrees["data"] = parallel.data
+    said = " × ".join(f"{name} {degree}" for name, degree in degrees.items())
+    place = at / "data" if parallel.data is not None else at
+    help = (
+        f"write `data: {ranks // model}`"
+        if ranks % model == 0
+        else f"choose degrees whose product divides {ranks}, or change `nodes`"
     )
     context.fault(
-        "RES024",
-        f"the training state of `{job.name}` takes {_gib(state)} ({bytes_a_parameter(model)} bytes a "
-        f"parameter), {where} {_gib(gpus * each)}",
-        at / "model" / "parameters",
-        _help(job, model, pool, fewest),
+        "RES064",
+        f"job `{job.spec.name}` has {ranks} ranks ({job.spec.nodes} nodes of {processes} processes), and "
+        f"{said} is {prod(degrees.values())}",
+        place,
+        help,
+        source="arXiv:2104.04473, section 3",
     )
-
-
-def _help(job: Job, model: Model, pool: Pool, fewest: int) -> str:
-    nodes = f"`nodes: {fewest}`, the fewest of {pool.instance.name} that hold it"
-    beyond = (
-        f"; pool `{pool.name}` has {pool.nodes} at most" if fewest > pool.nodes else ""
-    )
-    if model.sharding == "full":
-        return f"write {nodes}{beyond}"
-    enough = "" if fewest <= job.nodes else f" and {nodes}{beyond}"
-    return (
-        f"write `sharding: full` if the program shards its state (FSDP, ZeRO-3){enough}"
-    )
+    return False
 
 
 def _gib(count: int) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from compiler.dataclass import dataclass
-from compiler.plan.base import Identity, PlanNode
+from compiler.plan.base import LATER, Identity, PlanNode
 from compiler.plan.plan import Plan
 from compiler.plan.units import Quantity
 from compiler.subjects.pools.plan import Toleration
@@ -58,18 +58,20 @@ class EnvVar:
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A volume mount of a container."""
+    """A volume mount of a container. ``sub_path`` is what of the volume is mounted, if not all."""
 
     volume: str
     path: str
     read_only: bool = False
+    sub_path: str = field(default="", metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)
 class Volume:
     """A pod volume. ``type`` is the API's key (emptyDir, persistentVolumeClaim, hostPath, ...).
 
-    ``source`` is the claim, path, ConfigMap or Secret; ``medium`` and ``size`` are emptyDir's.
+    ``source`` is the claim, path, ConfigMap or Secret; ``medium`` and ``size`` are emptyDir's, ``host_type`` is what a
+    path of the host must be.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Volume:
     source: str = ""
     medium: str = ""
     size: Quantity | None = None
+    host_type: str = field(default="", metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,11 +100,16 @@ class Container(PlanNode):
     capabilities: tuple[str, ...] = ()
     privileged: bool = False
     pre_stop: tuple[str, ...] = ()
+    working_dir: str = field(default="", metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pod(PlanNode):
-    """A pod template."""
+    """A pod template.
+
+    ``excluded_nodes`` are hosts that its required node affinity keeps it from, ``pull_secrets`` the Secrets by which
+    its images are pulled.
+    """
 
     containers: tuple[Container, ...] = ()
     node_selector: Mapping[str, str] = field(default_factory=dict)
@@ -114,6 +122,9 @@ class Pod(PlanNode):
     host_network: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
+    init_containers: tuple[Container, ...] = field(default=(), metadata=LATER)
+    excluded_nodes: tuple[str, ...] = field(default=(), metadata=LATER)
+    pull_secrets: tuple[str, ...] = field(default=(), metadata=LATER)
 
     def container(self, name: str) -> Container | None:
         """The container of a name."""
@@ -202,6 +213,7 @@ class TrainJob(PlanNode):
     deadline: int | None = None
     prune: bool = True
     labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
     source_name: str = field(default="", compare=False)
     pool: str = field(default="", compare=False)
     rerun: int = field(default=0, compare=False)
@@ -215,6 +227,50 @@ class TrainJob(PlanNode):
     def asks(self, resource: str) -> Quantity | None:
         """What a node of the job asks of a resource, by limit or else request; ``None`` if not at all."""
         return self.limits.get(resource) or self.requests.get(resource)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingState(PlanNode):
+    """What weights, gradients and optimizer of a job's model take, in bytes: ``held`` of an accelerator, of which
+    ``weights`` are the weights, and ``host`` of a node's memory.
+
+    ``memory`` is what an accelerator has, ``host_memory`` what the job gets of a node. ``enough_nodes`` are the fewest
+    that hold the state, ``None`` where more nodes do not help.
+    """
+
+    carried: ClassVar[bool] = False
+
+    name: str
+    namespace: str
+    pool: str
+    instance: str
+    nodes: int
+    accelerators: int
+    most_nodes: int
+    sharding: str
+    weights: int
+    held: int
+    memory: int
+    host: int
+    host_memory: int
+    enough_nodes: int | None
+    tensor: int
+    processes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSet(PlanNode):
+    """An immutable ConfigMap with files of jobs: texts by key. ``prune`` off keeps it as long as a run may mount it."""
+
+    name: str
+    namespace: str
+    files: Mapping[str, str]
+    prune: bool = True
+
+    @property
+    def identity(self) -> Identity:
+        """Its name is its content."""
+        return Identity("FileSet", self.namespace, "files")
 
 
 def runtime_of(plan: Plan, job: TrainJob) -> Runtime | None:
@@ -288,14 +344,17 @@ def patched(pod: Pod, patch: Pod) -> Pod:
     for change in patch.containers:
         main = pod.container(change.name)
         if main is not None:
-            merged = replace(
-                main,
-                env=_merged(main.env, change.env),
-                mounts=_merged(main.mounts, change.mounts),
-            )
-            pod = _with_container(pod, merged)
+            pod = _with_container(pod, _changed(main, change))
+    changes = {change.name: change for change in patch.init_containers}
+    before = tuple(
+        _changed(each, changes[each.name]) if each.name in changes else each
+        for each in pod.init_containers
+    )
     return replace(
         pod,
+        init_containers=before,
+        excluded_nodes=patch.excluded_nodes or pod.excluded_nodes,
+        pull_secrets=tuple(dict.fromkeys((*pod.pull_secrets, *patch.pull_secrets))),
         node_selector={**pod.node_selector, **patch.node_selector},
         tolerations=patch.tolerations or pod.tolerations,
         volumes=_merged(pod.volumes, patch.volumes),
@@ -305,4 +364,12 @@ def patched(pod: Pod, patch: Pod) -> Pod:
         service_account=patch.service_account or pod.service_account,
         labels={**pod.labels, **patch.labels},
         annotations={**pod.annotations, **patch.annotations},
+    )
+
+
+def _changed(container: Container, change: Container) -> Container:
+    return replace(
+        container,
+        env=_merged(container.env, change.env),
+        mounts=_merged(container.mounts, change.mounts),
     )

@@ -13,9 +13,9 @@ _EFA_PAGES = Quantity.mib(5120)
 def requests(context: Context, job: Job) -> dict[str, Quantity]:
     """What one node of the job asks for; requests and limits are the same."""
     own, share = job.spec.resources, job.pool.share
-    gpus = _gpus(context, job)
+    count = _accelerators(context, job)
     # A job that takes none of the accelerators gets as much as one that takes a single one.
-    parts, taken = (share.accelerators, max(gpus, 1)) if share.accelerators else (1, 1)
+    parts, taken = (share.accelerators, max(count, 1)) if share.accelerators else (1, 1)
     part = "what jobs can get of a node"
     if taken != parts:
         part = f"{taken} of {parts} accelerators: their part of {part}"
@@ -31,8 +31,8 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
         ),
     }
     _check_agents(context, job)
-    if share.resource and gpus:
-        found[share.resource] = Quantity.of(gpus)
+    if share.resource and count:
+        found[share.resource] = Quantity.of(count)
     found.update(_network(context, job))
     if own.ephemeral_storage is not None:
         found[EPHEMERAL] = own.ephemeral_storage
@@ -75,13 +75,14 @@ def _settle(
     )
 
 
-def _gpus(context: Context, job: Job) -> int:
-    own, share, instance = job.spec.resources.gpus, job.pool.share, job.pool.instance
+def _accelerators(context: Context, job: Job) -> int:
+    own = job.spec.resources.accelerators
+    share, instance = job.pool.share, job.pool.instance
     if share.resource:
         return _settle(
             context,
             job,
-            "gpus",
+            "accelerators",
             own,
             share.accelerators,
             f"all accelerators of {instance.name}: whole nodes",
@@ -92,7 +93,7 @@ def _gpus(context: Context, job: Job) -> int:
             "RES025",
             f"job `{job.spec.name}` asks {own} accelerators of pool `{job.pool.name}`; "
             f"`{instance.name}` has none",
-            job.at / "resources" / "gpus",
+            job.at / "resources" / "accelerators",
             "remove it, or take a pool of accelerators",
         )
     return 0
@@ -101,8 +102,9 @@ def _gpus(context: Context, job: Job) -> int:
 def _network(context: Context, job: Job) -> dict[str, Quantity]:
     """EFA devices, and the huge pages that come with them."""
     pages = job.spec.resources.huge_pages
-    if not (efa := _efa(context, job)):
-        return {} if pages is None else {HUGEPAGES: pages}
+    efa = _efa(context, job)
+    if not efa:
+        return {HUGEPAGES: pages} if pages else {}
     pages = _settle(
         context,
         job,
@@ -111,7 +113,10 @@ def _network(context: Context, job: Job) -> dict[str, Quantity]:
         *_derived_pages(job),
         "EKS user guide, node-efa",
     )
-    return {EFA: Quantity.of(efa), HUGEPAGES: pages}
+    asked = {EFA: Quantity.of(efa)}
+    if pages:
+        asked[HUGEPAGES] = pages
+    return asked
 
 
 def _derived_pages(job: Job) -> tuple[Quantity, str]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
-from itertools import count as numbers
+from typing import NamedTuple
 
 from compiler.plan import PlanNode
+from compiler.plan.base import content
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
+from compiler.source import Route
 from compiler.subjects.delivery.stages import stage
 from compiler.subjects.jobs.binding import Job, resolve_jobs
 from compiler.subjects.jobs.bounds import check_job
@@ -29,11 +30,13 @@ from compiler.subjects.jobs.mounts import mounted
 from compiler.subjects.jobs.plan import (
     Container,
     EnvVar,
+    FileSet,
     Mount,
     Patch,
     Pod,
     ReplicatedJob,
     Runtime,
+    TrainingState,
     TrainJob,
     Volume,
 )
@@ -45,8 +48,16 @@ from compiler.subjects.jobs.stopping import (
     grace,
     pre_stop,
 )
+from compiler.subjects.jobs.volumes import (
+    file_set,
+    files_volume,
+    free,
+    mounts_of,
+    needs,
+    volumes_of,
+)
 from compiler.subjects.pools.plan import RESERVATION_LABEL
-from compiler.subjects.queues.topology import preferred_level
+from compiler.subjects.queues.topology import LEVELS, preferred_level
 from compiler.subjects.storage.resolve import resolve_storage
 
 SERVICE_ACCOUNT = "training"
@@ -63,13 +74,22 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     for job in jobs:
         check_job(context, job, storages)
     made = [train_job(context, job) for job in jobs]
-    runtimes = {runtime.name: runtime for _, runtime in reversed(made)}
+    runtimes = {each.runtime.name: each.runtime for each in reversed(made)}
     yield from runtimes.values()
-    for train, _ in made:
-        _needs_secrets(context, train)
-        yield train
+    files = {
+        (each.files.namespace, each.files.name): each.files
+        for each in reversed(made)
+        if each.files
+    }
+    yield from files.values()
+    for each in made:
+        _needs_secrets(context, each.job)
+        yield each.job
+    for each in made:
+        if each.state is not None:
+            yield each.state
     for job in jobs:
-        _needs_account(context, job)
+        _needs_others(context, job)
     yield from mounted(context, jobs)
     if jobs:
         # A job that runs for a week is healthy all the while: nothing waits for it.
@@ -82,32 +102,55 @@ def _needs_secrets(context: Context, job: TrainJob) -> None:
             context.external.add(("v1", "Secret", job.namespace, variable.secret))
 
 
-def _needs_account(context: Context, job: Job) -> None:
+def _needs_others(context: Context, job: Job) -> None:
+    """What the job names and others make: a reviewer sees it in the report."""
     account = job.spec.service_account
     if account:
         context.external.add(("v1", "ServiceAccount", job.namespace, account))
+    for secret in job.spec.image_pull_secrets:
+        context.external.add(("v1", "Secret", job.namespace, secret))
+    needs(context, job)
 
 
-def runtime(context: Context, job: Job, shared: Quantity) -> Runtime:
+def runtime(
+    context: Context,
+    job: Job,
+    shared: Quantity,
+    asked: dict[str, Quantity],
+    files: FileSet | None,
+) -> Runtime:
     """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job."""
     pool, spec = job.pool, job.spec
-    annotations = {"karpenter.sh/do-not-disrupt": "true"}
-    if (level := _level(job)) is not None:
-        annotations["kueue.x-k8s.io/podset-preferred-topology"] = level
+    placed = _topology(job)
+    annotations = {"karpenter.sh/do-not-disrupt": "true", **placed, **spec.annotations}
+    places = {key: job.at / "annotations" / key for key in spec.annotations}
+    if spec.topology is not None:
+        places.update((key, job.at / "topology") for key in placed)
     pod = Pod(
         at=job.at,
-        containers=(_container(context, job),),
+        containers=(_container(context, job, files),),
+        init_containers=_before(context, job, asked, files),
         node_selector=pool.selector,
         tolerations=pool.tolerations,
-        volumes=(Volume(_SHM, "emptyDir", medium="Memory", size=shared),),
+        volumes=(
+            Volume(_SHM, "emptyDir", medium="Memory", size=shared),
+            *volumes_of(job, files, _SHM),
+        ),
         restart_policy="Never",
         grace_seconds=grace(context, job),
         service_account=_account(context, job),
         priority_class=POD_PRIORITY,
         annotations=annotations,
+        excluded_nodes=tuple(spec.exclude_nodes),
+        pull_secrets=tuple(spec.image_pull_secrets),
         origins={
+            **{f"annotations.{key}": place for key, place in places.items()},
+            "excluded_nodes": job.at / "excludeNodes",
+            "pull_secrets": job.at / "imagePullSecrets",
             "tolerations": pool.at / "taints",
             "volumes": job.at / "sharedMemory",
+            **_volume_places(job, files),
+            "init_containers": job.at / "initContainers",
             "node_selector": job.at / "pool",
             "grace_seconds": job.at / "gracePeriod",
             "service_account": job.at / "serviceAccount",
@@ -131,13 +174,69 @@ def runtime(context: Context, job: Job, shared: Quantity) -> Runtime:
     return replace(found, name=f"{name}-{_digest(found)}")
 
 
-def _container(context: Context, job: Job) -> Container:
+def _volume_places(job: Job, files: FileSet | None) -> dict[str, Route]:
+    places = {
+        f"volumes.{volume.name}": job.at / "volumes" / index
+        for index, volume in enumerate(job.spec.volumes)
+    }
+    if files is not None:
+        places[f"volumes.{files_volume(job, _SHM)}"] = job.at / "files"
+    return places
+
+
+def _before(
+    context: Context, job: Job, asked: dict[str, Quantity], files: FileSet | None
+) -> tuple[Container, ...]:
+    """The init containers of a pod.
+
+    Each asks for the CPU and memory of the program: a pod asks for the most of any of them (Kubernetes, init
+    containers), so this costs nothing, and a namespace with a ResourceQuota takes no container without requests.
+    """
+    share = {name: asked[name] for name in ("cpu", "memory")}
+    found = []
+    for index, each in enumerate(job.spec.init_containers):
+        at = job.at / "initContainers" / index
+        context.settle(
+            job.target,
+            f"initContainers.{each.name}.image",
+            each.image,
+            job.spec.image,
+            "the image of the job",
+            at=at / "image",
+        )
+        found.append(
+            Container(
+                at=at,
+                name=each.name,
+                image=each.image or job.spec.image,
+                command=tuple(each.command),
+                args=tuple(each.args),
+                env=tuple(EnvVar(key, value) for key, value in each.env.items()),
+                requests=share,
+                limits=share,
+                mounts=mounts_of(job, files, _SHM),
+                origins={
+                    "image": at / "image",
+                    "command": at / "command",
+                    "args": at / "args",
+                    "env": at / "env",
+                },
+            )
+        )
+    return tuple(found)
+
+
+def _container(context: Context, job: Job, files: FileSet | None) -> Container:
     return Container(
         at=job.at,
         name="node",
-        mounts=(Mount(_SHM, "/dev/shm"),),
+        mounts=(Mount(_SHM, "/dev/shm"), *mounts_of(job, files, _SHM)),
         pre_stop=pre_stop(context, job),
-        origins={"pre_stop": job.at / "checkpoint" / "signalFile"},
+        working_dir=job.spec.working_dir or "",
+        origins={
+            "pre_stop": job.at / "checkpoint" / "signalFile",
+            "working_dir": job.at / "workingDir",
+        },
     )
 
 
@@ -153,17 +252,27 @@ def _account(context: Context, job: Job) -> str:
 
 
 def _digest(node: object) -> str:
-    return hashlib.sha256(repr(node).encode()).hexdigest()[:8]
+    return hashlib.sha256(content(node).encode()).hexdigest()[:8]
 
 
-def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
-    """The TrainJob of a job and the runtime that it refers to."""
+class Made(NamedTuple):
+    """The TrainJob of a job, the runtime that it refers to, its files, and what its model takes."""
+
+    job: TrainJob
+    runtime: Runtime
+    files: FileSet | None
+    state: TrainingState | None
+
+
+def train_job(context: Context, job: Job) -> Made:
+    """Everything that is made of a job."""
     spec, at = job.spec, job.at
     asked = requests(context, job)
     count = processes(context, job, asked)
     shared = shared_memory(context, job, asked["memory"], count)
-    ran = runtime(context, job, shared)
-    check_model(context, spec, job.pool, asked, at)
+    files = file_set(job)
+    ran = runtime(context, job, shared, asked, files)
+    state = check_model(context, job, asked, count)
     _check_deadline(context, job)
     env, patches = environment(context, job), _patches(context, job)
     name = f"{spec.name}-{_identity(job, asked, count, ran, env)}"
@@ -177,7 +286,7 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
         "a runtime that changes under a job restarts it: named by content",
     )
     _explain(context, job)
-    return TrainJob(
+    made = TrainJob(
         at=at,
         name=name,
         namespace=job.namespace,
@@ -203,7 +312,9 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
         source_name=spec.name,
         pool=job.pool.name,
         rerun=spec.rerun,
+        annotations=dict(spec.annotations),
         origins={
+            "annotations": at / "annotations",
             "nodes": at / "nodes",
             "image": at / "image",
             "command": at / "command",
@@ -229,7 +340,8 @@ def train_job(context: Context, job: Job) -> tuple[TrainJob, Runtime]:
                 for index, each in enumerate(spec.secrets)
             },
         },
-    ), ran
+    )
+    return Made(made, ran, files, state)
 
 
 def _check_deadline(context: Context, job: Job) -> None:
@@ -315,14 +427,17 @@ def _explain(context: Context, job: Job) -> None:
         POD_PRIORITY,
         "above best-effort pods, never preempting: Kueue decides",
     )
-    if (level := _level(job)) is not None:
+    level, given = _level(job), job.spec.topology
+    if level is not None or given is not None:
         by = "reservation" if level == RESERVATION_LABEL else "EC2's network layers"
-        context.derive(
+        context.settle(
             target,
             "topology",
+            f"{given.chosen} {given.level}" if given else None,
             level,
             f"pool {pool.name} is placed by {by}",
             "kueue.x-k8s.io/podset-preferred-topology",
+            at=job.at / "topology",
         )
 
 
@@ -337,22 +452,34 @@ def _level(job: Job) -> str | None:
     return preferred_level(job.pool) if job.spec.nodes > 1 else None
 
 
+def _topology(job: Job) -> dict[str, str]:
+    """The annotation by which Kueue places the pods (kueue v0.19.2, apis/kueue/v1beta2 topology_types.go)."""
+    given = job.spec.topology
+    if given is not None:
+        return {f"kueue.x-k8s.io/podset-{given.chosen}-topology": LEVELS[given.level]}
+    level = _level(job)
+    return {} if level is None else {PREFERRED_TOPOLOGY: level}
+
+
+PREFERRED_TOPOLOGY = "kueue.x-k8s.io/podset-preferred-topology"
+
+
 def _patches(context: Context, job: Job) -> tuple[Patch, ...]:
     mounts = job.spec.mounts
     if not mounts:
         return ()
-    names = _volume_names(each.storage for each in mounts)
+    names = _volume_names(job)
+    at = job.at / "mounts"
+    mounted = tuple(
+        Mount(name, each.path, each.read_only)
+        for name, each in zip(names, mounts, strict=True)
+    )
+    before = [each.name for each in job.spec.init_containers]
     pod = Pod(
-        at=job.at / "mounts",
-        containers=(
-            Container(
-                at=job.at / "mounts",
-                name="node",
-                mounts=tuple(
-                    Mount(name, each.path, each.read_only)
-                    for name, each in zip(names, mounts, strict=True)
-                ),
-            ),
+        at=at,
+        containers=(Container(at=at, name="node", mounts=mounted),),
+        init_containers=tuple(
+            Container(at=at, name=name, mounts=mounted) for name in before
         ),
         volumes=tuple(
             Volume(name, "persistentVolumeClaim", each.storage)
@@ -368,12 +495,12 @@ def _patches(context: Context, job: Job) -> tuple[Patch, ...]:
     )
 
 
-def _volume_names(storages: Iterable[str]) -> list[str]:
-    """A volume for each mount: Trainer's patches mount each just once (list key `name`), and one is the runtime's."""
-    found = [_SHM]
-    for storage in storages:
-        free = (f"{storage[:60]}-{number}" for number in numbers(2))
-        found.append(
-            next(name for name in chain((storage,), free) if name not in found)
-        )
-    return found[1:]
+def _volume_names(job: Job) -> list[str]:
+    """A volume for each mount: Trainer's patches mount each just once (list key `name`). Others are the runtime's."""
+    taken = [_SHM, *(each.name for each in job.spec.volumes)]
+    if job.spec.files:
+        taken.append(files_volume(job, _SHM))
+    found: list[str] = []
+    for mount in job.spec.mounts:
+        found.append(free(mount.storage, [*taken, *found]))
+    return found

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
+from compiler.spec.choice import OneOf
 from compiler.spec.section import Section
 from compiler.spec.types import (
     Amount,
@@ -15,8 +18,11 @@ from compiler.spec.types import (
     Count,
     Distinct,
     EnvName,
+    FilePath,
+    HostName,
     HugePages,
     Image,
+    JobAnnotationKey,
     JobLabelKey,
     JobName,
     LabelValue,
@@ -44,6 +50,207 @@ class Mount(SpecModel):
     )
     read_only: bool = Field(
         False, description="Whether the job may only read it.", examples=[True]
+    )
+
+
+class ClaimVolume(SpecModel):
+    """A PersistentVolumeClaim that exists in the job's namespace."""
+
+    claim_name: ObjectName = Field(
+        description="The name of the claim.", examples=["datasets"]
+    )
+
+
+class ConfigMapVolume(SpecModel):
+    """A ConfigMap that exists in the job's namespace."""
+
+    name: ObjectName = Field(
+        description="The name of the ConfigMap.", examples=["tokenizer"]
+    )
+
+
+class SecretVolume(SpecModel):
+    """A Secret that exists in the job's namespace."""
+
+    secret_name: ObjectName = Field(
+        description="The name of the Secret.", examples=["wandb"]
+    )
+
+
+class EmptyDirVolume(SpecModel):
+    """A folder that is empty when a pod starts, and gone with it."""
+
+    size_limit: Size | None = Field(
+        None,
+        description="The size above which the pod is evicted; unset: that of the node's disk, or of its memory.",
+        examples=["100Gi"],
+    )
+    medium: Literal["Memory"] | None = Field(
+        None,
+        description="With `Memory` a tmpfs, which counts as memory of the job; unset: the node's disk.",
+        examples=["Memory"],
+    )
+
+
+class NodeLocalVolume(SpecModel):
+    """A folder on the NVMe disks of the node, empty when a pod starts, and gone with it."""
+
+    size: Size = Field(
+        description="The size above which the pod is evicted.", examples=["2Ti"]
+    )
+
+
+class HostPathVolume(SpecModel):
+    """A path of the node itself."""
+
+    path: Path = Field(description="The path on the node.", examples=["/opt/profiler"])
+    type: (
+        Literal[
+            "DirectoryOrCreate",
+            "Directory",
+            "FileOrCreate",
+            "File",
+            "Socket",
+            "CharDevice",
+            "BlockDevice",
+        ]
+        | None
+    ) = Field(
+        None,
+        description="What must be at the path; unset: nothing is checked.",
+        examples=["Directory"],
+    )
+
+
+_KINDS_OF_VOLUMES = (
+    "persistentVolumeClaim",
+    "configMap",
+    "secret",
+    "emptyDir",
+    "nodeLocal",
+    "hostPath",
+)
+_ONE_KIND: JsonDict = {"oneOf": [{"required": [kind]} for kind in _KINDS_OF_VOLUMES]}
+
+
+class JobVolume(SpecModel):
+    """A volume of every pod of the job: exactly one kind, at a path."""
+
+    model_config = ConfigDict(json_schema_extra=_ONE_KIND)
+
+    name: Name = Field(
+        description="The name of the volume, unique in the job.", examples=["cache"]
+    )
+    path: MountPath = Field(
+        description="The folder of the container at which it appears.",
+        examples=["/cache"],
+    )
+    read_only: bool = Field(
+        False, description="Whether the job may only read it.", examples=[True]
+    )
+    persistent_volume_claim: ClaimVolume | None = Field(
+        None,
+        description="A claim that exists in the namespace; for storage of this spec there is `mounts`.",
+        examples=[{"claimName": "datasets"}],
+    )
+    config_map: ConfigMapVolume | None = Field(
+        None,
+        description="A ConfigMap that exists in the namespace, with a file for each key.",
+        examples=[{"name": "tokenizer"}],
+    )
+    secret: SecretVolume | None = Field(
+        None,
+        description="A Secret that exists in the namespace, with a file for each key.",
+        examples=[{"secretName": "wandb"}],
+    )
+    empty_dir: EmptyDirVolume | None = Field(
+        None,
+        description="An empty folder on the node's disk or in its memory.",
+        examples=[{"sizeLimit": "100Gi"}],
+    )
+    node_local: NodeLocalVolume | None = Field(
+        None,
+        description="An empty folder on the node's NVMe disks, in a pool with `localStorage: raid0`.",
+        examples=[{"size": "2Ti"}],
+    )
+    host_path: HostPathVolume | None = Field(
+        None,
+        description="A path of the node, in a namespace with `podSecurity: privileged` and where policy RUN052 allows "
+        "it.",
+        examples=[{"path": "/opt/profiler"}],
+    )
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> Self:
+        given = self._given()
+        if len(given) != 1:
+            what = f"{listed(given)} are given" if given else "of no kind"
+            raise fault(
+                f"volume `{self.name}`: {what}"
+                if given
+                else f"volume `{self.name}` is {what}",
+                f"write exactly one of {listed(_KINDS_OF_VOLUMES)}",
+            )
+        return self
+
+    def _given(self) -> list[str]:
+        fields = type(self).model_fields
+        keys = [(name, field.alias or name) for name, field in fields.items()]
+        return [
+            key
+            for name, key in keys
+            if key in _KINDS_OF_VOLUMES and getattr(self, name) is not None
+        ]
+
+    @property
+    def chosen(self) -> str:
+        """The one kind, as it is written."""
+        return self._given()[0]
+
+
+# core/v1 ConfigMap: validation of Kubernetes 1.35 counts the bytes of all values, MaxSecretSize.
+_MOST_FILES = 1024**2
+
+
+def _of_one_config_map(files: dict[str, str]) -> dict[str, str]:
+    total = sum(len(text.encode()) for text in files.values())
+    if total > _MOST_FILES:
+        raise fault(
+            f"the files have {total} bytes, and a ConfigMap has at most {_MOST_FILES}",
+            "put what is large into the image, or into a storage",
+            source="core/v1 ConfigMap (Kubernetes 1.35)",
+        )
+    return files
+
+
+# pydantic writes the form of keys as `patternProperties`: no other key is one.
+_KEYS_OF_A_FORM: JsonDict = {"additionalProperties": False}
+
+
+class InitContainer(SpecModel):
+    """What runs in every pod before the program, with the job's mounts, volumes and files."""
+
+    name: Name = Field(
+        description="The container's name, unique in the job and not `node`.",
+        examples=["prepare"],
+    )
+    image: Image | None = Field(
+        None,
+        description="The container image; derived: the job's.",
+        examples=["registry.example/prepare:1.0"],
+    )
+    command: Command = Field(
+        min_length=1,
+        description="The program and its words, without a shell.",
+        examples=[["python", "prepare.py"]],
+    )
+    args: list[Word] = Field(
+        [], description="More words of the command.", examples=[["--shards", "64"]]
+    )
+    env: dict[EnvName, Word] = Field(
+        {},
+        description="Environment variables of the program; it has none of the job's.",
+        examples=[{"HF_HOME": "/cache"}],
     )
 
 
@@ -134,7 +341,7 @@ class JobResources(SpecModel):
         "accelerators' part.",
         examples=["900Gi"],
     )
-    gpus: int | None = Field(
+    accelerators: int | None = Field(
         None,
         ge=0,
         description="The accelerators of one node that the job takes; derived: all.",
@@ -148,8 +355,8 @@ class JobResources(SpecModel):
     )
     huge_pages: HugePages | None = Field(
         None,
-        description="The memory in 2 MiB huge pages, which EFA needs; derived: `5120Mi`, or all that a small node "
-        "sets aside.",
+        description="The memory in 2 MiB huge pages, which EFA needs; `0` is none; derived: `5120Mi`, or all that a "
+        "small node sets aside.",
         examples=["5120Mi"],
     )
     ephemeral_storage: Size | None = Field(
@@ -160,22 +367,64 @@ class JobResources(SpecModel):
     )
 
 
+Degree = Annotated[int, Field(ge=1, le=65536)]
+
+
+class Parallel(SpecModel):
+    """How the ranks of a job divide the model and its data; together the degrees are all ranks."""
+
+    tensor: Degree = Field(
+        1,
+        description="The ranks that divide each layer, best those of one node.",
+        examples=[8],
+    )
+    pipeline: Degree = Field(
+        1, description="The stages of layers, one after the other.", examples=[4]
+    )
+    context: Degree = Field(
+        1, description="The ranks that divide each sequence.", examples=[2]
+    )
+    data: int | None = Field(
+        None,
+        ge=1,
+        le=65536,
+        description="The copies of the model, each with data of its own; derived: the ranks that are left.",
+        examples=[16],
+    )
+
+
 class Model(SpecModel):
     """The model, so that its training state can be compared with the memory of the accelerators."""
 
     parameters: Count = Field(
         description="The number of parameters of the model.", examples=[8.03e9]
     )
+    trainable: Count | None = Field(
+        None,
+        description="The number of parameters that are trained, with adapters (LoRA) a few of them; unset: all.",
+        examples=[41.9e6],
+    )
     precision: Literal["fp32", "bf16", "fp16", "fp8"] = Field(
         "bf16",
         description="The format in which the model computes.",
         examples=["bf16"],
     )
-    sharding: Literal["none", "full"] = Field(
+    sharding: Literal["none", "optimizer", "gradients", "full"] = Field(
         "none",
-        description="With `full`, weights, gradients and optimizer are divided among all accelerators (FSDP, ZeRO-3); "
-        "with `none`, each holds all.",
+        description="What is divided among the ranks: nothing, the optimizer (ZeRO-1), gradients too (ZeRO-2), or "
+        "weights too (`full`: FSDP, ZeRO-3).",
         examples=["full"],
+    )
+    offload: Literal["optimizer", "parameters"] | None = Field(
+        None,
+        description="What is kept in the node's memory: gradients and `optimizer`, or `parameters` too; unset: "
+        "nothing.",
+        examples=["optimizer"],
+    )
+    parallel: Parallel | None = Field(
+        None,
+        description="The degrees of parallelism; unset: every rank has a copy of the model, or a shard of one.",
+        examples=[{"tensor": 8, "pipeline": 4}],
     )
     optimizer_bytes: int | None = Field(
         None,
@@ -186,12 +435,76 @@ class Model(SpecModel):
         examples=[12],
     )
 
+    @model_validator(mode="after")
+    def _trains_what_there_is(self) -> Self:
+        if self.trainable is not None and self.trainable > self.parameters:
+            raise fault(
+                f"{self.trainable:.3g} parameters are trained, and the model has {self.parameters:.3g}",
+                "write how many of them are trained, or remove it: all are",
+                "trainable",
+            )
+        return self
+
+
+Level = Literal[
+    "reservation",
+    "network-node-layer-1",
+    "network-node-layer-2",
+    "network-node-layer-3",
+    "hostname",
+]
+
+
+class JobTopology(OneOf):
+    """How close together the nodes of a job are: below one node of a level of the pool's topology."""
+
+    required: Level | None = Field(
+        None,
+        description="The level below which all nodes of the job must be: it waits until they are.",
+        examples=["network-node-layer-2"],
+    )
+    preferred: Level | None = Field(
+        None,
+        description="The level below which all nodes of the job are where they fit, or else below the next wider one.",
+        examples=["network-node-layer-3"],
+    )
+
+    @property
+    def level(self) -> Level:
+        """The level, whether it is required or preferred."""
+        level = self.required or self.preferred
+        assert level is not None, "exactly one of the keys is given"
+        return level
+
+
+_MOST_ANNOTATIONS = (
+    256 * 1024
+)  # apimachinery 0.35, validation.TotalAnnotationSizeLimitB
+
+
+def _of_bearable_size(annotations: dict[str, str]) -> dict[str, str]:
+    total = sum(
+        len(key.encode()) + len(value.encode()) for key, value in annotations.items()
+    )
+    if total > _MOST_ANNOTATIONS:
+        raise fault(
+            f"the annotations have {total} bytes, an object has at most {_MOST_ANNOTATIONS}",
+            "put long texts into `files`",
+            source="apimachinery 0.35, TotalAnnotationSizeLimitB",
+        )
+    return annotations
+
 
 class Job(SpecModel):
     """A training job: one pod on each node, all started together."""
 
     name: JobName = Field(
         description="The job's name; the TrainJob's name is made of it and a hash.",
+        examples=["pretrain"],
+    )
+    extends: Name | None = Field(
+        None,
+        description="Another job of this spec that gives all that this one leaves out but `name`, `rerun` and `done`.",
         examples=["pretrain"],
     )
     queue: Name | None = Field(
@@ -244,6 +557,22 @@ class Job(SpecModel):
         [],
         description="The storage that the job reads and writes, and where it appears.",
         examples=[[{"storage": "checkpoints", "path": "/data/fsx"}]],
+    )
+    volumes: list[JobVolume] = Field(
+        [],
+        description="Volumes beside storage, and where they appear in every container of the job.",
+        examples=[[{"name": "cache", "path": "/cache", "nodeLocal": {"size": "2Ti"}}]],
+    )
+    files: Annotated[dict[FilePath, Word], AfterValidator(_of_one_config_map)] = Field(
+        {},
+        description="Texts by the path at which they appear as files, read-only; 1 MiB together, and no secrets.",
+        examples=[{"/workspace/train.yaml": "epochs: 3"}],
+        json_schema_extra=_KEYS_OF_A_FORM,
+    )
+    init_containers: list[InitContainer] = Field(
+        [],
+        description="What runs in every pod before the program, one after the other.",
+        examples=[[{"name": "prepare", "command": ["python", "prepare.py"]}]],
     )
     checkpoint: Checkpoint | None = Field(
         None,
@@ -319,6 +648,35 @@ class Job(SpecModel):
         description="Kubernetes labels of the job's TrainJob; they win over `spec.labels`.",
         examples=[{"project": "llama"}],
     )
+    annotations: Annotated[
+        dict[JobAnnotationKey, Word], AfterValidator(_of_bearable_size)
+    ] = Field(
+        {},
+        description="Kubernetes annotations of the job's TrainJob and of its pods.",
+        examples=[{"example.com/owner": "research"}],
+        json_schema_extra=_KEYS_OF_A_FORM,
+    )
+    image_pull_secrets: Annotated[list[ObjectName], Distinct] = Field(
+        [],
+        description="Secrets of the job's namespace, of type `kubernetes.io/dockerconfigjson`, by which the images are "
+        "pulled.",
+        examples=[["registry-login"]],
+    )
+    working_dir: Path | None = Field(
+        None,
+        description="The folder that the command starts in; unset: the one of the image.",
+        examples=["/workspace"],
+    )
+    exclude_nodes: Annotated[list[HostName], Distinct] = Field(
+        [],
+        description="Nodes by name that the job must not run on, in a pool whose nodes are always on.",
+        examples=[["ip-10-0-12-34.us-west-2.compute.internal"]],
+    )
+    topology: JobTopology | None = Field(
+        None,
+        description="How close together the nodes are, in a pool with a topology; derived: as close as they fit.",
+        examples=[{"required": "network-node-layer-2"}],
+    )
     model: Model | None = Field(
         None,
         description="The size of the model, so that its training state is compared with the memory of the "
@@ -330,6 +688,12 @@ class Job(SpecModel):
 class JobsSection(Section):
     """The jobs, and what they have in common."""
 
+    job_defaults: dict[str, Any] = Field(
+        {},
+        description="Any keys of a job but `name`, `extends`, `rerun` and `done`, for every job that does not say them "
+        "itself.",
+        examples=[{"image": "registry.example/train:1.4.2", "retries": {"job": 3}}],
+    )
     jobs: list[Job] = Field(
         [],
         description="The training jobs of the cluster.",

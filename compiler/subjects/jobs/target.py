@@ -19,6 +19,7 @@ from compiler.subjects.jobs.plan import (
     TRAINER_CHART,
     Container,
     EnvVar,
+    FileSet,
     Mount,
     Patch,
     Pod,
@@ -27,6 +28,7 @@ from compiler.subjects.jobs.plan import (
     TrainJob,
     Volume,
 )
+from compiler.subjects.pools.plan import HOSTNAME
 from compiler.targets.body import (
     NO_PRUNE,
     NO_SUBSTITUTION,
@@ -42,6 +44,7 @@ RUNTIMES, JOBS = "queues/runtimes", "jobs"
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
+FILES = "trainyard.dev/files"
 _POD = (
     "spec",
     "template",
@@ -63,6 +66,12 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         yield Manifest(
             body, path(RUNTIMES, body), runtime.at, _runtime_origins(runtime)
         )
+    for files in plan.of(FileSet):
+        body = files_body(files)
+        places: dict[tuple[Key, ...], Route] = {
+            ("data", key): files.where(f"files.{key}") for key in files.files
+        }
+        yield Manifest(body, path(JOBS, body), files.at, places)
     for job in plan.of(TrainJob):
         body = job_body(job, overrides=old)
         yield Manifest(body, path(JOBS, body), job.at, _job_origins(job, old), _WORDS)
@@ -92,10 +101,45 @@ def runtime_body(runtime: Runtime) -> Body:
             runtime.name,
             runtime.namespace,
             labels=labels,
-            annotations=None if runtime.prune else NO_PRUNE,
+            annotations=_runtime_annotations(runtime),
         ),
         "spec": {"mlPolicy": policy, "template": {"spec": spec}},
     }
+
+
+def files_body(files: FileSet) -> Body:
+    """ConfigMap. A text with `${` would be changed by Flux (kustomize-controller 1.9)."""
+    annotations = {} if files.prune else dict(NO_PRUNE)
+    if any("${" in text for text in files.files.values()):
+        annotations.update(NO_SUBSTITUTION)
+    return {
+        **head(
+            "v1",
+            "ConfigMap",
+            files.name,
+            files.namespace,
+            labels={FILES: "true"},
+            annotations=annotations,
+        ),
+        "immutable": True,
+        "data": dict(files.files),
+    }
+
+
+def _runtime_annotations(runtime: Runtime) -> Body:
+    """How Flux applies it: it would put its own variables into what is said to containers too."""
+    annotations = {} if runtime.prune else dict(NO_PRUNE)
+    if any("${" in text for job in runtime.jobs for text in _texts(job.pod)):
+        annotations.update(NO_SUBSTITUTION)
+    return annotations
+
+
+def _texts(pod: Pod) -> Iterator[str]:
+    """What the spec says in a pod of a runtime, word for word."""
+    yield from pod.annotations.values()
+    for container in (*pod.init_containers, *pod.containers):
+        yield from (container.working_dir, *container.command, *container.args)
+        yield from (variable.value or "" for variable in container.env)
 
 
 def _replicated(job: ReplicatedJob) -> Body:
@@ -129,9 +173,24 @@ def pod_spec(pod: Pod) -> Body:
         hostNetwork=True if pod.host_network else None,
         nodeSelector=dict(pod.node_selector),
         tolerations=tolerations(pod.tolerations),
+        affinity=_affinity(pod),
+        imagePullSecrets=[{"name": each} for each in pod.pull_secrets],
+        initContainers=[_container(each) for each in pod.init_containers],
         containers=[_container(each) for each in pod.containers],
         volumes=[_volume(each) for each in pod.volumes],
     )
+
+
+def _affinity(pod: Pod) -> Body:
+    """Required node affinity that leaves out single hosts (core/v1 NodeAffinity)."""
+    if not pod.excluded_nodes:
+        return {}
+    hosts = list(pod.excluded_nodes)
+    others = {"key": HOSTNAME, "operator": "NotIn", "values": hosts}
+    required = {"nodeSelectorTerms": [{"matchExpressions": [others]}]}
+    return {
+        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}
+    }
 
 
 def _container(container: Container) -> Body:
@@ -140,6 +199,7 @@ def _container(container: Container) -> Body:
         image=container.image,
         command=list(container.command),
         args=list(container.args),
+        workingDir=container.working_dir,
         env=[env_body(each) for each in container.env],
         resources=given(
             requests=quantities(container.requests), limits=quantities(container.limits)
@@ -171,6 +231,7 @@ def _mount(mount: Mount) -> Body:
     return given(
         name=mount.volume,
         mountPath=mount.path,
+        subPath=mount.sub_path,
         readOnly=True if mount.read_only else None,
     )
 
@@ -189,7 +250,8 @@ def _volume(volume: Volume) -> Body:
         "hostPath": "path",
         "secret": "secretName",
     }.get(volume.type, "name")
-    return {"name": volume.name, volume.type: {key: volume.source}}
+    source = {key: volume.source, **given(type=volume.host_type)}
+    return {"name": volume.name, volume.type: source}
 
 
 def job_body(job: TrainJob, *, overrides: bool) -> Body:
@@ -215,11 +277,12 @@ def job_body(job: TrainJob, *, overrides: bool) -> Body:
         if overrides
         else {"runtimePatches": [_patch(each) for each in job.patches]}
     )
-    annotations = {} if job.prune else dict(NO_PRUNE)
-    if any(
-        "${" in text
-        for text in (*job.command, *job.args, *(each.value or "" for each in job.env))
-    ):
+    annotations = dict(job.annotations)
+    if not job.prune:
+        annotations.update(NO_PRUNE)
+    values = (each.value or "" for each in job.env)
+    said = (*job.command, *job.args, *values, *job.annotations.values())
+    if any("${" in text for text in said):
         # Flux would put its own variables in, or fail on unknown ones (kustomize-controller 1.9).
         annotations.update(NO_SUBSTITUTION)
     return {
@@ -279,14 +342,43 @@ def _runtime_origins(runtime: Runtime) -> dict[tuple[Key, ...], Route]:
         found[(*_POD, "nodeSelector")] = pod.where("node_selector")
         found[(*_POD, "terminationGracePeriodSeconds")] = pod.where("grace_seconds")
         found[(*_POD, "serviceAccountName")] = pod.where("service_account")
+        if pod.excluded_nodes:
+            found[(*_POD, "affinity")] = pod.where("excluded_nodes")
+        if pod.pull_secrets:
+            found[(*_POD, "imagePullSecrets")] = pod.where("pull_secrets")
+        annotations = (*_POD[:-1], "metadata", "annotations")
+        found.update(
+            ((*annotations, key), pod.where(f"annotations.{key}"))
+            for key in pod.annotations
+            if f"annotations.{key}" in pod.origins
+        )
         found.update(
             ((*_POD, "containers", index, "lifecycle"), each.where("pre_stop"))
             for index, each in enumerate(pod.containers)
             if each.pre_stop
         )
+        found.update(
+            ((*_POD, "containers", index, "workingDir"), each.where("working_dir"))
+            for index, each in enumerate(pod.containers)
+            if each.working_dir
+        )
+        found.update(
+            ((*_POD, "volumes", index), pod.where(f"volumes.{each.name}"))
+            for index, each in enumerate(pod.volumes)
+            if f"volumes.{each.name}" in pod.origins
+        )
+        for index, each in enumerate(pod.init_containers):
+            here = (*_POD, "initContainers", index)
+            found[here] = each.at
+            found.update(
+                ((*here, key), each.where(key))
+                for key in _OF_CONTAINER
+                if getattr(each, key)
+            )
     return found
 
 
+_OF_CONTAINER = ("image", "command", "args", "env")
 _FIELDS = (
     (("trainer", "numNodes"), "nodes"),
     (("trainer", "image"), "image"),
@@ -306,8 +398,8 @@ _ASKED = {
     "cpu": "cpu",
     "memory": "memory",
     "ephemeral-storage": "ephemeralStorage",
-    GPU: "gpus",
-    NEURON: "gpus",
+    GPU: "accelerators",
+    NEURON: "accelerators",
     EFA: "efa",
     HUGEPAGES: "hugePages",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from compiler.plan import PlanNode
 from compiler.plan.units import Quantity
@@ -36,7 +36,7 @@ _SYSTEM = {"kube-system", "kube-public", "kube-node-lease", "flux-system"}
 def resolve(context: Context) -> Iterator[PlanNode]:
     """What surrounds the jobs of each namespace, and the stage that carries it."""
     routes = context.once(namespace_routes)
-    yield from namespaces(routes)
+    yield from namespaces(routes, _levels(context))
     yield from resource_quotas(context)
     yield from service_accounts(routes)
     yield from access(context)
@@ -76,14 +76,29 @@ def namespace_routes(context: Context) -> dict[str, Route]:
     return found
 
 
-def namespaces(routes: dict[str, Route]) -> tuple[Namespace, ...]:
+def _levels(context: Context) -> dict[str, str]:
+    """The Pod Security Standard of each namespace that the spec declares."""
+    declared = NamespacesSection.of(context.spec).namespaces
+    return {each.name: each.pod_security for each in declared}
+
+
+def namespaces(
+    routes: dict[str, Route], levels: Mapping[str, str]
+) -> tuple[Namespace, ...]:
     """The namespaces. Flux never prunes them: that would delete every job and claim in them."""
     # Training pods need nothing that the `baseline` Pod Security Standard forbids.
-    labels = {TRAINING: "true", "pod-security.kubernetes.io/enforce": "baseline"}
     return tuple(
-        Namespace(at=at, name=name, labels=labels, prune=False)
+        Namespace(
+            at=at,
+            name=name,
+            labels={TRAINING: "true", _ENFORCED: levels.get(name, "baseline")},
+            prune=False,
+        )
         for name, at in routes.items()
     )
+
+
+_ENFORCED = "pod-security.kubernetes.io/enforce"
 
 
 def resource_quotas(context: Context) -> tuple[ResourceQuota, ...]:
@@ -110,9 +125,10 @@ def _hard(quota: NamespaceQuota) -> dict[str, Quantity]:
         hard["requests.cpu"] = quota.cpu
     if quota.memory is not None:
         hard["requests.memory"] = quota.memory
-    if quota.gpus is not None:
+    if quota.accelerators is not None:
         hard.update(
-            (f"requests.{each}", Quantity.of(quota.gpus)) for each in (GPU, NEURON)
+            (f"requests.{each}", Quantity.of(quota.accelerators))
+            for each in (GPU, NEURON)
         )
     if quota.pods is not None:
         hard["pods"] = Quantity.of(quota.pods)

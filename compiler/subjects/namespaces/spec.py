@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -24,7 +24,7 @@ class NamespaceQuota(SpecModel):
         description="The memory that all pods of the namespace may request together; unset: no ceiling.",
         examples=["8Ti"],
     )
-    gpus: int | None = Field(
+    accelerators: int | None = Field(
         None,
         ge=0,
         description="The accelerators, of each kind, that all pods of the namespace may request together; unset: no "
@@ -49,12 +49,18 @@ class Namespace(SpecModel):
     quota: NamespaceQuota | None = Field(
         None,
         description="Ceilings on everything in the namespace, beside what the queues admit.",
-        examples=[{"gpus": 32, "pods": 100}],
+        examples=[{"accelerators": 32, "pods": 100}],
     )
     group: GroupName | None = Field(
         None,
         description="A Kubernetes group that may see, debug and end the jobs of the namespace; its principals join it.",
         examples=["team-a"],
+    )
+    pod_security: Literal["baseline", "privileged"] = Field(
+        "baseline",
+        description="The Pod Security Standard that the namespace enforces; `privileged` lets its pods have the rights "
+        "of their nodes.",
+        examples=["baseline"],
     )
     principals: Annotated[list[Arn], Distinct] = Field(
         [],

@@ -363,6 +363,11 @@ class NodePool(SpecModel):
         description="The pool's name, which queues and jobs refer to.",
         examples=["h100"],
     )
+    extends: Name | None = Field(
+        None,
+        description="Another pool of this spec that gives all that this one leaves out but `name`.",
+        examples=["h100"],
+    )
     instance_types: Annotated[list[InstanceType], Distinct] = Field(
         min_length=1,
         description="The EC2 instance types of the nodes; several of them, with as many accelerators each, for jobs "

@@ -14,6 +14,12 @@ NETWORK_LAYERS = tuple(
     f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 3)
 )
 _NETWORK, _RESERVATIONS = "ec2-network", "reservations"
+LEVELS = {
+    "reservation": RESERVATION_LABEL,
+    **{label.partition("/")[2]: label for label in NETWORK_LAYERS},
+    "hostname": HOSTNAME,
+}
+"""The label of each level, by the word that a job names it by; widest first."""
 
 
 def topology_name(pool: Pool) -> str | None:
@@ -30,6 +36,13 @@ def preferred_level(pool: Pool) -> str | None:
     if topology_name(pool) is None:
         return None
     return NETWORK_LAYERS[-1] if pool.spec.topology == "network" else RESERVATION_LABEL
+
+
+def levels_of(pool: Pool) -> tuple[str, ...]:
+    """The words of the levels of a pool's topology, widest first; () without a topology."""
+    name = topology_name(pool)
+    labels = _levels(name) if name is not None else ()
+    return tuple(word for word, label in LEVELS.items() if label in labels)
 
 
 def topologies(pools: Iterable[Pool]) -> tuple[Topology, ...]:

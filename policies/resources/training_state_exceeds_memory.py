@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.jobs.plan import TrainingState
+
+
+@rule("LIM020")
+def training_state_exceeds_memory(state: TrainingState) -> Iterator[Finding]:
+    """The training state of a model is larger than the memory that it has.
+
+    Counted are weights, gradients and the optimizer's state alone: 16 bytes a parameter with Adam in mixed precision
+    (arXiv:1910.02054, section 3.1), of parameters that are not trained the weights alone (LoRA, arXiv:2106.09685),
+    divided as `sharding` and `parallel` say; what is offloaded counts in the memory of the node (ZeRO-Offload,
+    arXiv:2101.06840). Activations come on top. A program that keeps less than that, like one that quantizes weights or
+    optimizer, is an exception to be written down, or says `optimizerBytes`.
+
+    ## Fails
+
+        jobs: [{name: llama, nodes: 1, model: {parameters: 70e9, sharding: full}}]
+
+        jobs: [{name: llama, model: {parameters: 8.03e9}}]
+
+        jobs: [{name: llama, model: {parameters: 13e9, sharding: optimizer}}]
+
+        jobs: [{name: llama, nodes: 1, resources: {memory: 200Gi}, model: {parameters: 30e9, sharding: full,
+          offload: optimizer}}]
+
+    ## Passes
+
+        jobs: [{name: llama, model: {parameters: 8.03e9, sharding: full}}]
+
+        jobs: [{name: llama, model: {parameters: 8.03e9, trainable: 41.9e6}}]
+
+        jobs: [{name: llama, model: {parameters: 8.03e9, parallel: {tensor: 8}}}]
+
+        jobs: [{name: llama, nodes: 1, model: {parameters: 30e9, sharding: full, offload: optimizer}}]
+    """
+    if state.held > state.memory:
+        yield Finding(
+            f"the training state of job `{state.name}` takes {_gib(state.held)} of each accelerator, which has "
+            f"{_gib(state.memory)}",
+            state.where("held"),
+            label="activations come on top",
+            help=_help(state),
+        )
+    if state.host > state.host_memory:
+        yield Finding(
+            f"what job `{state.name}` offloads takes {_gib(state.host)} of each node, of which it gets "
+            f"{_gib(state.host_memory)}",
+            state.where("host"),
+            help="offload less, or divide it among more nodes",
+        )
+
+
+def _help(state: TrainingState) -> str:
+    less = "`trainable` if only adapters are trained, `offload: optimizer` if the node's memory holds it"
+    if state.enough_nodes is not None and state.enough_nodes > state.nodes:
+        most = state.most_nodes
+        beyond = ""
+        if state.enough_nodes > most:
+            beyond = f"; pool `{state.pool}` has {most} at most"
+        nodes = f"`nodes: {state.enough_nodes}`, the fewest of {state.instance} that hold it{beyond}"
+        return f"write {nodes}; or {less}"
+    if state.sharding != "full":
+        return f"write `sharding: full` if the program shards its state (FSDP, ZeRO-3), {less}"
+    return f"cut the model by `parallel`, or write {less}"
+
+
+def _gib(count: int) -> str:
+    return f"{count / 1024**3:,.1f} GiB"

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics.secrets import forms, named_values
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.jobs.plan import FileSet
+
+
+@rule("RUN051")
+def secret_in_file(files: FileSet) -> Iterator[Finding]:
+    """A file of a job has a secret as plain text.
+
+    It is in git, stays in its history, and becomes a ConfigMap, which everybody may read who may read the namespace
+    (Kubernetes, good practices for Secrets). Found by the form of tokens, and by the names of keys that carry
+    credentials; the value is not printed.
+
+    ## Fails
+
+        jobs: [{name: llama, files: {/workspace/hf.yaml: "token: hf_abcdefghijklmnopqrstuvwxyz"}}]
+
+        jobs: [{name: llama, files: {/workspace/wandb.env: "WANDB_API_KEY=0123456789abcdef0123"}}]
+
+    ## Passes
+
+        jobs: [{name: llama, files: {/workspace/train.yaml: "max_tokens: 8192, pad_token: eos_token"}}]
+
+        jobs: [{name: llama, files: {/workspace/wandb.env: "WANDB_API_KEY=$WANDB_API_KEY"}}]
+    """
+    for key, text in files.files.items():
+        found = forms(text) or [f"the value of `{name}`" for name in named_values(text)]
+        if found:
+            yield Finding(
+                f"file `{key}` has {found[0]} in git",
+                files.where(f"files.{key}"),
+                help="put it into a Secret, and mount that under `volumes:`",
+            )

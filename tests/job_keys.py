@@ -1,0 +1,68 @@
+"""Hypothesis strategies for what a job says of its pods beside its program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+TEXTS = st.text("abc${} \"'\n:#é", max_size=8)
+HOSTS = [f"ip-10-0-0-{number}.us-west-2.compute.internal" for number in (1, 2)]
+LEVELS = [f"network-node-layer-{layer}" for layer in (1, 2, 3)] + ["hostname"]
+_SOURCES: list[dict[str, Any]] = [
+    {"persistentVolumeClaim": {"claimName": "claim"}},
+    {"configMap": {"name": "own"}},
+    {"secret": {"secretName": "own"}},
+    {"emptyDir": {}},
+    {"emptyDir": {"sizeLimit": "1Gi"}},
+    {"emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}},
+    {"emptyDir": {"medium": "Memory"}},
+]
+_LOCAL = {"nodeLocal": {"size": "10Gi"}}
+_INIT_KEYS = st.fixed_dictionaries(
+    {},
+    optional={
+        "image": st.just("registry.test/init:1"),
+        "args": st.lists(TEXTS, max_size=2),
+        "env": st.dictionaries(st.sampled_from(["A", "B"]), TEXTS, max_size=2),
+    },
+)
+
+
+@st.composite
+def job_keys(
+    draw: st.DrawFn, *, disks: bool = False, placed: bool = False
+) -> dict[str, Any]:
+    """Some of the keys; ``disks``: of a pool with NVMe disks, ``placed``: of one that is always on, with a topology."""
+    sources = [*_SOURCES, _LOCAL] if disks else _SOURCES
+    volumes = [
+        {
+            "name": f"v{index}",
+            "path": f"/volumes/{index}",
+            "readOnly": draw(st.booleans()),
+            **source,
+        }
+        for index, source in enumerate(
+            draw(st.lists(st.sampled_from(sources), max_size=4))
+        )
+    ]
+    before = [
+        {"name": f"init-{index}", "command": ["x"], **keys}
+        for index, keys in enumerate(draw(st.lists(_INIT_KEYS, max_size=2)))
+    ]
+    paths = st.sampled_from(["/etc/a.conf", "/etc/a_conf", "/w/é", "/w/a b", "/w/..x"])
+    optional: dict[str, st.SearchStrategy[Any]] = {
+        "volumes": st.just(volumes),
+        "initContainers": st.just(before),
+        "files": st.dictionaries(paths, TEXTS, min_size=1),
+        "annotations": st.dictionaries(st.sampled_from(["a", "example.com/b"]), TEXTS),
+        "imagePullSecrets": st.just(["registry", "other"]),
+        "workingDir": st.sampled_from(["/w", "/${A}"]),
+    }
+    if placed:
+        optional["excludeNodes"] = st.lists(st.sampled_from(HOSTS), unique=True)
+        required = st.sampled_from(LEVELS[:-1])  # no host has room for several nodes
+        optional["topology"] = st.builds(dict, required=required) | st.builds(
+            dict, preferred=st.sampled_from(LEVELS)
+        )
+    return draw(st.fixed_dictionaries({}, optional=optional))

@@ -1,0 +1,151 @@
+"""The JSON Schema and the compiler agree on what a job, a pool and `jobDefaults` may say."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+from builders import JOB, POOL, document, spec
+from jsonschema import Draft202012Validator
+
+from compiler.source import Document
+from compiler.source.inherit import inherit
+from compiler.spec.load import load
+from compiler.spec.schema import schema
+
+MINIMAL = {"image": "r.test/a:1", "command": ["x"]}
+VOLUME = {"name": "a", "path": "/a", "emptyDir": {}}
+
+
+@cache
+def checker(kind: str) -> Draft202012Validator:
+    """The validator of a kind, whose schema is one."""
+    found = schema(kind)
+    Draft202012Validator.check_schema(found)
+    return Draft202012Validator(found)
+
+
+def accepted(data: dict[str, Any]) -> tuple[bool, bool]:
+    """Whether the schema takes a spec, and whether the compiler takes its shape."""
+    data = json.loads(json.dumps(data))
+    root, faults = inherit(document(data).root)
+    model, _ = load(Document(root))
+    return checker("TrainingCluster").is_valid(data), model is not None and not faults
+
+
+SOUND = [
+    spec(job={"volumes": [VOLUME]}),
+    spec(
+        job={
+            "volumes": [
+                {**VOLUME, "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}
+            ]
+        }
+    ),
+    spec(job={"files": {"/a/b.yaml": "x", "/etc/a b": ""}}),
+    spec(job={"initContainers": [{"name": "a", "command": ["x"]}]}),
+    spec(job={"annotations": {"example.com/a": "x"}, "imagePullSecrets": ["a.b"]}),
+    spec(job={"excludeNodes": ["ip-10-0-0-1.ec2.internal"], "workingDir": "/a"}),
+    spec(job={"topology": {"required": "hostname"}}),
+    spec(job={"resources": {"hugePages": 0, "accelerators": 0}}),
+    spec(job={"model": {"parameters": 1e9, "trainable": 1e6, "offload": "optimizer"}}),
+    spec(job={"model": {"parameters": 1e9, "parallel": {"tensor": 8, "data": 4}}}),
+    spec(jobs=[JOB, {"name": "b", "extends": "train"}]),
+    spec(jobs=[{"name": "a"}, {"name": "b"}], jobDefaults=MINIMAL),
+    spec(
+        jobDefaults={"checkpoint": {"every": "1h"}}, job={"checkpoint": {"path": "/a"}}
+    ),
+    spec(nodePools=[POOL, {"name": "b", "extends": "gpu"}], job={"pool": "gpu"}),
+    spec(
+        namespaces=[
+            {"name": "a", "podSecurity": "privileged", "quota": {"accelerators": 8}}
+        ]
+    ),
+]
+BROKEN = [
+    spec(job={"volumes": [{"name": "a", "path": "/a"}]}),
+    spec(job={"volumes": [{**VOLUME, "secret": {"secretName": "a"}}]}),
+    spec(job={"volumes": [{**VOLUME, "emptyDir": {"medium": "HugePages"}}]}),
+    spec(job={"volumes": [{"name": "a", "path": "/a", "nodeLocal": {}}]}),
+    spec(
+        job={
+            "volumes": [
+                {"name": "a", "path": "/a", "hostPath": {"path": "/a", "type": "Dir"}}
+            ]
+        }
+    ),
+    spec(job={"files": {"a": "x"}}),
+    spec(job={"files": {"/a/": "x"}}),
+    spec(job={"files": {"/proc/a": "x"}}),
+    spec(job={"files": {"/a": 3}}),
+    spec(job={"files": [{"path": "/a"}]}),
+    spec(job={"initContainers": [{"name": "a"}]}),
+    spec(job={"initContainers": [{"name": "a", "command": []}]}),
+    spec(job={"annotations": {"a b": "x"}}),
+    spec(job={"excludeNodes": ["A_b"]}),
+    spec(job={"topology": {}}),
+    spec(job={"topology": {"required": "hostname", "preferred": "hostname"}}),
+    spec(job={"topology": {"required": "rack"}}),
+    spec(job={"resources": {"gpus": 8}}),
+    spec(job={"model": {"parameters": 1e9, "offload": "disk"}}),
+    spec(job={"model": {"parameters": 1e9, "parallel": {"tensor": 0}}}),
+    spec(job={"model": {"parameters": 1e9, "parallel": {"expert": 2}}}),
+    spec(job={"extends": 3}),
+    spec(jobs=[{"name": "b"}]),
+    spec(jobs=[{"extends": "b"}]),
+    spec(jobDefaults={"name": "a"}),
+    spec(jobDefaults={"extends": "train"}),
+    spec(jobDefaults={"done": True}),
+    spec(jobDefaults={"rerun": 1}),
+    spec(jobDefaults={"imag": "r.test/a:1"}),
+    spec(jobDefaults=[]),
+    spec(nodePools=[POOL, {"name": "b"}]),
+    spec(nodePools=[POOL, {"extends": "gpu"}]),
+    spec(namespaces=[{"name": "a", "podSecurity": "open"}]),
+    spec(namespaces=[{"name": "a", "quota": {"gpus": 8}}]),
+]
+
+
+@pytest.mark.parametrize("data", SOUND)
+def test_both_take_what_is_sound(data: dict[str, Any]) -> None:
+    assert accepted(data) == (True, True)
+
+
+@pytest.mark.parametrize("data", BROKEN)
+def test_both_refuse_what_is_not(data: dict[str, Any]) -> None:
+    assert accepted(data) == (False, False)
+
+
+def document_of(kind: str, body: dict[str, Any]) -> dict[str, Any]:
+    head = {"apiVersion": "trainyard.dev/v1alpha1", "kind": kind}
+    return {**head, "metadata": {"name": "a"}, "spec": body}
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "sound"),
+    [
+        ("TrainingJob", MINIMAL, True),
+        ("TrainingJob", {"extends": "train"}, True),
+        ("TrainingJob", {"nodes": 2}, True),
+        ("TrainingJob", {"noddes": 2}, False),
+        ("TrainingNodePool", {"extends": "gpu"}, True),
+        ("TrainingNodePool", {"zones": ["us-west-2a"]}, False),
+        ("TrainingQueue", {}, False),
+    ],
+)
+def test_a_document_of_its_own_may_leave_out_what_it_inherits(
+    kind: str, body: dict[str, Any], sound: bool
+) -> None:
+    assert checker(kind).is_valid(document_of(kind, body)) is sound
+
+
+@pytest.mark.parametrize(
+    ("defaults", "sound"),
+    [(MINIMAL, True), ({"checkpoint": {"every": "1h"}}, True), ({"imag": "a"}, False)],
+)
+def test_a_base_may_have_defaults(defaults: dict[str, Any], sound: bool) -> None:
+    head = {"apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingClusterBase"}
+    base = {**head, "spec": {"jobDefaults": defaults}}
+    assert checker("TrainingClusterBase").is_valid(base) is sound

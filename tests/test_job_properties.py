@@ -1,0 +1,108 @@
+"""Laws for whatever a job says of its pods: what is written reads back, is sound, and is the same every time."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from builders import document, spec
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from job_keys import job_keys
+
+from compiler.catalog import load_catalog
+from compiler.diagnostics import Severity
+from compiler.lift import lift
+from compiler.manifest import ObjectRef
+from compiler.resolve.resolve import resolve
+from compiler.source import Document
+from compiler.source.inherit import inherit
+from compiler.spec.load import load
+from compiler.subjects.jobs.plan import TrainJob
+from compiler.targets import lower
+from compiler.verify import verify
+
+LAW = settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+POOL = {"nodes": 8, "topology": "network"}
+STORAGE = [{"name": "data", "s3": {"existing": {"bucket": "my-bucket"}}}]
+MOUNTS = [{"storage": "data", "path": f"/data/{index}"} for index in (1, 2)]
+
+
+@st.composite
+def specs(draw: st.DrawFn) -> dict[str, Any]:
+    """A sound spec of one pool with everything and up to three jobs, which share what they say in any way."""
+    jobs: list[dict[str, Any]] = [
+        {
+            "name": f"j{index}",
+            "nodes": draw(st.integers(1, 4)),
+            **draw(job_keys(disks=True, placed=True)),
+        }
+        for index in range(draw(st.integers(1, 3)))
+    ]
+    if draw(st.booleans()):
+        jobs[0]["mounts"] = MOUNTS
+    if len(jobs) > 1 and draw(st.booleans()):
+        jobs[1]["extends"] = "j0"
+    defaults: dict[str, Any] = {
+        "image": "registry.test/a:1",
+        "command": ["torchrun", "t.py"],
+    }
+    if draw(st.booleans()):
+        defaults |= draw(job_keys(disks=True, placed=True))
+    return spec(
+        pool=POOL,
+        jobs=jobs,
+        jobDefaults=defaults,
+        storage=STORAGE,
+        versions=draw(
+            st.sampled_from([None, {"trainer": "2.1.0"}, {"trainer": "2.2.0"}])
+        ),
+    )
+
+
+def whole(data: dict[str, Any]) -> Document:
+    """The document with every job whole."""
+    root, found = inherit(document(json.loads(json.dumps(data))).root)
+    assert found == []
+    return Document(root)
+
+
+@LAW
+@given(specs())
+def test_the_law_holds_for_any_job(data: dict[str, Any]) -> None:
+    model, faults = load(whole(data))
+    assert model is not None, faults
+    plan, found = resolve(model, load_catalog())
+    assert [each for each in found if each.severity is Severity.ERROR] == []
+    assert plan is not None
+    made = lower(plan)
+    read = lift(made, closed=True)
+    for kind in {type(node) for node in plan.nodes if node.carried}:
+        assert read.of(kind) == plan.of(kind)
+    assert read == plan
+    external = frozenset(ObjectRef(*each) for each in plan.external)
+    refused = verify(made, closed=True, external=external)
+    assert [each.message for each in refused] == []
+    again = load(whole(data))[0]
+    assert again is not None
+    assert resolve(again, load_catalog())[0] == plan
+
+
+@LAW
+@given(specs())
+def test_what_is_inherited_is_what_would_be_written(data: dict[str, Any]) -> None:
+    """A spec with every job written out makes the same jobs."""
+    document_of = whole(data)
+    written = document_of.root.to_python()
+    written["spec"].pop("jobDefaults")
+    for job in written["spec"]["jobs"]:
+        job.pop("extends", None)
+    one, other = (load(each)[0] for each in (document_of, document(written)))
+    assert one is not None
+    assert other is not None
+    plans = [resolve(model, load_catalog())[0] for model in (one, other)]
+    assert plans[0] is not None
+    assert plans[1] is not None
+    assert plans[0].of(TrainJob) == plans[1].of(TrainJob)
