@@ -551,7 +551,7 @@ def group(value: Any) -> str:
     terraform-aws-modules/terraform-aws-eks issue 2915).
     """
     text = as_text(value, "a group", "team-a")
-    if text.startswith("platform: {eks: {systemNodes: }}"):
+    if text.startswith("system:"):
         raise fault(
             f"group `{text}` starts with `system:`, which EKS gives to nobody",
             "take a group of the team's own, like `team-a`; list administrators under `admins`",

@@ -46,9 +46,8 @@ class Key:
         """The value that stands where none is written, or `required`, or `derived`; empty where there is none."""
         if self.field.is_required():
             return "required"
-        return _default(self.field.default) or (
-            "derived" if "derived" in self.description else ""
-        )
+        value = self.field.get_default(call_default_factory=True, validated_data={})
+        return _default(value) or ("derived" if "derived" in self.description else "")
 
     @property
     def limits(self) -> str:
@@ -103,13 +102,22 @@ def models() -> list[type[BaseModel]]:
 def _default(value: Any) -> str:
     if value is None or value in ([], {}, ""):
         return ""
+    if isinstance(value, list):
+        value = [_written(item) for item in value]
     if isinstance(value, BaseModel):
         value = {
-            key: each
-            for key, each in value.model_dump(by_alias=True, exclude_none=True).items()
-            if each not in ([], {}, "")
+            key: inner
+            for key, inner in _written(value).items()
+            if inner not in ([], {}, "")
         }
     return flow(value) if value != {} else ""
+
+
+def _written(value: Any) -> Any:
+    """A value as a spec has it."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(by_alias=True, exclude_none=True)
+    return value
 
 
 _LIMITS = {

@@ -34,7 +34,7 @@ def access_entry_in_system_group(cluster: Cluster) -> Iterator[Finding]:
     """
     for index, entry in enumerate(cluster.access):
         for place, group in enumerate(entry.groups):
-            if group.startswith("platform: {eks: {systemNodes: }}"):
+            if group.startswith("system:"):
                 yield Finding(
                     f"`{entry.principal}` cannot be a member of `{group}`",
                     cluster.where("access") / index / "kubernetesGroups" / place,

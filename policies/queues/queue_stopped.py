@@ -18,6 +18,8 @@ def queue_stopped(work: Work, world: World) -> Iterator[Finding]:
 
     ## Fails
 
+        queues: [{name: research, stopPolicy: Hold}]
+
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: ClusterQueue
         spec: {stopPolicy: Hold}

@@ -328,9 +328,9 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "did you mean `all`?",
     ),
     (
-        spec(cohorts=[{"name": "all", "parent": "top"}]),
+        spec(cohorts=[{"name": "all", "parentName": "top"}]),
         "RES014",
-        "spec.cohorts[0].parent",
+        "spec.cohorts[0].parentName",
         "cohort `top`",
         "write one of",
     ),

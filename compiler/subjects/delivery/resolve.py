@@ -221,6 +221,15 @@ def kueue_configuration(manager: QueueManager) -> dict[str, Any]:
         },
         "clientConnection": {"qps": 300, "burst": 500},
         "waitForPodsReady": ready,
+        **(
+            {
+                "fairSharing": {
+                    "preemptionStrategies": list(manager.preemption_strategies)
+                }
+            }
+            if manager.fair_sharing
+            else {}
+        ),
         "integrations": {"frameworks": list(manager.frameworks)},
         **(
             {"resources": {"excludeResourcePrefixes": list(manager.excluded_prefixes)}}
