@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
+from compiler.spec.choice import needed
 from compiler.spec.section import Section
 from compiler.spec.types import Distinct, Duration, Name, Period, Quantity
 
@@ -137,6 +138,8 @@ class FlavorFungibility(SpecModel):
 class Queue(SpecModel):
     """A queue: who may submit, and how many nodes of which pools."""
 
+    model_config = needed(fairSharing="cohort")
+
     name: Name = Field(
         description="The queue's name, which jobs refer to.", examples=["research"]
     )
@@ -181,7 +184,7 @@ class Queue(SpecModel):
     )
     stop_policy: Literal["None", "Hold", "HoldAndDrain"] = Field(
         "None",
-        description="`Hold` admits no more jobs, `HoldAndDrain` also stops those that run; `None` admits them.",
+        description="Whether the queue is stopped: `Hold` admits no more jobs, `HoldAndDrain` stops those that run as well.",
         examples=["Hold"],
     )
 
@@ -215,6 +218,8 @@ class Queue(SpecModel):
 
 class Cohort(SpecModel):
     """A group of queues that lend each other what they do not use."""
+
+    model_config = needed(fairSharing="parentName")
 
     name: Name = Field(
         description="The cohort's name, which queues refer to.", examples=["training"]
@@ -295,6 +300,7 @@ class FairSharing(SpecModel):
         description="When a job may stop one of a member with a larger share; each strategy is tried where those "
         "before it found too little.",
         examples=[["LessThanOrEqualToFinalShare"]],
+        json_schema_extra={"enum": [list(each) for each in _STRATEGIES]},
     )
 
     @model_validator(mode="after")
