@@ -17,6 +17,7 @@ from compiler.policy.engine import run
 from compiler.resolve.resolve import resolve
 from compiler.source import Route
 from compiler.source.assemble import SpecSource, assemble
+from compiler.spec.documents import lists
 from compiler.spec.load import load
 from compiler.targets import lower
 from compiler.verify import verify
@@ -48,7 +49,7 @@ def check(
     handed back whole.
     """
     paths = list(paths)
-    sources, found = assemble(paths)
+    sources, found = assemble(paths, lists())
     found += load_catalog(options.catalog).faults
     if any(each.severity is Severity.ERROR for each in found):
         return Outcome([], found)

@@ -57,6 +57,8 @@ BASE = {
         "spec.base",
         "spec.buckets",
         "spec.checks",
+        "spec.choice",
+        "spec.editor",
         "spec.git",
         "spec.keys",
         "spec.programs",

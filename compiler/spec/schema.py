@@ -10,18 +10,11 @@ from pydantic_core import core_schema
 
 from compiler.spec.base import SpecModel
 from compiler.spec.cluster import language
+from compiler.spec.documents import documents
 from compiler.spec.editor import shape_of
-from compiler.subjects.jobs.spec import Job
-from compiler.subjects.pools.spec import NodePool
-from compiler.subjects.queues.spec import Queue
 
-_PARTS: dict[str, type[SpecModel]] = {
-    "TrainingJob": Job,
-    "TrainingQueue": Queue,
-    "TrainingNodePool": NodePool,
-}
 _BASE = "TrainingClusterBase"
-KINDS = ("TrainingCluster", _BASE, *_PARTS)
+KINDS = ("TrainingCluster", _BASE, *documents())
 API_VERSION = "trainyard.dev/v1alpha1"
 _DEFINITIONS = "#/$defs/"
 _PARTIAL = (
@@ -74,8 +67,8 @@ def _of(model: type[SpecModel]) -> dict[str, Any]:
 
 def schema(kind: str) -> dict[str, Any]:
     """The schema of a whole document of a kind (JSON Schema 2020-12)."""
-    if kind in _PARTS:
-        body = _document(kind, _of(_PARTS[kind]))
+    if kind in documents():
+        body = _document(kind, _of(documents()[kind][1]))
     else:
         cluster = _of(language())
         body = _base(cluster) if kind == _BASE else _cluster(cluster)
@@ -203,7 +196,9 @@ def _document(kind: str, body: dict[str, Any]) -> dict[str, Any]:
 
 def _example(body: dict[str, Any]) -> dict[str, Any]:
     """The least that a document must say, from the examples of its keys."""
-    return {key: body["properties"][key]["examples"][0] for key in body["required"]}
+    first = body.get("oneOf", [{"required": []}])[0]["required"]
+    needed = [*body["required"], *first]
+    return {key: body["properties"][key]["examples"][0] for key in needed}
 
 
 def schema_text(kind: str) -> str:

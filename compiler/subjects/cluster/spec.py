@@ -85,7 +85,7 @@ class Platform(SpecModel):
     eks: Eks = Field(
         Eks(),
         description="Amazon EKS with Karpenter.",
-        examples=[{"platform": {"eks": {"apiServer": {"public": ["203.0.113.0/24"]}}}}],
+        examples=[{"apiServer": {"public": ["203.0.113.0/24"]}}],
     )
 
 
@@ -95,13 +95,7 @@ class ClusterSection(Section):
     platform: Platform = Field(
         Platform(),
         description="What the cluster runs on: `eks`, with what only EKS has.",
-        examples=[
-            {
-                "eks": {
-                    "platform": {"eks": {"apiServer": {"public": ["203.0.113.0/24"]}}}
-                }
-            }
-        ],
+        examples=[{"eks": {"apiServer": {"public": ["203.0.113.0/24"]}}}],
     )
 
     @property

@@ -357,3 +357,4 @@ class JobsSection(Section):
 
 
 SECTION = JobsSection
+DOCUMENTS = {"TrainingJob": ("jobs", Job)}

@@ -82,3 +82,4 @@ class NamespacesSection(Section):
 
 
 SECTION = NamespacesSection
+DOCUMENTS = {"TrainingNamespace": ("namespaces", Namespace)}

@@ -501,3 +501,4 @@ class PoolsSection(Section):
 
 
 SECTION = PoolsSection
+DOCUMENTS = {"TrainingNodePool": ("nodePools", NodePool)}

@@ -184,7 +184,8 @@ class Queue(SpecModel):
     )
     stop_policy: Literal["None", "Hold", "HoldAndDrain"] = Field(
         "None",
-        description="Whether the queue is stopped: `Hold` admits no more jobs, `HoldAndDrain` stops those that run as well.",
+        description="Whether the queue is stopped: `Hold` admits no more jobs, `HoldAndDrain` stops those that run as "
+        "well.",
         examples=["Hold"],
     )
 
@@ -367,3 +368,8 @@ class QueuesSection(Section):
 
 
 SECTION = QueuesSection
+DOCUMENTS = {
+    "TrainingQueue": ("queues", Queue),
+    "TrainingCohort": ("cohorts", Cohort),
+    "TrainingPriority": ("priorities", Priority),
+}

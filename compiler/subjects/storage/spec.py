@@ -175,3 +175,4 @@ class StorageSection(Section):
 
 
 SECTION = StorageSection
+DOCUMENTS = {"TrainingStorage": ("storage", Storage)}
