@@ -72,12 +72,14 @@ def test_every_item_of_a_list_may_have_a_document(folder: Path) -> None:
 
 @pytest.mark.parametrize("kind", documents())
 def test_a_document_of_an_item_needs_name_and_spec(kind: str, folder: Path) -> None:
-    put(f=f"{V}kind: {kind}\nmetadata: {{}}\nspec: 5\nextends: x.yaml\n")
-    found = assemble(["f.yaml"])[1]
+    broken = f"{V}kind: {kind}\nmetadata: {{}}\nspec: 5\nextends: x.yaml\n"
+    put(a=CLUSTER, f=broken)
+    found = assemble(["."])[1]
     assert [fault.code for fault in found] == ["YML036", "YML033", "YML034"]
     assert f"`spec.{lists()[kind]}`" in found[-1].help
-    put(f=f"{V}kind: {kind}s\nmetadata: {{name: a}}\nspec: {{}}\n")
-    assert assemble(["f.yaml"])[1][0].help == f"did you mean `{kind}`?"
+    put(a=CLUSTER, f=f"{V}kind: {kind}s\nmetadata: {{name: a}}\nspec: {{}}\n")
+    (near,) = assemble(["."])[1]
+    assert (near.code, near.help) == ("YML032", f"did you mean `{kind}`?")
 
 
 def test_a_kind_is_of_a_list_whose_items_have_this_model() -> None:
