@@ -77,7 +77,18 @@ def _find(words: str) -> Key:
         above = known.get(path.rpartition(".")[0])
         if above is not None and get_origin(above.field.annotation) is dict:
             return above
+        if (inside := _of_a_name(path, known)) is not None:
+            return inside
     raise UsageError(f"there is no key `{words}` in a spec: {_offer(asked, known)}")
+
+
+def _of_a_name(path: str, known: dict[str, Key]) -> Key | None:
+    """The key inside a mapping whose names are free, where a path has one of the names: ``addons.vpc-cni.version``."""
+    for key in known:
+        pattern = re.escape(key).replace(r"\.NAME\.", r"\.[^.]+\.")
+        if ".NAME." in key and re.fullmatch(pattern, path):
+            return known[key]
+    return None
 
 
 def _offer(asked: str, known: dict[str, Key]) -> str:

@@ -13,13 +13,14 @@ from pydantic.fields import FieldInfo
 from compiler.dataclass import dataclass
 from compiler.spec import types as spec_types
 from compiler.spec.cluster import language
-from compiler.spec.errors import inner_model
+from compiler.spec.errors import holds, inner_model
 from compiler.spec.flow import flow
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key of the spec. ``path`` has ``[]`` behind each list of mappings that it goes through."""
+    """A key of the spec. ``path`` has ``[]`` behind each list of mappings that it goes through, and ``NAME`` for each
+    name of a mapping whose names are free."""
 
     path: str
     name: str
@@ -35,11 +36,11 @@ class Key:
     @property
     def inside(self) -> str:
         """What the paths of the keys inside begin with."""
-        return (
-            f"{self.path}[]."
-            if get_origin(self.field.annotation) is list
-            else f"{self.path}."
-        )
+        if holds(self.field.annotation, list):
+            return f"{self.path}[]."
+        if holds(self.field.annotation, dict):
+            return f"{self.path}.NAME."
+        return f"{self.path}."
 
     @property
     def default(self) -> str:
@@ -134,6 +135,7 @@ _PLAIN = {
     float: "number",
     bool: "`true` or `false`",
     type(None): "",
+    Any: "anything",
 }
 _NAMED = [
     (value, name)
@@ -142,6 +144,8 @@ _NAMED = [
 ]
 _SPOKEN = {
     "Account": "text of 12 digits",
+    "AddonName": "add-on",
+    "AddonVersion": "build of an add-on",
     "AmiAlias": "AMI alias",
     "Amount": "quantity above 0",
     "Arn": "ARN",

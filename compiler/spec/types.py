@@ -164,6 +164,31 @@ LustreVersion = Annotated[
 KubernetesVersion = Annotated[
     str, BeforeValidator(matched(r"\d+\.\d+", "a Kubernetes version", "1.35"))
 ]
+# EKS API, DescribeAddonVersions: addonName and addonVersion are texts; these are the forms that EKS lists.
+AddonName = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"[a-z0-9][a-z0-9_-]*",
+            "the name of an EKS add-on",
+            "aws-ebs-csi-driver",
+            longest=100,
+            source="EKS API, DescribeAddonVersions",
+        )
+    ),
+]
+AddonVersion = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?",
+            "a build of an EKS add-on",
+            "v1.63.1-eksbuild.1",
+            longest=100,
+            source="EKS API, DescribeAddonVersions",
+        )
+    ),
+]
 AmiAlias = Annotated[
     str,
     BeforeValidator(

@@ -1290,6 +1290,27 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "borrows or lends, and is in no cohort",
         "add `cohort:`",
     ),
+    (
+        spec(platform={"eks": {"addons": {"Vpc CNI": {}}}}),
+        "SPC005",
+        'spec.platform.eks.addons["Vpc CNI"]',
+        "`Vpc CNI` is not the name of an EKS add-on",
+        "`vpc-cni`",
+    ),
+    (
+        spec(platform={"eks": {"addons": {"coredns": {"version": "latest"}}}}),
+        "SPC005",
+        "spec.platform.eks.addons.coredns.version",
+        "`latest` is not a build of an EKS add-on",
+        "`v1.63.1-eksbuild.1`",
+    ),
+    (
+        spec(platform={"eks": {"addons": {"coredns": {"verison": "v1.1.1"}}}}),
+        "SPC002",
+        "spec.platform.eks.addons.coredns.verison",
+        "unknown key `verison`",
+        "did you mean `version`?",
+    ),
     # The rest of a cluster
     (
         spec(account=111122223333),

@@ -501,6 +501,33 @@ def test_kueues_configuration_always_says_how_long_pods_may_take() -> None:
     assert config["kind"] == "Configuration"
 
 
+def test_a_spec_adds_addons_and_changes_ours() -> None:
+    own = {
+        "vpc-cni": {"values": {"env": {"WARM_ENI_TARGET": "1"}}},
+        "coredns": {"version": "v1.14.3-eksbuild.9"},
+        "amazon-cloudwatch-observability": {"values": {"agent": {"on": True}}},
+    }
+    config = body_of(
+        manifests_of(spec(platform={"eks": {"addons": own}})), "ClusterConfig"
+    )
+    found = {addon["name"]: addon for addon in config["addons"]}
+    assert json.loads(found["vpc-cni"]["configurationValues"]) == {
+        "enableNetworkPolicy": "true",
+        "env": {"WARM_ENI_TARGET": "1"},
+    }
+    assert found["vpc-cni"]["podIdentityAssociations"]
+    assert found["coredns"]["version"] == "v1.14.3-eksbuild.9"
+    assert found["amazon-cloudwatch-observability"] == {
+        "name": "amazon-cloudwatch-observability",
+        "configurationValues": '{"agent": {"on": true}}',
+    }
+    plain = body_of(manifests_of(spec()), "ClusterConfig")
+    assert [addon["name"] for addon in config["addons"]] == [
+        *(addon["name"] for addon in plain["addons"]),
+        "amazon-cloudwatch-observability",
+    ]
+
+
 def test_queues_say_what_kueue_calls_it() -> None:
     written = manifests_of(VARIANTS["fair sharing"])
     queue = body_of(written, "ClusterQueue")["spec"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.catalog import iam
@@ -20,7 +20,7 @@ from compiler.subjects.cluster.plan import (
     Subnet,
 )
 from compiler.subjects.cluster.principals import EKS, check_principals
-from compiler.subjects.cluster.spec import ClusterSection
+from compiler.subjects.cluster.spec import AddonSettings, ClusterSection
 from compiler.subjects.network.spec import ExistingNetwork, NetworkSection
 from compiler.subjects.pools.plan import NodeGroup
 from compiler.subjects.pools.pools import Pool, resolve_pools
@@ -61,6 +61,7 @@ def cluster(context: Context) -> Cluster:
             "network": SPEC / "network",
             "name": SPEC,
             "access": EKS / "admins",
+            "addons": EKS / "addons",
         },
         tags={**spec.tags, "karpenter.sh/discovery": context.name},
         addons=_addons(context),
@@ -220,23 +221,42 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
 
 
 def _addons(context: Context) -> tuple[Addon, ...]:
-    found = []
-    for name in _ADDONS:
-        version = context.release.addons.get(name)
-        role = iam.addon_role(name, context.partition)
-        values = {"enableNetworkPolicy": "true"} if name == "vpc-cni" else {}
-        found.append(
-            Addon(
-                name,
-                version,
-                values,
-                (role.namespace, role.service_account),
-                role.managed,
+    """Those of every cluster, with what the spec changes of them, and those of its own."""
+    own = ClusterSection.of(context.spec).eks.addons
+    found = [_addon(context, name, own.get(name, AddonSettings())) for name in _ADDONS]
+    for name, settings in own.items():
+        if name in context.release.charts:
+            context.fault(
+                "RES070",
+                f"add-on `{name}` would be installed twice: Flux installs its chart",
+                EKS / "addons" / name,
+                "remove it: one owner for each controller",
+                key=True,
             )
-            if role
-            else Addon(name, version, values)
-        )
+        elif name not in _ADDONS:
+            found.append(_addon(context, name, settings))
     return tuple(found)
+
+
+def _addon(context: Context, name: str, own: AddonSettings) -> Addon:
+    ours = {"enableNetworkPolicy": "true"} if name == "vpc-cni" else {}
+    version = own.version or context.release.addons.get(name)
+    values = _over(ours, own.values)
+    role = iam.addon_role(name, context.partition)
+    if role is None:
+        return Addon(name, version, values)
+    account = (role.namespace, role.service_account)
+    return Addon(name, version, values, account, role.managed)
+
+
+def _over(ours: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Values with others over them: mappings by key, anything else is replaced."""
+    merged = dict(ours)
+    for key, value in own.items():
+        under = merged.get(key)
+        both = isinstance(under, Mapping) and isinstance(value, Mapping)
+        merged[key] = _over(under or {}, value) if both else value
+    return merged
 
 
 def _identities(context: Context) -> tuple[PodIdentity, ...]:
