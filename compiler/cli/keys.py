@@ -33,22 +33,14 @@ def explain_key(words: str) -> str:
     rows = list(_rows(key))
     width = max(len(name) for name, _ in rows)
     text += "".join(f"  {name.ljust(width)}  {value}\n" for name, value in rows)
-    if key.model is not None:
-        text += f"\n  keys inside:\n\n{_inside(key.model)}"
+    if key.model is not None and key.model.model_fields:
+        which = f", {key.together}" if key.together else ""
+        text += f"\n  keys inside{which}:\n\n{_inside(key.model)}"
     return text
 
 
 def _rows(key: Key) -> Iterator[tuple[str, str]]:
-    yield (
-        "type",
-        key.kind(
-            lambda model: (
-                "mapping"
-                if get_origin(key.field.annotation) is not list
-                else "mappings"
-            )
-        ),
-    )
+    yield "type", key.kind(lambda model: "mapping")
     yield "default", key.default or "none"
     bound, source, holders = _bounds().get(key.path, (key.limits, "", ""))
     if bound:
@@ -58,7 +50,8 @@ def _rows(key: Key) -> Iterator[tuple[str, str]]:
     codes = [each for each in holders.split(", ") if _CODE.match(each)]
     if codes:
         yield "codes", ", ".join(codes)
-    yield "example", f"{key.name}: {key.example}"
+    for example in key.examples:
+        yield "example", f"{key.name}: {example}"
 
 
 def _inside(model: type[BaseModel]) -> str:

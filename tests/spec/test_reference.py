@@ -34,7 +34,7 @@ def test_the_keys_are_those_of_the_models() -> None:
     assert len(paths) == len(set(paths))
     assert {
         "spec.jobs[].checkpoint.every",
-        "spec.nodePools[].capacity.reservations[].id",
+        "spec.nodePools[].capacity[].reserved.reservations[].id",
         "metadata.name",
     } <= {*paths}
     assert {
