@@ -47,4 +47,5 @@ def borrow_within_cohort_with_fair_sharing(
             f"queue `{queue.name}` borrows by priority, and fair sharing is on",
             queue.where("preemption") / "borrowWithinCohort",
             help="remove `borrowWithinCohort`, or fair sharing",
+            spec_help="remove `borrowWithinCohort`, or every `fairSharing` of the spec",
         )

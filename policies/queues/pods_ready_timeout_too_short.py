@@ -45,4 +45,5 @@ def pods_ready_timeout_too_short(
             f"jobs whose pods are not ready within {ready} are evicted, and a node with its image takes {least}m",
             manager.where("pods_ready"),
             help=f"write at least `{least}m`",
+            spec_help=f"write `waitForPodsReady: {{timeout: {least}m}}` or more",
         )

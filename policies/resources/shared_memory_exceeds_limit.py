@@ -35,4 +35,5 @@ def shared_memory_exceeds_limit(work: Work) -> Iterator[Finding]:
             / "sizeLimit",
             label="counts in the limit",
             help="make it smaller, or the memory limit larger",
+            spec_help="lower `sharedMemory`, or raise `resources.memory`",
         )
