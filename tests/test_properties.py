@@ -78,22 +78,19 @@ def capacity(draw: st.DrawFn, nodes: int, pool: str) -> dict[str, Any]:
     ]  # a reservation is of one type and zone
     one, block = draw(st.booleans()), draw(st.booleans())
     if not draw(st.booleans()):
-        return {"type": "on-demand" if one else "spot"}
-    found = (
-        {"type": "block", "ends": "2026-12-15T11:30:00Z"}
-        if block
-        else {"type": "reserved"}
-    )
+        return {"onDemand" if one else "spot": {}}
     if one or nodes < 2:
-        return {**found, "id": ids[0]}
-    first = draw(st.integers(1, nodes - 1))
-    return {
-        **found,
-        "reservations": [
+        reservations: list[dict[str, Any]] = [{"id": ids[0]}]
+    else:
+        first = draw(st.integers(1, nodes - 1))
+        reservations = [
             {"id": ids[0], "nodes": first},
             {"id": ids[1], "nodes": nodes - first},
-        ],
-    }
+        ]
+    if block:
+        ends = "2026-12-15T11:30:00Z"
+        return {"block": {"reservations": reservations, "ends": ends}}
+    return {"reserved": {"reservations": reservations}}
 
 
 @st.composite
@@ -102,9 +99,9 @@ def pool(draw: st.DrawFn, name: str) -> dict[str, Any]:
     most = draw(st.integers(1, 40))
     return {
         "name": name,
-        "instanceType": instance,
-        "zone": f"{REGION}{TYPES[instance]}",
-        "nodes": {"min": draw(st.sampled_from([0, most])), "max": most},
+        "instanceTypes": [instance],
+        "zones": [f"{REGION}{TYPES[instance]}"],
+        "nodes": draw(st.sampled_from([most, {"max": most}])),
         **draw(
             mapping(
                 capacity=some(capacity(most, name)),
@@ -202,12 +199,14 @@ def job(
 NETWORK = st.sampled_from(
     [
         {},
-        {"cidr": "10.0.0.0/16"},
-        {"zones": ["us-west-2a", "us-west-2b", "us-west-2c"]},
+        {"create": {"cidr": "10.0.0.0/16"}},
+        {"create": {"zones": ["us-west-2a", "us-west-2b", "us-west-2c"]}},
         {
-            "vpc": {
-                "id": "vpc-0a1b2c3d",
-                "private": {f"us-west-2{z}": f"subnet-0a1b2c3{z}" for z in "abc"},
+            "existing": {
+                "vpc": "vpc-0a1b2c3d",
+                "subnets": [
+                    {"id": f"subnet-0a1b2c3{z}", "zone": f"us-west-2{z}"} for z in "abc"
+                ],
             }
         },
     ]
