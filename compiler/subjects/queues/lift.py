@@ -84,7 +84,7 @@ def cluster_queue(body: Reader) -> Iterator[PlanNode]:
         origins={
             "cohort": member.at,
             "namespace_selector": (spec / "namespaceSelector").at,
-            "stopped": (spec / "stopPolicy").at,
+            "stop_policy": (spec / "stopPolicy").at,
             "groups": (spec / "resourceGroups").at,
             "preemption": preemption.at,
             "strategy": (spec / "queueingStrategy").at,
@@ -187,7 +187,7 @@ def local_queue(body: Reader) -> Iterator[PlanNode]:
         origins={
             "cluster_queue": target.at,
             "namespace": body.follow("metadata", "namespace").at,
-            "stopped": policy.at,
+            "stop_policy": policy.at,
         },
     )
 

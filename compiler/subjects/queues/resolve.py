@@ -246,7 +246,7 @@ def cluster_queue(context: Context, queue: Queue) -> ClusterQueue:
             "preemption": queue.place("preemption"),
             "fungibility": queue.place("flavorFungibility"),
             "weight": queue.place("fairSharing"),
-            "stopped": queue.place("stopPolicy"),
+            "stop_policy": queue.place("stopPolicy"),
         },
         groups=(
             ResourceGroup(at=queue.place("quota"), covered=resources, flavors=flavors),

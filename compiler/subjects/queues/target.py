@@ -167,7 +167,7 @@ def queue_origins(queue: ClusterQueue) -> dict[tuple[Key, ...], Route]:
         ("spec", "preemption"): queue.where("preemption"),
         ("spec", "flavorFungibility"): queue.where("fungibility"),
         ("spec", "fairSharing"): queue.where("weight"),
-        ("spec", "stopPolicy"): queue.where("stopped"),
+        ("spec", "stopPolicy"): queue.where("stop_policy"),
     }
     for g, group in enumerate(queue.groups):
         for f, flavor in enumerate(group.flavors):
