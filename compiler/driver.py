@@ -19,6 +19,7 @@ from compiler.policy.config import Config
 from compiler.resolve.resolve import resolve
 from compiler.source import Route
 from compiler.source.assemble import SpecSource, assemble
+from compiler.spec.documents import lists
 from compiler.spec.load import load, platform_of
 from compiler.subjects.cluster.plan import Bootstrap
 from compiler.targets import lower
@@ -50,7 +51,7 @@ def check(
     handed back whole.
     """
     paths = list(paths)
-    sources, found = assemble(paths)
+    sources, found = assemble(paths, lists())
     found += load_catalog(options.catalog).faults
     if any(each.severity is Severity.ERROR for each in found):
         return Outcome([], found)

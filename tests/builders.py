@@ -22,6 +22,7 @@ from compiler.source import Document, SourceFile
 from compiler.source.assemble import assemble
 from compiler.source.parse import parse
 from compiler.spec.cluster import TrainingCluster
+from compiler.spec.documents import lists
 from compiler.spec.load import load
 from compiler.subjects.jobs.plan import TrainJob
 from compiler.targets import lower
@@ -141,7 +142,7 @@ def example(name: str) -> tuple[Document, Plan]:
     """Document and plan of one of the specs that come with Trainyard."""
     path = ROOT / "tests" / "example" / "specs" / name
     path = path if path.is_dir() else path.with_suffix(".yaml")
-    (source,), faults = assemble([path])
+    (source,), faults = assemble([path], lists())
     assert faults == []
     model, faults = load(source.document)
     assert model is not None, told(faults)

@@ -266,7 +266,7 @@ QUEUE_CHANGES: list[Callable[..., Any]] = [
         namespaces=[chance.choice(sorted(spec["namespaces"]))]
     ),
     lambda chance, spec, queue: queue.update(cohort="all"),
-    lambda chance, spec, queue: queue.update(strategy="StrictFIFO"),
+    lambda chance, spec, queue: queue.update(queueingStrategy="StrictFIFO"),
 ]
 TEAM_CHANGES: list[Callable[..., Any]] = [
     lambda chance, spec, team: team.update(

@@ -62,6 +62,7 @@ BASE = {
         "spec.buckets",
         "spec.checks",
         "spec.choice",
+        "spec.editor",
         "spec.git",
         "spec.keys",
         "spec.programs",

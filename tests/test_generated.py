@@ -254,7 +254,7 @@ def test_every_field_with_a_place_is_there(
             "two-teams",
             "ClusterQueue/team-b",
             "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota",
-            "borrow: 8",
+            "borrowingLimit: 8",
         ),
     ],
 )

@@ -15,6 +15,7 @@ from compiler.policy.engine import run
 from compiler.policy.load import BUILTIN, BUILTIN_AREAS, builtin_folder
 from compiler.policy.rule import Rule
 from compiler.source.assemble import assemble
+from compiler.spec.documents import lists
 from tests.policy.harness import (
     SET,
     TODAY,
@@ -70,7 +71,7 @@ def test_without_fault(text: str) -> None:
 
 @pytest.mark.parametrize("path", sorted(SPECS.iterdir()), ids=lambda path: path.stem)
 def test_specs_are_clean(path: Path) -> None:
-    sources, faults = assemble([path])
+    sources, faults = assemble([path], lists())
     assert not faults, faults
     for source in sources:
         plan, manifests = from_document(source.document)

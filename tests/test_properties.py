@@ -226,6 +226,13 @@ NETWORK = st.sampled_from(
 )
 
 
+PREEMPTIONS: list[dict[str, Any]] = [
+    {"withinClusterQueue": "Never", "reclaimWithinCohort": "Any"},
+    {"borrowWithinCohort": {"policy": "LowerPriority", "maxPriorityThreshold": -1}},
+    {"borrowWithinCohort": {"policy": "Never"}, "reclaimWithinCohort": "Never"},
+]
+
+
 @st.composite
 def specs(draw: st.DrawFn) -> dict[str, Any]:
     """Specs without a fault: every name exists, everything fits."""
@@ -241,8 +248,8 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
                     **draw(
                         mapping(
                             nodes=st.integers(0, 40),
-                            borrow=some(st.integers(0, 4)),
-                            lend=some(st.integers(0, 4)),
+                            borrowingLimit=some(st.integers(0, 4)),
+                            lendingLimit=some(st.integers(0, 4)),
                         )
                     ),
                 }
@@ -251,22 +258,30 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
             **draw(
                 mapping(
                     cohort=some(st.sampled_from(["all", "top"])),
-                    strategy=some(st.just("StrictFIFO")),
-                    preemption=some(
-                        st.just({"withinQueue": "Never", "reclaimFromCohort": "Any"})
+                    queueingStrategy=some(st.just("StrictFIFO")),
+                    preemption=some(st.sampled_from(PREEMPTIONS)),
+                    fairSharing=some(
+                        st.sampled_from([{"weight": 0}, {"weight": "2.5"}])
                     ),
+                    flavorFungibility=some(
+                        st.sampled_from([{}, {"whenCanPreempt": "MayStopSearch"}])
+                    ),
+                    stopPolicy=some(st.sampled_from(["None", "Hold"])),
                 )
             ),
         }
         for i in range(draw(st.integers(0, 2)))
     ]
     for queue in queues:
+        if "cohort" not in queue:
+            queue.pop("fairSharing", None)
+            queue.get("preemption", {}).pop("borrowWithinCohort", None)
         for quota in queue["quota"]:
             if "cohort" not in queue:
-                quota.pop("borrow", None)
-                quota.pop("lend", None)
-            elif "lend" in quota:
-                quota["lend"] = min(quota["lend"], quota["nodes"])
+                quota.pop("borrowingLimit", None)
+                quota.pop("lendingLimit", None)
+            elif "lendingLimit" in quota:
+                quota["lendingLimit"] = min(quota["lendingLimit"], quota["nodes"])
     jobs = []
     for i in range(draw(st.integers(0, 4))):
         where = {"pool": draw(st.sampled_from(pools))["name"]}
@@ -318,7 +333,14 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
             {"name": "low", "value": 0},
             {"name": "high", "value": 9, "description": "first"},
         ],
-        cohorts=[{"name": "all", "parent": "top"}, {"name": "top"}],
+        cohorts=[
+            {
+                "name": "all",
+                "parentName": "top",
+                **draw(mapping(fairSharing=some(st.just({"weight": 3})))),
+            },
+            {"name": "top"},
+        ],
         **draw(
             mapping(
                 namespaces=some(
@@ -373,7 +395,16 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
                         )
                     )
                 ),
-                kueue=some(mapping(waitForPodsReady=some(DURATIONS))),
+                kueue=some(
+                    mapping(
+                        waitForPodsReady=some(
+                            mapping(
+                                timeout=some(DURATIONS), recoveryTimeout=some(DURATIONS)
+                            )
+                        ),
+                        fairSharing=some(st.just({})),
+                    )
+                ),
             )
         ),
     )

@@ -255,7 +255,7 @@ def _schema(commands: Commands) -> None:
         nargs="?",
         default="TrainingCluster",
         metavar="KIND",
-        help="TrainingCluster, TrainingClusterBase, TrainingJob, TrainingQueue or TrainingNodePool",
+        help="TrainingCluster, TrainingClusterBase, or the kind of a document of its own, like TrainingJob",
     )
 
 

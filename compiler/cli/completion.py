@@ -44,6 +44,10 @@ def _values(commands: dict[str, argparse.ArgumentParser]) -> dict[str, list[str]
     return {"--format": list(FORMATS), **known}
 
 
+# The keys of the language, from the command that is being completed.
+_KEYS = "trainyard explain --spec 2>/dev/null | sed '1d; s/ .*//; s/\\[\\]//g'"
+
+
 def script(shell: str, parser: argparse.ArgumentParser) -> str:
     """The completion script of ``bash``, ``zsh`` or ``fish``."""
     commands = _commands(parser)
@@ -68,6 +72,7 @@ _trainyard() {{
   fi
   case "${{COMP_WORDS[COMP_CWORD-1]}}" in
 {values}
+    --spec) COMPREPLY=($(compgen -W "$({_KEYS})" -- "$word")); return ;;
   esac
   case "${{COMP_WORDS[1]}}" in
 {cases}
@@ -102,6 +107,7 @@ _trainyard() {{
   fi
   case "$words[CURRENT-1]" in
 {values}
+    --spec) compadd -- $({_KEYS}); return ;;
   esac
   case "$words[2]" in
 {cases}
@@ -127,7 +133,12 @@ def _fish(commands: dict[str, argparse.ArgumentParser]) -> str:
             f"complete -c trainyard -n '__fish_seen_subcommand_from {name}' -l {flag[2:]}"
             + (f" -x -a '{' '.join(values[flag])}'" if flag in values else "")
             for flag in _flags(command)
+            if flag != "--spec"
         ]
+        if "--spec" in _flags(command):
+            lines.append(
+                f"complete -c trainyard -n '__fish_seen_subcommand_from {name}' -l spec -x -a \"({_KEYS})\""
+            )
         if choices := _choices(command):
             lines.append(
                 f"complete -c trainyard -n '__fish_seen_subcommand_from {name}' -f -a '{' '.join(choices)}'"

@@ -34,21 +34,13 @@ def explain_key(words: str) -> str:
     width = max(len(name) for name, _ in rows)
     text += "".join(f"  {name.ljust(width)}  {value}\n" for name, value in rows)
     if key.model is not None and key.model.model_fields:
-        text += f"\n  keys inside:\n\n{_inside(key.model)}"
+        which = f", {key.together}" if key.together else ""
+        text += f"\n  keys inside{which}:\n\n{_inside(key.model)}"
     return text
 
 
 def _rows(key: Key) -> Iterator[tuple[str, str]]:
-    yield (
-        "type",
-        key.kind(
-            lambda model: (
-                "mapping"
-                if get_origin(key.field.annotation) is not list
-                else "mappings"
-            )
-        ),
-    )
+    yield "type", key.kind(lambda model: "mapping")
     yield "default", key.default or "none"
     bound, source, holders = _bounds().get(key.path, (key.limits, "", ""))
     if bound:
@@ -58,7 +50,8 @@ def _rows(key: Key) -> Iterator[tuple[str, str]]:
     codes = [each for each in holders.split(", ") if _CODE.match(each)]
     if codes:
         yield "codes", ", ".join(codes)
-    yield "example", f"{key.name}: {key.example}"
+    for example in key.examples:
+        yield "example", f"{key.name}: {example}"
 
 
 def _inside(model: type[BaseModel]) -> str:
@@ -77,7 +70,18 @@ def _find(words: str) -> Key:
         above = known.get(path.rpartition(".")[0])
         if above is not None and get_origin(above.field.annotation) is dict:
             return above
+        if (inside := _of_a_name(path, known)) is not None:
+            return inside
     raise UsageError(f"there is no key `{words}` in a spec: {_offer(asked, known)}")
+
+
+def _of_a_name(path: str, known: dict[str, Key]) -> Key | None:
+    """The key inside a mapping whose names are free, where a path has one of the names: ``addons.vpc-cni.version``."""
+    for key in known:
+        pattern = re.escape(key).replace(r"\.NAME\.", r"\.[^.]+\.")
+        if ".NAME." in key and re.fullmatch(pattern, path):
+            return known[key]
+    return None
 
 
 def _offer(asked: str, known: dict[str, Key]) -> str:

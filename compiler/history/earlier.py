@@ -108,7 +108,8 @@ def _lost_share(
         share = 0
         for quota in queue.quota:
             if quota.pool == run.pool:
-                borrowed = pools[run.pool] if quota.borrow is None else quota.borrow
+                limit = quota.borrowing_limit
+                borrowed = pools[run.pool] if limit is None else limit
                 share += quota.nodes + (borrowed if queue.cohort else 0)
         if share < run.nodes:
             yield (

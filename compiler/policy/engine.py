@@ -71,7 +71,7 @@ def _run_one(
                 finding.at,
                 label=finding.label,
                 notes=finding.notes,
-                help=finding.help,
+                help=finding.advice(of_spec=world.plan.closed),
                 key=finding.key,
                 subject=_subject(node),
             )

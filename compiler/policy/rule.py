@@ -20,7 +20,9 @@ F = TypeVar("F", bound=Callable[..., Iterator["Finding"]])
 class Finding:
     """A rule's verdict: the fact, where, and what to write instead.
 
-    ``severity`` differs from the rule's where one fault is worse in some cases; a level that the user sets wins.
+    ``help`` speaks of the fields of the object. ``spec_help`` is shown instead of it where the object was made of a
+    spec: it says what to write there, by the spec's own keys. ``severity`` differs from the rule's where one fault is
+    worse in some cases; a level that the user sets wins.
     """
 
     message: str
@@ -30,9 +32,14 @@ class Finding:
     notes: tuple[str, ...] = ()
     severity: Severity | None = None
     key: bool = False
+    spec_help: str = ""
+
+    def advice(self, *, of_spec: bool) -> str:
+        """What to write: in the spec, or in the object."""
+        return (self.spec_help if of_spec else "") or self.help
 
 
-_TEXTS = ("message", "label", "help")
+_TEXTS = ("message", "label", "help", "spec_help")
 
 
 def malformed(finding: object) -> str:

@@ -56,13 +56,17 @@ def _borrows(subject: Subject, queue: Queue, quota: PoolQuota) -> int:
         if other is not queue and other.cohort == queue.cohort
     ]
     lendable = sum(_lends(other, quota.pool) for other in others)
-    return lendable if quota.borrow is None else min(quota.borrow, lendable)
+    return (
+        lendable
+        if quota.borrowing_limit is None
+        else min(quota.borrowing_limit, lendable)
+    )
 
 
 def _lends(queue: Queue, pool: str) -> int:
     """Nodes of a pool that a queue lends at most."""
     return sum(
-        quota.nodes if quota.lend is None else quota.lend
+        quota.nodes if quota.lending_limit is None else quota.lending_limit
         for quota in queue.quota
         if quota.pool == pool
     )

@@ -11,8 +11,8 @@ from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.source.extends import Extender
 from compiler.source.headers import (
     CLUSTER,
-    PARTS,
     Header,
+    Kinds,
     did_you_mean,
     first_character,
     read_header,
@@ -38,7 +38,7 @@ _POLICIES = "policies"  # where `cli` looks for the adopter's policies, for a fo
 
 @dataclass(frozen=True, slots=True)
 class SpecSource:
-    """One cluster's spec, whole: bases merged, jobs, queues and pools of other documents spliced in.
+    """One cluster's spec, whole: bases merged, list items of other documents spliced in.
 
     ``document`` has the shape ``{apiVersion, kind, metadata, spec}``; every node knows its own file.
     """
@@ -50,14 +50,15 @@ class SpecSource:
 
 
 def assemble(
-    paths: Iterable[str | os.PathLike[str]],
+    paths: Iterable[str | os.PathLike[str]], kinds: Kinds
 ) -> tuple[list[SpecSource], list[Diagnostic]]:
     """The specs of files and folders (every ``*.yaml`` and ``*.yml`` below), and all faults found on the way.
 
-    The order of ``paths`` and of directory entries does not matter. Names are shown as given. Paths that hold jobs,
-    queues or pools and no cluster stand for the clusters that these belong to.
+    ``kinds`` are the documents of list items, each with its list of the spec. The order of ``paths`` and of directory
+    entries does not matter. Names are shown as given. Paths that hold documents of items and no cluster stand for the
+    clusters that these belong to.
     """
-    paths, library = list(paths), _Library()
+    paths, library = list(paths), _Library(kinds)
     found: list[Diagnostic] = []
     headers: list[Header] = []
     for path in _find(paths, found):
@@ -66,13 +67,13 @@ def assemble(
         found += faults
     clusters = [header for header in headers if header.kind == CLUSTER]
     asked_for = (
-        [] if clusters else [header for header in headers if header.kind in PARTS]
+        [] if clusters else [header for header in headers if header.kind in kinds]
     )
     if asked_for:
         headers += _around(asked_for, library, found)
         clusters = [header for header in headers if header.kind == CLUSTER]
     parts = _assign(
-        [header for header in headers if header.kind in PARTS], clusters, found
+        [header for header in headers if header.kind in kinds], clusters, found
     )
     if asked_for:
         clusters = [
@@ -90,7 +91,7 @@ def assemble(
             )
         )
     return [
-        _whole(cluster, parts.get(id(cluster), []), library, found)
+        _whole(cluster, parts.get(id(cluster), []), library, found, kinds)
         for cluster in clusters
     ], found
 
@@ -98,7 +99,8 @@ def assemble(
 class _Library:
     """Every file read and parsed once; faults are given out once."""
 
-    def __init__(self) -> None:
+    def __init__(self, kinds: Kinds) -> None:
+        self._kinds = kinds
         self._headers: dict[str, list[Header]] = {}
 
     def load(self, path: str) -> tuple[list[Header], list[Diagnostic]]:
@@ -122,7 +124,7 @@ class _Library:
             return [], found
         documents, found = parse(file)
         for document in documents:
-            header, faults = read_header(file, document)
+            header, faults = read_header(file, document, self._kinds)
             found += faults
             if header is not None:
                 headers.append(header)
@@ -296,12 +298,16 @@ def _check_names(clusters: Sequence[Header], found: list[Diagnostic]) -> None:
 
 
 def _whole(
-    cluster: Header, parts: Sequence[Header], library: _Library, found: list[Diagnostic]
+    cluster: Header,
+    parts: Sequence[Header],
+    library: _Library,
+    found: list[Diagnostic],
+    kinds: Kinds,
 ) -> SpecSource:
     extender = Extender(library.load)
     root = extender.flatten(cluster)
     found += extender.found
-    whole, faults = inherit(_splice(root, parts, found))
+    whole, faults = inherit(_splice(root, parts, found, kinds))
     found += faults
     files = dict.fromkeys([*extender.files, *(part.file for part in parts)])
     stem = os.path.splitext(os.path.basename(cluster.file.name))[0]
@@ -311,7 +317,7 @@ def _whole(
 
 
 def _splice(
-    root: MappingNode, parts: Sequence[Header], found: list[Diagnostic]
+    root: MappingNode, parts: Sequence[Header], found: list[Diagnostic], kinds: Kinds
 ) -> MappingNode:
     """The root with each part as an item of its list. A list of the wrong type is left for the spec's own check."""
     spec = root.child("spec")
@@ -320,7 +326,7 @@ def _splice(
     ):
         return root
     items = dict(spec.items) if isinstance(spec, MappingNode) else {}
-    for kind, key in PARTS.items():
+    for kind, key in kinds.items():
         items.update(
             _extended(
                 items.get(key),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from compiler.dataclass import dataclass
@@ -21,14 +21,9 @@ API_VERSION = "trainyard.dev/v1alpha1"
 _GROUP = API_VERSION.partition("/")[0]
 CLUSTER = "TrainingCluster"
 BASE = "TrainingClusterBase"
-PARTS = {
-    "TrainingJob": "jobs",
-    "TrainingQueue": "queues",
-    "TrainingNodePool": "nodePools",
-}
-"""Kinds that are one item of a list of the cluster's spec, and the list."""
+Kinds = Mapping[str, str]
+"""Kinds of documents that are one item of a list of the cluster's spec, each with the list."""
 
-_KINDS = (CLUSTER, BASE, *PARTS)
 _ROOT_KEYS = ("apiVersion", "kind", "metadata", "spec")
 
 
@@ -61,7 +56,7 @@ class Header:
 
 
 def read_header(
-    file: SourceFile, document: Document
+    file: SourceFile, document: Document, kinds: Kinds
 ) -> tuple[Header | None, list[Diagnostic]]:
     """The header of a document, or why it is none of ours. A cluster's own keys are judged with its spec."""
     root = document.root
@@ -81,14 +76,18 @@ def read_header(
         or _text(root.child("apiVersion")).startswith(_GROUP)
     ):
         # Of a stranger's API the kind is no fault of its own.
-        found += _check_value(root, "kind", _KINDS, "YML032")
+        found += _check_value(root, "kind", (CLUSTER, BASE, *kinds), "YML032")
     if found:
         return None, found
     kind = str(root.items["kind"].to_python())
     metadata = root.child("metadata")
     name = _text(metadata.child("name") if metadata is not None else None)
     header = Header(file, root, kind, name)
-    return header, list(_CHECKS[kind](header)) if kind in _CHECKS else []
+    if kind == BASE:
+        return header, list(_check_base(header))
+    if kind in kinds:
+        return header, list(_check_part(header, kinds[kind]))
+    return header, []  # a cluster is judged as a whole, with its spec
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
@@ -132,7 +131,7 @@ def _check_value(
         )
 
 
-def _check_part(header: Header) -> Iterator[Diagnostic]:
+def _check_part(header: Header, section: str) -> Iterator[Diagnostic]:
     """A part is spliced into the cluster, so nothing outside its spec may be lost without a word."""
     root, metadata, spec = (
         header.root,
@@ -148,7 +147,7 @@ def _check_part(header: Header) -> Iterator[Diagnostic]:
             help="add `metadata: {name: ...}`",
         )
     yield from _check_metadata(header, ("name", "cluster"))
-    yield from _check_spec(header, f"one item of `spec.{PARTS[header.kind]}`")
+    yield from _check_spec(header, f"one item of `spec.{section}`")
     if isinstance(spec, MappingNode) and (name := spec.child("name")) is not None:
         found = error(
             "YML035",
@@ -184,21 +183,11 @@ def _check_spec(header: Header, fields: str) -> Iterator[Diagnostic]:
         )
 
 
-_CHECKS = {BASE: _check_base, **dict.fromkeys(PARTS, _check_part)}
-"""What is judged with the header. A cluster is judged as a whole, with its spec."""
-
-
 _ELSEWHERE = {
-    **{
-        (kind, "extends"): "only clusters and their bases have `extends`"
-        for kind in PARTS
-    },
-    **{
-        ("TrainingJob", key): "write it under `spec`, where jobs have it"
-        for key in ("namespace", "labels")
-    },
+    ("TrainingJob", key): "write it under `spec`, where jobs have it"
+    for key in ("namespace", "labels")
 }
-"""Keys that stand elsewhere in the documents of clusters, or of Kubernetes: by kind and key."""
+"""Keys that stand elsewhere in the documents of Kubernetes: by kind and key."""
 
 
 def _unknown(
@@ -207,6 +196,8 @@ def _unknown(
     for key, value in node.items.items():
         if key not in known:
             help = _ELSEWHERE.get((header.kind, key)) or did_you_mean(key, known)
+            if key == "extends":
+                help = "only clusters and their bases have `extends`"
             yield error(
                 "YML036",
                 f"unknown key `{key}` in `{where}`",

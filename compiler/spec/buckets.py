@@ -6,9 +6,11 @@ import re
 from typing import Any
 
 from compiler.spec.checks import as_text, fault, matched
+from compiler.spec.editor import shaped
 
+_BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 _plain = matched(
-    r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]",
+    _BUCKET,
     "an S3 bucket name",
     "checkpoints-111122223333",
     source="S3 user guide, bucketnamingrules",
@@ -38,6 +40,10 @@ _PREFIX = "Mountpoint for Amazon S3, doc/CONFIGURATION.md: --prefix"
 _LONGEST_KEY = 1024  # bytes of an object's key (S3 user guide, object-keys)
 
 
+_REFUSED = "".join(f"(?!{pattern})" for pattern, _, _ in _NO_BUCKET)
+
+
+@shaped(_REFUSED + _BUCKET, maxLength=63)
 def bucket(value: Any) -> str:
     """The name of a bucket."""
     text = _plain(value)
@@ -51,6 +57,10 @@ def bucket(value: Any) -> str:
     return text
 
 
+@shaped(
+    r"(?:(?!(?:(?:s3|https?)://|arn:|/))(?!.*//)(?!(?:.*/)?\.{1,2}(?:/|\Z))[^\0-\x20\x7f]*)",
+    maxLength=_LONGEST_KEY,
+)
 def prefix(value: Any) -> str:
     """The beginning of the keys that are mounted; empty is the whole bucket.
 

@@ -11,8 +11,10 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from compiler.diagnostics.words import kind_of
+from compiler.plan.units import DURATION, QUANTITY
 from compiler.plan.units import Duration as DurationValue
 from compiler.plan.units import Quantity as QuantityValue
+from compiler.spec.editor import shaped
 
 
 def fault(
@@ -79,7 +81,15 @@ def matched(
             )
         return text
 
-    return check
+    form = f"(?:{pattern})?" if empty else pattern
+    return shaped(form, maxLength=longest)(check)
+
+
+_NOT_NEGATIVE = QUANTITY.replace("([+-]?)", r"\+?", 1)
+_ABOVE_0 = rf"(?=[^eE]*[1-9]){_NOT_NEGATIVE}"
+_WITH_UNIT = rf"(?!\+?[0-9.]{{1,6}}\Z){_ABOVE_0}"
+_TEXT_OR_NUMBER = ["string", "integer"]
+_LIKE_QUANTITIES = ["64Gi", "500m", 90]
 
 
 def _meant(text: str, fits: Callable[[str], object], example: str) -> str:
@@ -114,6 +124,7 @@ def _slips(text: str) -> list[str]:
     ]
 
 
+@shaped(_NOT_NEGATIVE, type=_TEXT_OR_NUMBER, minimum=0, examples=_LIKE_QUANTITIES)
 def quantity(value: Any) -> QuantityValue:
     """A Kubernetes quantity, not negative."""
     if isinstance(value, float):
@@ -150,6 +161,7 @@ def _quantity_help(text: str) -> str:
     )
 
 
+@shaped(_ABOVE_0, type=_TEXT_OR_NUMBER, exclusiveMinimum=0, examples=_LIKE_QUANTITIES)
 def amount(value: Any) -> QuantityValue:
     """A quantity above 0."""
     found = quantity(value)
@@ -161,6 +173,7 @@ def amount(value: Any) -> QuantityValue:
     return found
 
 
+@shaped(_WITH_UNIT, type=_TEXT_OR_NUMBER, minimum=1024**2, examples=["64Gi"])
 def size(value: Any) -> QuantityValue:
     """A quantity of bytes; a number without a unit is a slip."""
     found = quantity(value)
@@ -176,6 +189,7 @@ def size(value: Any) -> QuantityValue:
     return found
 
 
+@shaped(_WITH_UNIT, type=_TEXT_OR_NUMBER, minimum=20 * 1024**3, examples=["500Gi"])
 def root_size(value: Any) -> QuantityValue:
     """The size of a root volume: at least that of the image it is made from, at most that of a gp3 volume."""
     found = size(value)
@@ -201,6 +215,10 @@ _SMALLEST_ROOT_GIB = 20
 _LARGEST_GP3_GIB = 65536  # EC2 API, EbsBlockDevice VolumeSize (botocore 1.44.5)
 
 
+_OF_KEYS = r"[-._a-zA-Z0-9]+"
+
+
+@shaped(rf"(?!\.\.|\.\Z){_OF_KEYS}", maxLength=253)
 def secret_key(value: Any) -> str:
     """The key of a Secret: it becomes the name of a file, too (apimachinery 0.35, IsConfigMapKey)."""
     text = _secret_key(value)
@@ -214,13 +232,14 @@ def secret_key(value: Any) -> str:
 
 
 _secret_key = matched(
-    r"[-._a-zA-Z0-9]+",
+    _OF_KEYS,
     "a key of a Secret",
     "token",
     source="apimachinery 0.35, IsConfigMapKey",
 )
 
 
+@shaped(_WITH_UNIT, type=_TEXT_OR_NUMBER, minimum=1024**2, examples=["5120Mi"])
 def pages(value: Any) -> QuantityValue:
     """A quantity of bytes in whole huge pages; 0 is none."""
     if quantity(value) == QuantityValue(0):
@@ -240,6 +259,7 @@ def pages(value: Any) -> QuantityValue:
 _LONGEST = 10 * 365 * 24 * 3600
 
 
+@shaped(rf"(?=.){DURATION}", type="string", examples=["20m"])
 def duration(value: Any) -> DurationValue:
     """A duration of Kubernetes and Flux."""
     if not isinstance(value, str):
@@ -274,6 +294,7 @@ def _duration_help(text: str) -> str:
     return f"write `{DurationValue(int(seconds))}`{why}"
 
 
+@shaped(rf"(?=.*[1-9]){DURATION}", type="string", examples=["20m"])
 def period(value: Any) -> DurationValue:
     """A duration above 0."""
     found = duration(value)
@@ -284,6 +305,10 @@ def period(value: Any) -> DurationValue:
     return found
 
 
+_MOST_PARAMETERS = 1e15
+
+
+@shaped(exclusiveMinimum=0, maximum=_MOST_PARAMETERS)
 def count(value: Any) -> float:
     """A number of parameters: large, so written with an exponent as a rule."""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -297,7 +322,7 @@ def count(value: Any) -> float:
             f"a number of parameters is a number, not {kind_of(value)}",
             f"write `{near[1] if near else '8.03'}e{power}`",
         )
-    if not 0 < value <= 1e15:
+    if not 0 < value <= _MOST_PARAMETERS:
         raise fault(
             f"a model of `{value}` parameters",
             "write how many there are, like `8.03e9`",
@@ -305,6 +330,7 @@ def count(value: Any) -> float:
     return float(value)
 
 
+@shaped(uniqueItems=True)
 def distinct(values: list[Any]) -> list[Any]:
     """A list without the same item twice."""
     seen: set[Any] = set()
@@ -319,6 +345,7 @@ _REGION = re.compile(r"[a-z]{2}(?:-[a-z]+){1,2}-[0-9]\Z")
 _ZONE = re.compile(r"[a-z]{2}(?:-[a-z]+){1,2}-[0-9][a-z]\Z")
 
 
+@shaped(_REGION.pattern)
 def region(value: Any) -> str:
     """An AWS Region."""
     text = as_text(value, "a Region", "us-west-2")
@@ -333,6 +360,7 @@ def region(value: Any) -> str:
     return text
 
 
+@shaped(_ZONE.pattern)
 def zone(value: Any) -> str:
     """An Availability Zone, by name."""
     text = as_text(value, "an Availability Zone", "us-west-2a")
@@ -352,6 +380,11 @@ def zone(value: Any) -> str:
             _meant(text, _ZONE.match, "us-west-2a"),
         )
     return text
+
+
+# What IPv4Address and IPv4Network read has this form; a mask may stand for the length of the prefix.
+_ADDRESS = r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}"
+_BLOCK = rf"{_ADDRESS}/(?:[0-9]{{1,2}}|{_ADDRESS})"
 
 
 def cidr(value: Any) -> str:
@@ -376,6 +409,7 @@ def cidr(value: Any) -> str:
         ) from None
 
 
+@shaped(_ADDRESS)
 def address(value: Any) -> str:
     """The IPv4 address of a host."""
     text = as_text(value, "an address", "10.0.1.20")
@@ -416,6 +450,7 @@ _NOT_OF_THE_INTERNET = {
 }
 
 
+@shaped(_BLOCK)
 def public_cidr(value: Any) -> str:
     """A block of addresses of the internet."""
     text = cidr(value)
@@ -444,6 +479,7 @@ def _cidr_help(text: str) -> str:
         return "write it like `10.0.0.0/16`"
 
 
+@shaped(rf"{_ADDRESS}/(?:1[6-9]|2[0-4]|{_ADDRESS})")
 def vpc_cidr(value: Any) -> str:
     """The block of a new VPC."""
     text = cidr(value)
@@ -492,6 +528,10 @@ def _of_hosts(text: str) -> str:
 _THIS_NETWORK = IPv4Network("0.0.0.0/8")
 
 
+_MOMENT = re.compile(r"20[0-9]{2}[-W0-9]*[T ].*(?:Z|[+-][0-9:.]+)\Z")
+
+
+@shaped(_MOMENT.pattern)
 def timestamp(value: Any) -> str:
     """A moment, in UTC."""
     text = as_text(value, "a time", "2026-12-01T11:30:00Z")
@@ -509,6 +549,8 @@ def timestamp(value: Any) -> str:
         raise fault(
             f"`{text}` is not of this century", "write it like `2026-12-01T11:30:00Z`"
         )
+    if not _MOMENT.match(text):  # a separator that nobody writes
+        raise fault(f"`{text}` is not a time", f"write `{moment:%Y-%m-%dT%H:%M:%S%:z}`")
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -517,12 +559,16 @@ _DOMAIN = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-
 _COMPONENT = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
 _LONGEST_NAME = 255
 _REFERENCE = "github.com/distribution/reference, grammar"
+_NAME = rf"(?:{_DOMAIN}(?::\d+)?/)?{_COMPONENT}(?:/{_COMPONENT})*"
+_TAG = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}"
+_DIGEST = r"sha256:[0-9a-f]{64}"
 _IMAGE = re.compile(
-    rf"(?P<name>(?:{_DOMAIN}(?::\d+)?/)?{_COMPONENT}(?:/{_COMPONENT})*)"
-    r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9._-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?\Z"
+    rf"(?P<name>{_NAME})(?::(?P<tag>{_TAG}))?(?:@(?P<digest>{_DIGEST}))?\Z"
 )
+_PINNED = rf"{_NAME}(?::(?!latest\Z){_TAG}|(?::{_TAG})?@{_DIGEST})"
 
 
+@shaped(_PINNED)
 def image(value: Any) -> str:
     """An image reference that means the same tomorrow."""
     text = as_text(value, "an image", "public.ecr.aws/org/name:1.0")
@@ -563,6 +609,10 @@ def image(value: Any) -> str:
     return text
 
 
+_GROUP = r"[!-~]+"
+
+
+@shaped(rf"(?!system:){_GROUP}", maxLength=253)
 def group(value: Any) -> str:
     """A Kubernetes group that an access entry can give to an IAM principal.
 
@@ -579,4 +629,4 @@ def group(value: Any) -> str:
     return _group(text)
 
 
-_group = matched(r"[!-~]+", "a group (no spaces)", "team-a")
+_group = matched(_GROUP, "a group (no spaces)", "team-a")

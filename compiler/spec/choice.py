@@ -11,6 +11,25 @@ from compiler.diagnostics.diagnostic import listed
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 
+
+def one_of(*keys: str) -> ConfigDict:
+    """The configuration of a model with exactly one of some of its keys, for editors."""
+    extra: JsonDict = {"oneOf": [{"required": [key]} for key in keys]}
+    return ConfigDict(json_schema_extra=extra)
+
+
+def one_at_most(*keys: str) -> ConfigDict:
+    """The configuration of a model in which two keys exclude each other, for editors."""
+    extra: JsonDict = {"not": {"required": list(keys)}}
+    return ConfigDict(json_schema_extra=extra)
+
+
+def needed(**keys: str) -> ConfigDict:
+    """The configuration of a model in which a key needs another one, for editors."""
+    extra: JsonDict = {"dependentRequired": {key: [keys[key]] for key in keys}}
+    return ConfigDict(json_schema_extra=extra)
+
+
 _ONE_KEY: JsonDict = {"minProperties": 1, "maxProperties": 1}
 
 

@@ -185,8 +185,12 @@ def _shown(value: Any) -> str:
 def model_at(model: type[BaseModel], at: Route) -> type[BaseModel] | None:
     """The model that stands at a route; ``None`` where no model does (a free mapping)."""
     found: type[BaseModel] | None = model
+    named = False  # whether a name of a free mapping comes next
     for key in at:
         if isinstance(key, int):
+            continue
+        if named:
+            named = False
             continue
         if found is None:
             return None
@@ -199,7 +203,15 @@ def model_at(model: type[BaseModel], at: Route) -> type[BaseModel] | None:
             None,
         )
         found = inner_model(field.annotation) if field is not None else None
+        named = field is not None and holds(field.annotation, dict)
     return found
+
+
+def holds(annotation: Any, kind: type) -> bool:
+    """Whether a type is a ``list`` or a ``dict``, or may be one."""
+    if get_origin(annotation) is kind:
+        return True
+    return any(get_origin(member) is kind for member in get_args(annotation))
 
 
 def inner_model(annotation: Any) -> type[BaseModel] | None:

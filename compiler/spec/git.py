@@ -6,8 +6,12 @@ import re
 from typing import Any
 
 from compiler.spec.checks import as_text, fault
+from compiler.spec.editor import shaped
+
+_FOLDER = r"[A-Za-z0-9._/-]+"
 
 
+@shaped(rf"(?!/)(?!(?:.*/)?\.\.(?:/|\Z)){_FOLDER}")
 def repository_path(value: Any) -> str:
     """A folder inside the repository, without `./` and `/` around it."""
     text = as_text(value, "a folder of the repository", "clusters/seoul")
@@ -16,7 +20,7 @@ def repository_path(value: Any) -> str:
         text.startswith("/")
         or ".." in parts
         or not parts
-        or not re.fullmatch(r"[A-Za-z0-9._/-]+", text)
+        or not re.fullmatch(_FOLDER, text)
     ):
         raise fault(
             f"`{text}` is not a folder inside the repository",
@@ -29,6 +33,10 @@ def repository_path(value: Any) -> str:
 _URL = "source.toolkit.fluxcd.io/v1 GitRepository, url and secretRef"
 
 
+_REPOSITORY = r"(?:https?|ssh)://[^/\s]+/\S+"
+
+
+@shaped(rf"(?!https?://[^/]*@|ssh://[^/]*:[^/]*@){_REPOSITORY}")
 def repository_url(value: Any) -> str:
     """The URL of a git repository. One with a password in it is refused, and not shown."""
     text = as_text(value, "the URL of a repository", "https://github.com/org/fleet")
@@ -42,7 +50,7 @@ def repository_url(value: Any) -> str:
             f"write `{bare}`, and name the Secret that has them under `secret:`",
             source=_URL,
         )
-    if not re.match(r"(https?|ssh)://[^/\s]+/\S+\Z", text):
+    if not re.fullmatch(_REPOSITORY, text):
         near = re.match(r"(\w+)@([\w.-]+):(\S+)\Z", text)
         help = (
             f"write `ssh://{near[1]}@{near[2]}/{near[3]}`"
@@ -71,6 +79,11 @@ _NO_BRANCH = (
 )
 
 
+# The first says which characters there are, the others what no name begins with.
+_REFUSED = "".join(f"(?!{pattern})" for pattern, _ in _NO_BRANCH[1:])
+
+
+@shaped(rf"(?!refs/heads/){_REFUSED}[A-Za-z0-9._/-]+")
 def branch(value: Any) -> str:
     """The name of a branch, without ``refs/heads/``."""
     text = as_text(value, "a branch", "main")

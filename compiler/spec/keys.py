@@ -6,13 +6,16 @@ import re
 from typing import Any
 
 from compiler.spec.checks import as_text, fault, matched
+from compiler.spec.editor import any_case, literal, shaped
 
 _PART = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_LABEL = rf"((?=[^/]{{1,253}}/){_PART}(\.{_PART})*/)?[A-Za-z0-9]([-._A-Za-z0-9]{{0,61}}[A-Za-z0-9])?"
+_LONGEST_LABEL = 317
 label_key = matched(
-    rf"((?=[^/]{{1,253}}/){_PART}(\.{_PART})*/)?[A-Za-z0-9]([-._A-Za-z0-9]{{0,61}}[A-Za-z0-9])?",
+    _LABEL,
     "a label key (at most 63 characters, before them at most a domain and `/`)",
     "team",
-    longest=317,
+    longest=_LONGEST_LABEL,
     source="Kubernetes, labels: syntax and character set",
 )
 
@@ -22,6 +25,7 @@ _OWN_LABELS = re.compile(
 )
 
 
+@shaped(rf"(?!{_OWN_LABELS.pattern}){_LABEL}", maxLength=_LONGEST_LABEL)
 def job_label(value: Any) -> str:
     """A label that a job may carry."""
     text = label_key(value)
@@ -73,6 +77,12 @@ _OF_THE_MACHINE = {
 _NODE_LABELS = re.compile(r"([a-z0-9.-]*\.)?karpenter\.(sh|k8s\.aws)/|trainyard\.dev/")
 
 
+_FIXED = "|".join(literal(label) for label in _OF_THE_MACHINE)
+
+
+@shaped(
+    rf"(?!(?:{_FIXED})\Z)(?!{_NODE_LABELS.pattern}){_LABEL}", maxLength=_LONGEST_LABEL
+)
 def node_label(value: Any) -> str:
     """A label that the nodes of a pool may carry."""
     text = label_key(value)
@@ -98,6 +108,7 @@ _TAINTS = (
 )
 
 
+@shaped(rf"(?!{_TAINTS}){_LABEL}", maxLength=_LONGEST_LABEL)
 def taint_key(value: Any) -> str:
     """The key of a taint that the nodes of a pool may have."""
     text = label_key(value)
@@ -113,28 +124,39 @@ def taint_key(value: Any) -> str:
 # IAM's tagKeyType and tagValueType (botocore 1.44.5, iam service-2): eksctl tags the roles that it makes, and Karpenter
 # its instance profiles, with what every other resource gets. \p{L}, \p{N} and \p{Z} are letters, digits and spaces.
 _TAG = r"[^\W_]|[ _.:/=+\-@]"
-_OF_OTHERS = r"(?i:aws:|kubernetes\.io/cluster/|karpenter\.(sh|k8s\.aws)/|eks:)"
+_OF_OTHERS = any_case(
+    r"(?:aws:|kubernetes\.io/cluster/|karpenter\.(?:sh|k8s\.aws)/|eks:)"
+)
+# The signs of ASCII that stand in no tag, as they are written in a set of characters.
+_NO_TAG = "".join(
+    f"\\x{code:02x}" for code in range(128) if not re.match(_TAG, chr(code))
+)
+_LONGEST_KEY, _LONGEST_VALUE = 128, 256
 
 
+@shaped(rf"(?!{_OF_OTHERS})[^{_NO_TAG}]+", maxLength=_LONGEST_KEY)
 def tag_key(value: Any) -> str:
     """The key of an AWS tag."""
     text = as_text(value, "a tag's key", "cost-center")
     # EC2 refuses `aws:`; Karpenter's EC2NodeClass refuses the others (CRD v1.14.1, spec.tags) or sets them itself.
-    if re.match(_OF_OTHERS, text) or len(text) > 128:
+    if re.match(_OF_OTHERS, text) or len(text) > _LONGEST_KEY:
         raise fault(
             f"`{text[:64]}` is no tag that you may set",
-            "write a key of your own of at most 128 characters",
+            f"write a key of your own of at most {_LONGEST_KEY} characters",
             source="EC2 user guide, tag restrictions; karpenter.k8s.aws/v1 EC2NodeClass v1.14.1, spec.tags",
         )
     return _of_tags(text, "key")
 
 
+@shaped(rf"[^{_NO_TAG}]*", maxLength=_LONGEST_VALUE)
 def tag_value(value: Any) -> str:
     """The value of an AWS tag."""
     return _of_tags(_value(value), "value")
 
 
-_value = matched(r"[^\0]*", "a tag's value", "research", longest=256, empty=True)
+_value = matched(
+    r"[^\0]*", "a tag's value", "research", longest=_LONGEST_VALUE, empty=True
+)
 
 
 def _of_tags(text: str, what: str) -> str:

@@ -7,8 +7,10 @@ import re
 from typing import Any
 
 from compiler.spec.checks import fault, matched
+from compiler.spec.editor import for_editors, literal, shaped
 
 
+@shaped(r"[^\0]*")
 def word(text: str) -> str:
     """An argument or a value of a variable: any text that a process can be given."""
     if "\0" in text:
@@ -21,42 +23,6 @@ def word(text: str) -> str:
     return text
 
 
-def program(words: list[str]) -> list[str]:
-    """A command whose first word can be a program.
-
-    Kubernetes runs it without a shell (core/v1 Container, command): it is looked up as it stands, in PATH or by path.
-    """
-    first = words[0] if words else "sh"
-    if not first.strip():
-        raise fault(
-            "the command begins with an empty word, which is no program",
-            "write the program first, like `[torchrun, train.py]`",
-            source=_COMMAND,
-        )
-    if re.search(r"\s", first):
-        raise fault(
-            f"the program of the command is `{_short(first)}`, spaces and all: no shell splits it",
-            f"write `[{', '.join(first.split()[:6])}]`" if _splits(first) else _SHELL,
-            source=_COMMAND,
-        )
-    if re.match(r"-|\w+=", first):
-        what = "an option" if first.startswith("-") else "a variable"
-        raise fault(
-            f"the command begins with {what}, `{_short(first)}`, and not with a program",
-            "write it under `args:` if the image has an entrypoint"
-            if first.startswith("-")
-            else "write it under `env:`",
-            source=_COMMAND,
-        )
-    if first in _OF_SHELLS:
-        raise fault(
-            f"`{first}` is a word of the shell and no program", _SHELL, source=_COMMAND
-        )
-    return words
-
-
-_COMMAND = "core/v1 Container, command (Kubernetes 1.35)"
-_SHELL = 'write `[bash, -c, "..."]` for a line of shell'
 _OF_SHELLS = frozenset(
     {
         "cd",
@@ -78,6 +44,48 @@ _OF_SHELLS = frozenset(
         ";",
     }
 )
+_NO_PROGRAM = r"-|\w+="
+_SHELL_WORDS = "|".join(literal(one) for one in sorted(_OF_SHELLS))
+_PROGRAM = rf"(?!{_NO_PROGRAM}|(?:{_SHELL_WORDS})\Z)[^\s\0]+"
+
+
+@shaped(prefixItems=[{"type": "string", "pattern": for_editors(_PROGRAM)}])
+def program(words: list[str]) -> list[str]:
+    """A command whose first word can be a program.
+
+    Kubernetes runs it without a shell (core/v1 Container, command): it is looked up as it stands, in PATH or by path.
+    """
+    first = words[0] if words else "sh"
+    if not first.strip():
+        raise fault(
+            "the command begins with an empty word, which is no program",
+            "write the program first, like `[torchrun, train.py]`",
+            source=_COMMAND,
+        )
+    if re.search(r"\s", first):
+        raise fault(
+            f"the program of the command is `{_short(first)}`, spaces and all: no shell splits it",
+            f"write `[{', '.join(first.split()[:6])}]`" if _splits(first) else _SHELL,
+            source=_COMMAND,
+        )
+    if re.match(_NO_PROGRAM, first):
+        what = "an option" if first.startswith("-") else "a variable"
+        raise fault(
+            f"the command begins with {what}, `{_short(first)}`, and not with a program",
+            "write it under `args:` if the image has an entrypoint"
+            if first.startswith("-")
+            else "write it under `env:`",
+            source=_COMMAND,
+        )
+    if first in _OF_SHELLS:
+        raise fault(
+            f"`{first}` is a word of the shell and no program", _SHELL, source=_COMMAND
+        )
+    return words
+
+
+_COMMAND = "core/v1 Container, command (Kubernetes 1.35)"
+_SHELL = 'write `[bash, -c, "..."]` for a line of shell'
 
 
 def _splits(text: str) -> bool:
@@ -89,9 +97,9 @@ def _short(text: str) -> str:
     return text if len(text) <= 48 else f"{text[:48]}…"
 
 
-_path = matched(
-    r"/[^\0:]*", "an absolute path", "/data/fsx", longest=4095
-)  # Linux, PATH_MAX less its zero byte
+_PATH = r"/[^\0:]*"
+_LONGEST_PATH = 4095  # Linux, PATH_MAX less its zero byte
+_path = matched(_PATH, "an absolute path", "/data/fsx", longest=_LONGEST_PATH)
 
 # What a volume would hide from the container, or what the container runtime refuses (runc 1.3, checkProcMount: nothing
 # is mounted inside /proc; OCI runtime spec 1.2, default file systems; Filesystem Hierarchy Standard 3.0).
@@ -120,6 +128,13 @@ _ELSEWHERE = "mount it in a folder of its own, like `/data`"
 _OF_THE_KERNEL = ("/proc", "/sys", "/dev")
 
 
+_TAKEN = "|".join(literal(path) for path in (*_OF_THE_KERNEL, *_HIDDEN))
+
+
+@shaped(
+    rf"(?!(?:{_TAKEN})/?\Z)(?!/(?:proc|sys|dev(?!/shm/?\Z))/|/(?:var/)?run/secrets/){_PATH}",
+    maxLength=_LONGEST_PATH,
+)
 def mount_path(value: Any) -> str:
     """Where a volume may be mounted in a container."""
     text = _path(value)

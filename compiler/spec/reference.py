@@ -7,19 +7,22 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 
 from compiler.dataclass import dataclass
+from compiler.diagnostics.diagnostic import listed
 from compiler.spec import types as spec_types
 from compiler.spec.cluster import language
-from compiler.spec.errors import inner_model
+from compiler.spec.errors import holds, inner_model
 from compiler.spec.flow import flow
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key of the spec. ``path`` has ``[]`` behind each list of mappings that it goes through."""
+    """A key of the spec. ``path`` has ``[]`` behind each list of mappings that it goes through, and ``NAME`` for each
+    name of a mapping whose names are free."""
 
     path: str
     name: str
@@ -35,19 +38,19 @@ class Key:
     @property
     def inside(self) -> str:
         """What the paths of the keys inside begin with."""
-        return (
-            f"{self.path}[]."
-            if get_origin(self.field.annotation) is list
-            else f"{self.path}."
-        )
+        if holds(self.field.annotation, list):
+            return f"{self.path}[]."
+        if holds(self.field.annotation, dict):
+            return f"{self.path}.NAME."
+        return f"{self.path}."
 
     @property
     def default(self) -> str:
         """The value that stands where none is written, or `required`, or `derived`; empty where there is none."""
         if self.field.is_required():
             return "required"
-        default = self.field.get_default(call_default_factory=True, validated_data={})
-        return _default(default) or ("derived" if "derived" in self.description else "")
+        value = self.field.get_default(call_default_factory=True, validated_data={})
+        return _default(value) or ("derived" if "derived" in self.description else "")
 
     @property
     def limits(self) -> str:
@@ -69,7 +72,17 @@ class Key:
     @property
     def example(self) -> str:
         """A value of it, as YAML on one line."""
-        return flow((self.field.examples or [None])[0])
+        return self.examples[0]
+
+    @property
+    def examples(self) -> list[str]:
+        """Values of it, one for each of its forms, as YAML on one line."""
+        return [flow(value) for value in self.field.examples or [None]]
+
+    @property
+    def together(self) -> str:
+        """Which of the keys inside go together; empty where all do."""
+        return _together(self.model) if self.model is not None else ""
 
     def kind(self, name_of: Callable[[type[BaseModel]], str]) -> str:
         """The type in words; ``name_of`` says what a model is called."""
@@ -99,19 +112,43 @@ def models() -> list[type[BaseModel]]:
     return list(dict.fromkeys([language(), *inside]))
 
 
+def _together(model: type[BaseModel]) -> str:
+    """What the model's schema says of its keys (``compiler.spec.choice``), in words."""
+    schema = model.model_config.get("json_schema_extra")
+    if not isinstance(schema, dict):
+        return ""
+    if schema.get("maxProperties") == 1:
+        return "exactly one of them"
+    if "oneOf" in schema:
+        kinds: Any = schema["oneOf"]
+        return (
+            f"exactly one of {listed((kind['required'][0] for kind in kinds), ' and ')}"
+        )
+    if "not" in schema:
+        excluded: Any = schema["not"]
+        return f"at most one of {listed(excluded['required'], ' and ')}"
+    return ""
+
+
 def _default(value: Any) -> str:
     if value is None or value in ([], {}, ""):
         return ""
     if isinstance(value, list):
-        inside = ", ".join(map(_default, value))
-        return inside if len(value) == 1 else f"[{inside}]"
+        value = [_written(item) for item in value]
     if isinstance(value, BaseModel):
         value = {
-            key: each
-            for key, each in value.model_dump(by_alias=True, exclude_none=True).items()
-            if each not in ([], {}, "")
+            key: inner
+            for key, inner in _written(value).items()
+            if inner not in ([], {}, "")
         }
     return flow(value) if value != {} else ""
+
+
+def _written(value: Any) -> Any:
+    """A value as a spec has it."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(by_alias=True, exclude_none=True)
+    return value
 
 
 _LIMITS = {
@@ -128,7 +165,7 @@ _PLAIN = {
     float: "number",
     bool: "`true` or `false`",
     type(None): "",
-    Any: "any value",
+    Any: "anything",
 }
 _NAMED = [
     (value, name)
@@ -137,6 +174,8 @@ _NAMED = [
 ]
 _SPOKEN = {
     "Account": "text of 12 digits",
+    "AddonName": "add-on",
+    "AddonVersion": "build of an add-on",
     "AmiAlias": "AMI alias",
     "Amount": "quantity above 0",
     "Arn": "ARN",
@@ -171,16 +210,27 @@ def _kind(declared: Any, name_of: Callable[[type[BaseModel]], str]) -> str:
         return _SPOKEN.get(named) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", named).lower()
     origin, arguments = get_origin(declared), get_args(declared)
     if origin is Annotated:
-        return _kind(arguments[0], name_of)
+        return _kind(_as_written(arguments), name_of)
     if origin is Literal:
         return ", ".join(f"`{each}`" for each in arguments)
     inside = [_kind(each, name_of) for each in arguments]
     if origin in (Union, types.UnionType):
-        return " or ".join(filter(None, inside))
+        return " or ".join(filter(None, dict.fromkeys(inside)))
     if origin is list:
-        return f"list of {inside[0]}"
+        return f"list of {'mappings' if inside[0] == 'mapping' else inside[0]}"
     if origin is dict:
         return f"mapping of {inside[0]} to {inside[1]}"
     if isinstance(declared, type) and issubclass(declared, BaseModel):
-        return name_of(declared)
+        return name_of(declared) if declared.model_fields else "`{}`"
     return _PLAIN[declared]
+
+
+def _as_written(arguments: tuple[Any, ...]) -> Any:
+    """The type of what people write, where a check makes something else of it: a word or a number for a mapping."""
+    declared, *checks = arguments
+    for check in checks:
+        if isinstance(check, BeforeValidator) and (
+            check.json_schema_input_type is not PydanticUndefined
+        ):
+            return check.json_schema_input_type
+    return declared

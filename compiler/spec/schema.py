@@ -5,20 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
 from compiler.source.inherit import DEFAULTS, NEVER_INHERITED
 from compiler.spec.base import SpecModel
 from compiler.spec.cluster import language
-from compiler.subjects.jobs.spec import Job
-from compiler.subjects.pools.spec import NodePool
-from compiler.subjects.queues.spec import Queue
+from compiler.spec.documents import documents
+from compiler.spec.editor import shape_of
 
-_PARTS: dict[str, type[SpecModel]] = {
-    "TrainingJob": Job,
-    "TrainingQueue": Queue,
-    "TrainingNodePool": NodePool,
-}
 _BASE = "TrainingClusterBase"
-KINDS = ("TrainingCluster", _BASE, *_PARTS)
+KINDS = ("TrainingCluster", _BASE, *documents())
 API_VERSION = "trainyard.dev/v1alpha1"
 _DEFINITIONS = "#/$defs/"
 _PARTIAL = (
@@ -41,12 +38,40 @@ _CLUSTER = {
 }
 
 
+class _Editors(GenerateJsonSchema):
+    """With what checks say of themselves (compiler/spec/editor.py), and the form of the keys of a mapping."""
+
+    def function_before_schema(
+        self, schema: core_schema.BeforeValidatorFunctionSchema
+    ) -> JsonSchemaValue:
+        check = schema["function"]["function"]
+        return {**super().function_before_schema(schema), **shape_of(check)}
+
+    def function_after_schema(
+        self, schema: core_schema.AfterValidatorFunctionSchema
+    ) -> JsonSchemaValue:
+        check = schema["function"]["function"]
+        return {**super().function_after_schema(schema), **shape_of(check)}
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        names = self.generate_inner(schema["keys_schema"])
+        values = self.generate_inner(schema["values_schema"])
+        body: JsonSchemaValue = {"type": "object", "additionalProperties": values}
+        if "max_length" in schema:
+            body["maxProperties"] = schema["max_length"]
+        return body | {"propertyNames": names}
+
+
+def _of(model: type[SpecModel]) -> dict[str, Any]:
+    return model.model_json_schema(by_alias=True, schema_generator=_Editors)
+
+
 def schema(kind: str) -> dict[str, Any]:
     """The schema of a whole document of a kind (JSON Schema 2020-12)."""
-    if kind in _PARTS:
-        body = _document(kind, _PARTS[kind].model_json_schema(by_alias=True))
+    if kind in documents():
+        body = _document(kind, _of(documents()[kind][1]))
     else:
-        cluster = language().model_json_schema(by_alias=True)
+        cluster = _of(language())
         body = _base(cluster) if kind == _BASE else _cluster(cluster)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
 
@@ -164,6 +189,12 @@ def _header(kind: str) -> dict[str, Any]:
     }
 
 
+# What a part need not have, or has only with the rest.
+_OF_THE_WHOLE = frozenset(
+    ("minItems", "minProperties", "prefixItems", "oneOf", "not", "dependentRequired")
+)
+
+
 def _partial(schema: Any) -> Any:
     """The schema of a part of the values: nothing is required, at any depth, and lists may be empty."""
     if isinstance(schema, list):
@@ -177,7 +208,7 @@ def _partial(schema: Any) -> Any:
     kept = {
         key: value
         for key, value in schema.items()
-        if key not in ("minItems", "minProperties")
+        if key not in _OF_THE_WHOLE
         and not (key == "required" and isinstance(value, list))
     }
     return {key: _partial(value) for key, value in kept.items()}
@@ -217,7 +248,9 @@ def _document(kind: str, body: dict[str, Any]) -> dict[str, Any]:
 
 def _example(body: dict[str, Any], required: list[str]) -> dict[str, Any]:
     """The least that a document says by itself, from the examples of its keys."""
-    return {key: body["properties"][key]["examples"][0] for key in required}
+    first = body.get("oneOf", [{"required": []}])[0]["required"]
+    needed = [*required, *first]
+    return {key: body["properties"][key]["examples"][0] for key in needed}
 
 
 def schema_text(kind: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
@@ -11,6 +12,13 @@ from compiler.plan.units import Quantity as QuantityValue
 from compiler.spec import buckets, git, keys, programs
 from compiler.spec import checks as check
 from compiler.spec.checks import matched
+from compiler.spec.editor import shape_of
+
+
+def _like(value_check: Callable[[Any], Any]) -> WithJsonSchema:
+    """The schema of a value that is no text of JSON: what its check says of it."""
+    return WithJsonSchema(dict(shape_of(value_check)))
+
 
 _ENV = r"[-._a-zA-Z][-._a-zA-Z0-9]*"
 # IAM's pathType, roleNameType and userNameType (botocore 1.44.5, iam service-2).
@@ -87,19 +95,19 @@ InstanceType = Annotated[
         matched(r"[a-z0-9-]+\.[a-z0-9-]+", "an instance type", "p5.48xlarge")
     ),
 ]
-_AMOUNT = WithJsonSchema(
-    {"type": ["string", "integer"], "examples": ["64Gi", "500m", 90]}
-)
-_TIME = WithJsonSchema(
-    {"type": "string", "pattern": r"^(\d+h)?(\d+m)?(\d+s)?$", "examples": ["20m"]}
-)
-Quantity = Annotated[QuantityValue, BeforeValidator(check.quantity), _AMOUNT]
-Amount = Annotated[QuantityValue, BeforeValidator(check.amount), _AMOUNT]
-Size = Annotated[QuantityValue, BeforeValidator(check.size), _AMOUNT]
-RootSize = Annotated[QuantityValue, BeforeValidator(check.root_size), _AMOUNT]
-HugePages = Annotated[QuantityValue, BeforeValidator(check.pages), _AMOUNT]
-Duration = Annotated[DurationValue, BeforeValidator(check.duration), _TIME]
-Period = Annotated[DurationValue, BeforeValidator(check.period), _TIME]
+Quantity = Annotated[
+    QuantityValue, BeforeValidator(check.quantity), _like(check.quantity)
+]
+Amount = Annotated[QuantityValue, BeforeValidator(check.amount), _like(check.amount)]
+Size = Annotated[QuantityValue, BeforeValidator(check.size), _like(check.size)]
+RootSize = Annotated[
+    QuantityValue, BeforeValidator(check.root_size), _like(check.root_size)
+]
+HugePages = Annotated[QuantityValue, BeforeValidator(check.pages), _like(check.pages)]
+Duration = Annotated[
+    DurationValue, BeforeValidator(check.duration), _like(check.duration)
+]
+Period = Annotated[DurationValue, BeforeValidator(check.period), _like(check.period)]
 Count = Annotated[float, BeforeValidator(check.count)]
 PublicCidr = Annotated[str, BeforeValidator(check.public_cidr)]
 IpAddress = Annotated[str, BeforeValidator(check.address)]
@@ -167,6 +175,31 @@ LustreVersion = Annotated[
 ]
 KubernetesVersion = Annotated[
     str, BeforeValidator(matched(r"\d+\.\d+", "a Kubernetes version", "1.35"))
+]
+# EKS API, DescribeAddonVersions: addonName and addonVersion are texts; these are the forms that EKS lists.
+AddonName = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"[a-z0-9][a-z0-9_-]*",
+            "the name of an EKS add-on",
+            "aws-ebs-csi-driver",
+            longest=100,
+            source="EKS API, DescribeAddonVersions",
+        )
+    ),
+]
+AddonVersion = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?",
+            "a build of an EKS add-on",
+            "v1.63.1-eksbuild.1",
+            longest=100,
+            source="EKS API, DescribeAddonVersions",
+        )
+    ),
 ]
 AmiAlias = Annotated[
     str,

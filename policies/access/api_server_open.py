@@ -20,6 +20,8 @@ def api_server_open(cluster: Cluster) -> Iterator[Finding]:
 
     ## Fails
 
+        platform: {eks: {apiServer: {public: [0.0.0.0/0]}}}
+
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2, version: "1.35"}
@@ -31,6 +33,10 @@ def api_server_open(cluster: Cluster) -> Iterator[Finding]:
         vpc: {publicAccessCIDRs: [0.0.0.0/0], clusterEndpoints: {publicAccess: true, privateAccess: true}}
 
     ## Passes
+
+        platform: {eks: {apiServer: {public: [203.0.113.0/24]}}}
+
+        platform: {eks: {apiServer: private}}
 
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
@@ -60,4 +66,5 @@ def api_server_open(cluster: Cluster) -> Iterator[Finding]:
                 network.where("public_cidrs") / index,
                 label="far more than one network",
                 help=help,
+                spec_help="write the blocks of your own addresses under `public`, or `apiServer: private`",
             )

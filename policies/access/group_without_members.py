@@ -41,5 +41,6 @@ def group_without_members(access: Access, world: World) -> Iterator[Finding]:
                 f"nobody logs in as a member of group `{subject.name}`",
                 access.at,
                 label=f"only administrators see what is in namespace `{access.namespace}`",
-                help="add `principals:` with the ARNs of the team's IAM roles",
+                help="make an access entry with this group for the team's IAM roles",
+                spec_help="add `principals:` with the ARNs of the team's IAM roles",
             )

@@ -39,5 +39,6 @@ def capacity_block_ended(node_class: NodeClass, world: World) -> Iterator[Findin
             f"the Capacity Block of `{node_class.name}` ended on {last}",
             node_class.at,
             label="no node is launched any more",
-            help="write `id`, `starts` and `ends` of the block that replaces it, or remove the pool",
+            help="select the block that replaces it, or remove the pool",
+            spec_help="write `reservations`, `starts` and `ends` of the block that replaces it, or remove the pool",
         )

@@ -38,4 +38,5 @@ def capacity_block_unsupported(pool: NodePool, world: World) -> Iterator[Finding
             f"{names} is not sold in Capacity Blocks",
             pool.where("capacity_types"),
             help="take an on-demand reservation (`reserved`), or a type like `p5.48xlarge`",
+            spec_help="write `capacity: {reserved: {reservations: [...]}}`, or a type like `p5.48xlarge`",
         )

@@ -50,5 +50,6 @@ def pool_exceeds_capacity_block(pool: NodePool, world: World) -> Iterator[Findin
         yield Finding(
             f"pool `{pool.name}` may have {nodes} nodes, and {blocks} at most {most}",
             node_class.where("reservations"),
-            help="list further blocks under `reservations`, or lower the number of nodes",
+            help="select further blocks, or lower the number of nodes",
+            spec_help="list further blocks under `reservations`, or lower `nodes`",
         )

@@ -42,6 +42,7 @@ def spot_for_gang(work: Work, world: World) -> Iterator[Finding]:
                 place(pool, CAPACITY_TYPE, "spot"),
                 label="one interruption stops all nodes",
                 help="take `on-demand` or a reservation for jobs of several nodes",
+                spec_help="write `capacity: {onDemand: {}}`, or a reservation, for jobs of several nodes",
             )
 
 

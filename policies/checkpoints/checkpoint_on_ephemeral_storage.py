@@ -54,7 +54,8 @@ def checkpoint_on_ephemeral_storage(work: Work) -> Iterator[Finding]:
                 f"{work.title} saves to `{path}` ({what}), where nothing is mounted",
                 place,
                 label="gone with the first restart",
-                help="mount a storage above this path",
+                help="mount a volume above this path",
+                spec_help="add one of `mounts` above this path, or save to a path inside of one",
             )
 
 

@@ -86,7 +86,8 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
         f"seconds{known}",
         pod.where("grace_seconds"),
         label="a longer save is lost",
-        help=_help(world, version, grace),
+        help=_help(version, grace),
+        spec_help=_spec_help(version),
     )
 
 
@@ -97,12 +98,19 @@ def _given(work: Work) -> str | None:
     return option or variable or work.env.get(SHUTDOWN_TIMEOUT)
 
 
-def _help(world: World, version: tuple[int, int] | None, grace: int) -> str:
+def _help(version: tuple[int, int] | None, grace: int) -> str:
     """What works with the PyTorch of the image."""
-    ours = world.plan.closed
-    hook = "give `checkpoint.signalFile`" if ours else "save in a `preStop` hook"
+    hook = "save in a `preStop` hook"
     if version is not None and version < SHUTDOWN_SINCE:
         return f"take an image of PyTorch 2.12, or {hook}"
     longer = f'set `{SHUTDOWN_TIMEOUT}: "{grace - 15}"`'
-    setting = 'write `torch: "2.12"`' if ours else longer
-    return f"{setting} where the image has PyTorch 2.12 or newer; else {hook}"
+    return f"{longer} where the image has PyTorch 2.12 or newer; else {hook}"
+
+
+def _spec_help(version: tuple[int, int] | None) -> str:
+    hook = "give `checkpoint.signalFile`"
+    if version is not None and version < SHUTDOWN_SINCE:
+        return f"take an image of PyTorch 2.12, or {hook}"
+    return (
+        f'write `torch: "2.12"` where the image has PyTorch 2.12 or newer; else {hook}'
+    )

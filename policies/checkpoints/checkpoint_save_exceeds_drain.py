@@ -44,4 +44,5 @@ def checkpoint_save_exceeds_drain(work: Work, world: World) -> Iterator[Finding]
             work.pod.where("grace_seconds"),
             label="the rest is cut",
             help=f"write at most {Duration(drain)}",
+            spec_help=f"write `gracePeriod: {Duration(drain)}` at most, or remove it",
         )

@@ -65,13 +65,15 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
     if work.main is None or work.pod is None or work.runtime is None or _saves(work):
         return
     deadline, restarts = work.deadline or 0, work.runtime.max_restarts or 0
-    help = "mount a storage and save there (`checkpoint:`), or name a bucket that the program saves to"
+    help = "mount a volume and save there, or name a bucket that the program saves to"
+    spec_help = "mount a storage and save there (`checkpoint:`), or name a bucket that the program saves to"
     if deadline > world.param("hours") * 3600:
         yield Finding(
             f"job `{work.name}` may take {Duration(deadline)}, and has nowhere to save",
             work.where("deadline"),
             label="a restart begins at step 0",
             help=help,
+            spec_help=spec_help,
         )
     elif restarts > world.param("restarts"):
         yield Finding(
@@ -79,6 +81,7 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
             work.runtime.where("max_restarts"),
             label="each restart begins at step 0",
             help=help,
+            spec_help=spec_help,
         )
 
 

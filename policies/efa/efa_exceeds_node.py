@@ -49,4 +49,7 @@ def efa_exceeds_node(work: Work, world: World) -> Iterator[Finding]:
             work.place(EFA),
             label="its pods stay Pending",
             help=f"ask for {has}" if has else "take a type with EFA, or ask for none",
+            spec_help=f"write `resources: {{efa: {has}}}`, or remove `efa` to have it derived"
+            if has
+            else "take a type with EFA, or remove `efa` of `resources`",
         )

@@ -41,6 +41,7 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
             at,
             label="the nodes talk over TCP",
             help=f'ask for `{EFA}: "{most}"`, all that a node has',
+            spec_help=f"write `resources: {{efa: {most}}}`, all of a node, or remove `efa` to have it derived",
             severity=Severity.WARNING if EFA in work.asks else None,
         )
 

@@ -28,4 +28,5 @@ def efa_on_single_node(work: Work) -> Iterator[Finding]:
             f"{work.title} has one node and asks for {work.efa} EFA devices",
             work.place(EFA),
             help=f"remove `{EFA}` and `hugepages-2Mi`",
+            spec_help="remove `efa` of `resources`: a job of one node has no other to talk to",
         )

@@ -42,4 +42,5 @@ def efa_partially_requested(work: Work, world: World) -> Iterator[Finding]:
             work.place(EFA),
             label="the rest stays idle",
             help=f'ask for `{EFA}: "{max(has)}"`, all that a node has',
+            spec_help=f"write `resources: {{efa: {max(has)}}}`, all of a node, or remove `efa` to have it derived",
         )

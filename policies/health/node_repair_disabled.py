@@ -31,4 +31,5 @@ def node_repair_disabled(release: HelmRelease, world: World) -> Iterator[Finding
                 "the node monitoring agent runs, and Karpenter's node repair is off",
                 release.where("values"),
                 help="set `settings.featureGates.nodeRepair: true`",
+                spec_help="write `health: {repair: true}`, or remove `repair`",
             )

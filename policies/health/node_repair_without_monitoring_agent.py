@@ -40,6 +40,7 @@ def node_repair_without_monitoring_agent(
             "node repair is on without the node monitoring agent",
             release.where("values"),
             help="install `eks-node-monitoring-agent`",
+            spec_help="write `health: {monitoringAgent: true}`, or remove `monitoringAgent`",
         )
 
 

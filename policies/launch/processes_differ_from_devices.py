@@ -41,6 +41,9 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
         f"job `{work.name}` starts {processes} processes a node and has {gpus} GPUs",
         work.where_said("nproc-per-node") if given else work.where("processes"),
         help=f"write {gpus}, or remove it",
+        spec_help=f"write {gpus}, or remove it"
+        if given
+        else f"write `processesPerNode: {gpus}`, or remove it",
     )
 
 

@@ -43,5 +43,6 @@ def efa_across_zones(pool: NodePool, world: World) -> Iterator[Finding]:
             pool.where("zones"),
             label="EFA traffic cannot leave a zone",
             help="keep one zone, or make one pool for each zone",
+            spec_help="keep one of `zones`, or make one pool for each zone",
             notes=(why,),
         )

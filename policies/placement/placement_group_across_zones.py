@@ -42,4 +42,5 @@ def placement_group_across_zones(pool: NodePool, world: World) -> Iterator[Findi
             node_class.where("placement_group"),
             label="a cluster placement group lies in one zone",
             help="keep one zone, or take no cluster placement group",
+            spec_help="keep one of `zones`, or write `placement: none`",
         )

@@ -35,4 +35,5 @@ def placement_group_with_capacity_block(
             node_class.where("placement_group"),
             label="a block is placed closely by itself",
             help="remove the placement group",
+            spec_help="remove `placement`",
         )

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.policy.rule import Finding, rule
@@ -39,4 +39,10 @@ def placement_strategy_unsupported(pool: NodePool, world: World) -> Iterator[Fin
                 f"`{instance.name}` does not take placement strategy `{strategy}`",
                 node_class.where("placement_group"),
                 help=f"write one of {listed(supported)}" if supported else "remove it",
+                spec_help=_spec_help(supported),
             )
+
+
+def _spec_help(supported: Sequence[str]) -> str:
+    words = listed(f"placement: {strategy}" for strategy in supported)
+    return f"write one of {words}" if supported else "write `placement: none`"

@@ -18,6 +18,10 @@ def borrow_within_cohort_with_fair_sharing(
 
     ## Fails
 
+        queues:
+          - {name: research, cohort: all, preemption: {borrowWithinCohort: {policy: LowerPriority}}}
+        kueue: {fairSharing: {}}
+
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: ClusterQueue
         spec: {preemption: {reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority}}}
@@ -28,6 +32,9 @@ def borrow_within_cohort_with_fair_sharing(
         fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare]}
 
     ## Passes
+
+        queues:
+          - {name: research, cohort: all, preemption: {borrowWithinCohort: {policy: LowerPriority}}}
 
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: ClusterQueue
@@ -40,4 +47,5 @@ def borrow_within_cohort_with_fair_sharing(
             f"queue `{queue.name}` borrows by priority, and fair sharing is on",
             queue.where("preemption") / "borrowWithinCohort",
             help="remove `borrowWithinCohort`, or fair sharing",
+            spec_help="remove `borrowWithinCohort`, or every `fairSharing` of the spec",
         )

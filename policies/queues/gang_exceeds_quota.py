@@ -62,5 +62,6 @@ def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
         quota.where("nominal") if odd else work.where("nodes"),
         label="it waits for ever",
         help="make the job smaller, or the quota larger",
+        spec_help=f"lower `nodes` of the job, or raise those of `quota` in queue `{work.queue.name}`",
         notes=notes,
     )

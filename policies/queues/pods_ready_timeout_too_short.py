@@ -25,17 +25,17 @@ def pods_ready_timeout_too_short(
 
     ## Fails
 
-        kueue: {waitForPodsReady: 5m}
+        kueue: {waitForPodsReady: {timeout: 5m}}
 
         # params: {minutes: 45}
-        kueue: {waitForPodsReady: 30m}
+        kueue: {waitForPodsReady: {timeout: 30m}}
 
     ## Passes
 
-        kueue: {waitForPodsReady: 30m}
+        kueue: {waitForPodsReady: {timeout: 30m}}
 
         # params: {minutes: 5}
-        kueue: {waitForPodsReady: 5m}
+        kueue: {waitForPodsReady: {timeout: 5m}}
     """
     ready, least = manager.pods_ready, world.param("minutes")
     if ready is None or ready.seconds >= least * 60:
@@ -45,4 +45,5 @@ def pods_ready_timeout_too_short(
             f"jobs whose pods are not ready within {ready} are evicted, and a node with its image takes {least}m",
             manager.where("pods_ready"),
             help=f"write at least `{least}m`",
+            spec_help=f"write `waitForPodsReady: {{timeout: {least}m}}` or more",
         )

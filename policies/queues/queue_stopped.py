@@ -18,6 +18,8 @@ def queue_stopped(work: Work, world: World) -> Iterator[Finding]:
 
     ## Fails
 
+        queues: [{name: research, stopPolicy: Hold}]
+
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: ClusterQueue
         spec: {stopPolicy: Hold}
@@ -38,7 +40,7 @@ def queue_stopped(work: Work, world: World) -> Iterator[Finding]:
         if queue is not None and queue.stopped:
             yield Finding(
                 f"queue `{queue.name}`, which {work.title} goes to, is stopped",
-                queue.where("stopped"),
+                queue.where("stop_policy"),
                 label="the job is never admitted",
                 help="remove `stopPolicy`",
             )

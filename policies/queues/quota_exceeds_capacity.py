@@ -55,6 +55,7 @@ def quota_exceeds_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
             f"{among} of `{resource}` in flavor `{flavor.name}`, and its pools have at most {most}",
             quota.where("nominal"),
             help="lower the quota, or raise the limit of the pool",
+            spec_help=f"lower `nodes` of the quota, or raise `nodes` of pool `{flavor.name}`",
         )
         return  # the other resources of the same nodes say the same
 

@@ -33,4 +33,5 @@ def topology_on_dynamic_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
             flavor.where("topology"),
             label="no job is ever admitted",
             help="keep the nodes always on (`replicas`), or use no topology",
+            spec_help="write `nodes` as a number, which keeps them always on, or `topology: none`",
         )

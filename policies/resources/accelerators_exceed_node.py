@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog import InstanceType
+from compiler.model.spelling import spec_key
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -32,6 +33,7 @@ def accelerators_exceed_node(work: Work) -> Iterator[Finding]:
             work.place(resource),
             label="its pods stay Pending",
             help=f"ask for {has}" if has else "take a pool that has the device",
+            spec_help=_spec_help(resource, has),
         )
 
 
@@ -39,3 +41,9 @@ def _devices(instance: InstanceType, resource: str) -> tuple[int, str]:
     """How many devices of a resource an instance type has, and its name."""
     fits = instance.accelerator_resource == resource
     return instance.accelerators if fits else 0, instance.name
+
+
+def _spec_help(resource: str, has: int) -> str:
+    if not has:
+        return "take a `pool` that has the device"
+    return f"write `resources: {{{spec_key(resource)}: {has}}}` at most, or remove it to have it derived"

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.model.spelling import spec_key
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -40,7 +41,8 @@ def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
             f"{work.title} takes {count} of the {node} accelerators of `{work.types[0].name}`, and no job the rest",
             work.place(work.accelerator[0]),
             label="paid for, and idle",
-            help=f"write `accelerators: {node}`, or take a smaller type",
+            help=f"ask for {node}, or take a smaller type",
+            spec_help=f"write `resources: {{{spec_key(work.accelerator[0])}: {node}}}`, or take a smaller type",
         )
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.model.spelling import ACCELERATORS
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.subjects.jobs.plan import MISSPELT
@@ -36,6 +37,7 @@ def accelerators_not_requested(work: Work) -> Iterator[Finding]:
             f"job `{work.name}` asks for none of the {instance.accelerators} accelerators of `{instance.name}`",
             work.where("limits"),
             help=f"ask for `{instance.accelerator_resource}`, or take a pool without accelerators",
+            spec_help=f"remove `resources.{ACCELERATORS}`, or take a `pool` without accelerators",
         )
 
 

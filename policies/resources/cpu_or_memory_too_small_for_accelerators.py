@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.model.spelling import spec_key
 from compiler.model.work import Work
 from compiler.plan import Quantity
 from compiler.policy.rule import Finding, rule
@@ -48,5 +49,7 @@ def cpu_or_memory_too_small_for_accelerators(work: Work) -> Iterator[Finding]:
                 work.place(resource),
                 label=f"less than {words} each",
                 severity=Severity.ERROR if limit < least else None,
-                help=f"write at least `{enough}`, or leave it out to have it derived",
+                help=f"write at least `{enough}`, or no limit",
+                spec_help=f"write `resources: {{{spec_key(resource)}: {enough}}}` or more, or remove it to have it "
+                "derived",
             )

@@ -45,6 +45,7 @@ def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
             pool.where("limits"),
             label="it never starts",
             help="raise the limit of the pool",
+            spec_help=f"raise `nodes` of pool {names}",
         )
         return
     lower = f"lower the job to {_nodes(most)}, or " if most else ""
@@ -54,6 +55,7 @@ def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
         work.where("nodes"),
         label="it never starts",
         help=f"{lower}raise the limit of the pool",
+        spec_help=f"{lower}raise `nodes` of pool {names}",
     )
 
 

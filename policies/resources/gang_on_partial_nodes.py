@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.model.spelling import spec_key
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -33,4 +34,5 @@ def gang_on_partial_nodes(work: Work) -> Iterator[Finding]:
             f"{work.title} takes {count} of {has} accelerators on each of {work.nodes} nodes",
             work.place(resource),
             help=f"take whole nodes: `{resource}: {has}` and fewer nodes",
+            spec_help=f"take whole nodes: remove `resources.{spec_key(resource)}`, and lower `nodes`",
         )

@@ -54,6 +54,7 @@ def huge_pages_exceed_node(work: Work, world: World) -> Iterator[Finding]:
         work.place(HUGEPAGES),
         label=label,
         help=f"ask for at most `{most}`",
+        spec_help=f"write `resources: {{hugePages: {most}}}` at most, or remove it to have it derived",
         notes=notes,
         severity=severity,
     )

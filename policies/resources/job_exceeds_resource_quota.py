@@ -44,6 +44,7 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
                     f"`{quota.namespace}` may have {hard}",
                     quota.where("hard") / key,
                     help="raise the quota, or make the job smaller",
+                    spec_help=f"raise `quota` of namespace `{quota.namespace}`, or lower `nodes` of the job",
                 )
 
 

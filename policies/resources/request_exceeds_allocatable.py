@@ -5,6 +5,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from compiler.model.fit import node_room
+from compiler.model.spelling import spec_key
 from compiler.model.work import Work
 from compiler.plan import Quantity
 from compiler.policy.rule import Finding, rule
@@ -45,12 +46,14 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
     )
     for room in reported:
         asked = work.asks[room.resource]
+        most = _limit(work, world, room.resource, room.text)
         yield Finding(
             f"{work.title} asks for {asked} of `{room.resource}` a node, and pods can get {room.text} of "
             f"`{room.type}`",
             work.place(room.resource),
             label="its pods stay Pending",
-            help=_limit(work, world, room.resource, room.text),
+            help=f"ask for {most}",
+            spec_help=f"write `resources.{spec_key(room.resource)}` of {most}, or remove it to have it derived",
             notes=(*more, *room.steps),
         )
 
@@ -94,8 +97,8 @@ def _limit(work: Work, world: World, resource: str, text: str) -> str:
     shares = [world.plan.named(NodeShare, name) for name in names]
     most = [share.resources[resource] for share in shares if share is not None]
     if most and len(most) == len(shares):
-        return f"ask for at most {max(most)}"
-    return f"ask for at most {text}, less what the DaemonSets of the cluster take"
+        return f"at most {max(most)}"
+    return f"at most {text}, less what the DaemonSets of the cluster take"
 
 
 def _rounded(mib: int) -> str:

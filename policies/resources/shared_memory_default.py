@@ -53,7 +53,8 @@ def shared_memory_default(work: Work) -> Iterator[Finding]:
             / "emptyDir"
             / "sizeLimit",
             label="no more than the default, 64Mi",
-            help="write `8Gi` for each device, or leave it out to have it derived",
+            help="write a `sizeLimit` of `8Gi` for each device",
+            spec_help="write `sharedMemory` of `8Gi` for each device, or remove it to have it derived",
             severity=Severity.ERROR if volume.size < _DEFAULT else None,
         )
 

@@ -44,6 +44,7 @@ def shared_memory_exceeds_limit(work: Work) -> Iterator[Finding]:
             / "sizeLimit",
             label="counts in the limit",
             help="make it smaller, or the memory limit larger",
+            spec_help="lower `sharedMemory`, or raise `resources.memory`",
         )
         return
     mounted = {mount.volume for mount in work.main.mounts}

@@ -50,6 +50,7 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
                 f"`{name}` of {work.title} has its value in git",
                 work.where_env(name),
                 help="put it into a Secret, and write `valueFrom: {secretKeyRef: {name: …, key: …}}`",
+                spec_help=f"put it into a Secret, and write `secrets: [{{env: {name}, secret: …, key: …}}]`",
             )
     what = _in_command(work.words)
     if what:

@@ -56,5 +56,6 @@ def file_system_in_other_vpc(
             f"volume `{volume.name}` mounts `{host.partition('.')[0]}` by name, and the cluster is in a VPC of its own",
             volume.where("attributes"),
             label="the name has no address there",
-            help="add `address:`, that of its first network interface, or import the VPC that it is in",
+            help="mount it by the address of its first network interface, or take the VPC that it is in",
+            spec_help="add `address:`, that of its first network interface, or name its VPC under `network.existing`",
         )

@@ -45,4 +45,5 @@ def volume_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
                 volume.where("zone"),
                 label="its pods stay Pending",
                 help="put the pool and the file system into one zone",
+                spec_help="write the zone of the file system under `zones` of the pool, or take a file system there",
             )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from running import Command
+from running import ROOT, Command
 
 from compiler.cli.arguments import FORMATS, SHELLS, parser
 from compiler.cli.completion import script
@@ -80,6 +82,22 @@ def test_bash_offers_commands_options_and_choices() -> None:
     assert _offered("trainyard check --format ") == set(FORMATS)
     assert _offered("trainyard check specs --fail-on n") == {"note", "never"}
     assert "--replace" in _offered("trainyard compile specs --re")
+
+
+def test_bash_offers_the_keys_of_the_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the command on the path lists them."""
+    command = tmp_path / "trainyard"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m compiler "$@"\n')
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    assert _offered("trainyard explain --spec spec.queues.fairS") == {
+        "spec.queues.fairSharing",
+        "spec.queues.fairSharing.weight",
+    }
+    assert "spec.nodePools.nodes.max" in _offered("trainyard explain --spec spec.node")
 
 
 def test_bash_offers_files_whole(tmp_path: Path) -> None:

@@ -13,17 +13,17 @@ KEYS = list(all_keys())
 @pytest.mark.parametrize(
     "words",
     [
-        "spec.nodePools.capacity.block.reservations",
-        "nodePools.capacity.block.reservations",
-        "nodePools[].capacity.block.reservations",
-        "spec.nodePools[0].capacity.block.reservations",
-        "spec.nodePools[].capacity.block.reservations.",
+        "spec.nodePools.capacity.reserved.reservations",
+        "nodePools.capacity.reserved.reservations",
+        "nodePools[].capacity[].reserved.reservations",
+        "spec.nodePools[0].capacity[0].reserved.reservations",
+        "spec.nodePools[].capacity[].reserved.reservations.",
     ],
 )
 def test_a_key_may_be_written_in_several_ways(words: str, trainyard: Command) -> None:
     done = trainyard("explain", "--spec", words)
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("spec.nodePools[].capacity[].block.reservations\n")
+    assert done.out.startswith("spec.nodePools[].capacity[].reserved.reservations\n")
     assert "\n    nodes  The number of instances in the reservation" in done.out
 
 
@@ -52,11 +52,26 @@ spec.jobs[].checkpoint.every
         ("jobs.sharedMemory", "default  derived"),
         ("account", "default  required"),
         ("nodePools", "type     list of mappings"),
+        ("nodePools.nodes", "type     whole number or mapping"),
+        ("nodePools.nodes", "example  nodes: {max: 8}"),
+        ("nodePools.capacity", "type     mapping or list of mappings"),
+        ("nodePools.capacity", "default  [{onDemand: {}}]"),
+        (
+            "nodePools.placement",
+            "type     `cluster`, `partition`, `spread`, `none` or mapping",
+        ),
+        ("platform.eks.apiServer", "type     `private` or mapping"),
+        ("platform.eks.addons", "type     mapping of add-on to mapping"),
+        ("nodePools.capacity", "keys inside, exactly one of them:"),
+        ("network", "keys inside, at most one of `create` and `existing`:"),
+        ("storage", "keys inside, exactly one of `fsxLustre` and `s3`:"),
+        ("queues.preemption", "keys inside:"),
         ("jobs.labels", "type     mapping of job label key to label value"),
         (
             "platform.eks.systemNodes.nodes",
             "bound    2 to 20: Karpenter's two pods are on two nodes",
         ),
+        ("queues.quota", "type     list of mappings"),
     ],
 )
 def test_a_row(key: str, row: str, trainyard: Command) -> None:
@@ -71,7 +86,16 @@ def test_every_key_is_explained(key: Key, trainyard: Command) -> None:
     assert done.out.startswith(f"{key.path}\n\n  {key.description}\n")
     assert f"\n  example  {key.name}: {key.example}\n" in done.out
     assert "\n  bound    " in done.out or key.model is not None
-    assert ("\n  keys inside:\n" in done.out) == (key.model is not None)
+    inside = key.model is not None and bool(key.model.model_fields)
+    assert ("\n  keys inside" in done.out) == inside
+
+
+def test_a_key_of_a_mapping_with_names_of_ones_own(trainyard: Command) -> None:
+    """By any name, or by the one of the list."""
+    done = trainyard("explain", "--spec", "platform.eks.addons.vpc-cni.version")
+    assert done.out.startswith("spec.platform.eks.addons.NAME.version\n")
+    named = trainyard("explain", "--spec", "spec.platform.eks.addons.NAME.version")
+    assert named.out == done.out
 
 
 def test_all_keys_are_listed(trainyard: Command) -> None:

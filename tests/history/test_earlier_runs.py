@@ -202,12 +202,12 @@ def test_nodes_that_a_queue_borrows_are_enough(
     folder: Path, trainyard: Command
 ) -> None:
     """Kueue can admit a run again as long as its queue may borrow what it needs."""
-    share = {"pool": "gpu", "nodes": 1, "borrow": 3}
+    share = {"pool": "gpu", "nodes": 1, "borrowingLimit": 3}
     queues = [{**QUEUES[0], "cohort": "all", "quota": [share]}, QUEUES[1]]
     cohort = {"cohorts": [{"name": "all"}], "queues": queues}
     done = compiled(folder, trainyard, whole(jobs=[], **cohort))
     assert (done.code, "CHG001" in done.out) == (0, False)
-    share["borrow"] = 2
+    share["borrowingLimit"] = 2
     assert "error[CHG001]" in compiled(folder, trainyard, whole(jobs=[], **cohort)).out
 
 

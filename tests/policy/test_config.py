@@ -109,7 +109,7 @@ def test_a_former_slug_is_known(tmp_path: Path, policy: str) -> None:
 
 
 def test_params(tmp_path: Path) -> None:
-    text = "kueue: {waitForPodsReady: 25m}"
+    text = "kueue: {waitForPodsReady: {timeout: 25m}}"
     assert findings_for(text) == []
     found, faults = config(tmp_path, policy="params: {QUE010: {minutes: 30}}\n")
     assert faults == []

@@ -205,6 +205,22 @@ def test_whatever_a_rule_yields_or_raises_is_a_finding(
     assert found[0][1] == f"rule `TST020` failed: {words}"
 
 
+@pytest.mark.parametrize(("closed", "helped"), [(True, "nodes"), (False, "replicas")])
+def test_a_help_speaks_of_the_spec_where_there_is_one(
+    closed: bool, helped: str
+) -> None:
+    """And of the object where that is somebody's own."""
+
+    @rule("TST022")
+    def helpful(plan: Plan) -> Iterator[Finding]:
+        """Anything."""
+        yield Finding("a", ROOT, help="replicas", spec_help="nodes")
+        yield Finding("b", ROOT, help="replicas")
+
+    found = run(Plan(closed=closed), load_catalog(), [made(helpful)])
+    assert [each.help for each in found] == [helped, "replicas"]
+
+
 def test_an_interrupt_in_a_rule_ends_the_run() -> None:
     """Whoever presses Ctrl-C means it."""
 

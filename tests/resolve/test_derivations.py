@@ -702,7 +702,7 @@ def test_every_resource_that_a_pod_asks_is_covered_for_all_its_nodes(name: str) 
 def test_quota_is_whole_nodes_of_all_that_a_pool_offers() -> None:
     """Whatever jobs ask; disks are counted by no queue."""
     own = {"ephemeralStorage": "100Gi"}
-    quota = [{"pool": "gpu", "nodes": 3, "borrow": 1, "lend": 2}]
+    quota = [{"pool": "gpu", "nodes": 3, "borrowingLimit": 1, "lendingLimit": 2}]
     queues = [{"name": "q", "namespaces": ["a"], "cohort": "all", "quota": quota}]
     plan = plan_of(spec(queues=queues, job={"nodes": 2, "resources": own}))
     (flavor,) = plan.of(ClusterQueue)[0].flavors()
@@ -756,6 +756,70 @@ def test_pools_of_other_kinds_share_a_group_with_nothing_of_each_others() -> Non
     assert cpu.nominal == Quantity(0)
 
 
+def test_flavors_stand_in_the_order_of_the_quota() -> None:
+    """Kueue tries them in the order of the ClusterQueue (v0.19.2, flavorassigner)."""
+    pools = [
+        {
+            "name": name,
+            "instanceTypes": ["p4d.24xlarge"],
+            "zones": ["us-west-2b"],
+            "nodes": {"max": 1},
+        }
+        for name in ("one", "two", "three")
+    ]
+    order = ["three", "one", "two"]
+    quota = [{"pool": name, "nodes": 1} for name in order]
+    queues = [{"name": "q", "namespaces": ["a"], "quota": quota}]
+    plan = plan_of(spec(nodePools=pools, queues=queues, jobs=[]))
+    (queue,) = plan.of(ClusterQueue)
+    assert [flavor.flavor for flavor in queue.flavors()] == order
+
+
+BOTH = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
+
+
+@pytest.mark.parametrize(
+    ("parts", "strategies"),
+    [
+        ({}, ()),
+        ({"queues": {"fairSharing": {"weight": 2}}}, BOTH),
+        ({"cohorts": {"fairSharing": {"weight": "500m"}}}, BOTH),
+        ({"kueue": {"fairSharing": {}}}, BOTH),
+        (
+            {
+                "queues": {"fairSharing": {"weight": 2}},
+                "kueue": {"fairSharing": {"preemptionStrategies": [BOTH[1]]}},
+            },
+            (BOTH[1],),
+        ),
+    ],
+)
+def test_fair_sharing_is_on_where_something_has_a_weight(
+    parts: dict[str, Any], strategies: tuple[str, ...]
+) -> None:
+    queue = {
+        "name": "q",
+        "namespaces": ["a"],
+        "cohort": "team",
+        "quota": [{"pool": "gpu", "nodes": 4}],
+        **parts.get("queues", {}),
+    }
+    cohort = {"name": "team", "parentName": "all", **parts.get("cohorts", {})}
+    plan = plan_of(
+        spec(
+            queues=[queue],
+            cohorts=[{"name": "all"}, cohort],
+            kueue=parts.get("kueue"),
+        )
+    )
+    manager = plan.one(QueueManager)
+    assert manager is not None
+    assert manager.fair_sharing == bool(strategies)
+    assert manager.preemption_strategies == strategies
+    derived = "fairSharing.preemptionStrategies" in reasons(plan, "kueue")
+    assert derived == (bool(strategies) and "kueue" not in parts)
+
+
 def test_pods_have_longer_to_be_ready_than_nodes_and_images_take() -> None:
     dynamic, static = (
         plan_of(spec()),
@@ -767,9 +831,16 @@ def test_pods_have_longer_to_be_ready_than_nodes_and_images_take() -> None:
     assert static.one(QueueManager).pods_ready == Duration.minutes(30)
     assert dynamic.one(QueueManager).recovery is not None
     assert dynamic.one(QueueManager).recovery >= Duration.minutes(35)
-    given = plan_of(spec(kueue={"waitForPodsReady": "1h"})).one(QueueManager)
+    given = plan_of(spec(kueue={"waitForPodsReady": {"timeout": "1h"}})).one(
+        QueueManager
+    )
     assert given is not None
     assert given.pods_ready == Duration(3600)
+    assert given.recovery == Duration(3600)
+    waits = {"timeout": "1h", "recoveryTimeout": "0s"}
+    never = plan_of(spec(kueue={"waitForPodsReady": waits})).one(QueueManager)
+    assert never is not None
+    assert never.recovery == Duration(0)
     assert "waitForPodsReady" in reasons(dynamic, "kueue")
 
 

@@ -342,9 +342,16 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "did you mean `all`?",
     ),
     (
-        spec(cohorts=[{"name": "all", "parent": "top"}]),
+        spec(platform={"eks": {"addons": {"aws-fsx-csi-driver": {}}}}),
+        "RES070",
+        "spec.platform.eks.addons.aws-fsx-csi-driver",
+        "add-on `aws-fsx-csi-driver` would be installed twice",
+        "remove it",
+    ),
+    (
+        spec(cohorts=[{"name": "all", "parentName": "top"}]),
         "RES014",
-        "spec.cohorts[0].parent",
+        "spec.cohorts[0].parentName",
         "cohort `top`",
         "write one of",
     ),

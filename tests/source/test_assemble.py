@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from compiler.source.assemble import SpecSource, assemble
+from compiler.diagnostics import Diagnostic
+from compiler.source import assemble as source
+from compiler.source.assemble import SpecSource
 from compiler.source.route import Route
+from compiler.spec.documents import documents, lists
+from compiler.spec.reference import all_keys
 
 V = "apiVersion: trainyard.dev/v1alpha1\n"
 CLUSTER = (
@@ -19,6 +24,10 @@ CLUSTER = (
 
 def part(kind: str, name: str, spec: str = "{nodes: 4}", metadata: str = "") -> str:
     return f"{V}kind: {kind}\nmetadata: {{name: {name}{metadata}}}\nspec: {spec}\n"
+
+
+def assemble(paths: Sequence[str]) -> tuple[list[SpecSource], list[Diagnostic]]:
+    return source.assemble(paths, lists())
 
 
 @pytest.fixture
@@ -46,6 +55,38 @@ def only(*paths: str) -> SpecSource:
     assert found == []
     assert len(specs) == 1
     return specs[0]
+
+
+def test_every_item_of_a_list_may_have_a_document(folder: Path) -> None:
+    """Whatever kind a subject declares: it becomes an item of its list, with its name and its place."""
+    assert len(documents()) >= 7
+    kinds = {kind: part(kind, f"n{i}", "{x: 1}") for i, kind in enumerate(documents())}
+    put(s__a=CLUSTER, **{f"s__{kind.lower()}": text for kind, text in kinds.items()})
+    spec = only("s")
+    body = spec.document.root.to_python()["spec"]
+    for i, (kind, (section, _)) in enumerate(documents().items()):
+        assert body[section] == [{"name": f"n{i}", "x": 1}]
+        place = spec.document.span(Route(("spec", section, 0, "x")))
+        assert place.file.name.endswith(f"{kind.lower()}.yaml")
+
+
+@pytest.mark.parametrize("kind", documents())
+def test_a_document_of_an_item_needs_name_and_spec(kind: str, folder: Path) -> None:
+    broken = f"{V}kind: {kind}\nmetadata: {{}}\nspec: 5\nextends: x.yaml\n"
+    put(a=CLUSTER, f=broken)
+    found = assemble(["."])[1]
+    assert [fault.code for fault in found] == ["YML036", "YML033", "YML034"]
+    assert f"`spec.{lists()[kind]}`" in found[-1].help
+    put(a=CLUSTER, f=f"{V}kind: {kind}s\nmetadata: {{name: a}}\nspec: {{}}\n")
+    (near,) = assemble(["."])[1]
+    assert (near.code, near.help) == ("YML032", f"did you mean `{kind}`?")
+
+
+def test_a_kind_is_of_a_list_whose_items_have_this_model() -> None:
+    """A subject that names another list would have its documents judged as something else."""
+    for kind, (section, model) in documents().items():
+        (key,) = [key for key in all_keys() if key.path == f"spec.{section}"]
+        assert key.model is model, kind
 
 
 def test_one_file_is_a_spec(folder: Path) -> None:

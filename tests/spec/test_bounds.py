@@ -51,8 +51,9 @@ def leaves(
         if part is None:
             yield key, field, hints[name]
         else:
-            listed = "[]" if get_origin(field.annotation) is list else ""
-            yield from leaves(part, f"{key}{listed}.")
+            origin = get_origin(field.annotation)
+            inside = {list: "[]", dict: ".NAME"}.get(origin, "")
+            yield from leaves(part, f"{key}{inside}.")
 
 
 LEAVES = {key: (field, declared) for key, field, declared in leaves(language())}

@@ -133,7 +133,9 @@ GOOD: list[dict[str, Any]] = [
     ),
     spec(
         queues=queue(
-            cohort="all", strategy="StrictFIFO", preemption={"withinQueue": "Never"}
+            cohort="all",
+            queueingStrategy="StrictFIFO",
+            preemption={"withinClusterQueue": "Never"},
         )
     ),
     spec(priorities=[{"name": "low", "value": -1}]),
@@ -870,9 +872,9 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "shorter",
     ),
     (
-        spec(kueue={"waitForPodsReady": "x"}),
+        spec(kueue={"waitForPodsReady": {"timeout": "x"}}),
         "SPC005",
-        "spec.kueue.waitForPodsReady",
+        "spec.kueue.waitForPodsReady.timeout",
         "`x` is not a duration",
         "`20m`",
     ),
@@ -1265,18 +1267,132 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "1000000000 or less",
     ),
     (
-        spec(queues=queue(cohort="c", quota=[{"pool": "gpu", "nodes": 2, "lend": 3}])),
+        spec(
+            queues=queue(
+                cohort="c", quota=[{"pool": "gpu", "nodes": 2, "lendingLimit": 3}]
+            )
+        ),
         "SPC005",
-        "spec.queues[0].quota[0].lend",
+        "spec.queues[0].quota[0].lendingLimit",
         "a quota of 2 nodes that lends 3",
-        "`lend: 2` or less",
+        "`lendingLimit: 2` or less",
     ),
     (
-        spec(queues=queue(quota=[{"pool": "gpu", "nodes": 2, "borrow": 1}])),
+        spec(
+            queues=queue(
+                cohort="c",
+                preemption={
+                    "reclaimWithinCohort": "Never",
+                    "borrowWithinCohort": {"policy": "LowerPriority"},
+                },
+            )
+        ),
+        "SPC005",
+        "spec.queues[0].preemption.borrowWithinCohort",
+        "`reclaimWithinCohort` is `Never`",
+        "`reclaimWithinCohort: LowerPriority`",
+    ),
+    (
+        spec(
+            queues=queue(preemption={"borrowWithinCohort": {"policy": "LowerPriority"}})
+        ),
+        "SPC005",
+        "spec.queues[0].preemption",
+        "stops jobs to borrow, and is in no cohort",
+        "add `cohort:`",
+    ),
+    (
+        spec(queues=queue(preemption={"borrowWithinCohort": {}})),
+        "SPC001",
+        "spec.queues[0].preemption.borrowWithinCohort",
+        "`policy` is missing",
+        "LowerPriority",
+    ),
+    (
+        spec(queues=queue(fairSharing={"weight": 2})),
+        "SPC005",
+        "spec.queues[0].fairSharing",
+        "has a weight, and is in no cohort",
+        "add `cohort:`",
+    ),
+    (
+        spec(queues=queue(cohort="c", fairSharing={"weight": -1})),
+        "SPC005",
+        "spec.queues[0].fairSharing.weight",
+        "`-1` is negative",
+        "0 or more",
+    ),
+    (
+        spec(queues=queue(cohort="c", fairSharing={"weight": 1.5})),
+        "SPC005",
+        "spec.queues[0].fairSharing.weight",
+        "not the number `1.5`",
+        '`"1.5"`',
+    ),
+    (
+        spec(queues=queue(flavorFungibility={"whenCanBorrow": "Borrow"})),
+        "SPC004",
+        "spec.queues[0].flavorFungibility.whenCanBorrow",
+        "is `Borrow`",
+        "`TryNextFlavor`",
+    ),
+    (
+        spec(queues=queue(stopPolicy="Drain")),
+        "SPC004",
+        "spec.queues[0].stopPolicy",
+        "is `Drain`",
+        "`HoldAndDrain`",
+    ),
+    (
+        spec(cohorts=[{"name": "c", "fairSharing": {"weight": 2}}]),
+        "SPC005",
+        "spec.cohorts[0].fairSharing",
+        "has a weight, and no parent",
+        "add `parentName:`",
+    ),
+    (
+        spec(
+            kueue={
+                "fairSharing": {
+                    "preemptionStrategies": [
+                        "LessThanInitialShare",
+                        "LessThanOrEqualToFinalShare",
+                    ]
+                }
+            }
+        ),
+        "SPC005",
+        "spec.kueue.fairSharing.preemptionStrategies",
+        "is no list that Kueue starts with",
+        "`[LessThanOrEqualToFinalShare, LessThanInitialShare]`",
+    ),
+    (
+        spec(queues=queue(quota=[{"pool": "gpu", "nodes": 2, "borrowingLimit": 1}])),
         "SPC005",
         "spec.queues[0]",
         "borrows or lends, and is in no cohort",
         "add `cohort:`",
+    ),
+    (
+        spec(platform={"eks": {"addons": {"Vpc CNI": {}}}}),
+        "SPC005",
+        'spec.platform.eks.addons["Vpc CNI"]',
+        "`Vpc CNI` is not the name of an EKS add-on",
+        "`vpc-cni`",
+    ),
+    (
+        spec(platform={"eks": {"addons": {"coredns": {"version": "latest"}}}}),
+        "SPC005",
+        "spec.platform.eks.addons.coredns.version",
+        "`latest` is not a build of an EKS add-on",
+        "`v1.63.1-eksbuild.1`",
+    ),
+    (
+        spec(platform={"eks": {"addons": {"coredns": {"verison": "v1.1.1"}}}}),
+        "SPC002",
+        "spec.platform.eks.addons.coredns.verison",
+        "unknown key `verison`",
+        "did you mean `version`?",
     ),
     # The rest of a cluster
     (

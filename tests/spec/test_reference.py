@@ -34,7 +34,7 @@ def test_the_keys_are_those_of_the_models() -> None:
     assert len(paths) == len(set(paths))
     assert {
         "spec.jobs[].checkpoint.every",
-        "spec.nodePools[].capacity[].block.reservations[].id",
+        "spec.nodePools[].capacity[].reserved.reservations[].id",
         "metadata.name",
     } <= {*paths}
     assert {
@@ -73,13 +73,17 @@ def test_a_default_is_said(key: Key) -> None:
     elif key.default and key.default != "derived":
         shown = yaml.safe_load(key.default)
         default = key.field.get_default(call_default_factory=True, validated_data={})
-        if isinstance(default, list) and len(default) == 1:
-            default = default[0]
-        assert (
-            shown.items() <= default.model_dump(by_alias=True).items()
-            if isinstance(default, BaseModel)
-            else (shown == default)
-        )
+        if isinstance(default, list):
+            default = [
+                item.model_dump(by_alias=True, exclude_none=True)
+                if isinstance(item, BaseModel)
+                else item
+                for item in default
+            ]
+        if isinstance(default, BaseModel):
+            assert shown.items() <= default.model_dump(by_alias=True).items()
+        else:
+            assert shown == default
 
 
 @pytest.mark.parametrize("model", models(), ids=lambda model: model.__name__)

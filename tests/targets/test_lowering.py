@@ -56,7 +56,7 @@ QUEUES = [
         "name": "q",
         "namespaces": ["a", "b"],
         "cohort": "all",
-        "quota": [{"pool": "gpu", "nodes": 4, "borrow": 0}],
+        "quota": [{"pool": "gpu", "nodes": 4, "borrowingLimit": 0}],
     }
 ]
 
@@ -109,9 +109,41 @@ VARIANTS: dict[str, dict[str, Any]] = {
     ),
     "cohort": spec(
         queues=QUEUES,
-        cohorts=[{"name": "top"}, {"name": "all", "parent": "top"}],
+        cohorts=[{"name": "top"}, {"name": "all", "parentName": "top"}],
         job={"namespace": "a", "priority": "high"},
         priorities=[{"name": "high", "value": 0}],
+    ),
+    "fair sharing": spec(
+        queues=[
+            {
+                **QUEUES[0],
+                "queueingStrategy": "StrictFIFO",
+                "fairSharing": {"weight": "1500m"},
+                "flavorFungibility": {"whenCanBorrow": "TryNextFlavor"},
+                "stopPolicy": "Hold",
+            }
+        ],
+        cohorts=[
+            {"name": "top"},
+            {"name": "all", "parentName": "top", "fairSharing": {"weight": 0}},
+        ],
+        job={"namespace": "a"},
+    ),
+    "borrowing by priority": spec(
+        queues=[
+            {
+                **QUEUES[0],
+                "preemption": {
+                    "withinClusterQueue": "LowerOrNewerEqualPriority",
+                    "reclaimWithinCohort": "LowerPriority",
+                    "borrowWithinCohort": {
+                        "policy": "LowerPriority",
+                        "maxPriorityThreshold": 0,
+                    },
+                },
+            }
+        ],
+        job={"namespace": "a"},
     ),
     "namespaces": spec(
         namespaces=[
@@ -518,6 +550,60 @@ def test_kueues_configuration_always_says_how_long_pods_may_take() -> None:
     )
     assert config["waitForPodsReady"]["timeout"] == "30m"
     assert config["kind"] == "Configuration"
+
+
+def test_a_spec_adds_addons_and_changes_ours() -> None:
+    own = {
+        "vpc-cni": {"values": {"env": {"WARM_ENI_TARGET": "1"}}},
+        "coredns": {"version": "v1.14.3-eksbuild.9"},
+        "amazon-cloudwatch-observability": {"values": {"agent": {"on": True}}},
+    }
+    config = body_of(
+        manifests_of(spec(platform={"eks": {"addons": own}})), "ClusterConfig"
+    )
+    found = {addon["name"]: addon for addon in config["addons"]}
+    assert json.loads(found["vpc-cni"]["configurationValues"]) == {
+        "enableNetworkPolicy": "true",
+        "env": {"WARM_ENI_TARGET": "1"},
+    }
+    assert found["vpc-cni"]["podIdentityAssociations"]
+    assert found["coredns"]["version"] == "v1.14.3-eksbuild.9"
+    assert found["amazon-cloudwatch-observability"] == {
+        "name": "amazon-cloudwatch-observability",
+        "configurationValues": '{"agent": {"on": true}}',
+    }
+    plain = body_of(manifests_of(spec()), "ClusterConfig")
+    assert [addon["name"] for addon in config["addons"]] == [
+        *(addon["name"] for addon in plain["addons"]),
+        "amazon-cloudwatch-observability",
+    ]
+
+
+def test_queues_say_what_kueue_calls_it() -> None:
+    written = manifests_of(VARIANTS["fair sharing"])
+    queue = body_of(written, "ClusterQueue")["spec"]
+    assert queue["fairSharing"] == {"weight": "1500m"}
+    assert queue["queueingStrategy"] == "StrictFIFO"
+    assert queue["flavorFungibility"] == {
+        "whenCanBorrow": "TryNextFlavor",
+        "whenCanPreempt": "TryNextFlavor",
+    }
+    assert queue["stopPolicy"] == "Hold"
+    cohort = body_of(written, "Cohort", "all")["spec"]
+    assert cohort == {"parentName": "top", "fairSharing": {"weight": "0"}}
+    release = body_of(written, "HelmRelease", "kueue")
+    config = yaml.safe_load(
+        release["spec"]["values"]["managerConfig"]["controllerManagerConfigYaml"]
+    )
+    assert config["fairSharing"] == {
+        "preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
+    }
+    borrowing = body_of(manifests_of(VARIANTS["borrowing by priority"]), "ClusterQueue")
+    assert borrowing["spec"]["preemption"] == {
+        "withinClusterQueue": "LowerOrNewerEqualPriority",
+        "reclaimWithinCohort": "LowerPriority",
+        "borrowWithinCohort": {"policy": "LowerPriority", "maxPriorityThreshold": 0},
+    }
 
 
 def test_health_is_there_or_not() -> None:

@@ -44,8 +44,11 @@ def configuration(manager: QueueManager) -> dict[str, Any]:
         },
         "clientConnection": {"qps": 300, "burst": 500},
         "waitForPodsReady": ready,
-        "integrations": {"frameworks": list(manager.frameworks)},
     }
+    if manager.fair_sharing:
+        strategies = list(manager.preemption_strategies)
+        made["fairSharing"] = {"preemptionStrategies": strategies}
+    made["integrations"] = {"frameworks": list(manager.frameworks)}
     if manager.excluded_prefixes:
         excluded = list(manager.excluded_prefixes)
         made["resources"] = {"excludeResourcePrefixes": excluded}

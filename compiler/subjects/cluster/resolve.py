@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 from operator import attrgetter
 from typing import Any
@@ -13,7 +13,7 @@ from compiler.plan import PlanNode
 from compiler.resolve.context import SPEC, Context
 from compiler.source import Route
 from compiler.subjects import addons
-from compiler.subjects.addons.addon import EKS, HELM, AddOn, Setting
+from compiler.subjects.addons.addon import EKS, HELM, MANIFESTS, AddOn, Setting
 from compiler.subjects.cluster.plan import (
     AccessEntry,
     Addon,
@@ -23,7 +23,7 @@ from compiler.subjects.cluster.plan import (
     Subnet,
 )
 from compiler.subjects.cluster.principals import AT_EKS, check_principals
-from compiler.subjects.cluster.spec import ClusterSection
+from compiler.subjects.cluster.spec import AddonSettings, ClusterSection
 from compiler.subjects.delivery.resolve import setting
 from compiler.subjects.network.spec import ExistingNetwork, NetworkSection
 from compiler.subjects.pools.plan import NodeGroup
@@ -55,6 +55,7 @@ def cluster(context: Context) -> Cluster:
             "network": SPEC / "network",
             "name": SPEC,
             "access": AT_EKS / "admins",
+            "addons": AT_EKS / "addons",
         },
         tags={**spec.tags, "karpenter.sh/discovery": context.name},
         addons=_addons(context.once(setting)),
@@ -226,7 +227,7 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
             "RES038",
             f"EKS wants two zones, and those of `{region}` are not known beside `{first}`",
             SPEC / "region",
-            f"write `network: {{zones: [{first}, …]}}`",
+            f"write `network: {{create: {{zones: [{first}, …]}}}}`",
         )
     context.derive(
         "cluster",
@@ -238,20 +239,50 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
 
 
 def _addons(setting: Setting) -> tuple[Addon, ...]:
-    return tuple(
-        _addon(setting, addon) for addon in addons.wanted(setting.context, EKS)
-    )
+    """Those of every cluster, with what the spec changes of them, and those of its own."""
+    context = setting.context
+    own = ClusterSection.of(context.spec).eks.addons
+    ours = {addon.component: addon for addon in addons.wanted(context, EKS)}
+    charts = {
+        name for name, addon in addons.addons().items() if addon.by in (HELM, MANIFESTS)
+    }
+    found = [
+        _addon(setting, addon, own.get(name, AddonSettings()))
+        for name, addon in ours.items()
+    ]
+    for name, settings in own.items():
+        if name in charts:
+            context.fault(
+                "RES070",
+                f"add-on `{name}` would be installed twice: Flux installs its chart",
+                AT_EKS / "addons" / name,
+                "remove it: one owner for each controller",
+                key=True,
+            )
+        elif name not in ours:
+            found.append(Addon(name, settings.version, settings.values))
+    return tuple(found)
 
 
-def _addon(setting: Setting, addon: AddOn) -> Addon:
-    build = setting.context.release.components[addon.component].build
-    values = addon.values(setting)
+def _addon(setting: Setting, addon: AddOn, own: AddonSettings) -> Addon:
+    build = own.version or setting.context.release.components[addon.component].build
+    values = _over(addon.values(setting), own.values)
     role = addon.role
     if role is None:
         return Addon(addon.component, build, values)
     account = (role.namespace, role.service_account)
     policies = role.policy_arns(setting.context.partition)
     return Addon(addon.component, build, values, account, policies)
+
+
+def _over(ours: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Values with others over them: mappings by key, anything else is replaced."""
+    merged = dict(ours)
+    for key, value in own.items():
+        under = merged.get(key)
+        both = isinstance(under, Mapping) and isinstance(value, Mapping)
+        merged[key] = _over(under or {}, value) if both else value
+    return merged
 
 
 def _identities(context: Context) -> tuple[PodIdentity, ...]:

@@ -9,7 +9,14 @@ from pydantic import BeforeValidator, Field
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.section import Section
-from compiler.spec.types import Arn, Distinct, InstanceType, PublicCidr
+from compiler.spec.types import (
+    AddonName,
+    AddonVersion,
+    Arn,
+    Distinct,
+    InstanceType,
+    PublicCidr,
+)
 
 
 class ApiServer(SpecModel):
@@ -53,6 +60,22 @@ class SystemNodes(SpecModel):
     )
 
 
+class AddonSettings(SpecModel):
+    """An EKS add-on of the cluster's own, or what it changes of one that every cluster has."""
+
+    version: AddonVersion | None = Field(
+        None,
+        description="The build of the add-on; derived: the release's, or the one that EKS takes for an add-on that "
+        "the release does not know.",
+        examples=["v1.63.1-eksbuild.1"],
+    )
+    values: dict[str, Any] = Field(
+        {},
+        description="The configuration of the add-on (configurationValues), over what Trainyard sets.",
+        examples=[{"env": {"WARM_ENI_TARGET": "1"}}],
+    )
+
+
 class Eks(SpecModel):
     """What only EKS has."""
 
@@ -76,6 +99,14 @@ class Eks(SpecModel):
         SystemNodes(),
         description="The nodes that run the controllers; they are always on.",
         examples=[{"instanceType": "m7i.2xlarge", "nodes": 2}],
+    )
+
+    addons: dict[AddonName, AddonSettings] = Field(
+        {},
+        description="EKS add-ons beside those of every cluster, and what is changed of those, by name.",
+        examples=[
+            {"amazon-cloudwatch-observability": {"version": "v4.3.1-eksbuild.1"}}
+        ],
     )
 
 

@@ -33,6 +33,11 @@ def lower(plan: Plan) -> Iterator[Manifest]:
                 ("vpc", "publicAccessCIDRs"): cluster.network.where("public_cidrs"),
                 ("availabilityZones",): cluster.where("network"),
                 ("accessConfig",): cluster.where("access"),
+                ("addons",): cluster.where("addons"),
+                **{
+                    ("addons", index): cluster.where("addons") / addon.name
+                    for index, addon in enumerate(cluster.addons)
+                },
                 **{
                     ("managedNodeGroups", index): each.at
                     for index, each in enumerate(cluster.node_groups)

@@ -721,3 +721,4 @@ class JobsSection(Section):
 
 
 SECTION = JobsSection
+DOCUMENTS = {"TrainingJob": ("jobs", Job)}

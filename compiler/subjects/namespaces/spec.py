@@ -88,3 +88,4 @@ class NamespacesSection(Section):
 
 
 SECTION = NamespacesSection
+DOCUMENTS = {"TrainingNamespace": ("namespaces", Namespace)}

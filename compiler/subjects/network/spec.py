@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
+from compiler.spec.choice import one_at_most
 from compiler.spec.section import Section
 from compiler.spec.types import (
     Distinct,
@@ -125,6 +126,8 @@ class ExistingNetwork(SpecModel):
 
 class Network(SpecModel):
     """The VPC of the cluster: one to ``create``, which is derived, or an ``existing`` one."""
+
+    model_config = one_at_most("create", "existing")
 
     create: CreatedNetwork | None = Field(
         None,

@@ -253,10 +253,11 @@ def _in_order(capacity: list[Capacity]) -> list[Capacity]:
 
 
 _ORDER = ("reserved", "spot", "onDemand")
+_SeveralWays = Annotated[list[Capacity], Field(min_length=1)]
 Capacities = Annotated[
     list[Capacity],
     Field(min_length=1),
-    BeforeValidator(as_list, json_schema_input_type=Capacity | list[Capacity]),
+    BeforeValidator(as_list, json_schema_input_type=Capacity | _SeveralWays),
     AfterValidator(_in_order),
 ]
 
@@ -499,3 +500,4 @@ class PoolsSection(Section):
 
 
 SECTION = PoolsSection
+DOCUMENTS = {"TrainingNodePool": ("nodePools", NodePool)}

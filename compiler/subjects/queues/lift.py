@@ -12,6 +12,7 @@ from compiler.subjects.queues.plan import (
     ClusterQueue,
     Cohort,
     Flavor,
+    FlavorFungibility,
     FlavorQuotas,
     LocalQueue,
     Preemption,
@@ -56,11 +57,13 @@ def flavor(body: Reader) -> Iterator[PlanNode]:
 def cohort(body: Reader) -> Iterator[PlanNode]:
     """Cohort."""
     parent = body.follow("spec", "parentName")
+    weight = body.follow("spec", "fairSharing", "weight")
     yield Cohort(
         at=body.at,
         name=name_of(body),
         parent=parent.text(),
-        origins={"parent": parent.at},
+        weight=weight.quantity(),
+        origins={"parent": parent.at, "weight": weight.at},
         groups=tuple(
             _group(each) for each in body.follow("spec", "resourceGroups").items()
         ),
@@ -72,6 +75,8 @@ def cluster_queue(body: Reader) -> Iterator[PlanNode]:
     spec = body / "spec"
     member = (spec / "cohortName") or (spec / "cohort")
     preemption = spec / "preemption"
+    borrowing = preemption / "borrowWithinCohort"
+    weight = spec.follow("fairSharing", "weight")
     yield ClusterQueue(
         at=body.at,
         name=name_of(body),
@@ -79,10 +84,12 @@ def cluster_queue(body: Reader) -> Iterator[PlanNode]:
         origins={
             "cohort": member.at,
             "namespace_selector": (spec / "namespaceSelector").at,
-            "stopped": (spec / "stopPolicy").at,
+            "stop_policy": (spec / "stopPolicy").at,
             "groups": (spec / "resourceGroups").at,
             "preemption": preemption.at,
             "strategy": (spec / "queueingStrategy").at,
+            "fungibility": (spec / "flavorFungibility").at,
+            "weight": weight.at,
         },
         groups=tuple(_group(each) for each in (spec / "resourceGroups").items()),
         namespace_selector=_selector(spec / "namespaceSelector"),
@@ -96,12 +103,22 @@ def cluster_queue(body: Reader) -> Iterator[PlanNode]:
             at=preemption.at,
             within=(preemption / "withinClusterQueue").text() or "Never",
             reclaim=(preemption / "reclaimWithinCohort").text() or "Never",
-            borrow_within_cohort=preemption.follow(
-                "borrowWithinCohort", "policy"
-            ).text()
-            or "Never",
+            borrow_within_cohort=(borrowing / "policy").text() or "Never",
+            max_priority_threshold=(borrowing / "maxPriorityThreshold").integer(),
         ),
-        stopped=_stops(spec / "stopPolicy"),
+        fungibility=_fungibility(spec / "flavorFungibility"),
+        weight=weight.quantity(),
+        stop_policy=(spec / "stopPolicy").word() or "None",
+    )
+
+
+def _fungibility(body: Reader) -> FlavorFungibility | None:
+    if not body:
+        return None
+    return FlavorFungibility(
+        at=body.at,
+        when_can_borrow=(body / "whenCanBorrow").text() or "MayStopSearch",
+        when_can_preempt=(body / "whenCanPreempt").text() or "TryNextFlavor",
     )
 
 
@@ -166,17 +183,13 @@ def local_queue(body: Reader) -> Iterator[PlanNode]:
         name=name_of(body),
         namespace=namespace_of(body),
         cluster_queue=target.word(),
-        stopped=_stops(policy),
+        stop_policy=policy.word() or "None",
         origins={
             "cluster_queue": target.at,
             "namespace": body.follow("metadata", "namespace").at,
-            "stopped": policy.at,
+            "stop_policy": policy.at,
         },
     )
-
-
-def _stops(policy: Reader) -> bool:
-    return policy.word() in ("Hold", "HoldAndDrain")
 
 
 def priority(body: Reader) -> Iterator[PlanNode]:
@@ -201,6 +214,7 @@ def configuration(body: Reader) -> Iterator[PlanNode]:
         at=body.at,
         fair_sharing=bool(fair)
         and (fair / "enable").flag() is not False,  # v1beta1 has `enable`
+        preemption_strategies=(fair / "preemptionStrategies").texts(),
         transformed=tuple(
             (each / "input").word() for each in (resources / "transformations").items()
         ),

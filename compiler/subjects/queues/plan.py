@@ -13,6 +13,9 @@ from compiler.plan.units import Duration, Quantity
 from compiler.subjects.jobs.plan import TrainJob
 from compiler.subjects.pools.plan import Taint, Toleration
 
+STOPS = frozenset({"Hold", "HoldAndDrain"})
+"""The stop policies of a queue that admit nothing."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology(PlanNode):
@@ -70,6 +73,15 @@ class Preemption(PlanNode):
     within: str = "Never"
     reclaim: str = "Never"
     borrow_within_cohort: str = "Never"
+    max_priority_threshold: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlavorFungibility(PlanNode):
+    """spec.flavorFungibility of a ClusterQueue: whether the next flavor is tried before borrowing or preempting."""
+
+    when_can_borrow: str = "MayStopSearch"
+    when_can_preempt: str = "TryNextFlavor"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +90,8 @@ class ClusterQueue(PlanNode):
 
     ``namespace_selector``: ``None`` matches no namespace at all, ``{}`` every one; else the label
     ``kubernetes.io/metadata.name`` and its values, or other labels. ``namespaces_excluded``: labels with values that
-    a namespace must not have.
+    a namespace must not have. The order of a group's flavors is the order in which Kueue tries them. ``weight``:
+    ``None`` is Kueue's, 1.
     """
 
     name: str
@@ -88,7 +101,14 @@ class ClusterQueue(PlanNode):
     namespaces_excluded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     strategy: str = "BestEffortFIFO"
     preemption: Preemption = Preemption()
-    stopped: bool = False
+    fungibility: FlavorFungibility | None = None
+    weight: Quantity | None = None
+    stop_policy: str = "None"
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing is admitted through it."""
+        return self.stop_policy in STOPS
 
     @property
     def covered(self) -> frozenset[str]:
@@ -108,6 +128,7 @@ class Cohort(PlanNode):
 
     name: str
     parent: str | None = None
+    weight: Quantity | None = None
     groups: tuple[ResourceGroup, ...] = ()
 
     def flavors(self) -> tuple[FlavorQuotas, ...]:
@@ -117,12 +138,17 @@ class Cohort(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalQueue(PlanNode):
-    """kueue.x-k8s.io/v1beta2 LocalQueue. ``stopped``: nothing is admitted through it."""
+    """kueue.x-k8s.io/v1beta2 LocalQueue."""
 
     name: str
     namespace: str
     cluster_queue: str
-    stopped: bool = False
+    stop_policy: str = "None"
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing is admitted through it."""
+        return self.stop_policy in STOPS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +165,7 @@ class QueueManager(PlanNode):
     """config.kueue.x-k8s.io/v1beta2 Configuration, as far as it is judged.
 
     ``pods_ready``: how long all pods of an admitted job may take to be ready before it is evicted. ``transformed``:
-    resources that are counted as others.
+    resources that are counted as others. ``preemption_strategies``: those of fair sharing, in their order.
     """
 
     single: ClassVar[bool] = True
@@ -152,6 +178,7 @@ class QueueManager(PlanNode):
     excluded_prefixes: tuple[str, ...] = ()
     ignore_undeclared: bool = False
     fair_sharing: bool = False
+    preemption_strategies: tuple[str, ...] = ()
     transformed: tuple[str, ...] = ()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compiler.dataclass import dataclass
 from compiler.plan import PlanNode
-from compiler.plan.units import Duration
+from compiler.plan.units import Duration, Quantity
 from compiler.resolve.context import SPEC, Context, unique
 from compiler.source import Route
 from compiler.subjects.delivery.plan import HealthExpression
@@ -20,6 +20,7 @@ from compiler.subjects.queues.plan import (
     ClusterQueue,
     Cohort,
     Flavor,
+    FlavorFungibility,
     FlavorQuotas,
     LocalQueue,
     Preemption,
@@ -143,12 +144,15 @@ def _implicit(context: Context, pool: Pool) -> Queue:
         name=pool.name,
         namespaces=list(namespaces),
         cohort=None,
-        strategy="BestEffortFIFO",
+        queueing_strategy="BestEffortFIFO",
         quota=[],
         preemption=spec_queues.Preemption(),
+        fair_sharing=None,
+        flavor_fungibility=None,
+        stop_policy="None",
     )
     quota = spec_queues.PoolQuota.model_construct(
-        pool=pool.name, nodes=pool.nodes, borrow=None, lend=None
+        pool=pool.name, nodes=pool.nodes, borrowing_limit=None, lending_limit=None
     )
     context.derive(
         f"queue/{pool.name}",
@@ -172,9 +176,9 @@ def _cohorts(context: Context) -> dict[str, spec_queues.Cohort]:
     )
     found = {each.name: each for each in QueuesSection.of(context.spec).cohorts}
     for index, cohort in enumerate(QueuesSection.of(context.spec).cohorts):
-        if cohort.parent is not None:
+        if cohort.parent_name is not None:
             context.find(
-                "RES014", "cohort", cohort.parent, found, at / index / "parent"
+                "RES014", "cohort", cohort.parent_name, found, at / index / "parentName"
             )
     return found
 
@@ -238,6 +242,11 @@ def cluster_queue(context: Context, queue: Queue) -> ClusterQueue:
             "cohort": queue.place("cohort"),
             "groups": queue.place("quota"),
             "namespace_selector": queue.place("namespaces"),
+            "strategy": queue.place("queueingStrategy"),
+            "preemption": queue.place("preemption"),
+            "fungibility": queue.place("flavorFungibility"),
+            "weight": queue.place("fairSharing"),
+            "stop_policy": queue.place("stopPolicy"),
         },
         groups=(
             ResourceGroup(at=queue.place("quota"), covered=resources, flavors=flavors),
@@ -245,13 +254,39 @@ def cluster_queue(context: Context, queue: Queue) -> ClusterQueue:
         if flavors
         else (),
         namespace_selector=_selector(queue),
-        strategy=spec.strategy,
-        preemption=Preemption(
-            at=queue.place("preemption"),
-            within=spec.preemption.within_queue,
-            reclaim=spec.preemption.reclaim_from_cohort if spec.cohort else "Never",
-        ),
+        strategy=spec.queueing_strategy,
+        preemption=_preemption(queue),
+        fungibility=_fungibility(queue),
+        weight=_weight(spec.fair_sharing),
+        stop_policy=spec.stop_policy,
     )
+
+
+def _preemption(queue: Queue) -> Preemption:
+    given = queue.spec.preemption
+    borrowing = given.borrow_within_cohort
+    return Preemption(
+        at=queue.place("preemption"),
+        within=given.within_cluster_queue,
+        reclaim=given.reclaim_within_cohort if queue.spec.cohort else "Never",
+        borrow_within_cohort=borrowing.policy if borrowing else "Never",
+        max_priority_threshold=borrowing.max_priority_threshold if borrowing else None,
+    )
+
+
+def _fungibility(queue: Queue) -> FlavorFungibility | None:
+    given = queue.spec.flavor_fungibility
+    if given is None:
+        return None
+    return FlavorFungibility(
+        at=queue.place("flavorFungibility"),
+        when_can_borrow=given.when_can_borrow,
+        when_can_preempt=given.when_can_preempt,
+    )
+
+
+def _weight(given: spec_queues.Weight | None) -> Quantity | None:
+    return given.weight if given is not None else None
 
 
 def _selector(queue: Queue) -> dict[str, tuple[str, ...]]:
@@ -275,14 +310,12 @@ def _flavor_quotas(
             at=at,
             resource=resource,
             nominal=each * quota.nodes,
-            borrowing=each * quota.borrow
-            if borrows and quota.borrow is not None
-            else None,
-            lending=each * quota.lend if borrows and quota.lend is not None else None,
+            borrowing=_limit(each, quota.borrowing_limit if borrows else None),
+            lending=_limit(each, quota.lending_limit if borrows else None),
             origins={
                 "nominal": at / "nodes",
-                "borrowing": at if queue.implicit else at / "borrow",
-                "lending": at if queue.implicit else at / "lend",
+                "borrowing": at if queue.implicit else at / "borrowingLimit",
+                "lending": at if queue.implicit else at / "lendingLimit",
             },
         )
 
@@ -291,11 +324,24 @@ def _flavor_quotas(
     )
 
 
+def _limit(per_node: Quantity, nodes: int | None) -> Quantity | None:
+    return None if nodes is None else per_node * nodes
+
+
 def cohorts(context: Context, queues: dict[str, Queue]) -> tuple[Cohort, ...]:
     """All cohorts, those that are only named by queues too."""
     at = SPEC / "cohorts"
     found = {
-        each.name: Cohort(at=at / index, name=each.name, parent=each.parent)
+        each.name: Cohort(
+            at=at / index,
+            name=each.name,
+            parent=each.parent_name,
+            weight=_weight(each.fair_sharing),
+            origins={
+                "parent": at / index / "parentName",
+                "weight": at / index / "fairSharing",
+            },
+        )
         for index, each in enumerate(QueuesSection.of(context.spec).cohorts)
     }
     for queue in queues.values():
@@ -354,24 +400,27 @@ _REQUEUES = 10
 
 def queue_manager(context: Context) -> QueueManager:
     """Kueue's configuration. waitForPodsReady is on by default since 0.19, with 30 minutes: always said here."""
-    at = SPEC / "kueue" / "waitForPodsReady"
+    at = SPEC / "kueue"
+    waits = at / "waitForPodsReady"
+    given = QueuesSection.of(context.spec).kueue.wait_for_pods_ready
     # Nodes that are always on are provisioned too: at the start, and whenever one is replaced.
     ready = context.settle(
         "kueue",
         "waitForPodsReady",
-        QueuesSection.of(context.spec).kueue.wait_for_pods_ready,
+        given.timeout,
         Duration(_PROVISION.seconds + _PULL.seconds + 300),
         f"provisioning {_PROVISION}, image pull {_PULL}, 5m of slack",
         _WAITS + "timeout",
-        at=at,
+        at=waits / "timeout",
     )
-    recovery = Duration(max(ready.seconds, RECOVERY.seconds))
-    context.derive(
+    recovery = context.settle(
         "kueue",
         "recoveryTimeout",
-        recovery,
+        given.recovery_timeout,
+        Duration(max(ready.seconds, RECOVERY.seconds)),
         f"repair of a node {_REPAIR}, provisioning {_PROVISION}, image pull {_PULL}",
         _WAITS + "recoveryTimeout",
+        at=waits / "recoveryTimeout",
     )
     context.derive(
         "kueue",
@@ -381,8 +430,16 @@ def queue_manager(context: Context) -> QueueManager:
         'NAME --type=merge -p \'{"spec": {"active": true}}\'` has it ask again',
         _WAITS + "requeuingStrategy",
     )
+    strategies = _preemption_strategies(context)
     return QueueManager(
         at=at,
+        origins={
+            "pods_ready": waits / "timeout",
+            "recovery": waits / "recoveryTimeout",
+            "fair_sharing": at / "fairSharing",
+        },
+        fair_sharing=bool(strategies),
+        preemption_strategies=strategies,
         pods_ready=ready,
         recovery=recovery,
         requeue_backoff=Duration(60),
@@ -395,6 +452,27 @@ def queue_manager(context: Context) -> QueueManager:
         # What a node has of it depends on its disks, not on its type: LIM004 holds each job against its node.
         excluded_prefixes=(EPHEMERAL,),
     )
+
+
+def _preemption_strategies(context: Context) -> tuple[str, ...]:
+    """Those of fair sharing, which is on where the spec says so, or a queue or cohort has a weight."""
+    section = QueuesSection.of(context.spec)
+    given = section.kueue.fair_sharing
+    if given is not None:
+        return tuple(given.preemption_strategies)
+    weights = [queue.fair_sharing for queue in section.queues]
+    weights += [cohort.fair_sharing for cohort in section.cohorts]
+    if not any(weights):
+        return ()
+    strategies = spec_queues.FairSharing().preemption_strategies
+    context.derive(
+        "kueue",
+        "fairSharing.preemptionStrategies",
+        ", ".join(strategies),
+        "queues or cohorts have a weight, which Kueue heeds only with fair sharing",
+        "config.kueue.x-k8s.io/v1beta2 Configuration fairSharing",
+    )
+    return tuple(strategies)
 
 
 _WAITS = "config.kueue.x-k8s.io/v1beta2 Configuration waitForPodsReady."

@@ -8,8 +8,9 @@ from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
+from compiler.spec.choice import needed
 from compiler.spec.section import Section
-from compiler.spec.types import Distinct, Name, Period
+from compiler.spec.types import Distinct, Duration, Name, Period, Quantity
 
 
 class PoolQuota(SpecModel):
@@ -23,13 +24,13 @@ class PoolQuota(SpecModel):
         description="The nodes of the pool that are this queue's own.",
         examples=[8],
     )
-    borrow: int | None = Field(
+    borrowing_limit: int | None = Field(
         None,
         ge=0,
         description="The most nodes that the queue may borrow from its cohort; unset: all that are free.",
         examples=[4],
     )
-    lend: int | None = Field(
+    lending_limit: int | None = Field(
         None,
         ge=0,
         description="The most of its own nodes that the queue lends to its cohort; unset: all.",
@@ -38,35 +39,106 @@ class PoolQuota(SpecModel):
 
     @model_validator(mode="after")
     def _lends_its_own(self) -> Self:
-        if self.lend is not None and self.lend > self.nodes:
+        if self.lending_limit is not None and self.lending_limit > self.nodes:
             raise fault(
-                f"a quota of {self.nodes} nodes that lends {self.lend}",
-                f"write `lend: {self.nodes}` or less",
-                "lend",
+                f"a quota of {self.nodes} nodes that lends {self.lending_limit}",
+                f"write `lendingLimit: {self.nodes}` or less",
+                "lendingLimit",
+                source="kueue v0.19.2, pkg/webhooks/clusterqueue_webhook.go",
             )
         return self
+
+
+class BorrowWithinCohort(SpecModel):
+    """Which jobs of other queues a waiting job may stop although it borrows."""
+
+    policy: Literal["Never", "LowerPriority"] = Field(
+        description="Which jobs of other queues of the cohort a waiting job that must borrow may stop.",
+        examples=["LowerPriority"],
+    )
+    max_priority_threshold: int | None = Field(
+        None,
+        ge=-(2**31),
+        le=2**31 - 1,
+        description="The highest priority of a job that may be stopped this way; unset: any that is lower than the "
+        "waiting job's.",
+        examples=[100],
+    )
 
 
 class Preemption(SpecModel):
     """Which running jobs a waiting job of this queue may stop."""
 
-    within_queue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = (
-        Field(
-            "LowerPriority",
-            description="Which running jobs of the same queue a waiting job may stop.",
-            examples=["LowerPriority"],
-        )
+    within_cluster_queue: Literal[
+        "Never", "LowerPriority", "LowerOrNewerEqualPriority"
+    ] = Field(
+        "LowerPriority",
+        description="Which running jobs of the same queue a waiting job may stop.",
+        examples=["LowerPriority"],
     )
-    reclaim_from_cohort: Literal["Never", "LowerPriority", "Any"] = Field(
+    reclaim_within_cohort: Literal["Never", "LowerPriority", "Any"] = Field(
         "Any",
         description="Which jobs of other queues, that borrowed this queue's nodes, a waiting job may stop; used only "
         "in a cohort.",
         examples=["Any"],
     )
+    borrow_within_cohort: BorrowWithinCohort | None = Field(
+        None,
+        description="Which jobs of other queues a waiting job may stop although it borrows; not with fair sharing; "
+        "unset: none.",
+        examples=[{"policy": "LowerPriority", "maxPriorityThreshold": 100}],
+    )
+
+    @property
+    def borrows_by_priority(self) -> bool:
+        """Whether a job that borrows may stop jobs of other queues."""
+        borrowing = self.borrow_within_cohort
+        return borrowing is not None and borrowing.policy != "Never"
+
+    @model_validator(mode="after")
+    def _reclaims_what_it_borrows(self) -> Self:
+        if self.borrows_by_priority and self.reclaim_within_cohort == "Never":
+            raise fault(
+                "`borrowWithinCohort` stops jobs of other queues, and `reclaimWithinCohort` is `Never`",
+                "write `reclaimWithinCohort: LowerPriority`, or `Any`",
+                "borrowWithinCohort",
+                source="kueue.x-k8s.io/v1beta2 ClusterQueue, rule of preemption (v0.19.2)",
+            )
+        return self
+
+
+class Weight(SpecModel):
+    """The share in what a cohort has free, against the other members."""
+
+    # Kueue's webhook: not negative, and above 1n if not 0 (v0.19.2, pkg/webhooks/common.go).
+    weight: Quantity = Field(
+        description="The weight against other members of the cohort in what is free; 0 is always last; Kueue takes "
+        "1 where none is given.",
+        examples=[2, "500m"],
+    )
+
+
+class FlavorFungibility(SpecModel):
+    """Whether a job tries the next pool of the queue before it borrows or stops others."""
+
+    when_can_borrow: Literal["MayStopSearch", "TryNextFlavor"] = Field(
+        "MayStopSearch",
+        description="Whether a job that would have to borrow nodes of a pool tries the next pool of the quota first "
+        "(`TryNextFlavor`).",
+        examples=["TryNextFlavor"],
+    )
+    when_can_preempt: Literal["MayStopSearch", "TryNextFlavor"] = Field(
+        "TryNextFlavor",
+        description="Whether a job that would have to stop others in a pool tries the next pool of the quota first "
+        "(`TryNextFlavor`).",
+        examples=["MayStopSearch"],
+    )
 
 
 class Queue(SpecModel):
     """A queue: who may submit, and how many nodes of which pools."""
+
+    model_config = needed(fairSharing="cohort")
 
     name: Name = Field(
         description="The queue's name, which jobs refer to.", examples=["research"]
@@ -83,10 +155,10 @@ class Queue(SpecModel):
     )
     quota: list[PoolQuota] = Field(
         min_length=1,
-        description="The pools that the queue offers, with its nodes in each.",
+        description="The pools that the queue offers, with its nodes in each, in the order in which Kueue tries them.",
         examples=[[{"pool": "h100", "nodes": 8}]],
     )
-    strategy: Literal["BestEffortFIFO", "StrictFIFO"] = Field(
+    queueing_strategy: Literal["BestEffortFIFO", "StrictFIFO"] = Field(
         "BestEffortFIFO",
         description="Whether smaller jobs may start before an older one that does not fit yet: `BestEffortFIFO` yes, "
         "`StrictFIFO` no.",
@@ -94,18 +166,53 @@ class Queue(SpecModel):
     )
     preemption: Preemption = Field(
         Preemption(),
-        description="Which running jobs a waiting job of this queue may stop to get the queue's own nodes.",
-        examples=[{"withinQueue": "LowerPriority", "reclaimFromCohort": "Any"}],
+        description="Which running jobs a waiting job of this queue may stop to get nodes.",
+        examples=[
+            {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"}
+        ],
+    )
+    fair_sharing: Weight | None = Field(
+        None,
+        description="The queue's weight in its cohort; with the first weight of a cluster Kueue shares fairly.",
+        examples=[{"weight": 2}],
+    )
+    flavor_fungibility: FlavorFungibility | None = Field(
+        None,
+        description="Whether a job that names no pool tries the next one before it borrows or stops others; unset: "
+        "as Kueue does.",
+        examples=[{"whenCanBorrow": "TryNextFlavor"}],
+    )
+    stop_policy: Literal["None", "Hold", "HoldAndDrain"] = Field(
+        "None",
+        description="Whether the queue is stopped: `Hold` admits no more jobs, `HoldAndDrain` stops those that run as "
+        "well.",
+        examples=["Hold"],
     )
 
     @model_validator(mode="after")
-    def _lends_to_somebody(self) -> Self:
-        if self.cohort is None and any(
-            each.borrow is not None or each.lend is not None for each in self.quota
-        ):
+    def _shares_with_somebody(self) -> Self:
+        if self.cohort is not None:
+            return self
+        limited = any(
+            share.borrowing_limit is not None or share.lending_limit is not None
+            for share in self.quota
+        )
+        if limited:
             raise fault(
                 f"queue `{self.name}` borrows or lends, and is in no cohort",
-                "add `cohort:`, or remove `borrow` and `lend`",
+                "add `cohort:`, or remove `borrowingLimit` and `lendingLimit`",
+            )
+        if self.preemption.borrows_by_priority:
+            raise fault(
+                f"queue `{self.name}` stops jobs to borrow, and is in no cohort",
+                "add `cohort:`, or remove `borrowWithinCohort`",
+                "preemption",
+            )
+        if self.fair_sharing is not None:
+            raise fault(
+                f"queue `{self.name}` has a weight, and is in no cohort",
+                "add `cohort:`, or remove `fairSharing`",
+                "fairSharing",
             )
         return self
 
@@ -113,14 +220,31 @@ class Queue(SpecModel):
 class Cohort(SpecModel):
     """A group of queues that lend each other what they do not use."""
 
+    model_config = needed(fairSharing="parentName")
+
     name: Name = Field(
         description="The cohort's name, which queues refer to.", examples=["training"]
     )
-    parent: Name | None = Field(
+    parent_name: Name | None = Field(
         None,
         description="The cohort that this one lends to and borrows from; unset: none.",
         examples=["company"],
     )
+    fair_sharing: Weight | None = Field(
+        None,
+        description="The cohort's weight among the members of its parent.",
+        examples=[{"weight": 2}],
+    )
+
+    @model_validator(mode="after")
+    def _shares_with_somebody(self) -> Self:
+        if self.fair_sharing is not None and self.parent_name is None:
+            raise fault(
+                f"cohort `{self.name}` has a weight, and no parent",
+                "add `parentName:`, or remove `fairSharing`",
+                "fairSharing",
+            )
+        return self
 
 
 class Priority(SpecModel):
@@ -143,14 +267,69 @@ class Priority(SpecModel):
     )
 
 
-class Kueue(SpecModel):
-    """Settings of the queue manager."""
+class WaitForPodsReady(SpecModel):
+    """How long the pods of an admitted job may take until they are ready."""
 
-    wait_for_pods_ready: Period | None = Field(
+    timeout: Period | None = Field(
         None,
         description="How long all pods of an admitted job may take until they are ready, before Kueue puts it back in "
         "the queue; derived: `30m`.",
         examples=["40m"],
+    )
+    recovery_timeout: Duration | None = Field(
+        None,
+        description="How long a running job may miss a pod before Kueue puts it back in the queue, `0s` for ever; "
+        "derived: a repair of its node, at least `timeout`.",
+        examples=["45m"],
+    )
+
+
+Strategy = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
+# kueue v0.19.2, pkg/config/validation.go: no other list is accepted.
+_STRATEGIES: tuple[list[Strategy], ...] = (
+    ["LessThanOrEqualToFinalShare"],
+    ["LessThanInitialShare"],
+    ["LessThanOrEqualToFinalShare", "LessThanInitialShare"],
+)
+
+
+class FairSharing(SpecModel):
+    """Fair sharing of what cohorts have free: jobs of the member with the lowest share go first."""
+
+    preemption_strategies: list[Strategy] = Field(
+        list(_STRATEGIES[-1]),
+        description="When a job may stop one of a member with a larger share; each strategy is tried where those "
+        "before it found too little.",
+        examples=[["LessThanOrEqualToFinalShare"]],
+        json_schema_extra={"enum": [list(each) for each in _STRATEGIES]},
+    )
+
+    @model_validator(mode="after")
+    def _of_those_there_are(self) -> Self:
+        if self.preemption_strategies not in _STRATEGIES:
+            given = ", ".join(self.preemption_strategies)
+            raise fault(
+                f"`[{given}]` is no list that Kueue starts with",
+                f"write `[{', '.join(_STRATEGIES[-1])}]`, or one of the two",
+                "preemptionStrategies",
+                source="kueue v0.19.2, pkg/config/validation.go",
+            )
+        return self
+
+
+class Kueue(SpecModel):
+    """Settings of the queue manager, by the names of its Configuration (config.kueue.x-k8s.io/v1beta2)."""
+
+    wait_for_pods_ready: WaitForPodsReady = Field(
+        WaitForPodsReady(),
+        description="How long the pods of an admitted job may take until they are ready.",
+        examples=[{"timeout": "40m"}],
+    )
+    fair_sharing: FairSharing | None = Field(
+        None,
+        description="How what cohorts have free is shared fairly; derived: both strategies, where a queue or cohort "
+        "has a weight.",
+        examples=[{"preemptionStrategies": ["LessThanOrEqualToFinalShare"]}],
     )
 
 
@@ -184,8 +363,13 @@ class QueuesSection(Section):
     kueue: Kueue = Field(
         Kueue(),
         description="Settings of Kueue, the queue manager.",
-        examples=[{"waitForPodsReady": "40m"}],
+        examples=[{"waitForPodsReady": {"timeout": "40m"}}],
     )
 
 
 SECTION = QueuesSection
+DOCUMENTS = {
+    "TrainingQueue": ("queues", Queue),
+    "TrainingCohort": ("cohorts", Cohort),
+    "TrainingPriority": ("priorities", Priority),
+}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Body, Manifest
-from compiler.plan import Plan
+from compiler.plan import Plan, Quantity
 from compiler.source import Key, Route
 from compiler.subjects.queues.plan import (
     ClusterQueue,
@@ -39,7 +39,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         )
     for cohort in plan.of(Cohort):
         body = cohort_body(cohort)
-        yield Manifest(body, path(FOLDER, body), cohort.at)
+        yield Manifest(body, path(FOLDER, body), cohort.at, cohort_origins(cohort))
     for queue in plan.of(ClusterQueue):
         body = cluster_queue_body(queue)
         yield Manifest(body, path(FOLDER, body), queue.at, queue_origins(queue))
@@ -75,7 +75,20 @@ def flavor_body(flavor: Flavor) -> Body:
 
 def cohort_body(cohort: Cohort) -> Body:
     """Cohort."""
-    return {**head(API, "Cohort", cohort.name), "spec": given(parentName=cohort.parent)}
+    spec = given(parentName=cohort.parent, fairSharing=_fair_sharing(cohort.weight))
+    return {**head(API, "Cohort", cohort.name), "spec": spec}
+
+
+def cohort_origins(cohort: Cohort) -> dict[tuple[Key, ...], Route]:
+    """Where the parts of a Cohort come from."""
+    return {
+        ("spec", "parentName"): cohort.where("parent"),
+        ("spec", "fairSharing"): cohort.where("weight"),
+    }
+
+
+def _fair_sharing(weight: Quantity | None) -> Body | None:
+    return None if weight is None else {"weight": str(weight)}
 
 
 def cluster_queue_body(queue: ClusterQueue) -> Body:
@@ -87,6 +100,13 @@ def cluster_queue_body(queue: ClusterQueue) -> Body:
     }
     if queue.cohort:
         spec["cohortName"] = queue.cohort
+    if queue.weight is not None:
+        spec["fairSharing"] = _fair_sharing(queue.weight)
+    if queue.fungibility is not None:
+        spec["flavorFungibility"] = {
+            "whenCanBorrow": queue.fungibility.when_can_borrow,
+            "whenCanPreempt": queue.fungibility.when_can_preempt,
+        }
     if queue.namespace_selector is not None:
         spec["namespaceSelector"] = given(
             matchExpressions=[
@@ -102,8 +122,8 @@ def cluster_queue_body(queue: ClusterQueue) -> Body:
             }
             for group in queue.groups
         ]
-    if queue.stopped:
-        spec["stopPolicy"] = "HoldAndDrain"
+    if queue.stop_policy != "None":
+        spec["stopPolicy"] = queue.stop_policy
     return {**head(API, "ClusterQueue", queue.name), "spec": spec}
 
 
@@ -112,11 +132,12 @@ def _preemption(preemption: Preemption) -> Body:
         "withinClusterQueue": preemption.within,
         "reclaimWithinCohort": preemption.reclaim,
     }
-    if preemption.borrow_within_cohort != "Never":
-        return {
-            **body,
-            "borrowWithinCohort": {"policy": preemption.borrow_within_cohort},
-        }
+    borrowing = given(
+        policy=preemption.borrow_within_cohort,
+        maxPriorityThreshold=preemption.max_priority_threshold,
+    )
+    if borrowing != {"policy": "Never"}:
+        return {**body, "borrowWithinCohort": borrowing}
     return body
 
 
@@ -142,6 +163,11 @@ def queue_origins(queue: ClusterQueue) -> dict[tuple[Key, ...], Route]:
         ("spec", "cohortName"): queue.where("cohort"),
         ("spec", "namespaceSelector"): queue.where("namespace_selector"),
         ("spec", "resourceGroups"): queue.where("groups"),
+        ("spec", "queueingStrategy"): queue.where("strategy"),
+        ("spec", "preemption"): queue.where("preemption"),
+        ("spec", "flavorFungibility"): queue.where("fungibility"),
+        ("spec", "fairSharing"): queue.where("weight"),
+        ("spec", "stopPolicy"): queue.where("stop_policy"),
     }
     for g, group in enumerate(queue.groups):
         for f, flavor in enumerate(group.flavors):

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
+from compiler.spec.choice import one_of
 from compiler.spec.section import Section
 from compiler.spec.types import (
     Bucket,
@@ -114,6 +115,8 @@ class S3(SpecModel):
 class Storage(SpecModel):
     """A storage of exactly one kind: ``fsxLustre`` or ``s3``."""
 
+    model_config = one_of("fsxLustre", "s3")
+
     name: Name = Field(
         description="The storage's name, which jobs mount it by.",
         examples=["checkpoints"],
@@ -172,3 +175,4 @@ class StorageSection(Section):
 
 
 SECTION = StorageSection
+DOCUMENTS = {"TrainingStorage": ("storage", Storage)}

@@ -1,0 +1,19 @@
+"""What a thing of the objects is called in a spec, for the help of a finding."""
+
+from __future__ import annotations
+
+from compiler.subjects.jobs.plan import EFA, EPHEMERAL, HUGEPAGES
+
+_KEYS = {
+    "cpu": "cpu",
+    "memory": "memory",
+    EFA: "efa",
+    HUGEPAGES: "hugePages",
+    EPHEMERAL: "ephemeralStorage",
+}
+ACCELERATORS = "accelerators"
+
+
+def spec_key(resource: str) -> str:
+    """The key of a job's ``resources`` that asks for a resource of pods; any device but EFA is an accelerator."""
+    return _KEYS.get(resource, ACCELERATORS)
