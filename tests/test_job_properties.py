@@ -14,6 +14,7 @@ from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
 from compiler.lift import lift
 from compiler.manifest import ObjectRef
+from compiler.output.formats import objects
 from compiler.resolve.resolve import resolve
 from compiler.source import Document
 from compiler.source.inherit import inherit
@@ -77,7 +78,7 @@ def test_the_law_holds_for_any_job(data: dict[str, Any]) -> None:
     plan, found = resolve(model, load_catalog())
     assert [each for each in found if each.severity is Severity.ERROR] == []
     assert plan is not None
-    made = lower(plan)
+    made = objects(lower(plan))
     read = lift(made, closed=True)
     for kind in {type(node) for node in plan.nodes if node.carried}:
         assert read.of(kind) == plan.of(kind)

@@ -239,7 +239,7 @@ _secret_key = matched(
 )
 
 
-@shaped(_WITH_UNIT, type=_TEXT_OR_NUMBER, minimum=1024**2, examples=["5120Mi"])
+@shaped(_WITH_UNIT, type=_TEXT_OR_NUMBER, minimum=0, examples=["5120Mi"])
 def pages(value: Any) -> QuantityValue:
     """A quantity of bytes in whole huge pages; 0 is none."""
     if quantity(value) == QuantityValue(0):

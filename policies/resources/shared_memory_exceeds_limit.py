@@ -61,6 +61,7 @@ def shared_memory_exceeds_limit(work: Work) -> Iterator[Finding]:
             work.pod.where("volumes") / others[-1][0],
             label="count in the limit",
             help="make them smaller, or the memory limit larger",
+            spec_help="lower `emptyDir.sizeLimit` or `sharedMemory`, or raise `resources.memory`",
         )
 
 

@@ -42,8 +42,8 @@ def host_path_mounted(work: Work, world: World) -> Iterator[Finding]:
         yield Finding(
             f"{work.title} mounts `{volume.source}` of its nodes",
             work.pod.where("volumes") / index,
-            help="mount another kind of volume; whoever answers for the nodes allows it by "
-            f"`params: {{RUN052: {{allowed: [{volume.source}]}}}}` in policies/policy.yaml",
+            help="mount another kind of volume; whoever answers for the nodes allows it: "
+            f"`{volume.source}` in the parameter `allowed` of RUN052, in policies/policy.yaml",
         )
 
 

@@ -561,7 +561,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "RES038",
         "spec.region",
         "those of `us-gov-west-1` are not known beside `us-gov-west-1a`",
-        "`network: {zones: [us-gov-west-1a, …]}`",
+        "`network: {create: {zones: [us-gov-west-1a, …]}}`",
     ),
     (
         spec(job={"resources": {"cpu": "95200m"}}),

@@ -16,6 +16,7 @@ from builders import (
 )
 
 from compiler.lift import lift
+from compiler.output.formats import objects
 from compiler.plan.base import content
 from compiler.subjects.jobs.plan import EFA, HUGEPAGES, Container, Runtime, TrainJob
 from compiler.targets import lower
@@ -65,7 +66,7 @@ def test_what_is_written_reads_back(version: str) -> None:
     plan = plan_of(
         {**WITH_ALL, "spec": {**WITH_ALL["spec"], "versions": {"trainer": version}}}
     )
-    read = lift(lower(plan), closed=True)
+    read = lift(objects(lower(plan)), closed=True)
     assert read.of(Runtime) == plan.of(Runtime)
     assert read.of(TrainJob) == plan.of(TrainJob)
     assert read == plan

@@ -19,6 +19,7 @@ from builders import (
 
 from compiler.lift import lift
 from compiler.manifest import ObjectRef
+from compiler.output.formats import objects
 from compiler.plan import Plan
 from compiler.subjects.jobs.plan import FileSet, Runtime, TrainJob, effective_pod
 from compiler.targets import lower
@@ -79,14 +80,14 @@ def told(data: dict[str, Any]) -> list[tuple[str, str]]:
 def faults_of_set(plan: Plan) -> list[str]:
     """What is wrong with the objects of a plan."""
     external = frozenset(ObjectRef(*each) for each in plan.external)
-    found = verify(lower(plan), closed=True, external=external)
+    found = verify(objects(lower(plan)), closed=True, external=external)
     return [fault.message for fault in found]
 
 
 @pytest.mark.parametrize("version", ["2.3.0", "2.1.0"])
 def test_what_is_written_reads_back_and_is_sound(version: str) -> None:
     plan = plan_of(whole(versions={"trainer": version}))
-    made = lower(plan)
+    made = objects(lower(plan))
     read = lift(made, closed=True)
     assert read.of(Runtime) == plan.of(Runtime)
     assert read.of(FileSet) == plan.of(FileSet)
@@ -140,7 +141,7 @@ def test_what_a_runtime_names_is_looked_for_where_its_jobs_run() -> None:
 def test_files_are_an_immutable_config_map_that_flux_leaves_alone() -> None:
     plan = plan_of(spec(job={"files": {"/a/b.sh": "echo ${HOME}\n"}}))
     (files,) = plan.of(FileSet)
-    body = body_of(lower(plan), "ConfigMap", files.name)
+    body = body_of(objects(lower(plan)), "ConfigMap", files.name)
     assert body["immutable"] is True
     assert body["data"] == {"a.b.sh": "echo ${HOME}\n"}
     assert body["metadata"]["annotations"] == {
@@ -193,7 +194,7 @@ def test_the_same_files_of_two_jobs_are_one_object() -> None:
 )
 def test_keys_are_those_of_a_config_map(paths: list[str], keys: int) -> None:
     plan = plan_of(spec(job={"files": dict.fromkeys(paths, "x")}))
-    made = lower(plan)
+    made = objects(lower(plan))
     assert faults_of_set(plan) == []
     (files,) = [each.body for each in made if each.ref.name.startswith("files-")]
     assert len(files["data"]) == keys

@@ -47,6 +47,11 @@ BEYOND = (
     "hides the whole image",  # by a path that goes up
     "the signal is a file",
     "a cluster in one zone",
+    "in fewer than two zones",
+    "capacity in the order",
+    "beside other capacity",
+    "the block lasts",
+    "the block ends at",
     "exclude each other",
     "another thing",
 )

@@ -223,10 +223,6 @@ def _of_one_config_map(files: dict[str, str]) -> dict[str, str]:
     return files
 
 
-# pydantic writes the form of keys as `patternProperties`: no other key is one.
-_KEYS_OF_A_FORM: JsonDict = {"additionalProperties": False}
-
-
 class InitContainer(SpecModel):
     """What runs in every pod before the program, with the job's mounts, volumes and files."""
 
@@ -567,7 +563,6 @@ class Job(SpecModel):
         {},
         description="Texts by the path at which they appear as files, read-only; 1 MiB together, and no secrets.",
         examples=[{"/workspace/train.yaml": "epochs: 3"}],
-        json_schema_extra=_KEYS_OF_A_FORM,
     )
     init_containers: list[InitContainer] = Field(
         [],
@@ -654,7 +649,6 @@ class Job(SpecModel):
         {},
         description="Kubernetes annotations of the job's TrainJob and of its pods.",
         examples=[{"example.com/owner": "research"}],
-        json_schema_extra=_KEYS_OF_A_FORM,
     )
     image_pull_secrets: Annotated[list[ObjectName], Distinct] = Field(
         [],

@@ -268,7 +268,7 @@ class Priority(SpecModel):
 
 
 class WaitForPodsReady(SpecModel):
-    """How long the pods of an admitted job may take until they are ready."""
+    """How long Kueue waits for the pods of a job that it admitted."""
 
     timeout: Period | None = Field(
         None,
