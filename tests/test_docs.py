@@ -56,7 +56,7 @@ def test_the_readme_shows_input_output_and_a_mistake_on_its_first_screen() -> No
     assert "kind: TrainingCluster" in screen
     assert "generated/starter: " in screen
     assert "error[PLC003]" in screen
-    assert "= help: keep one zone" in screen
+    assert "= help: keep one of `zones`" in screen
 
 
 def test_examples_of_the_spec_language_compile(
