@@ -53,7 +53,12 @@ ORDER = (
 # Modules below the rest of their package, which only builds on them.
 BASE = {
     "source": {"source", "source.route", "source.tree"},
-    "resolve": {"resolve", "resolve.context", "resolve.release"},
+    "resolve": {
+        "resolve",
+        "resolve.context",
+        "resolve.release",
+        "resolve.versions",
+    },
     "spec": {
         "spec",
         "spec.base",

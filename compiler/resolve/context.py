@@ -12,6 +12,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed, warning
 from compiler.diagnostics.near import meant
 from compiler.plan import Derived
+from compiler.resolve.versions import own_versions
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
 from compiler.subjects.network.spec import NetworkSection
@@ -98,8 +99,14 @@ class Context:
         if given is None:
             self.derive(target, name, derived, reason, source, follows=follows)
             return derived
-        self.derived.append(Derived(target, name, str(given), "set by the spec", at=at))
+        self.given(target, name, given, "set by the spec", at)
         return given
+
+    def given(
+        self, target: str, name: str, value: object, reason: str, at: Route
+    ) -> None:
+        """Record a value that the spec sets, for ``explain``."""
+        self.derived.append(Derived(target, name, str(value), reason, at=at))
 
     def find(
         self, code: str, what: str, name: str, known: Mapping[str, T], at: Route
@@ -120,7 +127,12 @@ class Context:
     @cached_property
     def versions(self) -> Mapping[str, str]:
         """The version of every component."""
-        return self.release.chosen(self.spec.versions.given())
+        return self.release.chosen(own_versions(self.spec))
+
+    def build(self, component: str) -> str | None:
+        """The build of an EKS add-on: the spec's, or the release's."""
+        own = own_versions(self.spec).get(component)
+        return own or self.release.components[component].build
 
     @cached_property
     def pool_types(self) -> tuple[tuple[NodePool, InstanceType], ...]:

@@ -128,6 +128,7 @@ _PLAIN = {
     float: "number",
     bool: "`true` or `false`",
     type(None): "",
+    Any: "any value",
 }
 _NAMED = [
     (value, name)
@@ -140,6 +141,7 @@ _SPOKEN = {
     "Amount": "quantity above 0",
     "Arn": "ARN",
     "Command": "list of text",
+    "ComponentVersion": "version",
     "Count": "number above 0",
     "EnvName": "variable name",
     "HugePages": "size",

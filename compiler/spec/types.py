@@ -136,8 +136,11 @@ Command = Annotated[list[Word], AfterValidator(programs.program)]
 RepositoryPath = Annotated[str, BeforeValidator(git.repository_path)]
 RepositoryUrl = Annotated[str, BeforeValidator(git.repository_url)]
 Branch = Annotated[str, BeforeValidator(git.branch)]
-Version = Annotated[
-    str, BeforeValidator(matched(r"\d+\.\d+\.\d+", "a whole version", "2.3.0"))
+ComponentVersion = Annotated[
+    str,
+    BeforeValidator(
+        matched(r"v?\d+\.\d+\.\d+(-eksbuild\.\d+)?", "a whole version", "2.3.0")
+    ),
 ]
 TorchVersion = Annotated[
     str, BeforeValidator(matched(r"\d+\.\d+(\.\d+)?", "a version of PyTorch", "2.12"))

@@ -244,7 +244,7 @@ def _addons(setting: Setting) -> tuple[Addon, ...]:
 
 
 def _addon(setting: Setting, addon: AddOn) -> Addon:
-    build = setting.context.release.components[addon.component].build
+    build = setting.context.build(addon.component)
     values = addon.values(setting)
     role = addon.role
     if role is None:

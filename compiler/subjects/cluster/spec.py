@@ -9,7 +9,14 @@ from pydantic import BeforeValidator, Field
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.section import Section
-from compiler.spec.types import Arn, Distinct, InstanceType, PublicCidr
+from compiler.spec.types import (
+    AmiAlias,
+    Arn,
+    Distinct,
+    InstanceType,
+    KubernetesVersion,
+    PublicCidr,
+)
 
 
 class ApiServer(SpecModel):
@@ -56,6 +63,16 @@ class SystemNodes(SpecModel):
 class Eks(SpecModel):
     """What only EKS has."""
 
+    version: KubernetesVersion | None = Field(
+        None,
+        description="The Kubernetes version of the cluster, without a patch; derived: the release's.",
+        examples=["1.35"],
+    )
+    ami: AmiAlias | None = Field(
+        None,
+        description="The image that the pools' nodes boot, as an AMI alias of Karpenter; derived: the release's.",
+        examples=["al2023@v20260714"],
+    )
     api_server: Annotated[
         ApiServer,
         BeforeValidator(
