@@ -21,6 +21,7 @@ from compiler.source import Route
 from compiler.source.assemble import SpecSource, assemble
 from compiler.spec.load import load
 from compiler.subjects.cluster.plan import Bootstrap
+from compiler.subjects.overrides.plan import ObjectPatch
 from compiler.targets import lower
 
 _MANY = 16  # specs from which on every core takes a share
@@ -127,6 +128,9 @@ def _passes(
     if plan is None:
         return faults
     artifacts = lower(plan)
+    if plan.of(ObjectPatch):
+        plan, artifacts, unfit = _patched(plan, artifacts)
+        faults += unfit
     manifests = objects(artifacts)
     committed = options.committed / done.name
     if options.hold and committed.is_dir():
@@ -148,6 +152,14 @@ def _passes(
         reread(artifacts, plan), catalog, policies.rules, policies.config, manifests
     )
     return faults + traced(told, artifacts)
+
+
+def _patched(
+    plan: Plan, artifacts: list[Artifact]
+) -> tuple[Plan, list[Artifact], list[Diagnostic]]:
+    from compiler.patches import patched  # few specs have patches
+
+    return patched(plan, artifacts)
 
 
 def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:

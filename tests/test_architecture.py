@@ -32,6 +32,7 @@ ORDER = (
     "subjects.target",
     "lift",
     "subjects.lift",
+    "patches",
     "verify",
     "model",
     "policy",

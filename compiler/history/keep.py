@@ -50,6 +50,7 @@ def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept |
         source_name=job.source_name,
         pool=job.pool,
         rerun=job.rerun,
+        patched=job.patched,
     )
     return Kept(node, ran, (old, runtime))
 

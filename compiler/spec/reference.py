@@ -146,6 +146,7 @@ _SPOKEN = {
     "EnvName": "variable name",
     "HugePages": "size",
     "IpAddress": "IPv4 address",
+    "JsonPointer": "JSON pointer",
     "KubernetesVersion": "Kubernetes version",
     "LustreVersion": "Lustre version",
     "MountName": "MountName",

@@ -142,6 +142,35 @@ ComponentVersion = Annotated[
         matched(r"v?\d+\.\d+\.\d+(-eksbuild\.\d+)?", "a whole version", "2.3.0")
     ),
 ]
+Kind = Annotated[str, BeforeValidator(matched(r"[A-Z][A-Za-z0-9]*", "a kind", "Job"))]
+# RFC 6901; the empty pointer is the whole object, which no patch replaces.
+JsonPointer = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"(/([^/~]|~[01])*)+",
+            "a JSON pointer",
+            "/spec/replicas",
+            longest=2000,
+            source="RFC 6901",
+        )
+    ),
+]
+NamePattern = Annotated[str, BeforeValidator(check.name_pattern)]
+# Kubernetes, labels and selectors: equality and sets, of which all must hold.
+_LABEL = r"[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?"
+_REQUIREMENT = rf"(!?{_LABEL}|{_LABEL}\s*(=|==|!=)\s*({_LABEL})?|{_LABEL}\s+(in|notin)\s*\([^()]*\))"
+LabelSelector = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            rf"{_REQUIREMENT}(\s*,\s*{_REQUIREMENT})*",
+            "a label selector",
+            "team=speech",
+            longest=2000,
+        )
+    ),
+]
 TorchVersion = Annotated[
     str, BeforeValidator(matched(r"\d+\.\d+(\.\d+)?", "a version of PyTorch", "2.12"))
 ]

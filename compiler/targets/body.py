@@ -33,6 +33,14 @@ def head(
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
 
 
+def unsubstituted(annotations: dict[str, str], texts: Iterable[str]) -> dict[str, str]:
+    """The annotations of an object, with the one that keeps Flux from putting its own variables in, where it would
+    find some: it fails on unknown ones (kustomize-controller 1.9)."""
+    if any("${" in text for text in texts):
+        return {**annotations, **NO_SUBSTITUTION}
+    return annotations
+
+
 def given(**fields: Any) -> Body:
     """The fields that have a value: ``None`` and empty ones are left out."""
     return {

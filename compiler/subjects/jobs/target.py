@@ -29,12 +29,12 @@ from compiler.subjects.jobs.plan import (
 )
 from compiler.targets.body import (
     NO_PRUNE,
-    NO_SUBSTITUTION,
     given,
     head,
     path,
     quantities,
     tolerations,
+    unsubstituted,
 )
 
 API = "trainer.kubeflow.org/v1alpha1"
@@ -215,13 +215,10 @@ def job_body(job: TrainJob, *, overrides: bool) -> Body:
         if overrides
         else {"runtimePatches": [_patch(each) for each in job.patches]}
     )
-    annotations = {} if job.prune else dict(NO_PRUNE)
-    if any(
-        "${" in text
-        for text in (*job.command, *job.args, *(each.value or "" for each in job.env))
-    ):
-        # Flux would put its own variables in, or fail on unknown ones (kustomize-controller 1.9).
-        annotations.update(NO_SUBSTITUTION)
+    values = (each.value or "" for each in job.env)
+    annotations = unsubstituted(
+        {} if job.prune else dict(NO_PRUNE), (*job.command, *job.args, *values)
+    )
     return {
         **head(
             API,

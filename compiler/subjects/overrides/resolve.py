@@ -3,17 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from compiler.plan import PlanNode
 from compiler.resolve.context import SPEC, Context
+from compiler.source import Route
 from compiler.subjects import addons
-from compiler.subjects.overrides.spec import OverridesSection
+from compiler.subjects.overrides.plan import ObjectPatch, Operation
+from compiler.subjects.overrides.spec import OverridesSection, Patch
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
-    """Nothing of its own: a component's version and values reach the nodes of who installs it."""
+    """The patches. A component's version and values reach the nodes of who installs it."""
     _check_components(context)
-    return iter(())
+    patches = OverridesSection.of(context.spec).patches
+    for index, patch in enumerate(patches):
+        yield _patch(patch, SPEC / "patches" / index)
+
+
+def _patch(patch: Patch, at: Route) -> ObjectPatch:
+    target = patch.target
+    merge: dict[str, Any] = {}
+    operations: tuple[Operation, ...] = ()
+    if isinstance(patch.patch, dict):
+        merge = patch.patch
+    else:
+        operations = tuple(
+            Operation(each.op, each.path, each.from_ or "", each.value)
+            for each in patch.patch
+        )
+    return ObjectPatch(
+        at=at,
+        kind=target.kind,
+        group=target.group,
+        version=target.version,
+        name=target.name,
+        namespace=target.namespace,
+        labels=target.label_selector,
+        merge=merge,
+        operations=operations,
+    )
 
 
 def _check_components(context: Context) -> None:
