@@ -19,10 +19,12 @@ from compiler.policy.engine import run
 from compiler.resolve.resolve import resolve
 from compiler.source import Route
 from compiler.source.assemble import SpecSource, assemble
+from compiler.source.include import included
 from compiler.spec.load import load
 from compiler.subjects.cluster.plan import Bootstrap
-from compiler.subjects.overrides.plan import ObjectPatch
+from compiler.subjects.overrides.plan import IncludedObject, ObjectPatch
 from compiler.targets import lower
+from compiler.verify.references import made_elsewhere
 
 _MANY = 16  # specs from which on every core takes a share
 
@@ -123,7 +125,9 @@ def _passes(
     if spec is None:
         return faults
     catalog = load_catalog(options.catalog)
-    plan, more = resolve(spec, catalog, options.folder)
+    plan, more = resolve(
+        spec, catalog, options.folder, included=included(done.document)
+    )
     faults += more
     if plan is None:
         return faults
@@ -165,6 +169,9 @@ def _patched(
 def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:
     """What the output of a plan is judged in."""
     external = frozenset(ObjectRef(*each) for each in plan.external)
+    bodies = [node.body for node in plan.of(IncludedObject)]
+    if bodies:
+        external |= made_elsewhere(bodies)
     bootstrap = plan.one(Bootstrap)
     folder = bootstrap.path if bootstrap is not None else ""
     return Setting(external=external, others=artifacts, folder=folder)

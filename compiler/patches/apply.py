@@ -13,14 +13,14 @@ from compiler.manifest import Body, Manifest
 from compiler.output import Artifact
 from compiler.patches.merge import merge
 from compiler.patches.operations import operate
-from compiler.patches.place import Draft, PatchError, Path, texts
+from compiler.patches.place import Draft, PatchError, Path
 from compiler.patches.runs import Renamed, renamed, same_work
 from compiler.patches.select import nearest, selected
 from compiler.plan import Plan, PlanNode
 from compiler.source import Route
 from compiler.subjects.jobs.plan import Runtime, TrainJob
 from compiler.subjects.overrides.plan import ObjectPatch
-from compiler.targets.body import unsubstituted
+from compiler.targets.body import texts, unsubstituted
 
 _FLUX = "kustomize.toolkit.fluxcd.io/"
 _RUN = ("TrainJob", "ClusterTrainingRuntime", "TrainingRuntime")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
@@ -103,15 +102,3 @@ def _inside(value: Any, key: Key) -> bool:
     if isinstance(value, list):
         return isinstance(key, int) and 0 <= key < len(value)
     return False
-
-
-def texts(value: Any) -> Iterable[str]:
-    """Every text in a value, keys left out."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for inside in value.values():
-            yield from texts(inside)
-    elif isinstance(value, list):
-        for inside in value:
-            yield from texts(inside)

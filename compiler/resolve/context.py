@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ from compiler.diagnostics.near import meant
 from compiler.plan import Derived
 from compiler.resolve.versions import own_versions
 from compiler.source import Route
+from compiler.source.include import Included
 from compiler.spec.cluster import ClusterSpec
 from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools.spec import NodePool, PoolsSection
@@ -26,7 +27,7 @@ T = TypeVar("T")
 class Context:
     """A spec under resolution: the spec, the facts, what was derived and what is wrong.
 
-    ``external``: apiVersion, kind, namespace and name of objects that others make and that must exist.
+    ``included``: objects that the spec includes; ``external``: apiVersion, kind, namespace and name of objects that others make and that must exist.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Context:
     release: Release
     output: str
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    included: Sequence[Included] = ()
     derived: list[Derived] = field(default_factory=list)
     external: set[tuple[str, str, str, str]] = field(default_factory=set)
     _made: dict[object, Any] = field(default_factory=dict)

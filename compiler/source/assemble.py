@@ -17,6 +17,7 @@ from compiler.source.headers import (
     first_character,
     read_header,
 )
+from compiler.source.include import with_included
 from compiler.source.merge import is_null
 from compiler.source.nearby import ancestors, cluster_folder
 from compiler.source.parse import parse
@@ -59,10 +60,12 @@ def assemble(
     paths, library = list(paths), _Library()
     found: list[Diagnostic] = []
     headers: list[Header] = []
+    unread: dict[str, list[Diagnostic]] = {}
     for path in _find(paths, found):
         more, faults = library.load_given(path)
         headers += more
-        found += faults
+        if faults:
+            unread[os.path.realpath(path)] = faults
     clusters = [header for header in headers if header.kind == CLUSTER]
     asked_for = (
         [] if clusters else [header for header in headers if header.kind in PARTS]
@@ -80,7 +83,7 @@ def assemble(
             if _holds(parts.get(id(cluster), []), asked_for)
         ]
     _check_names(clusters, found)
-    if not clusters and not found:
+    if not clusters and not found and not unread:
         found.append(
             error(
                 "YML040",
@@ -88,10 +91,13 @@ def assemble(
                 help="name a file or folder with a spec",
             )
         )
-    return [
-        _whole(cluster, parts.get(id(cluster), []), library, found)
-        for cluster in clusters
-    ], found
+    sources: list[SpecSource] = []
+    for cluster in clusters:
+        source, files = _whole(cluster, parts.get(id(cluster), []), library, found)
+        sources.append(source)
+        for path in files:
+            unread.pop(path, None)  # it is no spec, and was read as what it is
+    return sources, [*(each for faults in unread.values() for each in faults), *found]
 
 
 class _Library:
@@ -296,16 +302,18 @@ def _check_names(clusters: Sequence[Header], found: list[Diagnostic]) -> None:
 
 def _whole(
     cluster: Header, parts: Sequence[Header], library: _Library, found: list[Diagnostic]
-) -> SpecSource:
+) -> tuple[SpecSource, set[str]]:
+    """The spec of a cluster, and the files that it includes."""
     extender = Extender(library.load)
     root = extender.flatten(cluster)
     found += extender.found
     root = _splice(root, parts, found)
+    root, included = with_included(root, found)
     files = dict.fromkeys([*extender.files, *(part.file for part in parts)])
     stem = os.path.splitext(os.path.basename(cluster.file.name))[0]
-    return SpecSource(
-        cluster.name or stem, cluster.file.name, Document(root), tuple(files)
-    )
+    name = cluster.name or stem
+    source = SpecSource(name, cluster.file.name, Document(root), tuple(files))
+    return source, included
 
 
 def _splice(

@@ -145,6 +145,7 @@ _SPOKEN = {
     "Count": "number above 0",
     "EnvName": "variable name",
     "HugePages": "size",
+    "IncludePath": "relative path",
     "IpAddress": "IPv4 address",
     "JsonPointer": "JSON pointer",
     "KubernetesVersion": "Kubernetes version",

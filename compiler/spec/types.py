@@ -171,6 +171,12 @@ LabelSelector = Annotated[
         )
     ),
 ]
+IncludePath = Annotated[
+    str,
+    BeforeValidator(
+        matched(r"[^\x00-\x1f\x7f]+", "a path", "monitoring/", longest=1000)
+    ),
+]
 TorchVersion = Annotated[
     str, BeforeValidator(matched(r"\d+\.\d+(\.\d+)?", "a version of PyTorch", "2.12"))
 ]

@@ -41,6 +41,18 @@ def unsubstituted(annotations: dict[str, str], texts: Iterable[str]) -> dict[str
     return annotations
 
 
+def texts(value: Any) -> Iterable[str]:
+    """Every text in a value, keys left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inside in value.values():
+            yield from texts(inside)
+    elif isinstance(value, list):
+        for inside in value:
+            yield from texts(inside)
+
+
 def given(**fields: Any) -> Body:
     """The fields that have a value: ``None`` and empty ones are left out."""
     return {

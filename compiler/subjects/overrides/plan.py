@@ -37,3 +37,14 @@ class ObjectPatch(PlanNode):
     labels: str | None = None
     merge: Mapping[str, Any] = field(default_factory=dict)
     operations: tuple[Operation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncludedObject(PlanNode):
+    """An object that the spec includes, as it is written there. ``file`` is where; ``folder`` that of its stage."""
+
+    carried: ClassVar[bool] = False
+
+    file: str
+    folder: str
+    body: Mapping[str, Any]

@@ -9,16 +9,18 @@ from compiler.plan import PlanNode
 from compiler.resolve.context import SPEC, Context
 from compiler.source import Route
 from compiler.subjects import addons
+from compiler.subjects.overrides.include import include
 from compiler.subjects.overrides.plan import ObjectPatch, Operation
 from compiler.subjects.overrides.spec import OverridesSection, Patch
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
-    """The patches. A component's version and values reach the nodes of who installs it."""
+    """The patches, and what is included. A component's version and values reach the nodes of who installs it."""
     _check_components(context)
     patches = OverridesSection.of(context.spec).patches
     for index, patch in enumerate(patches):
         yield _patch(patch, SPEC / "patches" / index)
+    yield from include(context)
 
 
 def _patch(patch: Patch, at: Route) -> ObjectPatch:

@@ -11,6 +11,8 @@ from compiler.spec.checks import fault
 from compiler.spec.section import Section
 from compiler.spec.types import (
     ComponentVersion,
+    Distinct,
+    IncludePath,
     JsonPointer,
     Kind,
     LabelSelector,
@@ -144,6 +146,12 @@ class OverridesSection(Section):
         {},
         description="Versions and chart values that differ from the release's, by component.",
         examples=[{"trainer": {"version": "2.3.0"}}],
+    )
+    include: Annotated[list[IncludePath], Distinct] = Field(
+        [],
+        description="Files, or folders of them, with objects of your own, relative to this file: written, applied and "
+        "judged with the rest.",
+        examples=[["monitoring/"]],
     )
     patches: list[Patch] = Field(
         [],
