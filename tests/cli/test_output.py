@@ -32,7 +32,7 @@ def test_several_formats_in_one_run(trainyard: Command, tmp_path: Path) -> None:
     ]
     done = trainyard("check", BAD, "--format", "text", *asked, cwd=tmp_path)
     assert done.code == 1
-    assert f"--> {BAD}:8:34" in done.out
+    assert f"--> {BAD}:8:36" in done.out
     (found,) = json.loads((tmp_path / "out/a.json").read_text())["diagnostics"]
     assert (found["code"], found["place"]["line"], found["place"]["column"]) == (
         "RES005",
@@ -49,7 +49,7 @@ def test_several_formats_in_one_run(trainyard: Command, tmp_path: Path) -> None:
     assert f"::error file={BAD},line=8," in (tmp_path / "c.txt").read_text()
     suite = ElementTree.fromstring((tmp_path / "d.xml").read_text())
     assert [case.get("classname") for case in suite.iter("testcase")] == ["RES005"]
-    assert f"`{BAD}:8:34`" in (tmp_path / "e.md").read_text()
+    assert f"`{BAD}:8:36`" in (tmp_path / "e.md").read_text()
 
 
 @pytest.mark.parametrize(
