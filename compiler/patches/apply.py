@@ -119,9 +119,10 @@ def _apply(patch: ObjectPatch, manifest: Manifest) -> Diagnostic | None:
 
 def _guarded(body: Body) -> Body:
     annotations = body["metadata"].get("annotations") or {}
-    guarded = unsubstituted(annotations, texts(body))
-    if guarded != annotations:
-        body["metadata"]["annotations"] = guarded
+    if isinstance(annotations, dict):
+        guarded = unsubstituted(annotations, texts(body))
+        if guarded is not annotations:
+            body["metadata"]["annotations"] = guarded
     return body
 
 

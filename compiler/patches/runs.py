@@ -46,7 +46,9 @@ def same_work(before: Body, after: Body) -> bool:
 
 def _work(body: Body) -> Any:
     """What an object runs: its ``spec``, and the labels by which Kueue queues it."""
-    labels = body.get("metadata", {}).get("labels") or {}
+    metadata = body.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, dict) else None
+    labels = labels if isinstance(labels, dict) else {}
     queued = {key: value for key, value in labels.items() if key.startswith(_KUEUE)}
     return [body.get("spec"), queued]
 

@@ -38,7 +38,8 @@ def _whole(pattern: str | None, name: str) -> bool:
 
 
 def _labelled(selector: str | None, manifest: Manifest) -> bool:
-    labels = manifest.body["metadata"].get("labels", {})
+    labels = manifest.body["metadata"].get("labels")
+    labels = labels if isinstance(labels, dict) else {}
     parts = _COMMA.split(selector) if selector else []
     return all(_holds(part.strip(), labels) for part in parts)
 

@@ -387,3 +387,36 @@ def test_compile_writes_and_removes_them(tmp_path: Path, trainyard: Command) -> 
     (tmp_path / "specs" / "own" / "a.yaml").unlink()
     assert trainyard("compile", "specs", cwd=tmp_path).code == 0
     assert not path.exists()
+
+
+BROKEN: list[dict[str, Any]] = [
+    {"metadata": {"name": "x", "labels": None, "annotations": "x"}},
+    {"metadata": {"name": "x", "labels": [1], "namespace": 5}, "spec": "x"},
+    {"metadata": {"name": "x"}, "spec": {"template": {"spec": {"containers": [None]}}}},
+]
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind"),
+    [
+        ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
+        ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"),
+        ("helm.toolkit.fluxcd.io/v2", "HelmRelease"),
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+        ("eksctl.io/v1alpha5", "ClusterConfig"),
+        ("apps/v1", "Deployment"),
+        ("v1", "Namespace"),
+    ],
+)
+def test_objects_of_any_form_are_judged_and_crash_nothing(
+    tmp_path: Path, api_version: str, kind: str
+) -> None:
+    patch = {
+        "target": {"kind": kind, "labelSelector": "!team"},
+        "patch": {"metadata": {"labels": {"team": "${TEAM}"}}},
+    }
+    for broken in BROKEN:
+        body = {"apiVersion": api_version, "kind": kind, **broken}
+        files = {"a.yaml": yaml.safe_dump(body)}
+        found = done_of(tmp_path, files, patches=[patch])
+        assert places(found.diagnostics)

@@ -25,9 +25,10 @@ def lower(plan: Plan) -> Iterator[Manifest]:
 
 def _guarded(body: Body) -> Body:
     annotations = body["metadata"].get("annotations") or {}
-    guarded = unsubstituted(annotations, texts(body))
-    if guarded is not annotations:
-        body["metadata"]["annotations"] = guarded
+    if isinstance(annotations, dict):
+        guarded = unsubstituted(annotations, texts(body))
+        if guarded is not annotations:
+            body["metadata"]["annotations"] = guarded
     return body
 
 
