@@ -12,6 +12,7 @@ from compiler.output import Artifact
 from compiler.source import Route
 from compiler.verify.body import Lookup, validate_body
 from compiler.verify.claims import claims_of_default_class
+from compiler.verify.definitions import DEFINITION, schemas_of, with_definitions
 from compiler.verify.fault import NAME, SCHEMA, Fault
 from compiler.verify.keys import absent_keys
 from compiler.verify.loose_ends import Near, beside, loose_ends
@@ -42,6 +43,8 @@ def verify(
     the manifest's id.
     """
     objects = ObjectSet(manifests)
+    if closed:
+        schemas = with_definitions(schemas, manifests)
     lookup = objects.find if closed else _or_released(objects.find)
     found: list[tuple[Manifest, Fault]] = []
     sound: Sound = set()
@@ -82,7 +85,8 @@ def verify(
 def _unverified(manifest: Manifest, schemas: Schemas) -> Iterator[Fault]:
     """An object of the adopter's own, of a kind that no schema is known of."""
     ref = manifest.ref
-    if not schemas.find(ref.api_version, ref.kind):
+    is_read = ref.kind == DEFINITION and schemas_of(manifest.body)
+    if not is_read and not schemas.find(ref.api_version, ref.kind):
         yield Fault(
             SCHEMA,
             "SCH014",

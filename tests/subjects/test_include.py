@@ -141,20 +141,15 @@ def test_kinds_that_a_chart_brings_come_after_the_chart(tmp_path: Path) -> None:
     assert places(done.diagnostics) == [("SCH014", "b.yaml", 2)]
 
 
-def test_an_included_definition_makes_its_kind_known(tmp_path: Path) -> None:
+def definition(schema: Any) -> str:
+    """A CustomResourceDefinition of ServiceMonitor."""
     names = {
         "kind": "ServiceMonitor",
         "plural": "servicemonitors",
         "singular": "servicemonitor",
         "listKind": "ServiceMonitorList",
     }
-    schema = {
-        "openAPIV3Schema": {
-            "type": "object",
-            "x-kubernetes-preserve-unknown-fields": True,
-        }
-    }
-    definition = {
+    body = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": "servicemonitors.monitoring.coreos.com"},
@@ -167,13 +162,56 @@ def test_an_included_definition_makes_its_kind_known(tmp_path: Path) -> None:
             ],
         },
     }
-    files = {
-        "a.yaml": NAMESPACE,
-        "b.yaml": MONITOR,
-        "crd.yaml": yaml.safe_dump(definition),
+    return yaml.safe_dump(body)
+
+
+STRICT = {
+    "openAPIV3Schema": {
+        "type": "object",
+        "properties": {
+            "spec": {
+                "type": "object",
+                "properties": {
+                    "endpoints": {"type": "array", "items": {"type": "object"}}
+                },
+            }
+        },
     }
+}
+
+
+def test_an_included_definition_makes_its_kind_known(tmp_path: Path) -> None:
+    files = {"a.yaml": NAMESPACE, "b.yaml": MONITOR, "crd.yaml": definition(STRICT)}
     done = done_of(tmp_path, files)
     assert "trainyard-include-custom" not in stages(done)
+
+
+def test_an_included_definition_verifies_its_objects(tmp_path: Path) -> None:
+    wrong = MONITOR.replace("endpoints", "endpoint")
+    files = {"a.yaml": NAMESPACE, "b.yaml": wrong, "crd.yaml": definition(STRICT)}
+    found = done_of(tmp_path, files).diagnostics
+    assert places(found) == [("SCH001", "b.yaml", 4)]
+    assert found[0].help == "did you mean `endpoints`?"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        None,
+        {},
+        "x",
+        {"openAPIV3Schema": {"type": 5}},
+        {"openAPIV3Schema": {"type": "text"}},
+        {"openAPIV3Schema": {"properties": {"spec": {"properties": []}}}},
+        {"openAPIV3Schema": {"x-kubernetes-unheard-of": True}},
+    ],
+)
+def test_objects_of_a_definition_that_cannot_be_read_are_not_verified(
+    tmp_path: Path, schema: Any
+) -> None:
+    files = {"a.yaml": NAMESPACE, "b.yaml": MONITOR, "crd.yaml": definition(schema)}
+    found = places(done_of(tmp_path, files).diagnostics)
+    assert found == [("SCH014", "b.yaml", 2), ("SCH014", "crd.yaml", 2)]
 
 
 def test_a_finding_points_at_the_file_and_line(tmp_path: Path) -> None:
