@@ -37,7 +37,7 @@ def test_several_formats_in_one_run(trainyard: Command, tmp_path: Path) -> None:
     assert (found["code"], found["place"]["line"], found["place"]["column"]) == (
         "RES005",
         8,
-        34,
+        36,
     )
     (run,) = json.loads((tmp_path / "b.sarif").read_text())["runs"]
     region = run["results"][0]["locations"][0]["physicalLocation"]["region"]
@@ -45,7 +45,7 @@ def test_several_formats_in_one_run(trainyard: Command, tmp_path: Path) -> None:
         run["results"][0]["ruleId"],
         region["startLine"],
         region["startColumn"],
-    ) == ("RES005", 8, 34)
+    ) == ("RES005", 8, 36)
     assert f"::error file={BAD},line=8," in (tmp_path / "c.txt").read_text()
     suite = ElementTree.fromstring((tmp_path / "d.xml").read_text())
     assert [case.get("classname") for case in suite.iter("testcase")] == ["RES005"]
