@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from compiler.manifest import Manifest
+from compiler.output.body import at, texts
 from compiler.plan.units import Duration, Quantity
 from compiler.source import Key, Route
 
@@ -21,27 +22,14 @@ class Reader:
         self.at = at
 
     def __truediv__(self, key: Key) -> Reader:
-        value = self.value
-        if isinstance(value, dict):
-            return Reader(value.get(key), self.at / key)
-        if isinstance(value, list) and isinstance(key, int) and key < len(value):
-            return Reader(value[key], self.at / key)
-        return Reader(None, self.at / key)
+        return Reader(at(self.value, key), self.at / key)
 
     def __bool__(self) -> bool:
         return self.value is not None
 
     def follow(self, *keys: Key) -> Reader:
         """Several keys down."""
-        value, at = self.value, Route((*self.at, *keys))
-        for key in keys:
-            if isinstance(value, dict):
-                value = value.get(key)
-            elif isinstance(value, list) and isinstance(key, int) and key < len(value):
-                value = value[key]
-            else:
-                return Reader(None, at)
-        return Reader(value, at)
+        return Reader(at(self.value, *keys), Route((*self.at, *keys)))
 
     def text(self) -> str | None:
         """The string."""
@@ -71,19 +59,13 @@ class Reader:
 
     def mappings(self) -> list[dict[str, Any]]:
         """The items of a list, where their places do not matter; what is no mapping is an empty one."""
-        return (
-            [each if isinstance(each, dict) else {} for each in self.value]
-            if isinstance(self.value, list)
-            else []
-        )
+        if not isinstance(self.value, list):
+            return []
+        return [item if isinstance(item, dict) else {} for item in self.value]
 
     def texts(self) -> tuple[str, ...]:
         """The strings of a list."""
-        return (
-            tuple(item for item in self.value if isinstance(item, str))
-            if isinstance(self.value, list)
-            else ()
-        )
+        return tuple(texts(self.value))
 
     def entries(self) -> Iterator[tuple[str, Reader]]:
         """The entries of a mapping."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from compiler.lint.found import Found
 from compiler.manifest import Manifest
-from compiler.verify.objects import at, items
+from compiler.output.body import at, items, texts
 
 _APPLIED = ("resources", "components", "bases", "crds")
 _WITH_SELECTOR = frozenset(
@@ -79,7 +79,7 @@ class Kustomizations:
         seen.add(path)
         folder = os.path.dirname(path)
         for field in _APPLIED:
-            for each in _texts(self._bodies[path].get(field)):
+            for each in texts(self._bodies[path], field):
                 target = os.path.normpath(os.path.join(folder, each))
                 if (inner := self._folders.get(target)) is not None:
                     yield from self._files(inner, seen)
@@ -91,19 +91,11 @@ def _real(path: str) -> str:
     return os.path.realpath(path)
 
 
-def _texts(value: Any) -> list[str]:
-    return (
-        [each for each in value if isinstance(each, str)]
-        if isinstance(value, list)
-        else []
-    )
-
-
 def _patches(path: str, body: Mapping[str, Any]) -> Iterator[str]:
     """The files that a kustomization names as patches."""
     folder = os.path.dirname(path)
     named = [at(each, "path") for each in items(body, "patches")]
-    named += [*_texts(body.get("patches")), *_texts(body.get("patchesStrategicMerge"))]
+    named += [*texts(body, "patches"), *texts(body, "patchesStrategicMerge")]
     for each in named:
         if isinstance(each, str) and "\n" not in each:
             yield _real(os.path.join(folder, each))

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 from compiler.lint.found import Found
 from compiler.lint.kustomize import Kustomizations
-from compiler.verify.objects import Identity, at, identity_of
+from compiler.output.body import at
+from compiler.verify.objects import Identity, identity_of
 
 _MOST = 20_000
 """Objects that may be judged for the sake of alternatives; beyond, each is judged without what it shares."""

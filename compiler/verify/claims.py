@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Manifest
+from compiler.output.body import at
 from compiler.verify.fault import Fault, never_works
-from compiler.verify.objects import ObjectSet, at
+from compiler.verify.objects import ObjectSet
 
 _DEFAULT = "storageclass.kubernetes.io/is-default-class"
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Manifest
+from compiler.output.body import at, items
 from compiler.verify.fault import REFERENCE, Fault, Path
-from compiler.verify.objects import Identity, ObjectSet, items
-from compiler.verify.objects import at as value_at
+from compiler.verify.objects import Identity, ObjectSet
 
 _FLUX = (
     ("kustomize.toolkit.fluxcd.io", "Kustomization"),
@@ -50,7 +50,7 @@ def _dependencies(objects: ObjectSet, group: str, kind: str) -> Edges:
 def _parents(objects: ObjectSet) -> Edges:
     edges: Edges = {}
     for identity, manifest in objects.of_kind(*_COHORT):
-        parent = value_at(manifest.body, "spec", "parentName")
+        parent = at(manifest.body, "spec", "parentName")
         edges[identity] = (
             [(("spec", "parentName"), (*_COHORT, "", parent))]
             if isinstance(parent, str) and parent

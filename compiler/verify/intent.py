@@ -7,8 +7,8 @@ from copy import deepcopy
 from typing import Any
 
 from compiler.manifest import Body, placeholder
+from compiler.output.body import at, walk_values
 from compiler.verify.fault import Fault, Path
-from compiler.verify.objects import at
 
 # Faults of shape: an unknown field, and a value of another type. What else a schema refuses has the shape that the
 # checks after it rely on.
@@ -69,15 +69,11 @@ def shaped(faults: Iterable[Fault]) -> bool:
 
 def misfit(body: Any, faults: Iterable[Fault]) -> int:
     """How much of a body a schema does not understand, in values."""
-    return sum(_values(at(body, *each.path)) for each in faults)
+    return sum(_size(at(body, *each.path)) for each in faults)
 
 
-def _values(value: Any) -> int:
-    inside = (
-        value.values()
-        if isinstance(value, dict)
-        else value
-        if isinstance(value, list)
-        else ()
+def _size(value: Any) -> int:
+    """How many scalars a value holds; an empty mapping or list counts as one."""
+    return sum(
+        not part or not isinstance(part, dict | list) for _, part in walk_values(value)
     )
-    return max(1, sum(map(_values, inside)))

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler.manifest import Manifest
+from compiler.output.body import at, follow, items
 from compiler.verify.fault import REFERENCE, Fault, Path, nearest
-from compiler.verify.objects import ObjectSet, at, identity_of, items
-from compiler.verify.references import POD_SPECS, TRAINER, follow
+from compiler.verify.objects import ObjectSet, identity_of
+from compiler.verify.references import POD_SPECS, TRAINER
 
 # where a pod spec names keys of an object: its kind, and the field of its name
 _VOLUMES = (

@@ -9,13 +9,13 @@ from typing import Any
 
 from compiler.catalog.runtimes import released_runtimes
 from compiler.manifest import Manifest
+from compiler.output.body import at, follow
 from compiler.verify.fault import REFERENCE, Fault, Path, like
-from compiler.verify.objects import Identity, ObjectSet, at, identity_of
+from compiler.verify.objects import Identity, ObjectSet, identity_of
 from compiler.verify.references import (
     KUEUE,
     POD_SPECS,
     TRAINER,
-    follow,
     is_built_in,
     pod_references,
     references,

@@ -11,9 +11,10 @@ from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Manifest
+from compiler.output.body import at, follow, items, texts
 from compiler.verify.fault import WEBHOOK, Fault, Path
-from compiler.verify.objects import ObjectSet, at, identity_of, items
-from compiler.verify.references import POD_SPECS, TRAINER, follow
+from compiler.verify.objects import ObjectSet, identity_of
+from compiler.verify.references import POD_SPECS, TRAINER
 
 _LABEL = "pod-security.kubernetes.io/enforce"
 _LEVELS = ("baseline", "restricted")
@@ -139,7 +140,7 @@ def _baseline(spec: Any) -> Iterator[Breach]:
             )
         wrong = [
             name
-            for name in _texts(at(each, "securityContext", "capabilities", "add"))
+            for name in texts(each, "securityContext", "capabilities", "add")
             if name not in _CAPABILITIES
         ]
         if wrong:
@@ -161,14 +162,6 @@ def _baseline(spec: Any) -> Iterator[Breach]:
                 "seccomp is `Unconfined`",
                 "write `RuntimeDefault`",
             )
-
-
-def _texts(value: Any) -> list[str]:
-    return (
-        [each for each in value if isinstance(each, str)]
-        if isinstance(value, list)
-        else []
-    )
 
 
 def _contexts(spec: Any) -> Iterator[tuple[Path, Any]]:
@@ -202,9 +195,7 @@ def _hardened(place: Path, own: Any, pod: Any) -> Iterator[Breach]:
             "a container may gain privileges",
             ("write `allowPrivilegeEscalation: false`"),
         )
-    dropped, added = (
-        _texts(at(own, "capabilities", field)) for field in ("drop", "add")
-    )
+    dropped, added = (texts(own, "capabilities", field) for field in ("drop", "add"))
     if "ALL" not in dropped:
         yield (
             (*place, "capabilities"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from compiler.output.body import at, items
 from compiler.verify.fault import Fault, Path, breaks, nearest, refused
-from compiler.verify.objects import at, items
 from compiler.verify.webhooks._topology import topology
 from compiler.verify.webhooks.job import job_spec
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from compiler.output.body import at, items
 from compiler.verify.fault import Fault, Path, breaks, nearest
-from compiler.verify.objects import at, items
 
 FAMILIES = {
     "al2": "AL2",

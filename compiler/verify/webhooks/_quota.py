@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from compiler.output.body import items
 from compiler.subjects.jobs.plan import MISSPELT
 from compiler.verify.amounts import amount
 from compiler.verify.fault import Fault, Path, breaks, refused
-from compiler.verify.objects import items
 
 _MOST = 256  # flavors, and resources, of all groups together
 _MOST_PAIRS = 512  # resources × flavors of one group

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from compiler.output.body import at, items
 from compiler.verify.fault import Fault, Path, breaks, nearest
-from compiler.verify.objects import at, items
 
 _SH, _AWS = "karpenter.sh", "karpenter.k8s.aws"
 _INSTANCE = (

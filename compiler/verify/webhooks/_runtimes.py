@@ -7,8 +7,8 @@ from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body
+from compiler.output.body import at, items
 from compiler.verify.fault import Fault, Path, breaks, never_works, refused
-from compiler.verify.objects import at, items
 from compiler.verify.webhooks._jobsets import replicated_jobs
 
 ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"

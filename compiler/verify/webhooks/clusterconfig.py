@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Body, placeholder
+from compiler.output.body import at, items
 from compiler.verify.fault import Fault, Path, nearest, refused
-from compiler.verify.objects import at, items
 from compiler.verify.webhooks import Lookup
 
 GROUP = "eksctl.io"

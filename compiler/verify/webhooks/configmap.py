@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 
 from compiler.manifest import Body, placeholder
+from compiler.output.body import at
 from compiler.verify.fault import Fault, never_works, refused
-from compiler.verify.objects import at
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._keys import MOST_BYTES, data_keys
 

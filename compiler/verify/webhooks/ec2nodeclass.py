@@ -12,8 +12,8 @@ from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body
+from compiler.output.body import at, items
 from compiler.verify.fault import Fault, Path, refused
-from compiler.verify.objects import at, items
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._nodeclass import rules as crd_rules
 

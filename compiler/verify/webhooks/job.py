@@ -7,8 +7,8 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from compiler.manifest import Body
+from compiler.output.body import at
 from compiler.verify.fault import Fault, Path, never_works, refused
-from compiler.verify.objects import at
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._pods import template
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Body
+from compiler.output.body import items
 from compiler.verify.fault import Fault, breaks, refused
-from compiler.verify.objects import items
 from compiler.verify.syntax import SYNTAXES
 from compiler.verify.webhooks import Lookup
 

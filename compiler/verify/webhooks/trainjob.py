@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler.manifest import Body
+from compiler.output.body import at, items
 from compiler.verify.fault import Fault, Path, breaks, nearest, never_works, refused
 from compiler.verify.names import pod_name_faults
-from compiler.verify.objects import at, items
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._jobsets import claimed
 from compiler.verify.webhooks._pods import resources, tolerations
