@@ -18,7 +18,7 @@ from compiler.source import Document, Node, Route, SourceFile
 from compiler.source.manifests import parse_manifests
 from compiler.source.plain import PlainReader
 from compiler.source.read import STDIN, read, read_stdin, walk
-from compiler.verify.kinds import meant, strange
+from compiler.verify.kinds import meant, unknown_kind
 
 KUSTOMIZATIONS = (
     "kustomization.yaml",
@@ -219,7 +219,7 @@ def _unpack(body: Any, text: Text, where: Route, done: Reading) -> None:
 
 
 def _strange(node: Node, body: dict[str, Any], right: tuple[str, str]) -> Diagnostic:
-    fault = strange(body.get("apiVersion", ""), body["kind"], right)
+    fault = unknown_kind(body.get("apiVersion", ""), body["kind"], right)
     span = Document(node).span(Route(fault.path))
     return error(fault.code, fault.message, span=span, help=fault.help)
 
