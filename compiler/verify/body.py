@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -76,11 +76,13 @@ def _webhook_faults(
     if not has_shape(walk(schema.root, meant)):
         return []
     faulty = [*(fault.path for fault in shape), *neighbors(shape, known)]
-    return [
-        fault
-        for fault in webhooks.check(meant, lookup)
-        if not any(fault.path[: len(path)] == path for path in faulty)
-    ]
+    faults = webhooks.check(meant, lookup)
+    return [fault for fault in faults if not _is_inside(fault.path, faulty)]
+
+
+def _is_inside(path: Path, places: Iterable[Path]) -> bool:
+    """Whether a path leads to one of some places, or into it."""
+    return any(path[: len(place)] == place for place in places)
 
 
 def _own_faults(
