@@ -27,17 +27,22 @@ def marked(path: str, data: bytes) -> bytes:
 
 def is_marked(path: str, data: bytes) -> bool:
     """Whether content that stands at a path says that it is ours, at this very path."""
-    wanted = _line(path)
-    if data.startswith(wanted):
-        return data[len(wanted) : len(wanted) + 1] in (b"\n", b"\r", b"")
+    mark = _line(path)
+    if data.startswith(mark):
+        following = data[len(mark) : len(mark) + 1]
+        return following in (b"\n", b"\r", b"")
     lines = data[:_FIRST].split(b"\n", _LINES)[:_LINES]
     if path.endswith(".json"):
-        return any(wanted.removesuffix(b",") in line for line in lines)
-    return any(line.strip() == wanted for line in lines)
+        entry = mark.removesuffix(b",")
+        return any(entry in line for line in lines)
+    return any(line.strip() == mark for line in lines)
 
 
 def _line(path: str) -> bytes:
     if path.endswith(".json"):
-        return f"{json.dumps(KEY)}: {json.dumps(path)},".encode()
-    text = WORDS + path
-    return (f"<!-- {text} -->" if path.endswith(".md") else f"# {text}").encode()
+        line = f"{json.dumps(KEY)}: {json.dumps(path)},"
+    elif path.endswith(".md"):
+        line = f"<!-- {WORDS}{path} -->"
+    else:
+        line = f"# {WORDS}{path}"
+    return line.encode()

@@ -41,11 +41,9 @@ class Reader:
 
     def integer(self) -> int | None:
         """The whole number."""
-        return (
-            self.value
-            if isinstance(self.value, int) and not isinstance(self.value, bool)
-            else None
-        )
+        if isinstance(self.value, bool):
+            return None
+        return self.value if isinstance(self.value, int) else None
 
     def flag(self) -> bool | None:
         """The boolean."""
@@ -94,20 +92,21 @@ class Reader:
 
     def quantities(self) -> dict[str, Quantity]:
         """The quantities of a mapping."""
-        given = [
-            (key, value) for key, value in self.mapping().items() if _is_amount(value)
-        ]
-        return dict(_amounts(tuple(given)))
+        entries = self.mapping().items()
+        amounts = tuple(entry for entry in entries if _is_amount(entry[1]))
+        return dict(_quantities(amounts))
 
     def opaque(self) -> bool:
         """Whether a number, or one of a mapping's quantities, is there and is none, like ``${NODES}``."""
         if isinstance(self.value, dict):
-            return any(
-                value is not None and _quantity(value) is None
-                for key, value in self.value.items()
-                if isinstance(key, str)
-            )
-        return self.value is not None and self.quantity() is None
+            amounts = [
+                value for key, value in self.value.items() if isinstance(key, str)
+            ]
+        else:
+            amounts = [self.value]
+        return any(
+            amount is not None and _quantity(amount) is None for amount in amounts
+        )
 
     def duration(self) -> Duration | None:
         """The duration, if it is one."""
@@ -118,16 +117,16 @@ class Reader:
 
 
 @lru_cache(maxsize=1024)
-def _amounts(
-    given: tuple[tuple[Any, str | int], ...],
+def _quantities(
+    amounts: tuple[tuple[Any, str | int], ...],
 ) -> tuple[tuple[str, Quantity], ...]:
     """The quantities of some amounts: most jobs of a set ask for the same."""
-    found = []
-    for key, value in given:
-        amount = _quantity(value)
-        if isinstance(key, str) and amount is not None:
-            found.append((key, amount))
-    return tuple(found)
+    quantities = []
+    for key, amount in amounts:
+        quantity = _quantity(amount)
+        if isinstance(key, str) and quantity is not None:
+            quantities.append((key, quantity))
+    return tuple(quantities)
 
 
 def _is_amount(value: Any) -> bool:
@@ -147,13 +146,12 @@ def embedded(text: str) -> Any:
     """What YAML in a string says; ``None`` where it is none."""
     import yaml
 
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - a safe loader
-    except (
-        yaml.YAMLError,
-        ValueError,
-        RecursionError,
-    ):  # ValueError: a date like 2026-02-30
+        return yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader
+    except (yaml.YAMLError, RecursionError):
+        return None
+    except ValueError:  # a date like 2026-02-30
         return None
 
 
@@ -183,26 +181,22 @@ def namespace_of(body: Reader) -> str:
 
 def labels_of(body: Reader) -> dict[str, str]:
     """metadata.labels, less the one that says who writes the object."""
-    found = body.follow("metadata", "labels").strings()
-    found.pop("app.kubernetes.io/managed-by", None)
-    return found
+    labels = body.follow("metadata", "labels").strings()
+    labels.pop("app.kubernetes.io/managed-by", None)
+    return labels
 
 
 def annotations_of(body: Reader) -> dict[str, str]:
     """metadata.annotations, less Flux' own."""
-    found = body.follow("metadata", "annotations").strings()
+    annotations = body.follow("metadata", "annotations").strings()
     return {
         key: value
-        for key, value in found.items()
+        for key, value in annotations.items()
         if not key.startswith("kustomize.toolkit.fluxcd.io/")
     }
 
 
 def pruned(body: Reader) -> bool:
     """Whether Flux deletes the object when it leaves git."""
-    return (
-        body.follow(
-            "metadata", "annotations", "kustomize.toolkit.fluxcd.io/prune"
-        ).text()
-        != "disabled"
-    )
+    key = "kustomize.toolkit.fluxcd.io/prune"
+    return body.follow("metadata", "annotations", key).text() != "disabled"
