@@ -94,8 +94,8 @@ def _visible(
 def _hidden(
     finding: Diagnostic, places: Iterable[Route], lost: Iterable[Route]
 ) -> bool:
-    """Whether a finding is about a place with a fault, what is in it, or the field around a value that nobody can
-    tell."""
+    """Whether a finding is about a place with a fault, what is in it, or the field around an unknown
+    value."""
     at = finding.at or Route()
     if any(at[: len(place)] == place for place in places):
         return True

@@ -171,7 +171,7 @@ def _findings(
             place = _place_of(finding)
             files = {place, _file(finding.subject) or place} - {""}
             if files <= scene.own:
-                # Beside alternatives that are left out, nothing can be said of what one file wants of another.
+                # Beside alternatives that are left out, nothing is known of what one file wants of another.
                 if scene.rivals or len(cluster) == 1 or len(files) < _TWO:
                     yield finding
             elif files <= scene.own | scene.shared:
@@ -182,18 +182,23 @@ def _findings(
 _TWO = 2
 
 
+ByScene = dict[int, list[Diagnostic]]
+
+
 class _SharedFindings:
     """The findings about files that several scenes share, by what they are about and by scene."""
 
     def __init__(self, cluster: list[Scene]) -> None:
-        shared = chain.from_iterable(scene.shared for scene in cluster)
-        self._scenes = Counter(shared)
-        self._findings: dict[tuple[str, str], dict[int, list[Diagnostic]]] = {}
+        self._scenes: Counter[str] = Counter()
+        for scene in cluster:
+            self._scenes.update(scene.shared)
+        self._findings: dict[tuple[str, str], ByScene] = {}
 
     def add(self, scene: int, finding: Diagnostic) -> None:
-        key = (finding.code, finding.subject or str(finding.span))
-        by_scene = self._findings.setdefault(key, {})
-        by_scene.setdefault(scene, []).append(finding)
+        subject = finding.subject or str(finding.span)
+        by_scene = self._findings.setdefault((finding.code, subject), {})
+        findings = by_scene.setdefault(scene, [])
+        findings.append(finding)
 
     def agreed(self) -> Iterator[Diagnostic]:
         """The findings of which there is one in every scene that shares the file."""
@@ -219,7 +224,12 @@ def _judged(
     objects: list[LintObject], catalog: Catalog, policies: Policies, near: Near
 ) -> list[Diagnostic]:
     manifests = [item.manifest for item in objects]
-    verdict = judge(manifests, Setting(closed=False, near=near), catalog, policies)
+    verdict = judge(
+        manifests,
+        Setting(closed=False, near=near),
+        catalog,
+        policies,
+    )
     by_id: dict[str, LintObject] = {}
     for item, corrected in zip(objects, verdict.artifacts, strict=True):
         by_id[item.manifest.id] = by_id[corrected.id] = item
@@ -235,7 +245,13 @@ def _findings_alone(
     by_id = {item.artifact.id: item for item in reading.alone}
     artifacts = [item.artifact for item in reading.alone]
     rules = _on_templates(policies)
-    verdict = judge(artifacts, Setting(closed=False), catalog, policies, rules=rules)
+    verdict = judge(
+        artifacts,
+        Setting(closed=False),
+        catalog,
+        policies,
+        rules=rules,
+    )
     faults = {fault.span for fault in reading.diagnostics if fault.span is not None}
     placed = [_placed(finding, by_id) for finding in verdict.diagnostics]
     return [finding for finding in placed if finding.span not in faults]

@@ -189,7 +189,7 @@ class _Comparison:
 
     @cached_property
     def _listed(self) -> Mapping[str, str]:
-        """Digests by path, as Trainyard kept them before its files said whose they are."""
+        """Digests by path, as Trainyard listed them before its files were marked."""
         try:
             files = json.loads(self.read(MANIFEST))["files"]
         except UNREADABLE:

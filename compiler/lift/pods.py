@@ -23,8 +23,11 @@ def taints(values: Reader) -> tuple[Taint, ...]:
 
 
 def _taint(body: Reader) -> Taint:
-    key, value, effect = body / "key", body / "value", body / "effect"
-    return Taint(key.word(), value.word(), effect.word())
+    return Taint(
+        (body / "key").word(),
+        (body / "value").word(),
+        (body / "effect").word(),
+    )
 
 
 def tolerations(values: Reader) -> tuple[Toleration, ...]:
@@ -191,8 +194,19 @@ def _volume(body: Reader) -> Volume:
     name, source = _name(body), body / kind
     if kind == "emptyDir":
         size = (source / "sizeLimit").quantity()
-        return Volume(name, kind, "", (source / "medium").word(), size)
+        return Volume(
+            name,
+            kind,
+            "",
+            (source / "medium").word(),
+            size,
+        )
     what = (source / _SOURCES.get(kind, "name")).word()
     if kind == "hostPath":
-        return Volume(name, kind, what, host_type=(source / "type").word())
+        return Volume(
+            name,
+            kind,
+            what,
+            host_type=(source / "type").word(),
+        )
     return Volume(name, kind, what)

@@ -29,7 +29,8 @@ class Reader:
 
     def follow(self, *keys: Key) -> Reader:
         """Several keys down."""
-        return Reader(at(self.value, *keys), Route((*self.at, *keys)))
+        value = at(self.value, *keys)
+        return Reader(value, Route((*self.at, *keys)))
 
     def text(self) -> str | None:
         """The string."""

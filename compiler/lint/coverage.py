@@ -1,4 +1,4 @@
-"""What a run judged, by what, and what it did not: `clean` is said of objects that were looked at."""
+"""What a run judged, by what, and what it did not: `clean` is about objects that were looked at."""
 
 from __future__ import annotations
 
@@ -179,9 +179,10 @@ def _joined(parts: Sequence[str]) -> str:
 
 def _counted(counts: Counter[str]) -> str:
     """Counts in words, the most frequent first."""
-    names = sorted(counts, key=lambda name: (-counts[name], name))
-    shown = ", ".join(f"{counts[name]} {name}" for name in names[:_SHOWN])
-    more = len(names) - _SHOWN
+    by_name = sorted(counts.items())
+    by_count = sorted(by_name, key=lambda entry: entry[1], reverse=True)
+    shown = ", ".join(f"{count} {name}" for name, count in by_count[:_SHOWN])
+    more = len(counts) - _SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
 
 

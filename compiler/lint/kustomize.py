@@ -25,12 +25,16 @@ class Kustomizations:
     """Every kustomization.yaml that was read. Files are known by their real path."""
 
     def __init__(self, bodies: Mapping[str, Mapping[str, Any]]) -> None:
-        self._bodies = {_real(path): body for path, body in bodies.items()}
-        self._folders = {os.path.dirname(path): path for path in self._bodies}
+        self._bodies: dict[str, Mapping[str, Any]] = {}
+        self._folders: dict[str, str] = {}
         self.patches: set[str] = set()
-        self._roots: dict[str, set[str]] = {}
-        for path, body in self._bodies.items():
+        for name, body in bodies.items():
+            path = _real(name)
+            self._bodies[path] = body
+            self._folders[os.path.dirname(path)] = path
             self.patches.update(_patches(path, body))
+        self._roots: dict[str, set[str]] = {}
+        for path in self._bodies:
             for file in self._files(path, set()):
                 self._roots.setdefault(file, set()).add(path)
 

@@ -54,7 +54,14 @@ def scenes(objects: Sequence[LintObject], roots: Roots, near: Near) -> list[Scen
     staged: list[Scene] = []
     for cast, own in _casts(rivals, names, contested, roots).items():
         shared = {file for file in others if _is_near_any(file, own, near)}
-        staged.append(Scene(_objects(by_file, cast | shared), own, shared, rivals=True))
+        staged.append(
+            Scene(
+                _objects(by_file, cast | shared),
+                own,
+                shared,
+                rivals=True,
+            )
+        )
     if sum(len(scene.objects) for scene in staged) > _MOST:
         staged = [_without_shared(scene) for scene in staged]
     shared_files: set[str] = set()

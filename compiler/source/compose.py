@@ -368,14 +368,25 @@ class Composer:
         help = "remove the tag; quote the value if it is text"
         if close:
             help = f"did you mean `{close[0]}`?"
-        self._error("YML014", f"explicit tag `{_short(tag)}`", self._span(event), help)
+        self._error(
+            "YML014",
+            f"explicit tag `{_short(tag)}`",
+            self._span(event),
+            help,
+        )
 
     def _duplicate(self, name: str, place: Span, first: Node) -> None:
         message = f"duplicate key `{_short(name)}`"
         related: tuple[tuple[Span, str], ...] = ()
         if first.key_span is not None:
             related = ((first.key_span, "first set here"),)
-        self._error("YML001", message, place, "remove one of the two", related)
+        self._error(
+            "YML001",
+            message,
+            place,
+            "remove one of the two",
+            related,
+        )
 
 
 def _merge(items: dict[str, Node], merged: Node) -> None:

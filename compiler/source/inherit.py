@@ -37,7 +37,7 @@ def inherit(root: Node) -> tuple[Node, list[Diagnostic]]:
 
 
 class _Heirs:
-    """The items of one list, each laid upon the one that it extends."""
+    """The items of one list, each merged over the one that it extends."""
 
     def __init__(self, what: str, place: SequenceNode, defaults: Node | None) -> None:
         self._what = what
@@ -93,7 +93,13 @@ class _Heirs:
         return self._flattened(base, chain)
 
     def _report(self, code: str, message: str, node: Node, help: str) -> None:
-        fault = error(code, message, span=node.span, label="named here", help=help)
+        fault = error(
+            code,
+            message,
+            span=node.span,
+            label="named here",
+            help=help,
+        )
         self.diagnostics.append(fault)
 
 

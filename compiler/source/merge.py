@@ -14,7 +14,7 @@ from compiler.source.tree import (
 
 
 def merge(base: Node | None, over: Node) -> Node:
-    """``over`` laid upon ``base``.
+    """``over`` merged over ``base``.
 
     Mappings merge deeply, lists whose items all have a ``name`` merge by name, everything else is
     replaced. An explicit null in ``over`` removes the key.

@@ -208,4 +208,10 @@ def _span(data: bytes, name: str, offset: int, width: int) -> Span:
     file = SourceFile(name, text.replace("\0", "\ufffd"))
     line = before.count("\n") + 1
     column = len(before) - before.rfind("\n")
-    return Span(file, line, column, line, column + width)
+    return Span(
+        file,
+        line,
+        column,
+        line,
+        column + width,
+    )

@@ -3,7 +3,7 @@
 Thousands of jobs of one repository are the same but for names and numbers. The first of a shape is only remembered, the
 second is parsed and becomes a template, and from then on scalars are put into that. They are of one line and have no
 character that means anything to YAML, so that the structure around them cannot change. Parts of documents whose
-scalars are equal are the very same object: whoever judges one has judged all of them.
+scalars are equal are the very same object: to judge one is to judge all of them.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Part:
         self._values: dict[tuple[Any, ...], Any] = {}
 
     def value(self, scalars: Sequence[Any], keys: tuple[Any, ...]) -> Any:
-        """The value with other scalars, of which ``keys`` tell each from all others; the same object for equal ones."""
+        """The value with other scalars, which differ where their ``keys`` do; the same object for equal ones."""
         own_keys = keys[self.first : self.last]
         value = self._values.get(own_keys)
         if value is None:

@@ -129,7 +129,13 @@ def syntax_error(file: SourceFile, fault: MarkedYAMLError) -> Diagnostic:
         return _tab(file, span)
     fact, help, label = _wording(fault, line[span.column - 1 : span.column])
     notes = (*_no_spaces(file, fault), f"the YAML parser says: {_spoken(fault)}")
-    problem = error("YML002", fact, span=span, help=help, notes=notes)
+    problem = error(
+        "YML002",
+        fact,
+        span=span,
+        help=help,
+        notes=notes,
+    )
     if not label or fault.context_mark is None:
         return problem
     start = _place(file, fault.context_mark)
@@ -163,7 +169,7 @@ def _has_tab_before(line: str, column: int) -> bool:
 
 def _wording(fault: MarkedYAMLError, character: str) -> tuple[str, str, str]:
     """Fact, help and label for what the parser says about a character."""
-    said = " / ".join(part for part in (fault.context, fault.problem) if part)
+    said = _joined(fault, " / ")
     if "cannot start any token" in said and _RESERVED.match(character):
         shown = "a backtick" if character == "`" else f"`{character}`"
         return f"a plain value cannot begin with {shown}", "quote the value", ""
@@ -174,8 +180,13 @@ def _wording(fault: MarkedYAMLError, character: str) -> tuple[str, str, str]:
 
 
 def _spoken(fault: MarkedYAMLError) -> str:
-    parts = [part for part in (fault.context, fault.problem) if part]
-    return ", ".join(parts) or "syntax error"
+    return _joined(fault, ", ") or "syntax error"
+
+
+def _joined(fault: MarkedYAMLError, separator: str) -> str:
+    """What the parser was doing and what stopped it, in its own words."""
+    words = filter(None, (fault.context, fault.problem))
+    return separator.join(words)
 
 
 def _tab(file: SourceFile, span: Span) -> Diagnostic:
@@ -195,14 +206,26 @@ def _tab(file: SourceFile, span: Span) -> Diagnostic:
 def _place(file: SourceFile, mark: Mark | None) -> Span:
     """One character at a mark; past the last line, the end of the last line that has text."""
     if mark is None:
-        return Span(file, 1, 1, 1, 2)
+        return Span(
+            file,
+            1,
+            1,
+            1,
+            2,
+        )
     row, column = mark.line + 1, mark.column + 1
     lines = file.text.count("\n") + 1
     if row >= lines and not file.line(row):
         while row > 1 and not file.line(row).strip():
             row -= 1
         column = len(file.line(row)) + 1
-    return Span(file, row, column, row, column + 1)
+    return Span(
+        file,
+        row,
+        column,
+        row,
+        column + 1,
+    )
 
 
 # What YAML 1.2.2 section 5.1 (c-printable) leaves out; the breaks that only YAML 1.1 knows: U+0085, U+2028, U+2029; and

@@ -173,4 +173,10 @@ def _name_faults(schema: Schema, body: Body) -> list[Fault]:
 def _unknown_kind(schemas: Schemas, api_version: str, kind: str) -> Fault:
     message = f"no schema of `{kind}` in `{api_version}` is known"
     help = nearest(api_version, schemas.served().get(kind, ()))
-    return Fault(SCHEMA, "SCH010", ("apiVersion",), message, help)
+    return Fault(
+        SCHEMA,
+        "SCH010",
+        ("apiVersion",),
+        message,
+        help,
+    )

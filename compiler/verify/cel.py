@@ -1,7 +1,7 @@
 """CEL rules of CRDs, with the optional package ``common-expression-language`` (0.10; import name ``cel``).
 
 Of the functions that Kubernetes adds to CEL, upstream rules of our kinds use ``find`` and ``split``; they are given
-here. A rule that cannot be evaluated is a fault of its own (``SCH009``): it is never taken for one that holds. A rule
+here. A rule that cannot be evaluated is a fault of its own (``SCH009``): it never counts as one that holds. A rule
 that fails while it runs (no such key) is a refusal, as it is for the API server. Rules with ``oldSelf`` are evaluated
 only where there is an old value.
 """
@@ -114,7 +114,10 @@ def _not_evaluated(rule: str, step: str, problem: Exception, path: Path) -> Faul
 
 def _short(rule: str) -> str:
     text = " ".join(rule.split())
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}…"
+    if len(text) <= _SHOWN:
+        return text
+    beginning = text[: _SHOWN - 3]
+    return f"{beginning}…"
 
 
 _SHOWN = 160

@@ -31,7 +31,7 @@ class Fault:
     keys), ``cel`` (rules of the CRD), ``name``, ``webhook`` (an admission webhook or the controller), ``reference``
     (nothing, until it runs). ``key`` asks for the key, rather than its value, to be shown. ``warning`` is a doubt
     rather than an error. ``meant`` is the field that an unknown one is nearly called; ``instead`` holds the
-    one value that a wrong one stands for, if that can be told.
+    one value that a wrong one stands for, if that is known.
     """
 
     layer: str

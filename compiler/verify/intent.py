@@ -18,7 +18,7 @@ _SHAPE = ("SCH001", "SCH002")
 def intended(body: Body, faults: Iterable[Fault]) -> tuple[Body, set[Path]]:
     """The body as it was meant, and the places where that is known.
 
-    An unknown field gets the name that it is nearly called, a value the type that is wanted; what nobody can tell is
+    An unknown field gets the name that it is nearly called, a value the type that is wanted; what is unknown is
     removed. Placeholders stay what they are.
     """
     wrong = [fault for fault in faults if fault.code in _SHAPE or fault.instead]
@@ -55,7 +55,7 @@ def is_placeholder(value: Any) -> bool:
 
 
 def neighbors(faults: Iterable[Fault], known: set[Path]) -> list[Path]:
-    """The places that depend on a value that nobody can tell: request and limit of one resource depend on each other,
+    """The places that depend on an unknown value: request and limit of one resource depend on each other,
     and so do the fields of an item."""
     return [
         fault.path[:-2]

@@ -44,7 +44,16 @@ def absent_keys(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
             if keys and isinstance(key, str) and key not in keys:
                 message = f"{kind} `{name}` has no key `{key}`"
                 help = nearest(key, keys, "add the key")
-                yield manifest, Fault(REFERENCE, "REF001", path, message, help)
+                yield (
+                    manifest,
+                    Fault(
+                        REFERENCE,
+                        "REF001",
+                        path,
+                        message,
+                        help,
+                    ),
+                )
 
 
 def _keys(body: Body | None) -> set[str]:

@@ -12,7 +12,7 @@ from compiler.verify.fault import SCHEMA, Fault, like
 from compiler.verify.schemas import BUILTIN, Schemas
 
 # Kinds of groups with a schema that have none themselves: k8s.io/api v0.36, Kueue 0.19, Flux 2.8, MPI operator 0.8 and
-# training-operator 1.9. They keep a good name from being taken for a misspelt one.
+# training-operator 1.9. Without them a good name would look like a misspelt one.
 _OTHERS = frozenset(
     {
         "Binding",

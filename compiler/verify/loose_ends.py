@@ -108,7 +108,16 @@ def _misnamed(
             fact = "nothing refers to" if unused else "there is"
             message = f"there is no `{kind}` `{name}`, and {fact} `{meant}`"
             help = f"write `{meant}`, or declare `{name}`"
-            yield manifest, Fault(REFERENCE, "REF001", path, message, help)
+            yield (
+                manifest,
+                Fault(
+                    REFERENCE,
+                    "REF001",
+                    path,
+                    message,
+                    help,
+                ),
+            )
 
 
 class _Names:
@@ -180,8 +189,9 @@ class _Names:
 
     def _are_alone(self, target: Identity, unused: list[str]) -> bool:
         """Whether one name is absent and one is unused, of a kind of which a set is mostly whole."""
-        one_absent = self._absences[target[:3]] == 1
-        return target[:2] in _PAIRED and len(unused) == 1 and one_absent
+        if target[:2] not in _PAIRED:
+            return False
+        return len(unused) == 1 and self._absences[target[:3]] == 1
 
     def _are_paired(self, target: Identity, unused: str) -> bool:
         """Whether two names that are not alike can be meant for one another."""
@@ -196,7 +206,7 @@ def _misplaced(
     """Claims of a pod that are not in its namespace, but once in another one, where nothing refers to them."""
     used = {target for _, _, target in named if target[1] == "PersistentVolumeClaim"}
     claims = dict(objects.of_kind("", "PersistentVolumeClaim"))
-    astray = _astray(objects)
+    misplaced_jobs = _misplaced_jobs(objects)
     for target in sorted(used):
         _, kind, wanted, name = target
         namesakes = [identity for identity in claims if identity[3] == name]
@@ -208,7 +218,7 @@ def _misplaced(
             not namespace
             or not wanted
             or other in used
-            or (wanted, namespace) in astray
+            or (wanted, namespace) in misplaced_jobs
         ):
             continue
         message = f"nothing here refers to claim `{name}`, and pods of namespace `{wanted}` want one"
@@ -217,12 +227,12 @@ def _misplaced(
         yield claims[other], Fault(REFERENCE, "REF001", place, message, help)
 
 
-def _astray(objects: ObjectSet) -> set[tuple[str, str]]:
+def _misplaced_jobs(objects: ObjectSet) -> set[tuple[str, str]]:
     """The namespaces of jobs whose queue is in another one, and those: it is the job that is misplaced (QUE018)."""
     namespaces: dict[str, set[str]] = {}
     for identity, _ in objects.of_kind(KUEUE, "LocalQueue"):
         namespaces.setdefault(identity[3], set()).add(identity[2])
-    astray: set[tuple[str, str]] = set()
+    misplaced: set[tuple[str, str]] = set()
     for identity, job in objects.of_kind(TRAINER, "TrainJob"):
         queue = at(job.body, "metadata", "labels", "kueue.x-k8s.io/queue-name")
         own = identity[2]
@@ -230,8 +240,8 @@ def _astray(objects: ObjectSet) -> set[tuple[str, str]]:
             continue
         others = namespaces.get(queue, set())
         if own not in others:
-            astray.update((own, other) for other in others)
-    return astray
+            misplaced.update((own, other) for other in others)
+    return misplaced
 
 
 def _of_runtime(
@@ -290,6 +300,8 @@ def _is_slip(one: str, other: str) -> bool:
 
 
 def _without_common_end(one: str, other: str) -> tuple[str, str]:
-    while one and other and one[-1] == other[-1]:
-        one, other = one[:-1], other[:-1]
-    return one, other
+    common = posixpath.commonprefix([one[::-1], other[::-1]])
+    return (
+        one.removesuffix(common[::-1]),
+        other.removesuffix(common[::-1]),
+    )

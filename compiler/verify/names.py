@@ -75,16 +75,33 @@ def _name_faults(kind: str, name: str) -> Iterator[Fault]:
     syntax = SYNTAXES[NAME_SYNTAX.get(kind, "dns-subdomain")]
     if not syntax.accepts(name):
         code = "NAM002" if len(name) > syntax.longest else syntax.code
-        yield Fault(NAME, code, _NAME, syntax.breach(name), f"use {syntax.help}")
+        yield Fault(
+            NAME,
+            code,
+            _NAME,
+            syntax.breach(name),
+            f"use {syntax.help}",
+        )
     most, why = NAME_LIMIT.get(kind, (0, ""))
     if most and len(name) > most:
-        yield too_long(_NAME, name, most, why)
+        yield too_long(
+            _NAME,
+            name,
+            most,
+            why,
+        )
 
 
 def too_long(path: Path, name: str, most: int, why: str) -> Fault:
     """The fault of a name that is valid by itself and too long for what is made of it."""
     message = f"`{name}` has {len(name)} characters, at most {most} fit: {why}"
-    return Fault(NAME, "NAM002", path, message, f"leave out {len(name) - most}")
+    return Fault(
+        NAME,
+        "NAM002",
+        path,
+        message,
+        f"leave out {len(name) - most}",
+    )
 
 
 def characters_added(job: str, replicas: int, pods: int) -> int:

@@ -227,8 +227,8 @@ def _hardened(place: Path, own: Any, pod: Any) -> Iterator[Breach]:
 
 def _either(own: Any, pod: Any, field: str) -> Any:
     """What a container says, or else its pod."""
-    said = at(own, field)
-    return at(pod, field) if said is None else said
+    value = at(own, field)
+    return at(pod, field) if value is None else value
 
 
 _CHECKS: dict[str, Callable[[Any], Iterator[Breach]]] = {

@@ -136,7 +136,8 @@ def _is_part_of_name(text: str) -> bool:
 
 def _read(path: Path) -> Schema:
     raw = json.loads(path.read_text(encoding="utf-8"))
-    return _schema(raw, path.stem.partition("@")[2])
+    _, _, variant = path.stem.partition("@")
+    return _schema(raw, variant)
 
 
 def _schema(raw: Raw, variant: str = "") -> Schema:

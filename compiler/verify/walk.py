@@ -31,8 +31,8 @@ from compiler.verify.syntax import Syntax
 Trail = tuple[Any, Key] | None
 """The trail of the parent, and a key: cheap to extend, and made a path only for a fault."""
 Sound = set[tuple[int, int]]
-"""Ids of schema nodes, and of values without fault by them. What is one object in many places is walked once; whoever
-makes the set keeps the values alive and unchanged as long as it is used."""
+"""Ids of schema nodes, and of values without fault by them. One object in many places is walked once; the maker
+of the set keeps the values alive and unchanged as long as it is used."""
 
 _NAMES = {
     dict: "a mapping",
@@ -98,7 +98,14 @@ def _breach(node: Node, value: Any, breach: Breach, trail: Trail) -> Fault:
     if code == "SCH004":
         near = like(str(value), map(str, node.raw["enum"]))
     instead = (near,) if near else ()
-    return Fault(layer, code, path_of(trail), message, help, instead=instead)
+    return Fault(
+        layer,
+        code,
+        path_of(trail),
+        message,
+        help,
+        instead=instead,
+    )
 
 
 def _passes(node: Node, value: Any) -> bool:
@@ -131,13 +138,26 @@ def _object(
 def _wrong_key(syntax: Syntax, key: str, trail: Trail) -> Fault:
     path = path_of((trail, key))
     help = f"use {syntax.help}"
-    return Fault(NAME, syntax.code, path, syntax.breach(key), help, key=True)
+    return Fault(
+        NAME,
+        syntax.code,
+        path,
+        syntax.breach(key),
+        help,
+        key=True,
+    )
 
 
 def _missing(node: Node, key: str, trail: Trail) -> Fault:
     path = (*path_of(trail), key)
     help = _choices(node, key) or f"add `{key}`"
-    return Fault(SCHEMA, "SCH003", path, f"`{key}` is missing", help)
+    return Fault(
+        SCHEMA,
+        "SCH003",
+        path,
+        f"`{key}` is missing",
+        help,
+    )
 
 
 def _has_null(node: Node, key: str, value: dict[str, Any]) -> bool:
@@ -204,8 +224,12 @@ def _hashable(value: Any) -> Any:
 def _shown(node: Node, item: Any) -> str:
     if node.unique == "set":
         return f"`{item}`"
-    given = [name for name in node.list_keys if item.get(name) is not None]
-    return ", ".join(f"`{name}: {item[name]}`" for name in given) or "an item"
+    keys = [
+        f"`{name}: {item[name]}`"
+        for name in node.list_keys
+        if item.get(name) is not None
+    ]
+    return ", ".join(keys) or "an item"
 
 
 def _branches(
@@ -271,7 +295,14 @@ def _wrong_type(node: Node, value: Any, trail: Trail) -> Fault:
         help = f'write it in quotes: `"{_as_text(value)}"`'
     message = f"{got} where {wanted} is expected"
     instead = _converted(node.classes, value)
-    return Fault(SCHEMA, "SCH002", path_of(trail), message, help, instead=instead)
+    return Fault(
+        SCHEMA,
+        "SCH002",
+        path_of(trail),
+        message,
+        help,
+        instead=instead,
+    )
 
 
 def _wanted(classes: frozenset[type]) -> str:

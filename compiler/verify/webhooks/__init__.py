@@ -57,8 +57,9 @@ def _key_of_pattern(key: Key) -> Key:
 @lru_cache(maxsize=1)
 def modules() -> frozenset[str]:
     """Names of the modules, which are those of the kinds in lowercase."""
-    names = [path.stem for path in Path(__file__).parent.glob("*.py")]
-    return frozenset(name for name in names if not name.startswith("_"))
+    folder = Path(__file__).parent
+    paths = folder.glob("[!_]*.py")
+    return frozenset(path.stem for path in paths)
 
 
 @lru_cache(maxsize=256)

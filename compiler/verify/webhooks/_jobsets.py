@@ -52,9 +52,11 @@ def _job_spec(
 
 def _annotations(path: Path, job: dict[str, Any]) -> Iterator[Fault]:
     spec = at(job, "template", "spec")
-    pods = int(at(spec, "parallelism") or 1) * int(job.get("replicas") or 1)
-    place = (*path, "template", "metadata", "annotations")
-    yield from topology(place, at(spec, "template", "metadata", "annotations"), pods)
+    parallelism = int(at(spec, "parallelism") or 1)
+    replicas = int(job.get("replicas") or 1)
+    inner = ("template", "metadata", "annotations")
+    annotations = at(spec, *inner)
+    yield from topology((*path, *inner), annotations, parallelism * replicas)
 
 
 def claimed(spec: Any) -> set[str]:

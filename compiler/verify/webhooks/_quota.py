@@ -42,16 +42,19 @@ def _repeated(
     index: int,
 ) -> Iterator[Fault]:
     """Faults of resources and flavors that an earlier group has; ``owners`` learns those of this one."""
-    named: list[tuple[Path, str, Any]] = []
     for place, name in enumerate(group.get("coveredResources") or ()):
-        named.append((("coveredResources", place), "resource", name))
-    for place, flavor in enumerate(items(group, "flavors")):
-        named.append((("flavors", place), "flavor", flavor.get("name")))
-    for tail, what, name in named:
-        owner = owners.setdefault((what, str(name)), index)
+        owner = owners.setdefault(("resource", str(name)), index)
         if owner != index:
-            message = f"{what} `{name}` is already in resource group {owner}"
-            yield refused((*path, *tail), message, "keep it in one group")
+            message = f"resource `{name}` is already in resource group {owner}"
+            here = (*path, "coveredResources", place)
+            yield refused(here, message, "keep it in one group")
+    for place, flavor in enumerate(items(group, "flavors")):
+        name = flavor.get("name")
+        owner = owners.setdefault(("flavor", str(name)), index)
+        if owner != index:
+            message = f"flavor `{name}` is already in resource group {owner}"
+            here = (*path, "flavors", place)
+            yield refused(here, message, "keep it in one group")
 
 
 def _group(path: Path, group: dict[str, Any]) -> Iterator[Fault]:
@@ -77,8 +80,8 @@ def _group(path: Path, group: dict[str, Any]) -> Iterator[Fault]:
 
 
 def _other(covered: list[str], flavors: list[dict[str, Any]]) -> tuple[int, str] | None:
-    """Where the covered resources differ from what all flavors list alike. Of a single flavor nobody can tell which of
-    two names is meant, but where one of them is misspelt."""
+    """Where the covered resources differ from what all flavors list alike. With a single flavor it is unknown
+    which of two names is meant, unless one of them is misspelt."""
     lists = {tuple(_resource_names(flavor)) for flavor in flavors}
     if len(lists) != 1:
         return None

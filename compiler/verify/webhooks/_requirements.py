@@ -69,7 +69,12 @@ def _budget(path: Path, budget: dict[str, Any]) -> Iterator[Fault]:
     if len(given) == 1:
         lacks = "duration" if given == ["schedule"] else "schedule"
         message = f"a budget with `{given[0]}` and no `{lacks}`"
-        yield breaks((*path, given[0]), message, f"add `{lacks}`", key=True)
+        yield breaks(
+            (*path, given[0]),
+            message,
+            f"add `{lacks}`",
+            key=True,
+        )
 
 
 def _static(spec: dict[str, Any]) -> Iterator[Fault]:

@@ -45,7 +45,12 @@ def _sources(policy: dict[str, Any]) -> Iterator[Fault]:
     given = [source for source in _SOURCES if policy.get(source) is not None]
     for source in given[1:]:
         message = f"`{source}` stands beside another source"
-        yield breaks(("spec", "mlPolicy", source), message, "keep one", key=True)
+        yield breaks(
+            ("spec", "mlPolicy", source),
+            message,
+            "keep one",
+            key=True,
+        )
 
 
 def _injected(policy: dict[str, Any]) -> Iterator[Fault]:
@@ -77,7 +82,12 @@ def _first_node(jobs: list[dict[str, Any]]) -> Iterator[Fault]:
     message = "no replicated job is called `node`, the one that `PET_MASTER_ADDR` names"
     trains = [index for index, job in enumerate(jobs) if _step(job) == "trainer"]
     place = (*_JOBS, trains[0], "name") if trains else _JOBS
-    yield never_works(place, message, "rename the job that trains", warning=True)
+    yield never_works(
+        place,
+        message,
+        "rename the job that trains",
+        warning=True,
+    )
 
 
 def _step(job: dict[str, Any]) -> Any:
