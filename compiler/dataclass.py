@@ -16,46 +16,46 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(*, frozen, slots, kw_only=False):
-        """Make a class of fields that is frozen, compared and hashed by them, and told as a call."""
+        """Make a class of fields that is frozen, compared and hashed by them, and shown as a call."""
         if not (frozen and slots):
             raise TypeError("what may change is made by dataclasses.dataclass")
 
-        def make(cls):
-            made = dataclasses.dataclass(
+        def decorate(cls):
+            cls_with_slots = dataclasses.dataclass(
                 init=False, repr=False, eq=False, slots=True, kw_only=kw_only
             )(cls)
-            fields = dataclasses.fields(made)
-            made._compared = attrgetter(
-                "__class__", *(each.name for each in fields if each.compare)
-            )
-            made.__init__ = _initializer(fields)
-            made.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
+            fields = dataclasses.fields(cls_with_slots)
+            compared = [field.name for field in fields if field.compare]
+            cls_with_slots._compared = attrgetter("__class__", *compared)
+            cls_with_slots.__init__ = _initializer(fields)
+            cls_with_slots.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
             for name in _SHARED - vars(cls).keys():
-                setattr(made, name, getattr(_Frozen, name))
-            return made
+                setattr(cls_with_slots, name, getattr(_Frozen, name))
+            return cls_with_slots
 
-        return make
+        return decorate
 
 
 def _initializer(fields: tuple[Any, ...]) -> Any:
     """``__init__`` with the parameters and defaults that a dataclass of these fields has."""
     scope: dict[str, Any] = {"_set": object.__setattr__, "_absent": dataclasses.MISSING}
     parameters, body = ["self"], []
-    for each in sorted(fields, key=lambda each: bool(each.kw_only)):
-        name = value = each.name
-        if each.kw_only and "*" not in parameters:
+    for field in sorted(fields, key=attrgetter("kw_only")):
+        name = value = field.name
+        if field.kw_only and "*" not in parameters:
             parameters.append("*")
-        if each.default is not dataclasses.MISSING:
-            scope[f"_{name}"] = each.default
+        if field.default is not dataclasses.MISSING:
+            scope[f"_{name}"] = field.default
             parameters.append(f"{name}=_{name}")
-        elif each.default_factory is not dataclasses.MISSING:
-            scope[f"_{name}"] = each.default_factory
+        elif field.default_factory is not dataclasses.MISSING:
+            scope[f"_{name}"] = field.default_factory
             parameters.append(f"{name}=_absent")
             value = f"_{name}() if {name} is _absent else {name}"
         else:
             parameters.append(name)
         body.append(f"    _set(self, {name!r}, {value})\n")
-    exec(f"def __init__({', '.join(parameters)}):\n{''.join(body)}", scope)  # noqa: S102 - as dataclasses does
+    source = f"def __init__({', '.join(parameters)}):\n{''.join(body)}"
+    exec(source, scope)  # noqa: S102 - as dataclasses does
     return scope["__init__"]
 
 
@@ -71,12 +71,9 @@ class _Frozen:
         return hash(self._compared(self))
 
     def __repr__(self: Any) -> str:
-        told = (
-            f"{each.name}={getattr(self, each.name)!r}"
-            for each in dataclasses.fields(self)
-            if each.repr
-        )
-        return f"{type(self).__qualname__}({', '.join(told)})"
+        fields = [field.name for field in dataclasses.fields(self) if field.repr]
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in fields)
+        return f"{type(self).__qualname__}({shown})"
 
     def __setattr__(self, name: str, _value: object) -> None:
         raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -85,7 +82,8 @@ class _Frozen:
         raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        for name, value in state[1].items():
+        _, values = state
+        for name, value in values.items():
             object.__setattr__(self, name, value)
 
 

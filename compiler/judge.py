@@ -22,7 +22,7 @@ _FIELD = 2  # an object and `spec` are no field
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was judged, with the values that were meant in the place of faulty ones, and what was found."""
+    """What was judged, with the values that were meant in the place of faulty ones, and the diagnostics."""
 
     artifacts: Sequence[Artifact]
     diagnostics: list[Diagnostic]
@@ -43,18 +43,18 @@ def judge(
     the policies', where not all apply. Diagnostics have routes into the artifacts.
     """
     faults = verified(artifacts, setting)
-    meant, known = (
-        _as_meant(artifacts, faults) if not setting.closed else (artifacts, set())
-    )
+    meant, known = artifacts, set[Route]()
+    if not setting.closed:
+        meant, known = _as_meant(artifacts, faults)
     if plan is None:
         carried = lifted(meant, closed=setting.closed)
     else:
         carried = reread(meant, plan)
     applied = policies.rules if rules is None else rules
-    found = run(carried, catalog, applied, policies.config, objects(meant))
+    findings = run(carried, catalog, applied, policies.config, objects(meant))
     if not setting.closed:
-        found = _visible(found, faults, known)
-    return Verdict(meant, [*faults, *found])
+        findings = _visible(findings, faults, known)
+    return Verdict(meant, [*faults, *findings])
 
 
 def _as_meant(
@@ -94,8 +94,8 @@ def _visible(
 def _hidden(
     finding: Diagnostic, places: Iterable[Route], lost: Iterable[Route]
 ) -> bool:
-    """Whether a finding is about a place with a fault, what is in it, or the field around a value that nobody can
-    tell."""
+    """Whether a finding is about a place with a fault, what is in it, or the field around an unknown
+    value."""
     at = finding.at or Route()
     if any(at[: len(place)] == place for place in places):
         return True

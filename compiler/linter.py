@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from compiler.catalog import Catalog, load_catalog
 from compiler.clusters import by_cluster
@@ -15,7 +16,7 @@ from compiler.judge import judge
 from compiler.lift import kinds
 from compiler.lint import templates
 from compiler.lint.coverage import Coverage, covered
-from compiler.lint.found import Found, Reading, Source
+from compiler.lint.inputs import LintArtifact, LintObject, Reading
 from compiler.lint.kustomize import Kustomizations
 from compiler.lint.reading import read_all
 from compiler.lint.scenes import Scene, applied_together, scenes
@@ -46,16 +47,56 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     reading = read_all(paths)
     kustomizations = Kustomizations(reading.kustomizations)
     objects = [
-        kustomizations.built(each)
-        for each in reading.objects
-        if not kustomizations.is_patch(each.path)
+        kustomizations.built(item)
+        for item in reading.objects
+        if not kustomizations.is_patch(item.path)
     ]
-    told = [each for each in reading.diagnostics if not _of_patch(each, kustomizations)]
-    done = Linted(diagnostics=templates.once(told))
+    reported = [
+        finding
+        for finding in reading.diagnostics
+        if not _is_about_patch(finding, kustomizations)
+    ]
+    run = Linted(diagnostics=templates.once(reported))
     policies, faults = load_policies(options.policies, today=options.today)
-    done.diagnostics += faults
+    run.diagnostics += faults
     catalog = load_catalog(options.catalog)
-    done.diagnostics += catalog.faults
+    run.diagnostics += catalog.faults
+    clusters, near = _clusters(objects, kustomizations)
+    findings: list[Diagnostic] = []
+    for cluster in clusters:
+        findings += _findings(cluster, catalog, policies, near)
+    findings = _without_repeats(findings)
+    findings += _findings_alone(reading, catalog, policies)
+    findings += _unread(objects)
+    if policies.config.exceptions:
+        findings, excused = policies.config.excuse(
+            findings,
+            judged=not (
+                reading.broken or reading.templates or _hide_policies(findings)
+            ),
+            everything=any(map(os.path.isdir, paths)),
+        )
+        run.excused = len(excused)
+    run.diagnostics += findings
+    run.coverage = _coverage(reading, objects, policies)
+    run.coverage.alternatives = len(_alternatives(clusters))
+    if _nothing(reading, objects) and not run.failed:
+        run.diagnostics.append(_NOTHING_FOUND)
+    return run
+
+
+_NOTHING_FOUND = error(
+    "LNT001",
+    "no object with `apiVersion` and `kind` was found, and no template",
+    help="name files or folders with YAML of Kubernetes or eksctl, or templates of CloudFormation; "
+    "`trainyard check` judges specs",
+)
+
+
+def _clusters(
+    objects: list[LintObject], kustomizations: Kustomizations
+) -> tuple[list[list[Scene]], Near]:
+    """The scenes of each cluster, and whether two files are likely to belong together."""
     roots = applied_together(objects, kustomizations)
 
     def together(one: str, other: str) -> bool:
@@ -64,116 +105,114 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     def near(one: str, other: str) -> bool:
         return beside(one, other) or together(one, other)
 
-    clusters = by_cluster(objects, lambda each: each.manifest, together)
-    staged = [scenes(cluster, roots, near) for cluster in clusters]
-    found = _once(
-        each for several in staged for each in _staged(several, catalog, policies, near)
-    )
-    found += _alone(reading, catalog, policies)
-    found += _unread(objects)
-    if policies.config.exceptions:
-        judged = not (
-            reading.broken or reading.templates or any(_hiding(each) for each in found)
-        )
-        found, excused = policies.config.excuse(
-            found, judged=judged, everything=any(map(os.path.isdir, paths))
-        )
-        done.excused = len(excused)
-    done.diagnostics += found
-    done.coverage = _covered(reading, objects, policies)
-    done.coverage.alternatives = len(
-        {
-            file
-            for several in staged
-            for scene in several
-            if scene.rivals
-            for file in scene.own
-        }
-    )
-    if _nothing(reading, objects) and not done.failed:
-        done.diagnostics.append(
-            error(
-                "LNT001",
-                "no object with `apiVersion` and `kind` was found, and no template",
-                help="name files or folders with YAML of Kubernetes or eksctl, or templates of CloudFormation; "
-                "`trainyard check` judges specs",
-            )
-        )
-    return done
+    clusters = by_cluster(objects, lambda item: item.manifest, together)
+    return [scenes(cluster, roots, near) for cluster in clusters], near
 
 
-def _of_patch(found: Diagnostic, kustomizations: Kustomizations) -> bool:
+def _alternatives(clusters: Iterable[list[Scene]]) -> set[str]:
+    """The files of which one or another is applied."""
+    files: set[str] = set()
+    for scene in chain.from_iterable(clusters):
+        if scene.rivals:
+            files |= scene.own
+    return files
+
+
+def _is_about_patch(finding: Diagnostic, kustomizations: Kustomizations) -> bool:
     """Whether a document is no object because it is a patch of kustomize, which may go by its `target`."""
-    return (
-        found.code == "LNT004"
-        and found.span is not None
-        and kustomizations.is_patch(found.span.file.name)
+    if finding.code != "LNT004" or finding.span is None:
+        return False
+    return kustomizations.is_patch(finding.span.file.name)
+
+
+def _hide_policies(findings: Iterable[Diagnostic]) -> bool:
+    """Whether any finding is a fault for which policies leave its place out."""
+    return any(
+        finding.severity is Severity.ERROR and finding.code[:3] in FIXED_AREAS
+        for finding in findings
     )
 
 
-def _hiding(found: Diagnostic) -> bool:
-    """Whether policies say nothing of a place as long as this is wrong with it."""
-    return found.severity is Severity.ERROR and found.code[:3] in FIXED_AREAS
-
-
-def _covered(reading: Reading, objects: list[Found], policies: Policies) -> Coverage:
+def _coverage(
+    reading: Reading, objects: list[LintObject], policies: Policies
+) -> Coverage:
+    levels = policies.config.levels
     rules = [
-        each
-        for each in policies.rules
-        if policies.config.levels.get(each.code, each.severity) is not None
+        rule
+        for rule in policies.rules
+        if levels.get(rule.code, rule.severity) is not None
     ]
-    ruled = {
-        *kinds(closed=True),
-        *(kind for each in rules for kind in each.kinds),
-    } - _PODS
-    done = covered(
-        reading, objects, len(reading.objects) - len(objects), ruled, kinds()
-    )
-    done.resource_rules = sum(each.subject in RESOURCES for each in rules)
-    done.rules = len(rules) - done.resource_rules
-    done.pod_rules = sum(each.pods for each in rules)
-    return done
+    read_by_rules = chain.from_iterable(rule.kinds for rule in rules)
+    ruled = {*kinds(closed=True), *read_by_rules} - _PODS
+    patches = len(reading.objects) - len(objects)
+    coverage = covered(reading, objects, patches, ruled, kinds())
+    coverage.resource_rules = sum(rule.subject in RESOURCES for rule in rules)
+    coverage.rules = len(rules) - coverage.resource_rules
+    coverage.pod_rules = sum(rule.pods for rule in rules)
+    return coverage
 
 
-_PODS = {
-    "apps/DaemonSet",
-    "apps/Deployment",
-}  # which are read for the agents among them too
+_PODS = {"apps/DaemonSet", "apps/Deployment"}
+"""Kinds of which some are agents, and read as such; of the others just the pods."""
 
 
-def _nothing(reading: Reading, objects: list[Found]) -> bool:
+def _nothing(reading: Reading, objects: list[LintObject]) -> bool:
     """Whether a run looked at nothing. Neither a kustomization nor a template is an object, and both are looked at."""
     return not (objects or reading.kustomizations or reading.alone)
 
 
-def _staged(
-    several: list[Scene], catalog: Catalog, policies: Policies, near: Near
+def _findings(
+    cluster: list[Scene], catalog: Catalog, policies: Policies, near: Near
 ) -> Iterator[Diagnostic]:
     """What is found in each scene about its own files, and in all of them about what they share."""
-    times = Counter(file for scene in several for file in scene.shared)
-    seen: dict[tuple[str, str], dict[int, list[Diagnostic]]] = {}
-    for number, scene in enumerate(several):
-        for each in _judged(scene.objects, catalog, policies, near):
-            place = each.span.file.name if each.span is not None else ""
-            files = {place, _file(each.subject) or place} - {""}
+    shared = _SharedFindings(cluster)
+    for number, scene in enumerate(cluster):
+        for finding in _judged(scene.objects, catalog, policies, near):
+            place = _place_of(finding)
+            files = {place, _file(finding.subject) or place} - {""}
             if files <= scene.own:
-                # Beside alternatives that are left out, nothing can be said of what one file wants of another.
-                if scene.rivals or len(several) == 1 or len(files) < _TWO:
-                    yield each
+                # Beside alternatives that are left out, nothing is known of what one file wants of another.
+                if scene.rivals or len(cluster) == 1 or len(files) < _TWO:
+                    yield finding
             elif files <= scene.own | scene.shared:
-                seen.setdefault(
-                    (each.code, each.subject or str(each.span)), {}
-                ).setdefault(number, []).append(each)
-    for (_, subject), found in seen.items():
-        shared = _file(subject) or next(
-            (each.span.file.name for each in next(iter(found.values())) if each.span),
-            "",
-        )
-        if len(found) == times.get(shared, len(found)):
-            yield from (each for every in found.values() for each in every)
+                shared.add(number, finding)
+    yield from shared.agreed()
 
 
 _TWO = 2
+
+
+ByScene = dict[int, list[Diagnostic]]
+
+
+class _SharedFindings:
+    """The findings about files that several scenes share, by what they are about and by scene."""
+
+    def __init__(self, cluster: list[Scene]) -> None:
+        self._scenes: Counter[str] = Counter()
+        for scene in cluster:
+            self._scenes.update(scene.shared)
+        self._findings: dict[tuple[str, str], ByScene] = {}
+
+    def add(self, scene: int, finding: Diagnostic) -> None:
+        subject = finding.subject or str(finding.span)
+        by_scene = self._findings.setdefault((finding.code, subject), {})
+        findings = by_scene.setdefault(scene, [])
+        findings.append(finding)
+
+    def agreed(self) -> Iterator[Diagnostic]:
+        """The findings of which there is one in every scene that shares the file."""
+        for (_, subject), by_scene in self._findings.items():
+            findings = list(chain.from_iterable(by_scene.values()))
+            places = filter(None, map(_place_of, findings))
+            file = _file(subject) or next(places, "")
+            if len(by_scene) == self._scenes.get(file, len(by_scene)):
+                yield from findings
+
+
+def _place_of(finding: Diagnostic) -> str:
+    """The file that a finding is shown in."""
+    return finding.span.file.name if finding.span is not None else ""
 
 
 def _file(subject: str) -> str:
@@ -182,27 +221,40 @@ def _file(subject: str) -> str:
 
 
 def _judged(
-    objects: list[Found], catalog: Catalog, policies: Policies, near: Near
+    objects: list[LintObject], catalog: Catalog, policies: Policies, near: Near
 ) -> list[Diagnostic]:
-    manifests = [each.manifest for each in objects]
-    verdict = judge(manifests, Setting(closed=False, near=near), catalog, policies)
-    ids = {each.manifest.id: each for each in objects}
-    for meant, each in zip(verdict.artifacts, objects, strict=True):
-        ids[meant.id] = each
-    return [_place(each, ids) for each in verdict.diagnostics]
+    manifests = [item.manifest for item in objects]
+    verdict = judge(
+        manifests,
+        Setting(closed=False, near=near),
+        catalog,
+        policies,
+    )
+    by_id: dict[str, LintObject] = {}
+    for item, corrected in zip(objects, verdict.artifacts, strict=True):
+        by_id[item.manifest.id] = by_id[corrected.id] = item
+    return [_placed(finding, by_id) for finding in verdict.diagnostics]
 
 
-def _alone(reading: Reading, catalog: Catalog, policies: Policies) -> list[Diagnostic]:
+def _findings_alone(
+    reading: Reading, catalog: Catalog, policies: Policies
+) -> list[Diagnostic]:
     """What is found in what is judged by itself: templates of CloudFormation."""
-    artifacts = [source.artifact for source in reading.alone]
-    if not artifacts:
+    if not reading.alone:
         return []
-    setting, rules = Setting(closed=False), _on_templates(policies)
-    verdict = judge(artifacts, setting, catalog, policies, rules=rules)
-    ids = {source.artifact.id: source for source in reading.alone}
-    placed = [_place(each, ids) for each in verdict.diagnostics]
-    unread = {each.span for each in reading.diagnostics if each.span is not None}
-    return [each for each in placed if each.span not in unread]
+    by_id = {item.artifact.id: item for item in reading.alone}
+    artifacts = [item.artifact for item in reading.alone]
+    rules = _on_templates(policies)
+    verdict = judge(
+        artifacts,
+        Setting(closed=False),
+        catalog,
+        policies,
+        rules=rules,
+    )
+    faults = {fault.span for fault in reading.diagnostics if fault.span is not None}
+    placed = [_placed(finding, by_id) for finding in verdict.diagnostics]
+    return [finding for finding in placed if finding.span not in faults]
 
 
 def _on_templates(policies: Policies) -> list[Rule]:
@@ -210,47 +262,48 @@ def _on_templates(policies: Policies) -> list[Rule]:
     return [rule for rule in policies.rules if rule.subject in RESOURCES]
 
 
-def _once(told: Iterable[Diagnostic]) -> list[Diagnostic]:
+def _without_repeats(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
     """One fault is reported once, though it be in what clusters share or at both ends of an alias of YAML."""
-    return list(
-        {
-            (each.code, each.message, each.span or each.at): each for each in told
-        }.values()
-    )
+    unique: dict[tuple[object, ...], Diagnostic] = {}
+    for finding in findings:
+        unique[finding.code, finding.message, finding.span or finding.at] = finding
+    return list(unique.values())
 
 
 _TRAINING = ("kubeflow.org", "ray.io", "batch.volcano.sh", "sagemaker.amazonaws.com")
 
 
-def _unread(objects: list[Found]) -> Iterator[Diagnostic]:
+def _unread(objects: list[LintObject]) -> Iterator[Diagnostic]:
     """What must not pass for judged: training jobs of other operators, each kind once."""
-    first = {
-        each.manifest.ref.kind: each
-        for each in reversed(objects)
-        if each.manifest.ref.group in _TRAINING
-        and f"{each.manifest.ref.group}/{each.manifest.ref.kind}" not in kinds()
-    }
-    for kind, found in first.items():
-        manifest = found.manifest
+    reported: set[str] = set()
+    for item in objects:
+        ref = item.manifest.ref
+        if ref.group not in _TRAINING or f"{ref.group}/{ref.kind}" in kinds():
+            continue
+        if ref.kind in reported:
+            continue
+        reported.add(ref.kind)
         note = Diagnostic(
             "LNT003",
             Severity.NOTE,
-            f"no policy reads a `{kind}` of `{manifest.ref.group}`",
-            Route((manifest.id, "kind")),
+            f"no policy reads a `{ref.kind}` of `{ref.group}`",
+            Route((item.manifest.id, "kind")),
             help="write a TrainJob to have it held against pools and queues",
         )
-        yield _place(note, {manifest.id: found})
+        yield _placed(note, {item.manifest.id: item})
 
 
-def _place(item: Diagnostic, by_id: Mapping[str, Found | Source]) -> Diagnostic:
-    if (
-        item.span is not None
-        or not item.at
-        or (found := by_id.get(str(item.at[0]))) is None
-    ):
-        return item
-    span = Document(found.node).span(Route(item.at[1:]), key=item.key)
-    ref = found.artifact.ref
-    return replace(
-        item, span=span, object=str(ref), at=Route((f"@{ref}", *item.at[1:]))
-    )
+def _placed(
+    finding: Diagnostic, by_id: Mapping[str, LintObject | LintArtifact]
+) -> Diagnostic:
+    """A finding at the line of the file that its object was read from."""
+    if finding.span is not None or not finding.at:
+        return finding
+    name, *path = finding.at
+    item = by_id.get(str(name))
+    if item is None:
+        return finding
+    span = Document(item.node).span(Route(path), key=finding.key)
+    ref = item.artifact.ref
+    at = Route((f"@{ref}", *path))
+    return replace(finding, span=span, object=str(ref), at=at)

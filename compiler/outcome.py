@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -21,7 +22,7 @@ if TYPE_CHECKING:  # `lint` has no spec, and starts in half the time without it
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a run is told beside its paths.
+    """What a run is given beside its paths.
 
     ``hold``: jobs that were submitted stay so, as the folder ``against`` shows them: the output unless another is
     given. ``folder``: the output's path in the repository, which Flux reads.
@@ -41,14 +42,18 @@ class Options:
         return self.against or self.output
 
 
+def _has_error(diagnostics: Iterable[Diagnostic]) -> bool:
+    return any(item.severity is Severity.ERROR for item in diagnostics)
+
+
 @dataclass
 class Compilation:
     """One spec after the passes: as far as they got, and everything there is to say about it.
 
-    ``artifacts``: everything to be written; ``manifests``: the objects among them.
-    ``runs``: every run to remember; ``None`` where no committed folder was looked at. ``steps``: the
-    versions that differ from those that are committed. ``current``: the files of its
-    folder, where all of them are there as they should be, and there is nothing to say; then the rest may be empty.
+    ``artifacts``: everything to be written; ``manifests``: the objects among them. ``runs``: every run to remember;
+    ``None`` where no committed folder was looked at. ``steps``: the versions that differ from those that are committed.
+    ``current``: the files of its folder, where all of them are there as they should be, and there is nothing to say;
+    then the rest may be empty.
     """
 
     name: str
@@ -65,7 +70,7 @@ class Compilation:
     @property
     def failed(self) -> bool:
         """Whether an error stands in the way of writing."""
-        return any(each.severity is Severity.ERROR for each in self.diagnostics)
+        return _has_error(self.diagnostics)
 
 
 @dataclass
@@ -78,12 +83,12 @@ class Outcome:
 
     def all(self) -> list[Diagnostic]:
         """Everything there is to say."""
-        return [
-            *self.diagnostics,
-            *(each for done in self.compilations for each in done.diagnostics),
-        ]
+        diagnostics = list(self.diagnostics)
+        for compilation in self.compilations:
+            diagnostics += compilation.diagnostics
+        return diagnostics
 
     @property
     def failed(self) -> bool:
         """Whether anything stands in the way of writing."""
-        return any(each.severity is Severity.ERROR for each in self.all())
+        return _has_error(self.all())

@@ -1,4 +1,4 @@
-"""cdk8s at work beside the passes: objects are made by a process of its own, and held against what was judged.
+"""cdk8s beside the passes: a process of its own makes the objects, and they are compared with what was judged.
 
 Importing cdk8s starts Node and takes as long as all passes together, so a cold run starts it first. Nothing of cdk8s
 is ever loaded here (``targets/chart.py`` is the program that knows it).
@@ -44,7 +44,7 @@ class Synthesis:
         self._process: subprocess.Popen[str] | None = None
         self._asked: list[Sequence[Manifest]] = []
         self._files = 0
-        self._taken: set[bytes] = set()
+        self._digests: set[bytes] = set()
         self._late = False
 
     def __enter__(self) -> Synthesis:
@@ -83,37 +83,36 @@ class Synthesis:
         return bool(self._asked)
 
     def start(self) -> subprocess.Popen[str]:
-        """Start the process, unless it runs. Should this one be killed, that one ends by itself and cleans up."""
+        """Start the process, unless it runs. If this one is killed, that one ends by itself and cleans up."""
         if self._process is None:
             self.folder = tempfile.mkdtemp(prefix="trainyard-")
-            with open(self._told, "wb") as told:
+            with open(self._stderr, "wb") as stderr:
                 # -P: beside the program lie modules named like those of the standard library.
                 self._process = subprocess.Popen(  # noqa: S603 - our own program
                     [sys.executable, "-P", str(_PROGRAM), self.folder],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
-                    stderr=told,
+                    stderr=stderr,
                     text=True,
                     start_new_session=True,
                 )
         return self._process
 
     @property
-    def _told(self) -> str:
+    def _stderr(self) -> str:
         return os.path.join(self.folder, "stderr")
 
     def take(self, manifests: Sequence[Manifest]) -> None:
-        """Have objects made, without waiting for it. One that was taken before is not made again: clusters of a fleet
-        share most of theirs."""
+        """Have objects made, without waiting for it. Equal objects are made once: clusters of a fleet share most of
+        theirs."""
         process = self.start()
         assert process.stdin is not None
         for chunk, text in _chunks(self._new(manifests)):
             path = os.path.join(self.folder, f"{self._files}.yaml")
             self._files += 1
             _write(path, text)
-            with suppress(
-                BrokenPipeError
-            ):  # it has ended, which is told when its answer is missed
+            # A process that has ended is reported when its answer is missed.
+            with suppress(BrokenPipeError):
                 print(path, file=process.stdin, flush=True)
             self._asked.append(chunk)
 
@@ -123,14 +122,14 @@ class Synthesis:
             if manifest.format != _FORMAT:
                 continue
             text = json.dumps(manifest.body)
-            key = blake2b(text.encode(), digest_size=16).digest()
-            if key not in self._taken:
-                self._taken.add(key)
+            digest = blake2b(text.encode(), digest_size=16).digest()
+            if digest not in self._digests:
+                self._digests.add(digest)
                 yield manifest, text
 
     def differing(self) -> list[Manifest]:
-        """Of all that was taken, what cdk8s made otherwise. Waits for it."""
-        found = []
+        """The objects that cdk8s made otherwise. Waits for it."""
+        differing: list[Manifest] = []
         asked, self._asked = self._asked, []
         for chunk in asked:
             assert self._process is not None
@@ -138,8 +137,8 @@ class Synthesis:
             answer = self._answer(self._process.stdout)
             if not answer:
                 raise self._failure()
-            found += [chunk[number] for number in json.loads(answer)]
-        return found
+            differing += [chunk[number] for number in json.loads(answer)]
+        return differing
 
     def _answer(self, output: IO[str]) -> str:
         """The next line; empty where there is none. A Node without memory may hang instead of ending."""
@@ -159,24 +158,21 @@ class Synthesis:
         """Why there is no answer: something that the machine lacks, which is no fault of ours, or anything else."""
         assert self._process is not None
         if self._late:
-            return OSError(
-                errno.EIO,
-                f"cdk8s did not answer within {PATIENCE:g} seconds; {_ENOUGH}",
-            )
-        text = Path(self._told).read_text(encoding="utf-8", errors="replace")
+            message = f"cdk8s did not answer within {PATIENCE:g} seconds; {_ENOUGH}"
+            return OSError(errno.EIO, message)
+        text = Path(self._stderr).read_text(encoding="utf-8", errors="replace")
         for pattern, lack in _LACKS:
             if re.search(pattern, text):
                 return OSError(errno.EIO, f"cdk8s has failed: {lack}")
         with suppress(subprocess.TimeoutExpired):
-            if (code := self._process.wait(timeout=_ENDING)) < 0:
-                return OSError(
-                    errno.EIO, f"cdk8s was killed (signal {-code}); {_ENOUGH}"
-                )
-        last = next(
-            (line.strip() for line in reversed(text.split("\n")) if line.strip()),
-            "it says nothing",
+            code = self._process.wait(timeout=_ENDING)
+            if code < 0:
+                message = f"cdk8s was killed (signal {-code}); {_ENOUGH}"
+                return OSError(errno.EIO, message)
+        lines = text.strip().split("\n")
+        return RuntimeError(
+            f"cdk8s has failed: {lines[-1].strip() or 'it says nothing'}"
         )
-        return RuntimeError(f"cdk8s has failed: {last}")
 
 
 PATIENCE = 300.0

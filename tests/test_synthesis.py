@@ -294,10 +294,10 @@ def test_equal_objects_are_made_once() -> None:
     manifests = manifests_of(spec())
     with Synthesis() as cdk8s:
         cdk8s.take(manifests)
-        taken = len(cdk8s._taken)
+        taken = len(cdk8s._digests)
         cdk8s.take([*manifests, *manifests])
         assert (
-            len(cdk8s._taken) == taken == len(manifests) - 1
+            len(cdk8s._digests) == taken == len(manifests) - 1
         )  # eksctl reads its ClusterConfig itself
         assert cdk8s.differing() == []
         assert not cdk8s.busy

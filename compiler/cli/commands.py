@@ -136,7 +136,7 @@ def run_lint(options: argparse.Namespace) -> int:
     done = lint(options.paths, _options(options))
     found = done.all()
     tell(options, found, excused=done.excused)
-    for line in done.coverage.lines(found=bool(found)):
+    for line in done.coverage.lines(findings=bool(found)):
         say(options, line)
     return exit_code(options, found)
 

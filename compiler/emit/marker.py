@@ -1,4 +1,4 @@
-"""Whose a file is, said by the file itself: a line that every file of ours has among its first.
+"""How a file shows that it is ours: by a line that every file of ours has among its first.
 
 The line holds the file's path in the cluster's folder and nothing that changes. So it never conflicts in a merge, a
 file with conflict markers is still known as ours, and a copy under another name is not.
@@ -27,17 +27,22 @@ def marked(path: str, data: bytes) -> bytes:
 
 def is_marked(path: str, data: bytes) -> bool:
     """Whether content that stands at a path says that it is ours, at this very path."""
-    wanted = _line(path)
-    if data.startswith(wanted):
-        return data[len(wanted) : len(wanted) + 1] in (b"\n", b"\r", b"")
+    mark = _line(path)
+    if data.startswith(mark):
+        following = data[len(mark) : len(mark) + 1]
+        return following in (b"\n", b"\r", b"")
     lines = data[:_FIRST].split(b"\n", _LINES)[:_LINES]
     if path.endswith(".json"):
-        return any(wanted.removesuffix(b",") in line for line in lines)
-    return any(line.strip() == wanted for line in lines)
+        entry = mark.removesuffix(b",")
+        return any(entry in line for line in lines)
+    return any(line.strip() == mark for line in lines)
 
 
 def _line(path: str) -> bytes:
     if path.endswith(".json"):
-        return f"{json.dumps(KEY)}: {json.dumps(path)},".encode()
-    text = WORDS + path
-    return (f"<!-- {text} -->" if path.endswith(".md") else f"# {text}").encode()
+        line = f"{json.dumps(KEY)}: {json.dumps(path)},"
+    elif path.endswith(".md"):
+        line = f"<!-- {WORDS}{path} -->"
+    else:
+        line = f"# {WORDS}{path}"
+    return line.encode()

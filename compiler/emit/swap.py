@@ -1,8 +1,8 @@
 """Replacing a folder as a whole: lock, staging folder, exchange, recovery.
 
 A kill at any point leaves the whole old or the whole new tree. Linux exchanges two folders in one step
-(renameat2(2), RENAME_EXCHANGE, kernel 3.15); elsewhere two renames do it, and a kill between them is
-mended by the next run. Nothing is synced to the disk, as git syncs nothing that it checks out: after a loss of
+(renameat2(2), RENAME_EXCHANGE, kernel 3.15); elsewhere two renames do it, and the next run
+repairs a kill between them. Nothing is synced to the disk, as git syncs nothing that it checks out: after a loss of
 power the tree is made again, or restored from git, and a sync for each file takes ten times as long as the files.
 """
 
@@ -75,25 +75,28 @@ def _check_writable(root: Path) -> None:
     """A folder that may not be written stays as it is; without this only its parent's mode would count."""
     for folder, _, _ in os.walk(root):
         if not os.access(folder, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
+            reason = os.strerror(errno.EACCES)
+            raise PermissionError(errno.EACCES, reason, folder)
 
 
 def _stage(
     root: Path, new: Path, files: Mapping[str, bytes], keep: Iterable[str]
 ) -> None:
-    kept = list(keep)
+    untouched = list(keep)
+    folders: set[str] = set()
+    for path in (*files, *untouched):
+        folders.update(map(str, Path(path).parents))
+    folders.discard(".")
     os.mkdir(new)
-    folders = {
-        str(parent) for path in (*files, *kept) for parent in Path(path).parents
-    } - {"."}
     for folder in sorted(folders):
         os.mkdir(new / folder)
-    for path in kept:
+    for path in untouched:
         _link(root / path, new / path)
     for path, data in files.items():
         _write(new / path, data)
-    for folder in sorted(folders | {"."}, reverse=True):
+    for folder in sorted(folders, reverse=True):
         _copy_mode(root / folder, new / folder)
+    _copy_mode(root, new)
 
 
 def _link(source: Path, target: Path) -> None:
@@ -151,16 +154,14 @@ def exchange(first: Path, second: Path) -> bool:
         renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError):
         return False
-    if (
-        renameat2(
-            _AT_FDCWD,
-            os.fsencode(first),
-            _AT_FDCWD,
-            os.fsencode(second),
-            _RENAME_EXCHANGE,
-        )
-        == 0
-    ):
+    failed = renameat2(
+        _AT_FDCWD,
+        os.fsencode(first),
+        _AT_FDCWD,
+        os.fsencode(second),
+        _RENAME_EXCHANGE,
+    )
+    if not failed:
         return True
     code = ctypes.get_errno()
     if code in _NO_EXCHANGE:

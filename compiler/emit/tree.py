@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 
 from compiler.diagnostics.diagnostic import Diagnostic, Severity, error, warning
@@ -58,12 +59,12 @@ def diff(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
 def write(
     root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None
 ) -> TreeDiff:
-    """Make the folder hold the files, whole or not at all, and tell what was done.
+    """Make the folder hold the files, whole or not at all, and say what was done.
 
     With an error among the diagnostics nothing was written. Each of ``files`` should be ``marked``, for the next run
     to know it as ours. Unchanged files keep their inode and times; a tree without any change is not touched.
-    ``before``: what a comparison with the same files said; what it found unchanged, and nobody touched since, is not
-    read again.
+    ``before``: an earlier comparison with the same files; what was unchanged then, and not touched since, is not read
+    again.
     """
     _check_paths(files)
     try:
@@ -140,9 +141,20 @@ def _failure(root: Path, fault: OSError) -> Diagnostic:
 
 def _obstacle(path: Path) -> Path:
     """The part of a path that stands where a directory must: `out` of `out/deeper`, if `out` is a file."""
-    parts = (*reversed(path.parents), path)
-    return next(
-        (each for each in parts if os.path.lexists(each) and not each.is_dir()), path
+    for part in (*reversed(path.parents), path):
+        if os.path.lexists(part) and not part.is_dir():
+            return part
+    return path
+
+
+def _state(entry: os.stat_result) -> tuple[int, ...]:
+    """What changes when a file does."""
+    return (
+        entry.st_ino,
+        entry.st_size,
+        entry.st_mtime_ns,
+        entry.st_ctime_ns,
+        entry.st_mode,
     )
 
 
@@ -161,37 +173,23 @@ class _Comparison:
         if path == MANIFEST:
             return True  # nobody else has files of this name, and a merge may leave anything of it
         data = self.read(path)
-        return (
-            is_marked(path, data) or self._listed.get(path) == sha256(data).hexdigest()
-        )
+        if is_marked(path, data):
+            return True
+        return self._listed.get(path) == sha256(data).hexdigest()
 
     def untouched(self, path: str) -> bool:
         """Whether nobody touched a file since the comparison before."""
-        now, then = self.entries[path], self.before.seen[path]
-        return (
-            now.st_ino,
-            now.st_size,
-            now.st_mtime_ns,
-            now.st_ctime_ns,
-            now.st_mode,
-        ) == (
-            then.st_ino,
-            then.st_size,
-            then.st_mtime_ns,
-            then.st_ctime_ns,
-            then.st_mode,
-        )
+        return _state(self.entries[path]) == _state(self.before.seen[path])
 
     def read(self, path: str) -> bytes:
         """The content of a file."""
-        with open(
-            f"{self.root}/{path}", "rb", buffering=0
-        ) as handle:  # ten thousand times: no Path, no buffer
+        # Called ten thousand times: no Path, no buffer.
+        with open(f"{self.root}/{path}", "rb", buffering=0) as handle:
             return handle.readall()
 
     @cached_property
     def _listed(self) -> Mapping[str, str]:
-        """Digests by path, as Trainyard kept them before its files said whose they are."""
+        """Digests by path, as Trainyard listed them before its files were marked."""
         try:
             files = json.loads(self.read(MANIFEST))["files"]
         except UNREADABLE:
@@ -203,15 +201,12 @@ def _compare(
     root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None
 ) -> TreeDiff:
     if root.is_symlink():
-        return TreeDiff(
-            diagnostics=(
-                error(
-                    "OUT003",
-                    f"`{root}` is a symbolic link, not a directory",
-                    help="write to the folder that it names",
-                ),
-            )
+        fault = error(
+            "OUT003",
+            f"`{root}` is a symbolic link, not a directory",
+            help="write to the folder that it names",
         )
+        return TreeDiff(diagnostics=(fault,))
     entries = dict(_scan(root, "")) if _stands(root) else {}
     state = _Comparison(root, entries, before or TreeDiff())
     known = set(state.before.unchanged)
@@ -225,21 +220,18 @@ def _compare(
             unchanged.append(path)
         elif state.is_ours(path):
             changed.append(path)
-    rest = [path for path in sorted(entries) if path not in files]
-    removed = [path for path in rest if state.is_ours(path)]
-    ours = set(removed)
-    foreign = [path for path in rest if path not in ours]
+    removed: list[str] = []
+    foreign: list[str] = []
+    for path in sorted(entries.keys() - files.keys()):
+        (removed if state.is_ours(path) else foreign).append(path)
     in_the_way = _in_the_way(files, {*added, *changed, *unchanged}, foreign)
-    found = _told(
-        root, in_the_way, [path for path in foreign if path not in in_the_way]
-    )
     return TreeDiff(
         tuple(added),
         tuple(changed),
         tuple(removed),
         tuple(unchanged),
         tuple(foreign),
-        found,
+        tuple(_diagnostics(root, in_the_way, foreign)),
         entries,
     )
 
@@ -249,11 +241,11 @@ def _stands(root: Path) -> bool:
     try:
         os.lstat(root)
     except FileNotFoundError:
-        if (link := _obstacle(root)) != root:
-            raise NotADirectoryError(
-                errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(link)
-            ) from None
-        return False
+        obstacle = _obstacle(root)
+        if obstacle == root:
+            return False
+        reason = os.strerror(errno.ENOTDIR)
+        raise NotADirectoryError(errno.ENOTDIR, reason, str(obstacle)) from None
     return True
 
 
@@ -280,8 +272,8 @@ def _in_the_way(
     files: Mapping[str, bytes], possible: set[str], foreign: list[str]
 ) -> set[str]:
     """Foreign entries where a file or a folder of ours must stand."""
-    conflicts = {path for path in files if path not in possible}
-    folders = {folder for path in files for folder in _folders(path)}
+    conflicts = files.keys() - possible
+    folders = set(chain.from_iterable(map(_folders, files)))
     conflicts |= folders.intersection(foreign)
     for path in foreign:  # a folder that holds it stands where a file of ours must
         if not files.keys().isdisjoint(_folders(path)):
@@ -289,23 +281,19 @@ def _in_the_way(
     return conflicts
 
 
-def _told(
+def _diagnostics(
     root: Path, in_the_way: set[str], foreign: list[str]
-) -> tuple[Diagnostic, ...]:
-    found = [
-        error(
+) -> Iterator[Diagnostic]:
+    for path in sorted(in_the_way):
+        yield error(
             "OUT005",
             f"`{root / path}` stands in the way and was not written by Trainyard",
             help="move it out of the output folder, or remove it; a file of Trainyard's says so in its first line",
         )
-        for path in sorted(in_the_way)
-    ]
-    found += [
-        warning(
-            "OUT006",
-            f"`{root / path}` was not written by Trainyard and is left alone",
-            help="move it out of the output folder",
-        )
-        for path in foreign
-    ]
-    return tuple(found)
+    for path in foreign:
+        if path not in in_the_way:
+            yield warning(
+                "OUT006",
+                f"`{root / path}` was not written by Trainyard and is left alone",
+                help="move it out of the output folder",
+            )

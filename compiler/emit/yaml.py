@@ -32,9 +32,8 @@ _UNIT = re.compile(
 _LITERAL = re.compile(
     "[\x20-\x7e\n\t\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]+\\Z"
 )
-_MAX_SIMPLE_KEY = (
-    1000  # YAML 1.2.2, section 7.4.2: a key without `?` has at most 1024 characters
-)
+_MAX_SIMPLE_KEY = 1000
+"""YAML 1.2.2, section 7.4.2: a key without `?` has at most 1024 characters."""
 _ESCAPES = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
@@ -77,20 +76,22 @@ def with_choices(text: str, choices: Mapping[str, Sequence[str]]) -> str:
     The comments never change, so two edits that put two items into a list never touch: git merges changes that have an
     unchanged line between them.
     """
-    found: list[str] = []
-    places: list[str] = []
+    lines: list[str] = []
+    rest: list[
+        str
+    ] = []  # the choices of the list at hand for which no comment stands yet
     for line in text.splitlines():
-        if line.startswith("- ") and places:
-            upto = places.index(line[2:]) + 1 if line[2:] in places else 0
-            found += [f"# {each}" for each in places[:upto]]
-            places = places[upto:]
-        elif places:
-            found += [f"# {each}" for each in places]
-            places = []
-        found.append(line)
-        places = places or list(choices.get(line.removesuffix(":"), ()))
-    found += [f"# {each}" for each in places]
-    return "\n".join(found) + "\n"
+        is_item = line.startswith("- ")
+        passed = len(rest)
+        if is_item:
+            passed = rest.index(line[2:]) + 1 if line[2:] in rest else 0
+        lines += map("# {}".format, rest[:passed])
+        rest = rest[passed:]
+        lines.append(line)
+        if not rest:
+            rest = list(choices.get(line.removesuffix(":"), ()))
+    lines += map("# {}".format, rest)
+    return "\n".join(lines) + "\n"
 
 
 @lru_cache(512)
@@ -100,7 +101,8 @@ def _encoded(body: bytes) -> bytes:
 
 
 def _ordered(body: Mapping[str, Any], first: tuple[str, ...]) -> dict[str, Any]:
-    return {**{key: body[key] for key in first if key in body}, **body}
+    ordered = {key: body[key] for key in first if key in body}
+    return ordered | dict(body)
 
 
 def _mapping(body: Mapping[str, Any], indent: str, lines: list[str]) -> None:
@@ -130,17 +132,15 @@ def _sequence(
 ) -> None:
     inner = indent + "  "
     for item in items:
-        if isinstance(item, (Mapping, list, tuple)) and item:
-            at = len(lines)
-            if isinstance(item, Mapping):
-                _mapping(item, inner, lines)
-            else:
-                _sequence(item, inner, lines)
-            lines[at] = (
-                f"{indent}- {lines[at][len(inner) :]}"  # the first line moves up beside the dash
-            )
+        first = len(lines)
+        if isinstance(item, Mapping) and item:
+            _mapping(item, inner, lines)
+        elif isinstance(item, (list, tuple)) and item:
+            _sequence(item, inner, lines)
         else:
-            lines.append(f"{indent}- {_scalar(item, inner)}")
+            lines.append(f"{inner}{_scalar(item, inner)}")
+        # The first line moves up beside the dash.
+        lines[first] = f"{indent}- {lines[first][len(inner) :]}"
 
 
 def _scalar(value: Any, indent: str) -> str:
@@ -165,17 +165,20 @@ def _float(value: float) -> str:
     """YAML 1.1 wants a point and a signed exponent."""
     if not math.isfinite(value):
         raise TypeError(f"{value} has no place in a manifest")
-    text = repr(value)
-    mantissa, e, exponent = text.partition("e")
+    mantissa, e, exponent = repr(value).partition("e")
     if not e:
-        return text
-    return f"{mantissa if '.' in mantissa else mantissa + '.0'}e{exponent if exponent[0] in '+-' else '+' + exponent}"
+        return mantissa
+    if "." not in mantissa:
+        mantissa += ".0"
+    if exponent[0] not in "+-":
+        exponent = f"+{exponent}"
+    return f"{mantissa}e{exponent}"
 
 
 def _is_plain(text: str) -> bool:
-    return (_PLAIN.match(text) is not None and text not in _WORDS) or _UNIT.match(
-        text
-    ) is not None
+    if _PLAIN.match(text) is not None and text not in _WORDS:
+        return True
+    return _UNIT.match(text) is not None
 
 
 def _text(text: str, indent: str) -> str:
@@ -188,21 +191,17 @@ def _text(text: str, indent: str) -> str:
 
 def _is_literal(text: str) -> bool:
     """Whether a literal block keeps every character, in every reader, and is easy to read."""
-    return (
-        _LITERAL.match(text) is not None
-        and text[0] not in " \t\n"
-        and text.strip("\n") != ""
-        and not any(
-            line != line.rstrip(" \t") or line.startswith("\t")
-            for line in text.split("\n")
-        )
+    if _LITERAL.match(text) is None or text[0] in " \t\n" or not text.strip("\n"):
+        return False
+    return not any(
+        line != line.rstrip(" \t") or line.startswith("\t") for line in text.split("\n")
     )
 
 
 def _literal(text: str, indent: str) -> Iterator[str]:
     body = text.rstrip("\n")
     ends = len(text) - len(body)
-    yield "|-" if ends == 0 else "|" if ends == 1 else "|+"
+    yield ("|-", "|")[ends] if ends < 2 else "|+"
     for line in body.split("\n"):
         yield indent + line if line else ""
     yield from [""] * (ends - 1)

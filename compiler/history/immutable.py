@@ -15,6 +15,7 @@ from compiler.diagnostics.diagnostic import error
 from compiler.history.changes import said
 from compiler.history.committed import Committed
 from compiler.manifest import Body, Manifest
+from compiler.output.body import at
 from compiler.source import Route
 
 FieldPath = tuple[str, ...]
@@ -142,7 +143,7 @@ def _refused(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
     for rule in RULES[manifest.body["kind"]]:
         if not rule.when(old):
             continue
-        before, after = _at(old, rule.path), _at(manifest.body, rule.path)
+        before, after = at(old, *rule.path), at(manifest.body, *rule.path)
         if before == after or (rule.presence and (before is None) == (after is None)):
             continue
         inner, before, after = _differs(before, after)
@@ -158,14 +159,6 @@ def _refused(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
                 "everything behind it in Flux's order would wait",
             ),
         )
-
-
-def _at(body: Any, path: FieldPath) -> Any:
-    for key in path:
-        if not isinstance(body, Mapping) or key not in body:
-            return None
-        body = body[key]
-    return body
 
 
 def _differs(before: Any, after: Any) -> tuple[FieldPath, Any, Any]:

@@ -12,9 +12,10 @@ from compiler.diagnostics.diagnostic import error, warning
 from compiler.history.committed import Committed
 from compiler.history.runs import ENDED, Run
 from compiler.manifest import Body, Manifest
+from compiler.output.body import at
 from compiler.plan import Plan
 from compiler.resolve.versions import own_place, own_versions
-from compiler.source import Key, Route
+from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
 
 _SPEC = Route(("spec",))
@@ -24,40 +25,27 @@ _OF_THE_RELEASE = ("eksctl", "flux")
 
 def pinned(body: Body) -> dict[str, str]:
     """The versions that an object pins, by component. What an edit by hand made no version of is left out."""
-    name = str(_at(body, "metadata", "name"))
+    name = str(at(body, "metadata", "name"))
     match body["kind"]:
         case "OCIRepository":
-            return _known({name: _at(body, "spec", "ref", "tag")})
+            return _known({name: at(body, "spec", "ref", "tag")})
         case "HelmRelease":
-            return _known({name: _at(body, "spec", "chart", "spec", "version")})
+            return _known({name: at(body, "spec", "chart", "spec", "version")})
         case "EC2NodeClass":
-            return _known({"ami": _at(body, "spec", "amiSelectorTerms", 0, "alias")})
+            return _known({"ami": at(body, "spec", "amiSelectorTerms", 0, "alias")})
         case "ClusterConfig":
             return _known(
-                {"kubernetes": _at(body, "metadata", "version"), **_builds(body)}
+                {"kubernetes": at(body, "metadata", "version"), **_builds(body)}
             )
     return {}
 
 
 def _builds(body: Body) -> dict[str, Any]:
     """The builds of EKS add-ons."""
-    addons = _at(body, "addons")
+    addons = at(body, "addons")
     if not isinstance(addons, list):
         return {}
-    return {str(_at(addon, "name")): _at(addon, "version") for addon in addons}
-
-
-def _at(value: Any, *path: Key) -> Any:
-    """What stands at a path; ``None`` where it leads nowhere."""
-    for key in path:
-        if isinstance(key, int):
-            inside = isinstance(value, list) and key < len(value)
-        else:
-            inside = isinstance(value, Mapping) and key in value
-        if not inside:
-            return None
-        value = value[key]
-    return value
+    return {str(at(addon, "name")): at(addon, "version") for addon in addons}
 
 
 def _known(versions: Mapping[str, Any]) -> dict[str, str]:

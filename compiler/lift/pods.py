@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from compiler.lift.reader import Reader, unread
+from compiler.output.body import at
 from compiler.subjects.jobs.plan import Container, EnvVar, Mount, Pod, Volume
 from compiler.subjects.pools.plan import Taint, Toleration
 
@@ -18,30 +19,36 @@ _SOURCES = {
 
 def taints(values: Reader) -> tuple[Taint, ...]:
     """core/v1 Taints."""
-    return tuple(
-        Taint((each / "key").word(), (each / "value").word(), (each / "effect").word())
-        for each in values.items()
+    return tuple(map(_taint, values.items()))
+
+
+def _taint(body: Reader) -> Taint:
+    return Taint(
+        (body / "key").word(),
+        (body / "value").word(),
+        (body / "effect").word(),
     )
 
 
 def tolerations(values: Reader) -> tuple[Toleration, ...]:
     """core/v1 Tolerations."""
-    return tuple(
-        Toleration(
-            (each / "key").word(),
-            (each / "operator").text() or "Equal",
-            (each / "value").word(),
-            (each / "effect").word(),
-            (each / "tolerationSeconds").integer(),
-        )
-        for each in values.items()
+    return tuple(map(_toleration, values.items()))
+
+
+def _toleration(body: Reader) -> Toleration:
+    return Toleration(
+        (body / "key").word(),
+        (body / "operator").text() or "Equal",
+        (body / "value").word(),
+        (body / "effect").word(),
+        (body / "tolerationSeconds").integer(),
     )
 
 
 _HOSTNAME = "kubernetes.io/hostname"
 
 
-def _excluded(spec: Reader) -> tuple[str, ...]:
+def _excluded_hosts(spec: Reader) -> tuple[str, ...]:
     """The hosts that required node affinity keeps a pod from; () where it says anything else beside them."""
     required = spec.follow("affinity", "nodeAffinity", _REQUIRED)
     terms = (required / "nodeSelectorTerms").items()
@@ -50,11 +57,11 @@ def _excluded(spec: Reader) -> tuple[str, ...]:
     expressions = (terms[0] / "matchExpressions").items()
     if len(expressions) != 1:
         return ()
-    said = expressions[0]
-    about_hosts = (said / "key").text() == _HOSTNAME
-    if not about_hosts or (said / "operator").text() != "NotIn":
+    expression = expressions[0]
+    is_about_hosts = (expression / "key").text() == _HOSTNAME
+    if not is_about_hosts or (expression / "operator").text() != "NotIn":
         return ()
-    return (said / "values").texts()
+    return (expression / "values").texts()
 
 
 # What pods may have and the plan has no field for, by the name under which rules look for it.
@@ -69,8 +76,8 @@ _UNREAD = {
 def pod(template: Reader) -> Pod:
     """A PodTemplateSpec, or the like of it in a patch."""
     spec, metadata = template / "spec", template / "metadata"
-    excluded = _excluded(spec)
-    unread = {name for name, found in _UNREAD.items() if spec.follow(*found)}
+    excluded = _excluded_hosts(spec)
+    unread = {name for name, path in _UNREAD.items() if spec.follow(*path)}
     if excluded:
         unread.discard("node_affinity")
     return Pod(
@@ -89,10 +96,10 @@ def pod(template: Reader) -> Pod:
             "init_containers": (spec / "initContainers").at,
             "excluded_nodes": (spec / "affinity").at,
         },
-        containers=tuple(container(each) for each in (spec / "containers").items()),
+        containers=tuple(map(container, (spec / "containers").items())),
         node_selector=(spec / "nodeSelector").strings(),
         tolerations=tolerations(spec / "tolerations"),
-        volumes=tuple(_volume(each) for each in (spec / "volumes").items()),
+        volumes=tuple(map(_volume, (spec / "volumes").items())),
         restart_policy=(spec / "restartPolicy").text(),
         grace_seconds=(spec / "terminationGracePeriodSeconds").integer(),
         service_account=(spec / "serviceAccountName").text(),
@@ -100,39 +107,36 @@ def pod(template: Reader) -> Pod:
         host_network=bool((spec / "hostNetwork").flag()),
         labels=(metadata / "labels").strings(),
         annotations=(metadata / "annotations").strings(),
-        init_containers=tuple(
-            container(each) for each in (spec / "initContainers").items()
-        ),
+        init_containers=tuple(map(container, (spec / "initContainers").items())),
         excluded_nodes=excluded,
-        pull_secrets=tuple(
-            (each / "name").word() for each in (spec / "imagePullSecrets").items()
-        ),
+        pull_secrets=tuple(map(_name, (spec / "imagePullSecrets").items())),
     )
+
+
+def _name(body: Reader) -> str:
+    return (body / "name").word()
 
 
 def container(body: Reader) -> Container:
     """core/v1 Container."""
-    resources, security, hook = (
-        body / "resources",
-        body / "securityContext",
-        body.follow("lifecycle", "preStop"),
-    )
+    resources = body / "resources"
+    security = body / "securityContext"
+    hook = body.follow("lifecycle", "preStop")
     command = hook.follow("exec", "command").texts()
+    requests, limits = resources / "requests", resources / "limits"
+    unknown = unread(requests=requests, limits=limits, claims=resources / "claims")
+    if hook and not command:
+        unknown |= {"pre_stop"}
     return Container(
         at=body.at,
-        name=(body / "name").word(),
+        name=_name(body),
         image=(body / "image").text(),
-        unread=unread(
-            requests=resources / "requests",
-            limits=resources / "limits",
-            claims=resources / "claims",
-        )
-        | (frozenset({"pre_stop"}) if hook and not command else frozenset()),
+        unread=unknown,
         pre_stop=command,
         origins={
             "env": (body / "env").at,
-            "requests": (resources / "requests").at,
-            "limits": (resources / "limits").at,
+            "requests": requests.at,
+            "limits": limits.at,
             "mounts": (body / "volumeMounts").at,
             "command": (body / "command").at,
             "args": (body / "args").at,
@@ -143,35 +147,35 @@ def container(body: Reader) -> Container:
         command=(body / "command").texts(),
         args=(body / "args").texts(),
         env=env(body / "env"),
-        requests=(resources / "requests").quantities(),
-        limits=(resources / "limits").quantities(),
-        mounts=tuple(
-            Mount(
-                (each / "name").word(),
-                (each / "mountPath").word(),
-                bool((each / "readOnly").flag()),
-                (each / "subPath").word(),
-            )
-            for each in (body / "volumeMounts").items()
-        ),
+        requests=requests.quantities(),
+        limits=limits.quantities(),
+        mounts=tuple(map(_mount, (body / "volumeMounts").items())),
         capabilities=security.follow("capabilities", "add").texts(),
         privileged=bool((security / "privileged").flag()),
         working_dir=(body / "workingDir").word(),
     )
 
 
+def _mount(body: Reader) -> Mount:
+    return Mount(
+        _name(body),
+        (body / "mountPath").word(),
+        bool((body / "readOnly").flag()),
+        (body / "subPath").word(),
+    )
+
+
 def env(values: Reader) -> tuple[EnvVar, ...]:
     """core/v1 EnvVars."""
-    return tuple(_variable(each) for each in values.mappings())
+    return tuple(map(_variable, values.mappings()))
 
 
 def _variable(body: dict[str, Any]) -> EnvVar:
-    name, source = _text(body.get("name")) or "", body.get("valueFrom")
-    secret = source.get("secretKeyRef") if isinstance(source, dict) else None
+    name = _text(body.get("name")) or ""
+    secret = at(body, "valueFrom", "secretKeyRef")
     if secret is None:
         return _literal(name, _text(body.get("value")))
-    secret = secret if isinstance(secret, dict) else {}
-    return EnvVar(name, None, _text(secret.get("name")), _text(secret.get("key")))
+    return EnvVar(name, None, _text(at(secret, "name")), _text(at(secret, "key")))
 
 
 @lru_cache(maxsize=4096)
@@ -185,19 +189,24 @@ def _text(value: Any) -> str | None:
 
 
 def _volume(body: Reader) -> Volume:
-    kind = next((key for key, _ in body.entries() if key != "name"), "")
-    source = body / kind
+    kinds = [key for key, _ in body.entries() if key != "name"]
+    kind = kinds[0] if kinds else ""
+    name, source = _name(body), body / kind
     if kind == "emptyDir":
+        size = (source / "sizeLimit").quantity()
         return Volume(
-            (body / "name").word(),
+            name,
             kind,
             "",
             (source / "medium").word(),
-            (source / "sizeLimit").quantity(),
+            size,
         )
-    return Volume(
-        (body / "name").word(),
-        kind,
-        (source / _SOURCES.get(kind, "name")).word(),
-        host_type=(source / "type").word() if kind == "hostPath" else "",
-    )
+    what = (source / _SOURCES.get(kind, "name")).word()
+    if kind == "hostPath":
+        return Volume(
+            name,
+            kind,
+            what,
+            host_type=(source / "type").word(),
+        )
+    return Volume(name, kind, what)

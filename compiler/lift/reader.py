@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from compiler.manifest import Manifest
+from compiler.output.body import at, texts
 from compiler.plan.units import Duration, Quantity
 from compiler.source import Key, Route
 
@@ -21,27 +22,15 @@ class Reader:
         self.at = at
 
     def __truediv__(self, key: Key) -> Reader:
-        value = self.value
-        if isinstance(value, dict):
-            return Reader(value.get(key), self.at / key)
-        if isinstance(value, list) and isinstance(key, int) and key < len(value):
-            return Reader(value[key], self.at / key)
-        return Reader(None, self.at / key)
+        return Reader(at(self.value, key), self.at / key)
 
     def __bool__(self) -> bool:
         return self.value is not None
 
     def follow(self, *keys: Key) -> Reader:
         """Several keys down."""
-        value, at = self.value, Route((*self.at, *keys))
-        for key in keys:
-            if isinstance(value, dict):
-                value = value.get(key)
-            elif isinstance(value, list) and isinstance(key, int) and key < len(value):
-                value = value[key]
-            else:
-                return Reader(None, at)
-        return Reader(value, at)
+        value = at(self.value, *keys)
+        return Reader(value, Route((*self.at, *keys)))
 
     def text(self) -> str | None:
         """The string."""
@@ -53,11 +42,9 @@ class Reader:
 
     def integer(self) -> int | None:
         """The whole number."""
-        return (
-            self.value
-            if isinstance(self.value, int) and not isinstance(self.value, bool)
-            else None
-        )
+        if isinstance(self.value, bool):
+            return None
+        return self.value if isinstance(self.value, int) else None
 
     def flag(self) -> bool | None:
         """The boolean."""
@@ -71,19 +58,13 @@ class Reader:
 
     def mappings(self) -> list[dict[str, Any]]:
         """The items of a list, where their places do not matter; what is no mapping is an empty one."""
-        return (
-            [each if isinstance(each, dict) else {} for each in self.value]
-            if isinstance(self.value, list)
-            else []
-        )
+        if not isinstance(self.value, list):
+            return []
+        return [item if isinstance(item, dict) else {} for item in self.value]
 
     def texts(self) -> tuple[str, ...]:
         """The strings of a list."""
-        return (
-            tuple(item for item in self.value if isinstance(item, str))
-            if isinstance(self.value, list)
-            else ()
-        )
+        return tuple(texts(self.value))
 
     def entries(self) -> Iterator[tuple[str, Reader]]:
         """The entries of a mapping."""
@@ -112,20 +93,21 @@ class Reader:
 
     def quantities(self) -> dict[str, Quantity]:
         """The quantities of a mapping."""
-        given = [
-            (key, value) for key, value in self.mapping().items() if _is_amount(value)
-        ]
-        return dict(_amounts(tuple(given)))
+        entries = self.mapping().items()
+        amounts = tuple(entry for entry in entries if _is_amount(entry[1]))
+        return dict(_quantities(amounts))
 
     def opaque(self) -> bool:
         """Whether a number, or one of a mapping's quantities, is there and is none, like ``${NODES}``."""
         if isinstance(self.value, dict):
-            return any(
-                value is not None and _quantity(value) is None
-                for key, value in self.value.items()
-                if isinstance(key, str)
-            )
-        return self.value is not None and self.quantity() is None
+            amounts = [
+                value for key, value in self.value.items() if isinstance(key, str)
+            ]
+        else:
+            amounts = [self.value]
+        return any(
+            amount is not None and _quantity(amount) is None for amount in amounts
+        )
 
     def duration(self) -> Duration | None:
         """The duration, if it is one."""
@@ -136,16 +118,16 @@ class Reader:
 
 
 @lru_cache(maxsize=1024)
-def _amounts(
-    given: tuple[tuple[Any, str | int], ...],
+def _quantities(
+    amounts: tuple[tuple[Any, str | int], ...],
 ) -> tuple[tuple[str, Quantity], ...]:
     """The quantities of some amounts: most jobs of a set ask for the same."""
-    found = []
-    for key, value in given:
-        amount = _quantity(value)
-        if isinstance(key, str) and amount is not None:
-            found.append((key, amount))
-    return tuple(found)
+    quantities = []
+    for key, amount in amounts:
+        quantity = _quantity(amount)
+        if isinstance(key, str) and quantity is not None:
+            quantities.append((key, quantity))
+    return tuple(quantities)
 
 
 def _is_amount(value: Any) -> bool:
@@ -165,13 +147,12 @@ def embedded(text: str) -> Any:
     """What YAML in a string says; ``None`` where it is none."""
     import yaml
 
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - a safe loader
-    except (
-        yaml.YAMLError,
-        ValueError,
-        RecursionError,
-    ):  # ValueError: a date like 2026-02-30
+        return yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader
+    except (yaml.YAMLError, RecursionError):
+        return None
+    except ValueError:  # a date like 2026-02-30
         return None
 
 
@@ -201,26 +182,22 @@ def namespace_of(body: Reader) -> str:
 
 def labels_of(body: Reader) -> dict[str, str]:
     """metadata.labels, less the one that says who writes the object."""
-    found = body.follow("metadata", "labels").strings()
-    found.pop("app.kubernetes.io/managed-by", None)
-    return found
+    labels = body.follow("metadata", "labels").strings()
+    labels.pop("app.kubernetes.io/managed-by", None)
+    return labels
 
 
 def annotations_of(body: Reader) -> dict[str, str]:
     """metadata.annotations, less Flux' own."""
-    found = body.follow("metadata", "annotations").strings()
+    annotations = body.follow("metadata", "annotations").strings()
     return {
         key: value
-        for key, value in found.items()
+        for key, value in annotations.items()
         if not key.startswith("kustomize.toolkit.fluxcd.io/")
     }
 
 
 def pruned(body: Reader) -> bool:
     """Whether Flux deletes the object when it leaves git."""
-    return (
-        body.follow(
-            "metadata", "annotations", "kustomize.toolkit.fluxcd.io/prune"
-        ).text()
-        != "disabled"
-    )
+    key = "kustomize.toolkit.fluxcd.io/prune"
+    return body.follow("metadata", "annotations", key).text() != "disabled"

@@ -1,23 +1,27 @@
-"""What a run judged, by what, and what it did not: `clean` is said of objects that were looked at."""
+"""What a run judged, by what, and what it did not: `clean` is about objects that were looked at."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from compiler.lint.found import Found, Reading
+from compiler.lint.inputs import LintObject, Reading
 from compiler.output.formats import format_of
 from compiler.verify import BUILTIN
 
 _SHOWN = 8  # kinds that are named, the most frequent first
+_PATHS = 3  # of broken files that are named
 
 
 @dataclass(slots=True)
 class Coverage:
-    """Objects by how they were judged, each by kind; and what was passed over. ``alone`` is what is
-    judged by itself, as templates are, by what it is called; of its ``resources`` those that were judged, by type, and
-    ``strange`` ones, of whose type nothing is known here."""
+    """Objects by how they were judged, each by kind; and what was passed over.
+
+    ``ruled``: objects judged by schema and rules; ``pods``: by schema, and by rules on their pods. ``alone``: what is
+    judged by itself, as templates are, by what it is called. ``resources`` of these were judged, by type; of
+    ``strange`` ones nothing is known here.
+    """
 
     files: int = 0
     rules: int = 0
@@ -50,101 +54,97 @@ class Coverage:
         """Whether all objects were judged."""
         return not (self.unknown or self.strange or self.passed_over)
 
-    def lines(self, *, found: bool) -> list[str]:
-        """The summary: ``found`` says whether there are findings."""
-        judged = [f"{self._read()}: {self._judged()}"]
-        if not found:
-            judged = [
-                f"clean: {judged[0]}"
-                if self.whole
-                else f"nothing found in what was judged: {judged[0]}"
-            ]
-        left = (
-            [f"{_counted(self.unknown)} (no schema, no rule)"] if self.unknown else []
-        )
+    def lines(self, *, findings: bool) -> list[str]:
+        """The summary: ``findings`` says whether there are any."""
+        lines = [self._headline(findings)]
+        left_out = []
+        if self.unknown:
+            left_out.append(f"{_counted(self.unknown)} (no schema, no rule)")
         if self.strange:
-            left.append(f"{_counted(self.strange)} (no structure, no rule)")
-        if left or self.passed_over:
-            judged.append(f"not judged: {'; '.join((*left, *self.passed_over))}")
+            left_out.append(f"{_counted(self.strange)} (no structure, no rule)")
+        left_out += self.passed_over
+        if left_out:
+            lines.append(f"not judged: {'; '.join(left_out)}")
         if self.not_read:
-            judged.append(f"not read: {'; '.join(self.not_read)}")
+            lines.append(f"not read: {'; '.join(self.not_read)}")
         if self.alternatives:
-            judged.append(
+            lines.append(
                 f"{_plural(self.alternatives, 'file')} with objects that other files have too: "
                 "each was judged apart, as one of several to choose from"
             )
-        return judged
+        return lines
+
+    def _headline(self, findings: bool) -> str:
+        line = f"{self._read()}: {self._judged()}"
+        if findings:
+            return line
+        if self.whole:
+            return f"clean: {line}"
+        return f"nothing found in what was judged: {line}"
 
     def _read(self) -> str:
-        kustomizations = (
-            [_plural(self.kustomizations, "kustomization")]
-            if self.kustomizations
-            else []
-        )
-        kustomizations += [_plural(count, name) for name, count in self.alone.items()]
-        objects = (
-            [_plural(self.objects, "object")]
-            if self.objects or not kustomizations
-            else []
-        )
-        return (
-            f"{_joined((*objects, *kustomizations))} in {_plural(self.files, 'file')}"
-        )
+        parts = []
+        if self.kustomizations:
+            parts.append(_plural(self.kustomizations, "kustomization"))
+        parts += [_plural(count, name) for name, count in self.alone.items()]
+        if self.objects or not parts:
+            parts.insert(0, _plural(self.objects, "object"))
+        return f"{_joined(parts)} in {_plural(self.files, 'file')}"
 
     def _judged(self) -> str:
-        parts = (
-            [f"{self.ruled} by schema and {_plural(self.rules, 'rule')}"]
-            if self.ruled
-            else []
-        )
+        parts = []
+        if self.ruled:
+            rules = _plural(self.rules, "rule")
+            parts.append(f"{self.ruled} by schema and {rules}")
         if self.pods:
+            rules = _plural(self.pod_rules, "rule")
+            count = self.pods.total()
             parts.append(
-                f"{self.pods.total()} by schema and {_plural(self.pod_rules, 'rule')} on pods "
-                f"({_counted(self.pods)})"
+                f"{count} by schema and {rules} on pods ({_counted(self.pods)})"
             )
         if self.schema_only:
-            parts.append(
-                f"{self.schema_only.total()} by schema only ({_counted(self.schema_only)})"
-            )
+            kinds = _counted(self.schema_only)
+            parts.append(f"{self.schema_only.total()} by schema only ({kinds})")
         if self.resources:
-            parts.append(
-                f"{_plural(self.resources.total(), 'resource')} by structure and {_plural(self.resource_rules, 'rule')}"
-            )
+            resources = _plural(self.resources.total(), "resource")
+            rules = _plural(self.resource_rules, "rule")
+            parts.append(f"{resources} by structure and {rules}")
         return ", ".join(parts) or "none judged"
 
 
 def covered(
     reading: Reading,
-    objects: Iterable[Found],
+    objects: Iterable[LintObject],
     patches: int,
     ruled: Collection[str],
     pods: Collection[str],
 ) -> Coverage:
     """How the objects of a reading were judged. ``ruled`` and ``pods`` are the kinds, as ``group/Kind``, that rules
     read, and those of which they read just the pods."""
-    done = Coverage(
-        files=len(reading.files), kustomizations=len(reading.kustomizations)
+    coverage = Coverage(
+        files=len(reading.files),
+        kustomizations=len(reading.kustomizations),
+        passed_over=tuple(_passed_over(reading, patches)),
+        not_read=tuple(_not_read(reading)),
     )
-    for each in objects:
-        manifest = each.manifest
-        kind = manifest.ref.kind
-        full = f"{manifest.ref.group}/{kind}"
-        if full in ruled:
-            done.ruled += 1
-        elif full in pods:
-            done.pods[kind] += 1
-        elif BUILTIN.find(manifest.ref.api_version, kind):
-            done.schema_only[kind] += 1
+    for item in objects:
+        ref = item.manifest.ref
+        kind = f"{ref.group}/{ref.kind}"
+        if kind in ruled:
+            coverage.ruled += 1
+        elif kind in pods:
+            coverage.pods[ref.kind] += 1
+        elif BUILTIN.find(ref.api_version, ref.kind):
+            coverage.schema_only[ref.kind] += 1
         else:
-            done.unknown[kind] += 1
-    for source in reading.alone:
-        form = format_of(source.artifact.format)
-        done.alone[form.KIND.lower()] += 1
-        for kind, known in form.parts(source.artifact):
-            (done.resources if known else done.strange)[kind] += 1
-    done.passed_over = tuple(_passed_over(reading, patches))
-    done.not_read = tuple(_not_read(reading))
-    return done
+            coverage.unknown[ref.kind] += 1
+    for template in reading.alone:
+        form = format_of(template.artifact.format)
+        coverage.alone[form.KIND.lower()] += 1
+        for resource, known in form.parts(template.artifact):
+            counts = coverage.resources if known else coverage.strange
+            counts[resource] += 1
+    return coverage
 
 
 def _passed_over(reading: Reading, patches: int) -> Iterable[str]:
@@ -153,7 +153,9 @@ def _passed_over(reading: Reading, patches: int) -> Iterable[str]:
     if reading.templates:
         yield _plural(reading.templates, "template")
     if reading.broken:
-        yield f"what is no YAML in {', '.join(reading.broken[:3])}{' and more' if len(reading.broken) > 3 else ''}"
+        paths = ", ".join(reading.broken[:_PATHS])
+        more = " and more" if len(reading.broken) > _PATHS else ""
+        yield f"what is no YAML in {paths}{more}"
     if reading.specs:
         yield f"{_plural(reading.specs, 'spec')} of Trainyard (`trainyard check` judges them)"
 
@@ -169,16 +171,22 @@ def _not_read(reading: Reading) -> Iterable[str]:
 
 def _joined(parts: Sequence[str]) -> str:
     """As a list in a sentence."""
-    return " and ".join((", ".join(parts[:-1]), parts[-1]) if parts[1:] else parts)
+    *first, last = parts
+    if not first:
+        return last
+    return f"{', '.join(first)} and {last}"
 
 
-def _counted(counts: Mapping[str, int]) -> str:
-    order = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
-    more = len(order) - _SHOWN
-    return ", ".join(f"{count} {name}" for name, count in order[:_SHOWN]) + (
-        f" and {more} more" if more > 0 else ""
-    )
+def _counted(counts: Counter[str]) -> str:
+    """Counts in words, the most frequent first."""
+    by_name = sorted(counts.items())
+    by_count = sorted(by_name, key=lambda entry: entry[1], reverse=True)
+    shown = ", ".join(f"{count} {name}" for name, count in by_count[:_SHOWN])
+    more = len(counts) - _SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _plural(count: int, one: str, several: str = "") -> str:
-    return f"{count} {one if count == 1 else several or f'{one}s'}"
+    if count == 1:
+        return f"1 {one}"
+    return f"{count} {several or f'{one}s'}"

@@ -39,68 +39,54 @@ def no_object(body: Any) -> NoObject | None:
     """Why a document that was meant for kubectl is no object; ``None`` for an object, and for what may be anything
     else: values and descriptions of charts, patches, parts of other formats."""
     if isinstance(body, list):
-        if any(
-            isinstance(each, dict) and {"apiVersion", "kind"} <= each.keys()
-            for each in body
-        ):
-            return NoObject(
-                "a list of objects is no document",
-                "write each after `---`, or all as `items` of a `List`",
-            )
-        return None
+        if not any(map(_has_kind, body)):
+            return None
+        help = "write each after `---`, or all as `items` of a `List`"
+        return NoObject("a list of objects is no document", help)
     if not isinstance(body, dict):
         what = "text" if isinstance(body, str) else kind_of(body)
-        return NoObject(
-            f"a document that is {what}, not an object", f"remove it, or {_FIRST}"
-        )
+        message = f"a document that is {what}, not an object"
+        return NoObject(message, f"remove it, or {_FIRST}")
     if "$patch" in body or not any(isinstance(body.get(key), dict) for key in _BODY):
         return None
-    return (
-        _without_kind(body)
-        if not _is_name(body.get("kind"))
-        else _without_version(body)
-    )
+    if _is_name(body.get("kind")):
+        return _without_version(body)
+    return _without_kind(body)
+
+
+def _has_kind(item: Any) -> bool:
+    return isinstance(item, dict) and {"apiVersion", "kind"} <= item.keys()
 
 
 def _without_kind(body: Mapping[str, Any]) -> NoObject | None:
     kind = body.get("kind")
     if kind not in (None, ""):
-        return NoObject(
-            f"`kind` is {kind_of(kind)}, not text",
-            "write one kind, like `kind: TrainJob`",
-            "kind",
-        )
-    if "apiVersion" in body or "kind" in body:
-        where = "kind" if "kind" in body else "apiVersion"
-        return NoObject(
-            "a document has no `kind`", "add `kind:`, like `kind: TrainJob`", where
-        )
+        message = f"`kind` is {kind_of(kind)}, not text"
+        return NoObject(message, "write one kind, like `kind: TrainJob`", "kind")
+    help = "add `kind:`, like `kind: TrainJob`"
+    for key in ("kind", "apiVersion"):
+        if key in body:
+            return NoObject("a document has no `kind`", help, key)
     if isinstance(body.get("metadata"), dict) and "name" in body["metadata"]:
-        return NoObject(
-            "a document has neither `apiVersion` nor `kind`", _FIRST, "metadata"
-        )
+        message = "a document has neither `apiVersion` nor `kind`"
+        return NoObject(message, _FIRST, "metadata")
     return None
 
 
 def _without_version(body: Mapping[str, Any]) -> NoObject | None:
-    version = body.get("apiVersion")
+    version, kind = body.get("apiVersion"), body["kind"]
     if _is_name(version):
         return None
-    if "apiVersion" in body and version not in (None, ""):
-        wanted = "write the group and version, like `apiVersion: trainer.kubeflow.org/v1alpha1`"
-        return NoObject(
-            f"`apiVersion` is {kind_of(version)}, not text", wanted, "apiVersion"
-        )
-    if (
-        not isinstance(body.get("metadata"), dict)
-        or meant("", body["kind"]) is not None
-    ):
-        return None  # values of a chart; or a kind of which the version can be told
-    return NoObject(
-        f"a `{body['kind']}` has no `apiVersion`",
-        "add `apiVersion:` with its group and version",
-        "kind",
-    )
+    if version not in (None, ""):
+        message = f"`apiVersion` is {kind_of(version)}, not text"
+        help = "write the group and version, like `apiVersion: trainer.kubeflow.org/v1alpha1`"
+        return NoObject(message, help, "apiVersion")
+    if not isinstance(body.get("metadata"), dict):
+        return None  # values of a chart
+    if meant("", kind) is not None:
+        return None  # the version is known, and reported
+    message = f"a `{kind}` has no `apiVersion`"
+    return NoObject(message, "add `apiVersion:` with its group and version", "kind")
 
 
 def _is_name(value: object) -> bool:

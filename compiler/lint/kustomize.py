@@ -1,6 +1,6 @@
 """Kustomizations: which files one applies together, which are patches, and what it adds to every object.
 
-Source: kustomize v5.8, api/types/kustomization.go (``resources``, ``components``, ``bases``, ``patches``,
+LintArtifact: kustomize v5.8, api/types/kustomization.go (``resources``, ``components``, ``bases``, ``patches``,
 ``patchesStrategicMerge``, ``commonLabels``, ``labels``).
 """
 
@@ -10,9 +10,9 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compiler.lint.found import Found
+from compiler.lint.inputs import LintObject
 from compiler.manifest import Manifest
-from compiler.verify.objects import at, items
+from compiler.output.body import at, items, texts
 
 _APPLIED = ("resources", "components", "bases", "crds")
 _WITH_SELECTOR = frozenset(
@@ -25,11 +25,14 @@ class Kustomizations:
     """Every kustomization.yaml that was read. Files are known by their real path."""
 
     def __init__(self, bodies: Mapping[str, Mapping[str, Any]]) -> None:
-        self._bodies = {_real(path): body for path, body in bodies.items()}
-        self._folders = {os.path.dirname(path): path for path in self._bodies}
-        self.patches = {
-            file for path, body in self._bodies.items() for file in _patches(path, body)
-        }
+        self._bodies: dict[str, Mapping[str, Any]] = {}
+        self._folders: dict[str, str] = {}
+        self.patches: set[str] = set()
+        for name, body in bodies.items():
+            path = _real(name)
+            self._bodies[path] = body
+            self._folders[os.path.dirname(path)] = path
+            self.patches.update(_patches(path, body))
         self._roots: dict[str, set[str]] = {}
         for path in self._bodies:
             for file in self._files(path, set()):
@@ -37,40 +40,46 @@ class Kustomizations:
 
     def roots(self, file: str) -> set[str]:
         """The kustomizations that apply a file, by themselves or by one that they build on."""
-        return self._roots.get(_real(file), set()) if self._roots else set()
+        if not self._roots:
+            return set()
+        return self._roots.get(_real(file), set())
 
     def is_patch(self, file: str) -> bool:
         """Whether a file is a part of objects: one that a kustomization names as a patch, or a spare one beside it,
         which none names and which is called a patch."""
         if not self._bodies:
             return False
-        real = _real(file)
-        spare = os.path.dirname(real) in self._folders and real not in self._roots
-        return real in self.patches or (spare and "patch" in os.path.basename(real))
+        path = _real(file)
+        if path in self.patches:
+            return True
+        folder, name = os.path.split(path)
+        return folder in self._folders and path not in self._roots and "patch" in name
 
-    def built(self, found: Found) -> Found:
+    def built(self, item: LintObject) -> LintObject:
         """The object with the labels that its kustomizations add to selectors, where it leaves that to them."""
-        manifest = found.manifest
-        body = manifest.body
-        if (manifest.ref.group, manifest.ref.kind) not in _WITH_SELECTOR or at(
-            body, "spec", "selector"
-        ) is not None:
-            return found
-        labels = [
-            each
-            for root in sorted(self.roots(manifest.path))
-            if (each := _selected(self._bodies[root]))
-        ]
-        if not labels or not isinstance(body.get("spec"), dict):
-            return found
-        spec = {**body["spec"], "selector": {"matchLabels": labels[0]}}
+        manifest = item.manifest
+        spec = manifest.body.get("spec")
+        if (manifest.ref.group, manifest.ref.kind) not in _WITH_SELECTOR:
+            return item
+        if not isinstance(spec, dict) or spec.get("selector") is not None:
+            return item
+        labels = self._labels(manifest.path)
+        if not labels:
+            return item
+        spec = {**spec, "selector": {"matchLabels": labels}}
         if isinstance(spec.get("template"), dict):
-            spec["template"] = _labelled(spec["template"], labels[0])
-        return Found(
-            Manifest({**body, "spec": spec}, path=manifest.path, key=manifest.key),
-            found.text,
-            found.where,
-        )
+            spec["template"] = _labelled(spec["template"], labels)
+        body = {**manifest.body, "spec": spec}
+        manifest = Manifest(body, path=manifest.path, key=manifest.key)
+        return LintObject(manifest, item.text, item.where)
+
+    def _labels(self, file: str) -> dict[str, str]:
+        """The labels that the first kustomization with any adds to the selectors of a file's objects."""
+        for root in sorted(self.roots(file)):
+            labels = _selected(self._bodies[root])
+            if labels:
+                return labels
+        return {}
 
     def _files(self, path: str, seen: set[str]) -> Iterator[str]:
         """The files that a kustomization applies."""
@@ -79,11 +88,12 @@ class Kustomizations:
         seen.add(path)
         folder = os.path.dirname(path)
         for field in _APPLIED:
-            for each in _texts(self._bodies[path].get(field)):
-                target = os.path.normpath(os.path.join(folder, each))
-                if (inner := self._folders.get(target)) is not None:
+            for entry in texts(self._bodies[path], field):
+                target = os.path.normpath(os.path.join(folder, entry))
+                inner = self._folders.get(target)
+                if inner is not None:
                     yield from self._files(inner, seen)
-                elif "://" not in each:
+                elif "://" not in entry:
                     yield target
 
 
@@ -91,48 +101,34 @@ def _real(path: str) -> str:
     return os.path.realpath(path)
 
 
-def _texts(value: Any) -> list[str]:
-    return (
-        [each for each in value if isinstance(each, str)]
-        if isinstance(value, list)
-        else []
-    )
-
-
 def _patches(path: str, body: Mapping[str, Any]) -> Iterator[str]:
     """The files that a kustomization names as patches."""
     folder = os.path.dirname(path)
-    named = [at(each, "path") for each in items(body, "patches")]
-    named += [*_texts(body.get("patches")), *_texts(body.get("patchesStrategicMerge"))]
-    for each in named:
-        if isinstance(each, str) and "\n" not in each:
-            yield _real(os.path.join(folder, each))
+    entries = [at(patch, "path") for patch in items(body, "patches")]
+    entries += [*texts(body, "patches"), *texts(body, "patchesStrategicMerge")]
+    for entry in entries:
+        if isinstance(entry, str) and "\n" not in entry:
+            yield _real(os.path.join(folder, entry))
 
 
 def _selected(body: Mapping[str, Any]) -> dict[str, str]:
     """The labels that a kustomization adds to selectors too."""
     given = [at(body, "commonLabels")]
     given += [
-        each.get("pairs")
-        for each in items(body, "labels")
-        if each.get("includeSelectors") is True
+        labels.get("pairs")
+        for labels in items(body, "labels")
+        if labels.get("includeSelectors") is True
     ]
-    return {
-        key: value
-        for labels in given
-        if isinstance(labels, dict)
-        for key, value in labels.items()
-    }
+    selected: dict[str, str] = {}
+    for pairs in given:
+        if isinstance(pairs, dict):
+            selected.update(pairs)
+    return selected
 
 
 def _labelled(template: Body, labels: dict[str, str]) -> Body:
-    metadata = template.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    have = metadata.get("labels")
-    return {
-        **template,
-        "metadata": {
-            **metadata,
-            "labels": {**(have if isinstance(have, dict) else {}), **labels},
-        },
-    }
+    metadata = at(template, "metadata")
+    own = at(metadata, "labels")
+    metadata = dict(metadata) if isinstance(metadata, dict) else {}
+    metadata["labels"] = {**own, **labels} if isinstance(own, dict) else labels
+    return {**template, "metadata": metadata}

@@ -6,25 +6,22 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
-from compiler.lint.found import Found, Reading, Source, Text
+from compiler.lint.inputs import LintArtifact, LintObject, Reading, Text
 from compiler.lint.kindless import no_object
 from compiler.lint.templates import template
 from compiler.manifest import Manifest
 from compiler.output import Artifact
 from compiler.output.formats import format_of, hinted, recognised
-from compiler.source import Document, Node, Route, SourceFile
+from compiler.source import Document, Route, SourceFile
 from compiler.source.manifests import parse_manifests
 from compiler.source.plain import PlainReader
 from compiler.source.read import STDIN, read, read_stdin, walk
-from compiler.verify.kinds import meant, strange
+from compiler.verify.kinds import meant, unknown_kind
 
-KUSTOMIZATIONS = (
-    "kustomization.yaml",
-    "kustomization.yml",
-    "Kustomization",
-)  # kustomize v5, konfig.go
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+"""Source: kustomize v5, konfig.go."""
 _SUFFIXES = (".yaml", ".yml", ".json")
 # What else may make objects of a cluster: programs and templates, by the end of the name.
 _OTHERS = (
@@ -48,82 +45,82 @@ _OTHERS = (
 
 def read_all(paths: Iterable[str | os.PathLike[str]]) -> Reading:
     """The objects of files and folders, and what was passed over."""
-    done, reader = Reading(), PlainReader()
-    for path in _files(paths, done):
-        _read_one(path, reader, done)
-    return done
+    reading, reader = Reading(), PlainReader()
+    for path in _files(paths, reading):
+        _read_file(path, reader, reading)
+    return reading
 
 
-def _files(paths: Iterable[str | os.PathLike[str]], done: Reading) -> Iterator[str]:
+def _files(paths: Iterable[str | os.PathLike[str]], reading: Reading) -> Iterator[str]:
     """Each file that is given, or lies in a folder that is."""
-    for path in dict.fromkeys(os.fspath(each) for each in paths):
+    for path in dict.fromkeys(os.fspath(path) for path in paths):
         if path == STDIN or not os.path.isdir(path):
             yield path
-            continue
-        names = [
-            (folder, name)
-            for folder, folders, files in walk(path, done.diagnostics)
-            if _visible(folders)
-            for name in files
-            if not name.startswith(".")
-        ]
-        done.formats.update(end for _, name in names if (end := _other(name)))
-        yield from sorted(
-            os.path.join(folder, name)
-            for folder, name in names
-            if (name.lower().endswith(_SUFFIXES) and not _other(name))
-            or name in KUSTOMIZATIONS
-        )
+        else:
+            yield from sorted(_files_below(path, reading))
 
 
-def _other(name: str) -> str:
+def _files_below(folder: str, reading: Reading) -> Iterator[str]:
+    """The files of a folder that may hold objects; hidden ones, and those of hidden folders, are left out."""
+    for parent, folders, names in walk(folder, reading.diagnostics):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in names:
+            if name.startswith("."):
+                continue
+            other_format = _other_format(name)
+            if other_format:
+                reading.formats[other_format] += 1
+            elif name.lower().endswith(_SUFFIXES) or name in KUSTOMIZATIONS:
+                yield os.path.join(parent, name)
+
+
+def _other_format(name: str) -> str:
     """The end of a name that says another format; the longest."""
     name = name.lower()
-    if not name.endswith(_OTHERS):
-        return ""
-    return max((end for end in _OTHERS if name.endswith(end)), key=len)
+    ends = [end for end in _OTHERS if name.endswith(end)]
+    return max(ends, key=len, default="")
 
 
-def _visible(folders: list[str]) -> bool:
-    """Leave hidden folders out of a walk."""
-    folders[:] = sorted(name for name in folders if not name.startswith("."))
-    return True
-
-
-def _read_one(path: str, reader: PlainReader, done: Reading) -> None:
-    """What a file holds. One that no format knows by a look is somebody else's: playbooks and workflows are not
-    judged by the rules of Kubernetes' files."""
+def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
+    """What a file holds. One that no format recognises is somebody else's: playbooks and workflows are not judged by
+    the rules of Kubernetes' files."""
     file, faults = read_stdin() if path == STDIN else read(path)
-    done.diagnostics += faults
+    reading.diagnostics += faults
     if file is None:
         return
-    kustomization = os.path.basename(path) in KUSTOMIZATIONS
-    names = hinted(file.text)
-    if any(_read_alone(name, file, reader, done) for name in names if _stands(name)):
+    formats = hinted(file.text)
+    alone = [name for name in formats if _stands_alone(name)]
+    if any(_read_alone(name, file, reader, reading) for name in alone):
         return
-    if not kustomization and all(_stands(name) for name in names):
-        done.others += 1
+    is_kustomization = os.path.basename(path) in KUSTOMIZATIONS
+    if len(alone) == len(formats) and not is_kustomization:
+        reading.others += 1
         return
     text = Text(file)
-    bodies = reader.values(file.text)
-    if bodies is None:
-        text.documents, faults = parse_manifests(file)
-        bodies = [document.root.to_python() for document in text.documents]
-        if (found := template(file, faults)) is not None:
-            done.templates += 1
-            done.diagnostics.append(found)
-            return
-        done.diagnostics += faults
-        if any(
-            each.severity is Severity.ERROR and each.code in _LOST for each in faults
-        ):
-            done.broken.append(path)
-    done.files.add(path)
+    bodies, faults = _parse(text, reader)
+    problem = template(file, faults)
+    if problem is not None:
+        reading.templates += 1
+        reading.diagnostics.append(problem)
+        return
+    reading.diagnostics += faults
+    if any(fault.code in _LOST for fault in faults):
+        reading.broken.append(path)
+    reading.files.add(path)
     for number, body in enumerate(bodies):
-        if kustomization:
-            done.kustomizations[path] = body if isinstance(body, dict) else {}
+        if is_kustomization:
+            reading.kustomizations[path] = body if isinstance(body, dict) else {}
         else:
-            _unpack(body, text, Route((number,)), done)
+            _unpack(body, text, Route((number,)), reading)
+
+
+def _parse(text: Text, reader: PlainReader) -> tuple[list[Any], list[Diagnostic]]:
+    """The bodies of a text, and what is wrong with it."""
+    bodies = reader.values(text.file.text)
+    if bodies is not None:
+        return bodies, []
+    text.documents, faults = parse_manifests(text.file, text.tags)
+    return [document.root.to_python() for document in text.documents], faults
 
 
 _LOST = ("YML002", "YML023")  # what ends a document before its end
@@ -131,107 +128,89 @@ _RAIN, _PACKAGE = "!Rain::", "lint what it renders: `rain pkg FILE`"
 _NUMBERS = "YML012"  # keys that are numbers; of mappings by account, formats but Kubernetes' have them
 
 
-def _stands(name: str) -> bool:
+def _stands_alone(name: str) -> bool:
     """Whether documents of a format stand by themselves: they are no objects, of which several make a set."""
     return bool(format_of(name).KIND)
 
 
 def _read_alone(
-    name: str, file: SourceFile, reader: PlainReader, done: Reading
+    name: str, file: SourceFile, reader: PlainReader, reading: Reading
 ) -> bool:
     """Read a file of a format whose documents stand by themselves; whether it is one."""
     form = format_of(name)
     text = Text(file, tags=form.TAGS)
-    bodies, faults = reader.values(file.text), list[Diagnostic]()
-    if bodies is None:
-        text.documents, faults = parse_manifests(file, form.TAGS)
-        bodies = [document.root.to_python() for document in text.documents]
-    if not any(form.recognised(body) for body in bodies):
+    bodies, faults = _parse(text, reader)
+    if not any(map(form.recognised, bodies)):
         return False
-    found = template(file, faults) or template(file, faults, _RAIN, _PACKAGE)
-    if found is not None:
-        done.templates += 1
-        done.diagnostics.append(found)
+    problem = template(file, faults) or template(file, faults, _RAIN, _PACKAGE)
+    if problem is not None:
+        reading.templates += 1
+        reading.diagnostics.append(problem)
         return True
-    done.diagnostics += [each for each in faults if each.code != _NUMBERS]
-    if any(each.code in _LOST for each in faults):
-        done.broken.append(file.name)
-    done.files.add(file.name)
+    reading.diagnostics += [fault for fault in faults if fault.code != _NUMBERS]
+    if any(fault.code in _LOST for fault in faults):
+        reading.broken.append(file.name)
+    reading.files.add(file.name)
     for number, body in enumerate(bodies):
+        where = Route((number,))
         if form.recognised(body):
-            artifact = Artifact(
-                body,
-                file.name,
-                format=name,
-                text=file.text,
-                key=str(number) if number else "",
-            )
-            done.alone.append(Source(artifact, text, Route((number,))))
+            key = str(number) if number else ""
+            artifact = Artifact(body, file.name, format=name, text=file.text, key=key)
+            reading.alone.append(LintArtifact(artifact, text, where))
         else:
-            _unpack(body, text, Route((number,)), done)
+            _unpack(body, text, where, reading)
     return True
 
 
 _OURS = "trainyard.dev/"
 
 
-def _unpack(body: Any, text: Text, where: Route, done: Reading) -> None:
+def _unpack(body: Any, text: Text, where: Route, reading: Reading) -> None:
     """The object in a value, or each item of a ``List``."""
-    if (fault := no_object(body)) is not None:
-        done.diagnostics.append(fault.at(text.node(where)))
+    problem = no_object(body)
+    if problem is not None:
+        reading.diagnostics.append(problem.at(text.node(where)))
         return
     if not isinstance(body, dict):
         return
-    items = body.get("items")
-    if (
-        isinstance(body.get("kind"), str)
-        and body["kind"].endswith("List")
-        and isinstance(items, list)
-    ):
+    kind, items = body.get("kind"), body.get("items")
+    if isinstance(kind, str) and kind.endswith("List") and isinstance(items, list):
         for number, item in enumerate(items):
-            _unpack(item, text, where / ("items", number), done)
-        return
-    if not _is_object(body):
-        ours = str(body.get("apiVersion")).startswith(_OURS)
-        done.specs += ours
-        done.kindless += not ours
-        return
-    if (right := meant(body.get("apiVersion", ""), body["kind"])) is not None:
-        done.diagnostics.append(_strange(text.node(where), body, right))
-        body |= {
-            "apiVersion": right[0],
-            "kind": right[1],
-        }  # judge it as what it is meant to be
-    if "apiVersion" in body:
-        path = text.file.name
-        done.objects.append(
-            Found(
-                Manifest(
-                    body,
-                    path=path,
-                    key=f"{path}:{len(done.objects)}",
-                    format=recognised(body) or "kubernetes",
-                ),
-                text,
-                where,
-            )
+            _unpack(item, text, where / ("items", number), reading)
+    elif _is_object(body):
+        _add_object(body, text, where, reading)
+    elif str(body.get("apiVersion")).startswith(_OURS):
+        reading.specs += 1
+    else:
+        reading.kindless += 1
+
+
+def _add_object(
+    body: dict[str, Any], text: Text, where: Route, reading: Reading
+) -> None:
+    """An object as it is meant to be; one without a known ``apiVersion`` is left out."""
+    right = meant(body.get("apiVersion", ""), body["kind"])
+    if right is not None:
+        fault = unknown_kind(body.get("apiVersion", ""), body["kind"], right)
+        span = Document(text.node(where)).span(Route(fault.path))
+        reading.diagnostics.append(
+            error(fault.code, fault.message, span=span, help=fault.help)
         )
-
-
-def _strange(node: Node, body: dict[str, Any], right: tuple[str, str]) -> Diagnostic:
-    fault = strange(body.get("apiVersion", ""), body["kind"], right)
-    span = Document(node).span(Route(fault.path))
-    return error(fault.code, fault.message, span=span, help=fault.help)
+        body["apiVersion"], body["kind"] = right
+    if "apiVersion" not in body:
+        return
+    path = text.file.name
+    key = f"{path}:{len(reading.objects)}"
+    form = recognised(body) or "kubernetes"
+    manifest = Manifest(body, path=path, key=key, format=form)
+    reading.objects.append(LintObject(manifest, text, where))
 
 
 def _is_object(body: dict[str, Any]) -> bool:
     """Whether a mapping is an object: no spec of ours, which `check` judges, no patch, no values of a chart."""
-    api_version = body.get(
-        "apiVersion", "" if isinstance(body.get("metadata"), dict) else None
-    )
-    return (
-        isinstance(body.get("kind"), str)
-        and isinstance(api_version, str)
-        and "$patch" not in body
-        and not api_version.startswith(_OURS)
-    )
+    if "$patch" in body or not isinstance(body.get("kind"), str):
+        return False
+    if "apiVersion" not in body:
+        return isinstance(body.get("metadata"), dict)
+    api_version = body["apiVersion"]
+    return isinstance(api_version, str) and not api_version.startswith(_OURS)

@@ -8,12 +8,16 @@ is judged with the files beside it that do not contradict it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import chain, combinations
 
-from compiler.lint.found import Found
+from compiler.lint.inputs import LintObject
 from compiler.lint.kustomize import Kustomizations
-from compiler.verify.objects import Identity, at, identity_of
+from compiler.output.body import at
+from compiler.verify.objects import Identity, identity_of
 
 _MOST = 20_000
 """Objects that may be judged for the sake of alternatives; beyond, each is judged without what it shares."""
@@ -24,63 +28,72 @@ Near = Callable[[str, str], bool]
 
 @dataclass(slots=True)
 class Scene:
-    """Objects that are judged together, and the files that the findings of this scene are about: its ``own``, and those
-    that are ``shared`` with other scenes, of which every one must agree. ``rivals``: its own files are alternatives."""
+    """Objects that are judged together, and the files that the findings of this scene are about.
 
-    objects: list[Found]
+    These are its ``own``, and those that are ``shared`` with other scenes, all of which must agree. ``rivals``: its own
+    files are alternatives.
+    """
+
+    objects: list[LintObject]
     own: set[str]
     shared: set[str] = field(default_factory=set)
     rivals: bool = False
 
 
-def scenes(found: Sequence[Found], roots: Roots, near: Near) -> list[Scene]:
+def scenes(objects: Sequence[LintObject], roots: Roots, near: Near) -> list[Scene]:
     """The scenes of a cluster: one, but for files of which one or another is applied."""
-    by_file: dict[str, list[Found]] = {}
-    for each in found:
-        by_file.setdefault(each.path, []).append(each)
-    names = {file: _names(objects) for file, objects in by_file.items()}
+    by_file: dict[str, list[LintObject]] = {}
+    for item in objects:
+        by_file.setdefault(item.path, []).append(item)
+    names = {file: _names(of_file) for file, of_file in by_file.items()}
     contested = _contested(names, roots)
     rivals = [file for file in by_file if names[file] & contested]
     if not rivals:
-        return [Scene(list(found), set(by_file))]
+        return [Scene(list(objects), set(by_file))]
     others = [file for file in by_file if not names[file] & contested]
     staged: list[Scene] = []
     for cast, own in _casts(rivals, names, contested, roots).items():
-        shared = {file for file in others if any(near(file, each) for each in own)}
+        shared = {file for file in others if _is_near_any(file, own, near)}
         staged.append(
             Scene(
-                [
-                    each
-                    for file in by_file
-                    if file in cast or file in shared
-                    for each in by_file[file]
-                ],
+                _objects(by_file, cast | shared),
                 own,
                 shared,
                 rivals=True,
             )
         )
-    if sum(len(each.objects) for each in staged) > _MOST:
-        staged = [
-            Scene(
-                [each for each in scene.objects if each.path not in scene.shared],
-                scene.own,
-                rivals=True,
-            )
-            for scene in staged
-        ]
-    told = {file for scene in staged for file in scene.shared}
-    alone = {file for file in others if file not in told}
-    if alone:
-        staged.append(Scene([each for file in others for each in by_file[file]], alone))
+    if sum(len(scene.objects) for scene in staged) > _MOST:
+        staged = [_without_shared(scene) for scene in staged]
+    shared_files: set[str] = set()
+    for scene in staged:
+        shared_files |= scene.shared
+    rest = set(others) - shared_files
+    if rest:
+        staged.append(Scene(_objects(by_file, set(others)), rest))
     return staged
 
 
-def _names(objects: Iterable[Found]) -> set[Identity]:
+def _objects(
+    by_file: Mapping[str, list[LintObject]], files: AbstractSet[str]
+) -> list[LintObject]:
+    """The objects of some files, in the order of all."""
+    chosen = (by_file[file] for file in by_file if file in files)
+    return list(chain.from_iterable(chosen))
+
+
+def _is_near_any(file: str, others: Iterable[str], near: Near) -> bool:
+    return any(near(file, other) for other in others)
+
+
+def _without_shared(scene: Scene) -> Scene:
+    own = [item for item in scene.objects if item.path not in scene.shared]
+    return Scene(own, scene.own, rivals=True)
+
+
+def _names(objects: Iterable[LintObject]) -> set[Identity]:
     """The identities of objects that have a name."""
-    return {
-        identity for each in objects if (identity := identity_of(each.manifest.body))[3]
-    }
+    identities = {identity_of(item.manifest.body) for item in objects}
+    return {identity for identity in identities if identity[3]}
 
 
 def _contested(names: dict[str, set[Identity]], roots: Roots) -> set[Identity]:
@@ -90,20 +103,14 @@ def _contested(names: dict[str, set[Identity]], roots: Roots) -> set[Identity]:
         for identity in identities:
             files.setdefault(identity, []).append(file)
     return {
-        identity
-        for identity, several in files.items()
-        if len(several) > 1 and _apart(several, roots)
+        identity for identity, several in files.items() if _are_apart(several, roots)
     }
 
 
-def _apart(files: list[str], roots: Roots) -> bool:
+def _are_apart(files: list[str], roots: Roots) -> bool:
     """Whether some two of the files are applied by nothing together."""
-    applied = [roots(file) for file in files]
-    return any(
-        not one & other
-        for index, one in enumerate(applied)
-        for other in applied[:index]
-    )
+    pairs = combinations(map(roots, files), 2)
+    return any(one.isdisjoint(other) for one, other in pairs)
 
 
 def _casts(
@@ -116,48 +123,51 @@ def _casts(
     folders: dict[str, list[str]] = {}
     for file in rivals:
         folders.setdefault(os.path.dirname(file), []).append(file)
-    found: dict[frozenset[str], set[str]] = {}
+    casts: dict[frozenset[str], set[str]] = {}
     for file in rivals:
-        applied = roots(file)
-        beside = [other for other in rivals if applied and roots(other) & applied]
-        beside += folders[os.path.dirname(file)]
-        cast, taken = {file}, names[file] & contested
-        for other in beside:
+        applied = [other for other in rivals if roots(other) & roots(file)]
+        beside = folders[os.path.dirname(file)]
+        cast = {file}
+        identities = names[file] & contested
+        for other in (*applied, *beside):
             own = names[other] & contested
-            if other not in cast and (not own & taken or roots(other) & applied):
+            together = roots(other) & roots(file)
+            if other not in cast and (together or own.isdisjoint(identities)):
                 cast.add(other)
-                taken = taken | own
-        found.setdefault(frozenset(cast), set()).add(file)
-    return found
+                identities = identities | own
+        casts.setdefault(frozenset(cast), set()).add(file)
+    return casts
 
 
-def applied_together(found: Iterable[Found], kustomizations: Kustomizations) -> Roots:
+def applied_together(
+    objects: Iterable[LintObject], kustomizations: Kustomizations
+) -> Roots:
     """What applies a file: kustomizations, and paths of Flux."""
-    paths = {
-        _parts(at(each.manifest.body, "spec", "path"))
-        for each in found
-        if identity_of(each.manifest.body)[:2] == _FLUX
-    }
+    paths: set[str] = set()
+    for item in objects:
+        if identity_of(item.manifest.body)[:2] == _FLUX:
+            paths.add(_normalized(at(item.manifest.body, "spec", "path")))
     paths.discard("")
-    known: dict[str, set[str]] = {}
 
+    @cache
     def roots(file: str) -> set[str]:
-        if file not in known:
-            known[file] = kustomizations.roots(file) | {
-                each for path in paths if (each := _under(file, path))
-            }
-        return known[file]
+        folders = {_folder_of(file, path) for path in paths}
+        return kustomizations.roots(file) | (folders - {""})
 
     return roots
 
 
-def _parts(path: object) -> str:
-    parts = path.split("/") if isinstance(path, str) else []
-    return "/".join(each for each in parts if each not in ("", "."))
+def _normalized(path: object) -> str:
+    """A path of Flux without ``.`` and empty parts."""
+    if not isinstance(path, str):
+        return ""
+    return "/".join(part for part in path.split("/") if part not in ("", "."))
 
 
-def _under(file: str, path: str) -> str:
+def _folder_of(file: str, path: str) -> str:
     """The folder of a path of Flux that a file is in, or nothing. Where the repository begins is not known."""
     real = os.path.realpath(file).replace("\\", "/")
-    place = real.find(f"/{path}/")
-    return real[: place + len(path) + 1] if place >= 0 else ""
+    start = real.find(f"/{path}/")
+    if start < 0:
+        return ""
+    return real[: start + len(path) + 1]

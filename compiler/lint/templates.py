@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -20,39 +21,42 @@ def template(
     help: str = _HELM,
 ) -> Diagnostic | None:
     """The one thing to report of a template, at the first ``mark`` of its language."""
+    numbers = {fault.span.line for fault in faults if fault.span is not None}
+    if not numbers:
+        return None
     lines = file.text.split("\n")
-    places = [each.span.line for each in faults if each.span is not None]
-    places += (
-        [
-            number
-            for number, line in enumerate(lines, 1)
-            if line.lstrip().startswith(mark)
-        ]
-        if places
-        else []
-    )
-    for place in sorted(places):
-        if column := lines[place - 1].find(mark) + 1:
+    for number, line in enumerate(lines, 1):
+        if line.lstrip().startswith(mark):
+            numbers.add(number)
+    for number in sorted(numbers):
+        column = lines[number - 1].find(mark) + 1
+        if column:
             return warning(
                 "LNT002",
                 "a template, whose objects are not known before it is rendered",
-                span=Span(file, place, column, place, column + len(mark)),
+                span=Span(file, number, column, number, column + len(mark)),
                 help=help,
             )
     return None
 
 
-def once(found: list[Diagnostic]) -> list[Diagnostic]:
+def once(findings: list[Diagnostic]) -> list[Diagnostic]:
     """One finding for all the templates of a folder."""
-    folders: dict[str, list[Diagnostic]] = {}
-    for each in found:
-        if each.code == "LNT002" and each.span is not None:
-            folders.setdefault(os.path.dirname(each.span.file.name), []).append(each)
-    more = {id(first): len(rest) for first, *rest in folders.values()}
-    return [
-        replace(each, notes=(f"{more[id(each)]} more files of this folder are",))
-        if more.get(id(each))
-        else each
-        for each in found
-        if each.code != "LNT002" or id(each) in more
-    ]
+    kept: list[Diagnostic] = []
+    firsts: dict[str, int] = {}
+    more: Counter[str] = Counter()
+    for finding in findings:
+        if finding.code == "LNT002":
+            if finding.span is None:
+                continue
+            folder = os.path.dirname(finding.span.file.name)
+            if folder in firsts:
+                more[folder] += 1
+                continue
+            firsts[folder] = len(kept)
+        kept.append(finding)
+    for folder, count in more.items():
+        index = firsts[folder]
+        notes = (f"{count} more files of this folder are",)
+        kept[index] = replace(kept[index], notes=notes)
+    return kept

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from compiler.output.body import at as value
+from compiler.output.body import items
 from compiler.plan.units import Duration
 from compiler.subjects.cluster.plan import Addon
 from compiler.subjects.delivery.plan import HelmRelease
 from compiler.subjects.pools.plan import Toleration
 
-
-def value(values: Any, *path: str) -> Any:
-    """A value deep in a mapping, or ``None``."""
-    for key in path:
-        values = values.get(key) if isinstance(values, Mapping) else None
-    return values
+__all__ = ["items", "mapping", "read_tolerations", "seconds", "tolerations", "value"]
 
 
 def tolerations(
@@ -52,16 +49,6 @@ def seconds(text: str | None) -> int | None:
         return Duration.parse(text).seconds if text else None
     except ValueError:
         return None
-
-
-def items(values: Any, *path: str) -> list[Mapping[str, Any]]:
-    """The mappings of a list deep in a mapping."""
-    found = value(values, *path)
-    return (
-        [each for each in found if isinstance(each, Mapping)]
-        if isinstance(found, list | tuple)
-        else []
-    )
 
 
 def mapping(values: Any, *path: str) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from compiler.manifest import Manifest, ObjectRef
 from compiler.policy.documents import read_documents
 from compiler.policy.rule import Finding, Rule, is_code
 from compiler.source import Document, Route
-from compiler.verify.kinds import meant, strange
+from compiler.verify.kinds import meant, unknown_kind
 
 _KEYS = {
     "code",
@@ -157,7 +157,7 @@ def _unmatched(match: Mapping[str, str], document: Document) -> list[Diagnostic]
     right = meant(match["apiVersion"], match["kind"])
     if right is None:
         return []
-    fault = strange(match["apiVersion"], match["kind"], right)
+    fault = unknown_kind(match["apiVersion"], match["kind"], right)
     return [
         error(
             "POL016",

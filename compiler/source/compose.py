@@ -33,6 +33,7 @@ from compiler.source.tree import (
     SequenceNode,
     SourceFile,
     Span,
+    text_node,
 )
 
 MAX_DEPTH = 64
@@ -66,11 +67,14 @@ def events(text: str, *, pure: bool = False) -> Callable[[], Any]:
     return CParser(text).get_event
 
 
+_Anchored = tuple[Node, int]
+"""A node with an anchor, and how many values it holds."""
+
 NO_TAGS: Mapping[str, str] = MappingProxyType({})
 
 
 class Composer:
-    """Builds the documents of one text; ``found`` receives the diagnostics.
+    """Builds the documents of one text; ``diagnostics`` receives what is wrong with it.
 
     ``tags``: short forms that the format has, as ``{"!Ref": "Ref"}``: a value with the tag is a mapping of that one
     key.
@@ -80,20 +84,20 @@ class Composer:
         self,
         file: SourceFile,
         next_event: Callable[[], Any],
-        found: list[Diagnostic],
+        diagnostics: list[Diagnostic],
         tags: Mapping[str, str] = NO_TAGS,
     ) -> None:
         self._tags = tags
         self._file = file
         self._next = next_event
-        self._found = found
+        self._diagnostics = diagnostics
         self._values: dict[str, Any] = {}
         self._keys: set[str] = set()
         self._count = 0
         self._start_document()
 
     def _start_document(self) -> None:
-        self._anchors: dict[str, tuple[Node, int] | None] = {}
+        self._anchors: dict[str, _Anchored | None] = {}
         self._aliased = 0
 
     def documents(self) -> Iterator[Document]:
@@ -112,14 +116,25 @@ class Composer:
     def _span(self, event: Any) -> Span:
         start, end = event.start_mark, event.end_mark
         return Span(
-            self._file, start.line + 1, start.column + 1, end.line + 1, end.column + 1
+            self._file,
+            start.line + 1,
+            start.column + 1,
+            end.line + 1,
+            end.column + 1,
         )
 
     def _error(
-        self, code: str, message: str, span: Span, help: str, **more: Any
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        help: str,
+        related: tuple[tuple[Span, str], ...] = (),
     ) -> None:
-        found = error(code, message, span=span, help=help)
-        self._found.append(replace(found, **more) if more else found)
+        fault = error(code, message, span=span, help=help)
+        if related:
+            fault = replace(fault, related=related)
+        self._diagnostics.append(fault)
 
     def _node(self, event: Any, key: Span | None, depth: int) -> Node:
         """The node that begins with an event; ``key`` is the place of its key."""
@@ -133,19 +148,21 @@ class Composer:
         if self._count > MAX_NODES:
             self._too_many(self._span(event))
         if event.anchor is None:
-            return (
-                self._scalar(event, key)
-                if type(event) is ScalarEvent
-                else self._collection(event, key, depth)
-            )
-        self._anchors[event.anchor], before = None, self._count
-        node = (
-            self._scalar(event, key)
-            if type(event) is ScalarEvent
-            else self._collection(event, key, depth)
-        )
+            return self._value(event, key, depth)
+        self._anchors[event.anchor] = None  # until it ends
+        before = self._count
+        node = self._value(event, key, depth)
         self._anchors[event.anchor] = (node, self._count - before + 1)
         return node
+
+    def _value(self, event: Any, key: Span | None, depth: int) -> Node:
+        if type(event) is ScalarEvent:
+            return self._scalar(event, key)
+        if depth >= MAX_DEPTH:
+            self._too_deep(self._span(event))
+        if type(event) is MappingStartEvent:
+            return self._mapping(event, key, depth)
+        return self._list(event, key, depth)
 
     def _short_form(self, event: Any, key: Span | None, depth: int) -> Node:
         """A value with a tag of the format: a mapping of one key. A scalar of it is text."""
@@ -161,52 +178,37 @@ class Composer:
         else:
             inner = self._node(event, None, depth + 1)
         self._count += 1
-        made = MappingNode(inner.span, {name: inner}, key_span=key)
+        node = MappingNode(inner.span, {name: inner}, key_span=key)
         if anchor is not None:
-            self._anchors[anchor] = (made, self._count - before + 1)
-        return made
+            self._anchors[anchor] = (node, self._count - before + 1)
+        return node
 
     def _scalar(self, event: ScalarEvent, key: Span | None) -> ScalarNode:
         text = event.value
         if event.style:
             return ScalarNode(self._span(event), text, text, True, key_span=key)
-        if text in self._values:
-            value = self._values[text]
-        else:
-            value = self._values[text] = resolve(text)
-        if not text and key is not None:
-            return ScalarNode(
-                key, value, text, key_span=key
-            )  # nothing was written: show the key
+        if text not in self._values:
+            self._values[text] = resolve(text)
+        value = self._values[text]
+        if not text and key is not None:  # nothing was written: show the key
+            return ScalarNode(key, value, text, key_span=key)
         span = self._span(event)
         if type(value) is Refusal:
             self._error(value.code, f"`{_short(text)}` {value.fact}", span, value.help)
             value = text
         return ScalarNode(span, value, text, key_span=key)
 
-    def _collection(
-        self, event: CollectionStartEvent, key: Span | None, depth: int
-    ) -> Node:
-        if depth >= MAX_DEPTH:
-            self._too_deep(self._span(event))
-        return (
-            self._mapping(event, key, depth)
-            if type(event) is MappingStartEvent
-            else self._list(event, key, depth)
-        )
-
     def _list(
         self, event: CollectionStartEvent, key: Span | None, depth: int
     ) -> SequenceNode:
         items: list[Node] = []
-        node, make = self._next, self._node
-        while not isinstance(item := node(), CollectionEndEvent):
-            items.append(make(item, None, depth + 1))
-        return SequenceNode(
-            self._whole(event, item, items[-1].span if items else None),
-            items,
-            key_span=key,
-        )
+        next_event, node = self._next, self._node
+        item = next_event()
+        while not isinstance(item, CollectionEndEvent):
+            items.append(node(item, None, depth + 1))
+            item = next_event()
+        last = items[-1].span if items else None
+        return SequenceNode(self._whole(event, item, last), items, key_span=key)
 
     def _mapping(
         self, event: CollectionStartEvent, key: Span | None, depth: int
@@ -214,10 +216,11 @@ class Composer:
         items: dict[str, Node] = {}
         merged: list[Node] = []
         last: Span | None = None
-        node, make = self._next, self._node
-        while not isinstance(first := node(), CollectionEndEvent):
+        next_event, node = self._next, self._node
+        first = next_event()
+        while not isinstance(first, CollectionEndEvent):
             name, place = self._key(first, depth)
-            value = make(node(), place, depth + 1)
+            value = node(next_event(), place, depth + 1)
             last = value.span
             if name is None:
                 if type(first) is ScalarEvent and first.value == "<<":
@@ -226,8 +229,9 @@ class Composer:
                 self._duplicate(name, place, items[name])
             else:
                 items[name] = value
-        for each in merged:
-            _merge(items, each)
+            first = next_event()
+        for value in merged:
+            _merge(items, value)
         return MappingNode(self._whole(event, first, last), items, key_span=key)
 
     def _whole(self, start: Any, end: Any, last: Span | None) -> Span:
@@ -260,41 +264,34 @@ class Composer:
                 "use `extends:` with the path of a base, or repeat the keys",
             )
             return None, span
-        value = resolve(name)
-        if type(value) is Refusal:
-            self._error(
-                value.code,
-                f"key `{_short(name)}` {value.fact}",
-                span,
-                f'quote the key: `"{_short(name)}"`',
-            )
-        elif type(value) is not str:
-            self._error(
-                "YML012",
-                f"key `{name}` is not a string" if name else "a key is empty",
-                span,
-                f'quote the key: `"{name}"`'
-                if name
-                else "write a name before the colon",
-            )
-        else:
-            self._keys.add(name)
+        self._check_key(name, span)
         return name, span
+
+    def _check_key(self, name: str, span: Span) -> None:
+        """A key without quotes must be text to every reader."""
+        value = resolve(name)
+        if type(value) is str:
+            self._keys.add(name)
+        elif type(value) is Refusal:
+            shown = _short(name)
+            help = f'quote the key: `"{shown}"`'
+            self._error(value.code, f"key `{shown}` {value.fact}", span, help)
+        elif name:
+            help = f'quote the key: `"{name}"`'
+            self._error("YML012", f"key `{name}` is not a string", span, help)
+        else:
+            help = "write a name before the colon"
+            self._error("YML012", "a key is empty", span, help)
 
     def _complex_key(self, event: NodeEvent, span: Span, depth: int) -> str | None:
         node = self._node(event, span, depth + 1)
-        if (
-            type(event) is AliasEvent
-            and isinstance(node, ScalarNode)
-            and isinstance(node.value, str)
-        ):
-            return node.value
-        template = self._file.line(span.line)[max(0, span.column - 2) : span.column + 1]
-        help = (
-            "quote the value; template expressions are not expanded"
-            if "{{" in template
-            else "use a string as key"
-        )
+        text = text_node(node)
+        if type(event) is AliasEvent and text is not None:
+            return text.text
+        start = max(0, span.column - 2)
+        help = "use a string as key"
+        if "{{" in self._file.line(span.line)[start : span.column + 1]:
+            help = "quote the value; template expressions are not expanded"
         self._error("YML013", "a key is a list, a mapping or an alias", span, help)
         return None
 
@@ -302,8 +299,7 @@ class Composer:
         """A copy of what the anchor names, standing at the alias."""
         span, name = self._span(event), event.anchor
         null = ScalarNode(span, None, "", key_span=key)
-        known = self._anchors.get(name, False)
-        if known is False:
+        if name not in self._anchors:
             self._error(
                 "YML004",
                 f"no anchor `&{name}` before alias `*{name}`",
@@ -311,29 +307,29 @@ class Composer:
                 f"define `&{name}` above, or quote the value if it is text",
             )
             return null
-        if not isinstance(known, tuple):
-            self._error(
-                "YML006",
-                f"alias `*{name}` stands inside its own anchor",
-                span,
-                "write the value out",
-            )
+        anchored = self._anchors[name]
+        if anchored is None:
+            message = f"alias `*{name}` stands inside its own anchor"
+            self._error("YML006", message, span, "write the value out")
             return null
-        node, size = known
-        if self._bomb(size, span):
+        node, size = anchored
+        if self._is_too_much(size, span):
             return null
         if depth + _height(node) > MAX_DEPTH:
             self._too_deep(span)
-        if isinstance(node, ScalarNode):
-            return ScalarNode(span, node.value, node.text, node.quoted, key_span=key)
-        if isinstance(node, MappingNode):
-            return MappingNode(span, node.items, key_span=key)
-        return SequenceNode(
-            span, node.items if isinstance(node, SequenceNode) else [], key_span=key
-        )
+        match node:
+            case ScalarNode():
+                return ScalarNode(
+                    span, node.value, node.text, node.quoted, key_span=key
+                )
+            case MappingNode():
+                return MappingNode(span, node.items, key_span=key)
+            case SequenceNode():
+                return SequenceNode(span, node.items, key_span=key)
+        raise TypeError(node)
 
-    def _bomb(self, size: int, span: Span) -> bool:
-        """Whether this alias would pass the limit; told once a document."""
+    def _is_too_much(self, size: int, span: Span) -> bool:
+        """Whether this alias would pass the limit; reported once a document."""
         before = self._aliased
         self._aliased += size
         if self._aliased <= MAX_ALIAS_NODES:
@@ -367,36 +363,38 @@ class Composer:
         raise TooMany
 
     def _tagged(self, event: Any) -> None:
-        span = self._span(event)
         tag = event.tag.replace("tag:yaml.org,2002:", "!!")
         close = near(tag, self._tags, limit=1) if self._tags else []
+        help = "remove the tag; quote the value if it is text"
+        if close:
+            help = f"did you mean `{close[0]}`?"
         self._error(
             "YML014",
             f"explicit tag `{_short(tag)}`",
-            span,
-            f"did you mean `{close[0]}`?"
-            if close
-            else "remove the tag; quote the value if it is text",
+            self._span(event),
+            help,
         )
 
     def _duplicate(self, name: str, place: Span, first: Node) -> None:
-        related = (
-            ((first.key_span, "first set here"),) if first.key_span is not None else ()
-        )
+        message = f"duplicate key `{_short(name)}`"
+        related: tuple[tuple[Span, str], ...] = ()
+        if first.key_span is not None:
+            related = ((first.key_span, "first set here"),)
         self._error(
             "YML001",
-            f"duplicate key `{_short(name)}`",
+            message,
             place,
             "remove one of the two",
-            related=related,
+            related,
         )
 
 
 def _merge(items: dict[str, Node], merged: Node) -> None:
     """Add what ``<<`` brings: a mapping or a list of them, the first before the next; own keys win (YAML 1.1 merge)."""
-    for each in merged.items if isinstance(merged, SequenceNode) else [merged]:
-        if isinstance(each, MappingNode):
-            for key, value in each.items.items():
+    mappings = merged.items if isinstance(merged, SequenceNode) else [merged]
+    for mapping in mappings:
+        if isinstance(mapping, MappingNode):
+            for key, value in mapping.items.items():
                 items.setdefault(key, value)
 
 

@@ -1,15 +1,23 @@
-"""Bases: ``extends:`` resolved, with cycles and missing bases told."""
+"""Bases: ``extends:`` resolved, with cycles and missing bases reported."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
 from compiler.source.headers import BASE, CLUSTER, Header
 from compiler.source.merge import merge
-from compiler.source.tree import MappingNode, Node, ScalarNode, SequenceNode, SourceFile
+from compiler.source.tree import (
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    SourceFile,
+    text_node,
+)
 
 MAX_BASES = 32
 """Most bases, direct and indirect, of one cluster."""
@@ -31,38 +39,32 @@ class Extender:
         """The document's root with ``spec`` merged over those of its bases, and without ``extends``."""
         if header.file not in self.files:
             self.files.append(header.file)
-        extends = header.root.child("extends")
+        root = header.root
+        items = dict(root.items)
+        extends = items.pop("extends", None)
         if extends is None:
-            return header.root
+            return root
         path = os.path.normpath(header.file.name)
-        specs = [
-            spec
-            for base in self._paths(extends)
-            if (spec := self._base(base, path, (*chain, path))) is not None
-        ]
-        items = {
-            key: node for key, node in header.root.items.items() if key != "extends"
-        }
-        over = items.get("spec")
         merged: Node | None = None
-        for spec in [*specs, *([over] if over is not None else [])]:
-            merged = merge(merged, spec)
+        for base in self._paths(extends):
+            spec = self._base_spec(base, path, (*chain, path))
+            if spec is not None:
+                merged = merge(merged, spec)
+        if "spec" in items:
+            merged = merge(merged, items["spec"])
         if merged is not None:
             items["spec"] = merged
-        return MappingNode(header.root.span, items, key_span=header.root.key_span)
+        return MappingNode(root.span, items, key_span=root.key_span)
 
     def _paths(self, extends: Node) -> list[ScalarNode]:
         nodes = extends.items if isinstance(extends, SequenceNode) else [extends]
         paths = []
         for node in nodes:
-            if (
-                isinstance(node, ScalarNode)
-                and isinstance(node.value, str)
-                and _is_path(node.value)
-            ):
-                paths.append(node)
+            path = text_node(node)
+            if path is not None and _is_path(path.text):
+                paths.append(path)
             else:
-                self._tell(
+                self._report(
                     "YML037",
                     "`extends` is not a path or a list of paths",
                     node,
@@ -70,64 +72,54 @@ class Extender:
                 )
         return paths
 
-    def _base(self, node: ScalarNode, path: str, chain: tuple[str, ...]) -> Node | None:
+    def _base_spec(
+        self, node: ScalarNode, path: str, chain: tuple[str, ...]
+    ) -> Node | None:
         """The flattened spec of one base."""
         target = os.path.normpath(os.path.join(os.path.dirname(path), str(node.value)))
         if target in chain:
             route = " → ".join([*chain[chain.index(target) :], target])
-            self._tell(
-                "YML038",
-                f"`extends` goes in a circle: {route}",
-                node,
-                "remove one of the steps",
-            )
+            message = f"`extends` goes in a circle: {route}"
+            self._report("YML038", message, node, "remove one of the steps")
             return None
         self._count += 1
         if self._count > MAX_BASES:
             if self._count == MAX_BASES + 1:
-                self._tell(
-                    "YML039",
-                    f"more than {MAX_BASES} bases",
-                    node,
-                    "put the shared values into fewer files",
-                )
+                message = f"more than {MAX_BASES} bases"
+                help = "put the shared values into fewer files"
+                self._report("YML039", message, node, help)
             return None
         headers, faults = self._load(target)
-        if missing := [fault for fault in faults if fault.span is None]:
-            self.found.extend(_at(node, fault) for fault in missing)
-        self.found.extend(fault for fault in faults if fault.span is not None)
+        # Those without a place first: they are of the file as a whole.
+        for fault in sorted(faults, key=lambda fault: fault.span is not None):
+            placed = _at(node, fault) if fault.span is None else fault
+            self.found.append(placed)
         base = _pick(headers)
-        if base is None:
-            if not faults:
-                self._tell(
-                    "YML037",
-                    f"`{target}` does not hold exactly one base",
-                    node,
-                    f"name a file with one `{BASE}`, or with one `{CLUSTER}`",
-                )
-            return None
-        return self.flatten(base, chain).child("spec")
+        if base is not None:
+            return self.flatten(base, chain).child("spec")
+        if not faults:
+            message = f"`{target}` does not hold exactly one base"
+            help = f"name a file with one `{BASE}`, or with one `{CLUSTER}`"
+            self._report("YML037", message, node, help)
+        return None
 
-    def _tell(self, code: str, message: str, node: Node, help: str) -> None:
+    def _report(self, code: str, message: str, node: Node, help: str) -> None:
         self.found.append(error(code, message, span=node.span, help=help))
 
 
 def _is_path(text: str) -> bool:
     """Whether a file can have this name: no system takes a zero byte, or half a pair of surrogates."""
-    return (
-        bool(text)
-        and "\0" not in text
-        and not any("\ud800" <= char <= "\udfff" for char in text)
-    )
+    return bool(text) and not _NOT_IN_PATHS.search(text)
+
+
+_NOT_IN_PATHS = re.compile("[\0\ud800-\udfff]")
 
 
 def _at(node: Node, fault: Diagnostic) -> Diagnostic:
-    """A fault of a file that cannot be read, told where the file is named as a base."""
-    help = (
-        "check the path; it is relative to this file"
-        if fault.code == "YML020"
-        else fault.help
-    )
+    """A fault of a file that cannot be read, reported where the file is named as a base."""
+    help = fault.help
+    if fault.code == "YML020":
+        help = "check the path; it is relative to this file"
     return replace(fault, span=node.span, label="named as a base here", help=help)
 
 

@@ -15,6 +15,7 @@ from compiler.source.tree import (
     ScalarNode,
     SourceFile,
     Span,
+    text_node,
 )
 
 API_VERSION = "trainyard.dev/v1alpha1"
@@ -47,12 +48,7 @@ class Header:
     def cluster(self) -> ScalarNode | None:
         """``metadata.cluster`` of a part: the name of the cluster that it joins."""
         metadata = self.root.child("metadata")
-        node = metadata.child("cluster") if metadata is not None else None
-        return (
-            node
-            if isinstance(node, ScalarNode) and isinstance(node.value, str)
-            else None
-        )
+        return text_node(metadata.child("cluster")) if metadata is not None else None
 
 
 def read_header(
@@ -61,33 +57,29 @@ def read_header(
     """The header of a document, or why it is none of ours. A cluster's own keys are judged with its spec."""
     root = document.root
     if not isinstance(root, MappingNode):
-        return None, [
-            error(
-                "YML030",
-                "a document is not a mapping",
-                span=first_character(root),
-                help=f"begin with `apiVersion: {API_VERSION}` and `kind: {CLUSTER}`",
-            )
-        ]
-    found = [*_check_value(root, "apiVersion", (API_VERSION,), "YML031")]
-    if (
-        not found
-        or root.child("apiVersion") is None
-        or _text(root.child("apiVersion")).startswith(_GROUP)
-    ):
-        # Of a stranger's API the kind is no fault of its own.
-        found += _check_value(root, "kind", (CLUSTER, BASE, *kinds), "YML032")
-    if found:
-        return None, found
+        fault = error(
+            "YML030",
+            "a document is not a mapping",
+            span=first_character(root),
+            help=f"begin with `apiVersion: {API_VERSION}` and `kind: {CLUSTER}`",
+        )
+        return None, [fault]
+    faults = list(_check_value(root, "apiVersion", (API_VERSION,), "YML031"))
+    api_version = root.child("apiVersion")
+    if api_version is None or _text(api_version).startswith(_GROUP):
+        # Of a third-party API the kind is no fault of its own.
+        faults += _check_value(root, "kind", (CLUSTER, BASE, *kinds), "YML032")
+    if faults:
+        return None, faults
     kind = str(root.items["kind"].to_python())
     metadata = root.child("metadata")
-    name = _text(metadata.child("name") if metadata is not None else None)
+    name = _text(metadata.child("name")) if metadata is not None else ""
     header = Header(file, root, kind, name)
     if kind == BASE:
-        return header, list(_check_base(header))
-    if kind in kinds:
-        return header, list(_check_part(header, kinds[kind]))
-    return header, []  # a cluster is judged as a whole, with its spec
+        faults += _check_base(header)
+    elif kind in kinds:
+        faults += _check_part(header, kinds[kind])
+    return header, faults  # a cluster is judged as a whole, with its spec
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
@@ -102,11 +94,8 @@ def first_character(node: Node) -> Span:
 
 
 def _text(node: Node | None) -> str:
-    return (
-        node.value
-        if isinstance(node, ScalarNode) and isinstance(node.value, str)
-        else ""
-    )
+    scalar = text_node(node)
+    return str(scalar.value) if scalar is not None else ""
 
 
 def _check_value(
@@ -121,24 +110,21 @@ def _check_value(
             span=first_character(root),
             help=f"add `{key}`: {choices}",
         )
-    elif (value := _text(node)) not in known:
+    elif _text(node) not in known:
         shown = node.text if isinstance(node, ScalarNode) else "..."
         yield error(
             code,
             f"unknown {key} `{shown}`",
             span=node.span,
-            help=did_you_mean(value, known, f"use {choices}"),
+            help=did_you_mean(_text(node), known, f"use {choices}"),
         )
 
 
 def _check_part(header: Header, section: str) -> Iterator[Diagnostic]:
     """A part is spliced into the cluster, so nothing outside its spec may be lost without a word."""
-    root, metadata, spec = (
-        header.root,
-        header.root.child("metadata"),
-        header.root.child("spec"),
-    )
+    root = header.root
     yield from _unknown(header, root, _ROOT_KEYS, header.kind)
+    metadata = root.child("metadata")
     if metadata is None or not header.name:
         yield error(
             "YML033",
@@ -148,14 +134,16 @@ def _check_part(header: Header, section: str) -> Iterator[Diagnostic]:
         )
     yield from _check_metadata(header, ("name", "cluster"))
     yield from _check_spec(header, f"one item of `spec.{section}`")
-    if isinstance(spec, MappingNode) and (name := spec.child("name")) is not None:
-        found = error(
+    spec = root.child("spec")
+    name = spec.child("name") if spec is not None else None
+    if name is not None:
+        fault = error(
             "YML035",
             f"`{header.kind}` names itself twice",
             span=name.key_span,
             help="remove `spec.name`",
         )
-        yield replace(found, related=((header.at, "named here"),))
+        yield replace(fault, related=((header.at, "named here"),))
 
 
 def _check_base(header: Header) -> Iterator[Diagnostic]:
@@ -184,8 +172,8 @@ def _check_spec(header: Header, fields: str) -> Iterator[Diagnostic]:
 
 
 _ELSEWHERE = {
-    ("TrainingJob", key): "write it under `spec`, where jobs have it"
-    for key in ("namespace", "labels")
+    ("TrainingJob", "namespace"): "write it under `spec`, where jobs have it",
+    ("TrainingJob", "labels"): "write it under `spec`, where jobs have it",
 }
 """Keys that stand elsewhere in the documents of Kubernetes: by kind and key."""
 

@@ -1,16 +1,14 @@
 """What jobs and pools of one spec give each other: ``extends: NAME``, and ``jobDefaults`` below every job.
 
-Laid one upon the other before anything is checked, so that each value keeps the line that says it.
+They are merged before anything is checked, so that each value keeps the line that says it.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.diagnostics.near import meant
 from compiler.source.merge import is_null
-from compiler.source.tree import MappingNode, Node, ScalarNode, SequenceNode
+from compiler.source.tree import MappingNode, Node, SequenceNode, text_node
 
 EXTENDS, DEFAULTS = "extends", "jobDefaults"
 NEVER_INHERITED = ("name", "rerun", "done", EXTENDS)
@@ -24,24 +22,22 @@ def inherit(root: MappingNode) -> tuple[MappingNode, list[Diagnostic]]:
     spec = root.child("spec")
     if not isinstance(spec, MappingNode):
         return root, []
-    found: list[Diagnostic] = []
-    items = dict(spec.items)
+    diagnostics: list[Diagnostic] = []
+    sections = dict(spec.items)
     for key, what in _LISTS.items():
         defaults = spec.child(DEFAULTS) if key == "jobs" else None
         node = spec.child(key)
         if isinstance(node, SequenceNode):
             heirs = _Heirs(what, node, defaults)
-            items[key] = heirs.whole()
-            found += heirs.found
-    whole = MappingNode(spec.span, items, key_span=spec.key_span)
-    return (
-        MappingNode(root.span, {**root.items, "spec": whole}, key_span=root.key_span),
-        found,
-    )
+            sections[key] = heirs.whole()
+            diagnostics += heirs.diagnostics
+    items = dict(root.items)
+    items["spec"] = MappingNode(spec.span, sections, key_span=spec.key_span)
+    return MappingNode(root.span, items, key_span=root.key_span), diagnostics
 
 
 class _Heirs:
-    """The items of one list, each laid upon the one that it extends."""
+    """The items of one list, each merged over the one that it extends."""
 
     def __init__(self, what: str, place: SequenceNode, defaults: Node | None) -> None:
         self._what = what
@@ -49,77 +45,81 @@ class _Heirs:
         self._defaults = defaults if isinstance(defaults, MappingNode) else None
         self._named: dict[str, MappingNode] = {}
         for item in place.items:
-            name = _text(item.child("name"))
+            name = text_node(item.child("name"))
             if isinstance(item, MappingNode) and name is not None:
                 self._named.setdefault(name.text, item)
         self._flat: dict[int, MappingNode] = {}
-        self.found: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
 
     def whole(self) -> SequenceNode:
         """The list; of one in which nothing is inherited the same items."""
-        items = [
-            self._with_defaults(item) if isinstance(item, MappingNode) else item
-            for item in self._place.items
-        ]
+        items = list(map(self._with_defaults, self._place.items))
         return SequenceNode(self._place.span, items, key_span=self._place.key_span)
 
-    def _with_defaults(self, item: MappingNode) -> MappingNode:
+    def _with_defaults(self, item: Node) -> Node:
+        if not isinstance(item, MappingNode):
+            return item
         flat = self._flattened(item, ())
-        return flat if self._defaults is None else _laid(self._defaults, flat)
+        if self._defaults is None:
+            return flat
+        return _merged(self._defaults, flat)
 
     def _flattened(self, item: MappingNode, chain: tuple[str, ...]) -> MappingNode:
         """The item upon all that it extends, directly and indirectly; faults are reported once."""
-        known = self._flat.get(id(item))
-        if known is not None:
-            return known
-        base = self._base(item, chain)
-        flat = item if base is None else _laid(base, item)
-        self._flat[id(item)] = flat
-        return flat
+        if id(item) not in self._flat:
+            base = self._base(item, chain)
+            self._flat[id(item)] = item if base is None else _merged(base, item)
+        return self._flat[id(item)]
 
     def _base(self, item: MappingNode, chain: tuple[str, ...]) -> MappingNode | None:
-        extends = _text(item.child(EXTENDS))
+        extends = text_node(item.child(EXTENDS))
         if extends is None:
             return None  # of another type: the spec's own check reports it
-        name = _text(item.child("name"))
+        wanted = extends.text
+        name = text_node(item.child("name"))
         chain = (*chain, name.text if name is not None else "")
-        if extends.text in chain:
-            route = " → ".join([*chain[chain.index(extends.text) :], extends.text])
-            self._report(
-                "YML061",
-                f"`extends` goes in a circle: {route}",
-                extends,
-                "remove one of the steps",
-            )
+        if wanted in chain:
+            route = " → ".join([*chain[chain.index(wanted) :], wanted])
+            message = f"`extends` goes in a circle: {route}"
+            self._report("YML061", message, extends, "remove one of the steps")
             return None
-        base = self._named.get(extends.text)
+        base = self._named.get(wanted)
         if base is None:
-            others = [each for each in self._named if each not in chain]
-            self._report(
-                "YML060",
-                f"{self._what} `{extends.text}` is not declared",
-                extends,
-                meant(extends.text, others) or _one_of(others, self._what),
-            )
+            others = [other for other in self._named if other not in chain]
+            message = f"{self._what} `{wanted}` is not declared"
+            help = meant(wanted, others) or _one_of(others, self._what)
+            self._report("YML060", message, extends, help)
             return None
         return self._flattened(base, chain)
 
     def _report(self, code: str, message: str, node: Node, help: str) -> None:
-        fault = error(code, message, span=node.span, help=help)
-        self.found.append(replace(fault, label="named here"))
+        fault = error(
+            code,
+            message,
+            span=node.span,
+            label="named here",
+            help=help,
+        )
+        self.diagnostics.append(fault)
 
 
 def _one_of(names: list[str], what: str) -> str:
     return f"write one of {listed(names[:12])}" if names else f"declare the {what}"
 
 
-def _laid(base: MappingNode, over: MappingNode, *, top: bool = True) -> MappingNode:
-    """``over`` upon ``base``: mappings merge by key, all else is replaced, and a null removes what the base has."""
-    items = {
-        key: value
-        for key, value in base.items.items()
-        if not (top and key in NEVER_INHERITED)
-    }
+def _merged(base: MappingNode, over: MappingNode) -> MappingNode:
+    """``over`` upon ``base``, both items of a list."""
+    items = dict(base.items)
+    for key in NEVER_INHERITED:
+        items.pop(key, None)
+    return _upon(items, over, whole=_WHOLE)
+
+
+def _upon(
+    items: dict[str, Node], over: MappingNode, whole: tuple[str, ...] = ()
+) -> MappingNode:
+    """``over`` upon ``items``: mappings merge by key, but those of ``whole``; all else is replaced, and a null removes
+    what is below."""
     for key, value in over.items.items():
         below = items.get(key)
         if below is not None and is_null(value):
@@ -127,16 +127,9 @@ def _laid(base: MappingNode, over: MappingNode, *, top: bool = True) -> MappingN
         elif (
             isinstance(below, MappingNode)
             and isinstance(value, MappingNode)
-            and not (top and key in _WHOLE)
+            and key not in whole
         ):
-            items[key] = _laid(below, value, top=False)
+            items[key] = _upon(dict(below.items), value)
         else:
             items[key] = value
     return MappingNode(over.span, items, key_span=over.key_span)
-
-
-def _text(node: Node | None) -> ScalarNode | None:
-    """The node of a text."""
-    return (
-        node if isinstance(node, ScalarNode) and isinstance(node.value, str) else None
-    )

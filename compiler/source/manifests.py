@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.source.parse import parse
 from compiler.source.scalars import BOOLEANS_1_1, TRUE_1_1, Value
 from compiler.source.tree import Document, ScalarNode, SourceFile
+
+Place = tuple[int, int]
+"""Line and column."""
 
 _AMBIGUOUS = ("YML008", "YML009")
 _MERGE_KEY = "YML015"
@@ -27,31 +31,30 @@ def parse_manifests(
     """As `parse`, with every value that Kubernetes' reader has one reading of read by it. ``tags``: short forms of
     another format that is written in YAML 1.1, see ``Composer``."""
     documents, faults = parse(file, tags=tags)
-    faults = [each for each in faults if each.code != _MERGE_KEY]
-    doubted = {
-        (each.span.line, each.span.column)
-        for each in faults
-        if each.code in _AMBIGUOUS and each.span
-    }
-    settled = (
-        {place for document in documents for place in _settled(document, doubted)}
-        if doubted
-        else set()
-    )
-    return documents, [
-        each
-        for each in faults
-        if each.code not in _AMBIGUOUS
-        or each.span is None
-        or (each.span.line, each.span.column) not in settled
+    faults = [fault for fault in faults if fault.code != _MERGE_KEY]
+    doubted = {_place(fault) for fault in faults if fault.code in _AMBIGUOUS} - {None}
+    if not doubted:
+        return documents, faults
+    settled = set()
+    for document in documents:
+        settled |= _settle(document, doubted)
+    open_faults = [
+        fault
+        for fault in faults
+        if fault.code not in _AMBIGUOUS or _place(fault) not in settled
     ]
+    return documents, open_faults
 
 
-def _settled(
-    document: Document, doubted: set[tuple[int, int]]
-) -> list[tuple[int, int]]:
+def _place(fault: Diagnostic) -> Place | None:
+    if fault.span is None:
+        return None
+    return fault.span.line, fault.span.column
+
+
+def _settle(document: Document, doubted: AbstractSet[Place | None]) -> set[Place]:
     """Give doubted values their reading; the places of those that have one."""
-    found = []
+    settled: set[Place] = set()
     for _, node in document.routes():
         place = node.span.line, node.span.column
         if isinstance(node, ScalarNode) and not node.quoted and place in doubted:
@@ -59,8 +62,8 @@ def _settled(
                 node.value = _read(node.text)
             except ValueError:
                 continue  # `089`: no reader takes it for what was meant
-            found.append(place)
-    return found
+            settled.add(place)
+    return settled
 
 
 def _read(text: str) -> Value:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from compiler.source.tree import MappingNode, Node, ScalarNode, SequenceNode
+from itertools import chain
+
+from compiler.source.tree import (
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    text_node,
+)
 
 
 def merge(base: Node | None, over: Node) -> Node:
-    """``over`` laid upon ``base``.
+    """``over`` merged over ``base``.
 
     Mappings merge deeply, lists whose items all have a ``name`` merge by name, everything else is
     replaced. An explicit null in ``over`` removes the key.
     """
-    if isinstance(over, MappingNode) and (
-        base is None or isinstance(base, MappingNode)
-    ):
-        return _merge_mappings(base, over)
-    if isinstance(over, SequenceNode) and isinstance(base, SequenceNode):
-        ours, theirs = _named(over), _named(base)
-        if ours and theirs:
-            return _merge_named(theirs, ours, over)
+    if isinstance(over, MappingNode):
+        if base is None or isinstance(base, MappingNode):
+            return _merge_mappings(base, over)
+    elif isinstance(over, SequenceNode) and isinstance(base, SequenceNode):
+        items, base_items = _named(over), _named(base)
+        if items and base_items:
+            return _merge_named(base_items, items, over)
     return over
 
 
@@ -40,13 +47,16 @@ def _merge_mappings(base: MappingNode | None, over: MappingNode) -> MappingNode:
 def _merge_named(
     base: list[tuple[str, Node]], over: list[tuple[str, Node]], place: SequenceNode
 ) -> SequenceNode:
-    """Items of the base in its order, then the new ones. A name given twice stays so, to be told as just that."""
+    """Items of the base in its order, then the new ones. A name given twice stays so, to be reported as just that."""
     below = dict(reversed(base))  # of two the first
     above: dict[str, list[Node]] = {}
     for name, item in over:
-        above.setdefault(name, []).append(merge(below.get(name), item))
-    items = [each for name, item in base for each in above.pop(name, [item])]
-    items += [each for merged in above.values() for each in merged]
+        merged = merge(below.get(name), item)
+        above.setdefault(name, []).append(merged)
+    items: list[Node] = []
+    for name, item in base:
+        items += above.pop(name, [item])
+    items += chain.from_iterable(above.values())
     return SequenceNode(place.span, items, key_span=place.key_span)
 
 
@@ -54,8 +64,8 @@ def _named(node: SequenceNode) -> list[tuple[str, Node]] | None:
     """Items with their names, or ``None`` if one has no name."""
     named = []
     for item in node.items:
-        name = item.child("name")
-        if not isinstance(name, ScalarNode) or not isinstance(name.value, str):
+        name = text_node(item.child("name"))
+        if name is None:
             return None
-        named.append((name.value, item))
+        named.append((name.text, item))
     return named

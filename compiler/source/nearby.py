@@ -35,13 +35,10 @@ def cluster_folder(folder: str) -> str | None:
 def _files(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
-            return [
-                entry.path
-                for entry in entries
-                if entry.is_file() and is_yaml(entry.name)
-            ]
+            files = [entry for entry in entries if entry.is_file()]
     except OSError:
         return []
+    return [entry.path for entry in files if is_yaml(entry.name)]
 
 
 def _holds_cluster(path: str) -> bool:

@@ -33,14 +33,16 @@ def parse(
     """
     from compiler.source.syntax import FORBIDDEN, forbidden_characters, has_forbidden
 
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     text = file.text
     if has_forbidden(text):
-        found.extend(forbidden_characters(file))
+        diagnostics.extend(forbidden_characters(file))
         text = FORBIDDEN.sub(" ", text)  # same length: places stay true
-    documents = _without_gc(lambda: _documents(file, text, found, pure, tags or {}))
-    if not documents and not found:
-        found.append(
+    documents = _without_gc(
+        lambda: _documents(file, text, diagnostics, pure, tags or {})
+    )
+    if not documents and not diagnostics:
+        diagnostics.append(
             error(
                 "YML019",
                 f"`{file.name}` has no content",
@@ -48,13 +50,13 @@ def parse(
                 help="begin with `apiVersion:`, `kind:`, `metadata:` and `spec:`",
             )
         )
-    return documents, found
+    return documents, diagnostics
 
 
 def _documents(
     file: SourceFile,
     text: str,
-    found: list[Diagnostic],
+    diagnostics: list[Diagnostic],
     pure: bool,
     tags: Mapping[str, str],
 ) -> list[Document]:
@@ -71,11 +73,11 @@ def _documents(
         if rest is None:
             break
         try:
-            composer = Composer(file, events(rest, pure=pure), found, tags)
+            composer = Composer(file, events(rest, pure=pure), diagnostics, tags)
             documents.extend(composer.documents())
             return documents
         except MarkedYAMLError as fault:
-            found.append(syntax_error(file, fault))
+            diagnostics.append(syntax_error(file, fault))
             mark = fault.problem_mark or fault.context_mark
             rest = _after(text, mark.line + 1 if mark is not None else 0)
         except TooDeep as stop:
@@ -83,7 +85,7 @@ def _documents(
         except TooMany:
             return documents
         except YAMLError as fault:
-            found.append(
+            diagnostics.append(
                 error(
                     "YML002",
                     "text that is not YAML",
@@ -103,11 +105,10 @@ def _after(text: str, lines: int) -> str | None:
         if start == 0:
             return None
     match = _DOCUMENT_START.search(text, start)
-    return (
-        "\n" * text.count("\n", 0, match.start()) + text[match.start() :]
-        if match
-        else None
-    )
+    if match is None:
+        return None
+    lines_before = text.count("\n", 0, match.start())
+    return "\n" * lines_before + text[match.start() :]
 
 
 def _without_gc(work: Callable[[], Any]) -> Any:

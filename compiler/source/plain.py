@@ -39,17 +39,20 @@ class PlainReader:
         """As ``plain_values``. Parts of values that are equal may be one object: nobody changes them."""
         if has_forbidden(text):
             return None
-        found: list[Any] = []
+        values: list[Any] = []
         for document in text.removeprefix("---\n").split("\n---\n"):
             try:
                 value = self._shapes.value(document)
             except _Odd:
                 return None
-            values = _values(document) if value is None else [value]
-            if values is None:
+            if value is not None:
+                values.append(value)
+                continue
+            of_document = _values(document)
+            if of_document is None:
                 return _values(text)  # an empty document among others, or something odd
-            found += values
-        return found
+            values += of_document
+        return values
 
 
 def plain_values(text: str) -> list[Any] | None:
@@ -80,53 +83,51 @@ class _Reader:
             value = self._value(first, 0)
             self._next()  # the end of the document
             self._counted(1)
-            empty = (
-                first.__class__ is ScalarEvent and not first.value and not first.style
-            )
-            if not empty:
+            is_scalar = first.__class__ is ScalarEvent
+            if not is_scalar or first.value or first.style:
                 yield value
 
     def _value(self, event: Any, depth: int) -> Any:
-        cls = event.__class__
-        if cls is ScalarEvent:
-            if event.anchor is not None or event.tag is not None:
-                raise _Odd
-            return event.value if event.style else _scalar(event.value)
-        if (
-            depth >= MAX_DEPTH or event.anchor is not None
-        ):  # an alias has the name of its anchor
+        if event.anchor is not None:  # an alias has the name of its anchor
             raise _Odd
+        cls = event.__class__
         if event.tag is not None:
             raise _Odd
-        return (
-            self._mapping(depth + 1)
-            if cls is MappingStartEvent
-            else self._list(event, depth + 1)
-        )
+        if cls is ScalarEvent:
+            return event.value if event.style else _scalar(event.value)
+        if depth >= MAX_DEPTH:
+            raise _Odd
+        if cls is MappingStartEvent:
+            return self._mapping(depth + 1)
+        return self._list(event, depth + 1)
 
     def _mapping(self, depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        step, value = self._next, self._value
-        while (key := step()).__class__ is ScalarEvent:
+        mapping: dict[str, Any] = {}
+        next_event, value = self._next, self._value
+        key = next_event()
+        while key.__class__ is ScalarEvent:
             name = key.value
-            if name in found or key.anchor is not None or key.tag is not None:
+            if name in mapping or key.anchor is not None or key.tag is not None:
                 raise _Odd
             if not key.style and (name == "<<" or _scalar(name).__class__ is not str):
                 raise _Odd
-            found[name] = value(step(), depth)
+            mapping[name] = value(next_event(), depth)
+            key = next_event()
         if not isinstance(key, CollectionEndEvent):
             raise _Odd  # a key that is no scalar
-        self._counted(len(found))
-        return found
+        self._counted(len(mapping))
+        return mapping
 
     def _list(self, event: Any, depth: int) -> list[Any]:
         assert event.__class__ is SequenceStartEvent
-        found: list[Any] = []
-        step, value = self._next, self._value
-        while not isinstance(item := step(), CollectionEndEvent):
-            found.append(value(item, depth))
-        self._counted(len(found))
-        return found
+        items: list[Any] = []
+        next_event, value = self._next, self._value
+        item = next_event()
+        while not isinstance(item, CollectionEndEvent):
+            items.append(value(item, depth))
+            item = next_event()
+        self._counted(len(items))
+        return items
 
     def _counted(self, more: int) -> None:
         self._count += more

@@ -42,11 +42,9 @@ def read(
     Faults (no such file, a directory, no permission, too large, binary, not UTF-8) are diagnostics; the
     file is then ``None``. A UTF-8 byte order mark is dropped and line ends become LF.
     """
-    name = (
-        (shown or os.fspath(path)).replace("\\", "/")
-        if os.sep == "\\"
-        else shown or os.fspath(path)
-    )
+    name = shown or os.fspath(path)
+    if os.sep == "\\":
+        name = name.replace("\\", "/")
     try:
         data = read_bytes(path)
     except (OSError, ValueError) as fault:
@@ -77,46 +75,57 @@ def _decoded(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic
 
 
 def walk(
-    folder: str, found: list[Diagnostic]
+    folder: str, diagnostics: list[Diagnostic]
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     """``os.walk``; a folder that cannot be read is a fault, since nobody knows what it holds."""
-    return os.walk(
-        folder,
-        onerror=lambda fault: found.append(
-            _unreadable(os.path.normpath(fault.filename), fault)
-        ),
-    )
+
+    def report(fault: OSError) -> None:
+        name = os.path.normpath(fault.filename)
+        diagnostics.append(_unreadable(name, fault))
+
+    return os.walk(folder, onerror=report)
 
 
 def decode(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]:
     """Bytes to text: UTF-8 with or without byte order mark."""
-    if (found := _wrong_kind(data, name)) is not None:
-        return None, [found]
+    problem = _wrong_kind(data, name)
+    if problem is not None:
+        return None, [problem]
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
         return None, [_not_utf8(data, name, fault)]
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return SourceFile(name, text), []
+    return SourceFile(name, _with_lf(text)), []
+
+
+def _with_lf(text: str) -> str:
+    """A text with its line ends as LF."""
+    if "\r" not in text:
+        return text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The bytes of a regular file, at most ``MAX_BYTES`` and one. Anything else is an ``OSError``: to open a pipe would
     wait for its writer, and a device may never end."""
-    found = os.stat(path)
-    if not stat.S_ISREG(found.st_mode) and not os.fspath(path).startswith(_HANDED):
-        kind = next(
-            (word for is_kind, word in _KINDS if is_kind(found.st_mode)), "no file"
-        )
-        number = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
-        raise OSError(
-            number, f"it is {kind}, and only regular files are read", os.fspath(path)
-        )
+    status = os.stat(path)
+    is_regular = stat.S_ISREG(status.st_mode)
+    if not is_regular and not os.fspath(path).startswith(_HANDED):
+        number = errno.EISDIR if stat.S_ISDIR(status.st_mode) else errno.EINVAL
+        reason = f"it is {_kind(status.st_mode)}, and only regular files are read"
+        raise OSError(number, reason, os.fspath(path))
     with open(path, "rb", buffering=0) as handle:
-        if stat.S_ISREG(found.st_mode) and found.st_size <= MAX_BYTES:
+        if is_regular and status.st_size <= MAX_BYTES:
             return handle.readall()
         return _bounded(handle)
+
+
+def _kind(mode: int) -> str:
+    """What stands at a path that is no regular file."""
+    for is_kind, words in _KINDS:
+        if is_kind(mode):
+            return words
+    return "no file"
 
 
 _KINDS = (
@@ -130,31 +139,28 @@ _KINDS = (
 
 def _bounded(handle: RawIOBase) -> bytes:
     """All of a stream up to one byte more than is taken: it may have no end."""
-    chunks, total = [], 0
-    while total <= MAX_BYTES and (chunk := handle.read(1 << 20)):
-        chunks.append(chunk)
-        total += len(chunk)
-    return b"".join(chunks)
+    data = bytearray()
+    while len(data) <= MAX_BYTES:
+        chunk = handle.read(1 << 20)
+        if not chunk:
+            break
+        data += chunk
+    return bytes(data)
 
 
 def _unreadable(name: str, fault: OSError | ValueError) -> Diagnostic:
     if isinstance(fault, FileNotFoundError | NotADirectoryError):
-        return error(
-            "YML020",
-            f"no file `{name}`",
-            help="check the path; it is relative to the working directory",
-        )
+        help = "check the path; it is relative to the working directory"
+        return error("YML020", f"no file `{name}`", help=help)
     if isinstance(fault, IsADirectoryError):
-        return error(
-            "YML021", f"`{name}` is a directory, not a file", help="name a file in it"
-        )
-    reason = (
-        (fault.strerror or str(fault)) if isinstance(fault, OSError) else str(fault)
-    )
-    if isinstance(fault, OSError) and fault.errno not in (errno.EINVAL, errno.ELOOP):
-        help = "check its owner and mode"
-    else:
-        help = "remove it, or name a file instead"
+        message = f"`{name}` is a directory, not a file"
+        return error("YML021", message, help="name a file in it")
+    reason = str(fault)
+    help = "remove it, or name a file instead"
+    if isinstance(fault, OSError):
+        reason = fault.strerror or reason
+        if fault.errno not in (errno.EINVAL, errno.ELOOP):
+            help = "check its owner and mode"
     return error("YML022", f"cannot read `{name}`: {reason.lower()}", help=help)
 
 
@@ -163,26 +169,26 @@ def _wrong_kind(data: bytes, name: str) -> Diagnostic | None:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return error("YML016", f"`{name}` is {encoding}, not UTF-8", help=_SAVE)
-    at = data.find(b"\0")
-    if at < 0:
+    start = data.find(b"\0")
+    if start < 0:
         return None
-    head = data[:64]
-    if (
-        len(head) >= 4
-        and len(head) % 2 == 0
-        and (not any(head[0::2]) or not any(head[1::2]))
-    ):
-        return error(
-            "YML016", f"`{name}` looks like UTF-16 or UTF-32, not UTF-8", help=_SAVE
-        )
-    span = _span(data, name, at, 1)
+    if _is_wide(data[:64]):
+        message = f"`{name}` looks like UTF-16 or UTF-32, not UTF-8"
+        return error("YML016", message, help=_SAVE)
     return error(
         "YML017",
         f"`{name}` is binary",
-        span=span,
+        span=_span(data, name, start, 1),
         label="zero byte here",
         help="name a YAML file",
     )
+
+
+def _is_wide(head: bytes) -> bool:
+    """Whether every other byte is zero, as in ASCII text of UTF-16 or UTF-32."""
+    if len(head) < 4 or len(head) % 2:
+        return False
+    return not any(head[0::2]) or not any(head[1::2])
 
 
 def _not_utf8(data: bytes, name: str, fault: UnicodeDecodeError) -> Diagnostic:
@@ -197,21 +203,13 @@ def _not_utf8(data: bytes, name: str, fault: UnicodeDecodeError) -> Diagnostic:
 
 def _span(data: bytes, name: str, offset: int, width: int) -> Span:
     """The place of a byte, in a text where every wrong byte is shown as U+FFFD."""
-    before = (
-        data[:offset]
-        .decode("utf-8-sig", "replace")
-        .replace("\r\n", "\n")
-        .replace("\r", "\n")
-    )
-    text = (
-        data[: offset + 4096]
-        .decode("utf-8-sig", "replace")
-        .replace("\r\n", "\n")
-        .replace("\r", "\n")
-    )
-    line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+    before = _with_lf(data[:offset].decode("utf-8-sig", "replace"))
+    text = _with_lf(data[: offset + 4096].decode("utf-8-sig", "replace"))
+    file = SourceFile(name, text.replace("\0", "\ufffd"))
+    line = before.count("\n") + 1
+    column = len(before) - before.rfind("\n")
     return Span(
-        SourceFile(name, text.replace("\0", "\ufffd")),
+        file,
         line,
         column,
         line,

@@ -6,6 +6,7 @@ Sources: YAML 1.2.2, section 10.3.2 (core schema); YAML 1.1 types https://yaml.o
 from __future__ import annotations
 
 import re
+from math import isfinite
 
 from compiler.dataclass import dataclass
 
@@ -62,13 +63,14 @@ def resolve(text: str) -> Value | Refusal:
         return WORDS.get(text, text)
     if _INT.match(text):
         return _integer(text)
-    if (refusal := _ambiguous_number(text)) is not None:
+    refusal = _ambiguous_number(text)
+    if refusal is not None:
         return refusal
     if _HEX.match(text):
         return _integer(text)
     if _FLOAT.match(text):
         value = float(text)
-        return _not_finite() if value in (float("inf"), float("-inf")) else value
+        return value if isfinite(value) else _not_finite()
     return _not_finite() if _NON_FINITE.match(text) else text
 
 
@@ -105,12 +107,13 @@ def _ambiguous_number(text: str) -> Refusal | None:
     """The refusal of a number that YAML 1.1 and 1.2 read differently."""
     quoted = f'`"{text}"` for the text'
     if _OCTAL_1_2.match(text):
+        help = f"write {quoted}"
+        if len(text) < 24:
+            help = f"write `{int(text, 0)}` for the number, or {quoted}"
         return Refusal(
             "YML009",
             "is a number to YAML 1.2 readers and text to YAML 1.1 readers",
-            f"write `{int(text, 0)}` for the number, or {quoted}"
-            if len(text) < 24
-            else f"write {quoted}",
+            help,
         )
     if _LEADING_ZERO.match(text):
         return _leading_zero(text, quoted)
@@ -140,17 +143,14 @@ def _leading_zero(text: str, quoted: str) -> Refusal:
     digits = text.lstrip("+-").replace("_", "")
     number = digits.lstrip("0") or "0"
     if set(digits) <= set("01234567") and len(digits) < 24:
-        octal = int(digits, 8)
-        either = (
-            f"`{number}` or (octal) `{octal}`"
-            if str(octal) != number
-            else f"`{number}`"
-        )
-        choices = f"write {either} for the number, or {quoted}"
+        octal = str(int(digits, 8))
+        either = f"`{number}`"
+        if octal != number:
+            either += f" or (octal) `{octal}`"
         return Refusal(
             "YML009",
             "is octal to YAML 1.1 readers and decimal to YAML 1.2 readers",
-            choices,
+            f"write {either} for the number, or {quoted}",
         )
     return Refusal(
         "YML009",

@@ -3,7 +3,7 @@
 Thousands of jobs of one repository are the same but for names and numbers. The first of a shape is only remembered, the
 second is parsed and becomes a template, and from then on scalars are put into that. They are of one line and have no
 character that means anything to YAML, so that the structure around them cannot change. Parts of documents whose
-scalars are equal are the very same object: whoever judges one has judged all of them.
+scalars are equal are the very same object: to judge one is to judge all of them.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from typing import Any
 
 from compiler.source.parse import parse
 from compiler.source.route import Route
-from compiler.source.tree import ScalarNode, SourceFile
+from compiler.source.tree import Node, ScalarNode, SourceFile
 
 _PLAIN = r"[A-Za-z0-9][\w./@=+-]*(?::[\w./@=+-]+)*"
-_QUOTED = (
-    r'"[^"\\\n]*"' + r"|'[^'\n]*'"
-)  # without escapes: what stands between the quotes is the text
+# Without escapes: what stands between the quotes is the text.
+_QUOTED = r'"[^"\\\n]*"' + r"|'[^'\n]*'"
 _SCALAR = re.compile(rf"(?m)([:-] )({_PLAIN}|{_QUOTED})$", re.ASCII)
 _QUOTES = "\"'"
 _HEAD = re.compile(r"(?: *#.*\n)+")  # comments before the first value
@@ -56,7 +55,7 @@ class Shapes:
         if template is None:
             return None
         values = [self._read(scalar) for scalar in scalars]
-        return template.made(values, tuple(map(_typed, values)))
+        return template.value(values, tuple(map(_typed, values)))
 
     def _read(self, scalar: str) -> Any:
         return scalar[1:-1] if scalar[0] in _QUOTES else self._scalar(scalar)
@@ -73,34 +72,32 @@ class Shapes:
         """The template of a text; ``None`` where a scalar is less than a whole value, or there is not one document."""
         values = self._values(text)
         documents, _ = parse(SourceFile("", text))
-        if (
-            values is None
-            or len(values) != 1
-            or len(documents) != 1
-            or not isinstance(values[0], dict | list)
-        ):
+        if values is None or len(values) != 1 or len(documents) != 1:
             return None
-        nodes = {
-            (node.span.line, node.span.column): (route, node)
-            for route, node in documents[0].routes()
-        }
+        if not isinstance(values[0], dict | list):
+            return None
+        routes: dict[tuple[int, int], tuple[Route, Node]] = {}
+        for route, node in documents[0].routes():
+            routes[node.span.line, node.span.column] = (route, node)
         numbers: dict[Route, int] = {}
-        for number, (place, scalar) in enumerate(
-            zip(_places(text), scalars, strict=True)
-        ):
-            if place not in nodes:
+        places = zip(_places(text), scalars, strict=True)
+        for number, (place, scalar) in enumerate(places):
+            if place not in routes:
                 return None
-            route, node = nodes[place]
-            quoted = scalar[0] in _QUOTES
-            written = scalar[1:-1] if quoted else scalar
-            if (
-                not isinstance(node, ScalarNode)
-                or node.quoted != quoted
-                or node.text != written
-            ):
+            route, node = routes[place]
+            if not _is_whole(scalar, node):
                 return None
             numbers[route] = number
         return Part(values[0], Route(), numbers)
+
+
+def _is_whole(scalar: str, node: Node) -> bool:
+    """Whether the text of a scalar is all of a node's."""
+    quoted = scalar[0] in _QUOTES
+    written = scalar[1:-1] if quoted else scalar
+    if not isinstance(node, ScalarNode):
+        return False
+    return node.quoted == quoted and node.text == written
 
 
 def _places(text: str) -> list[tuple[int, int]]:
@@ -120,12 +117,11 @@ class Part:
     is always the same, in a tuple of its own.
     """
 
-    __slots__ = ("_entries", "_keys", "_made", "first", "last")
+    __slots__ = ("_entries", "_keys", "_values", "first", "last")
 
     def __init__(self, value: Any, route: Route, numbers: Mapping[Route, int]) -> None:
-        inside = [
-            number for other, number in numbers.items() if other[: len(route)] == route
-        ]
+        depth = len(route)
+        inside = [number for other, number in numbers.items() if other[:depth] == route]
         self.first = min(inside, default=0)
         self.last = max(inside, default=-1) + 1
         self._keys: tuple[str, ...] | None = None
@@ -134,30 +130,30 @@ class Part:
             self._keys = tuple(value)
             items = value.items()
         self._entries = [_entry(item, route / key, numbers) for key, item in items]
-        self._made: dict[tuple[Any, ...], Any] = {}
+        self._values: dict[tuple[Any, ...], Any] = {}
 
-    def made(self, scalars: Sequence[Any], keys: tuple[Any, ...]) -> Any:
-        """The value with other scalars, of which ``keys`` tell each from all others; the same object for equal ones."""
-        mine = keys[self.first : self.last]
-        made = self._made.get(mine)
-        if made is None:
-            made = self._new(scalars, keys)
-            if len(self._made) < _MOST:
-                self._made[mine] = made
-        return made
+    def value(self, scalars: Sequence[Any], keys: tuple[Any, ...]) -> Any:
+        """The value with other scalars, which differ where their ``keys`` do; the same object for equal ones."""
+        own_keys = keys[self.first : self.last]
+        value = self._values.get(own_keys)
+        if value is None:
+            value = self._new(scalars, keys)
+            if len(self._values) < _MOST:
+                self._values[own_keys] = value
+        return value
 
     def _new(self, scalars: Sequence[Any], keys: tuple[Any, ...]) -> Any:
         items = []
         for entry in self._entries:
             if entry.__class__ is Part:
-                items.append(entry.made(scalars, keys))
+                items.append(entry.value(scalars, keys))
             elif entry.__class__ is int:
                 items.append(scalars[entry])
             else:
                 items.append(entry[0])
-        return (
-            items if self._keys is None else dict(zip(self._keys, items, strict=True))
-        )
+        if self._keys is None:
+            return items
+        return dict(zip(self._keys, items, strict=True))
 
 
 def _entry(value: Any, route: Route, numbers: Mapping[Route, int]) -> Any:

@@ -124,26 +124,24 @@ _TAB_INDENT = re.compile(r" *\t")
 def syntax_error(file: SourceFile, fault: MarkedYAMLError) -> Diagnostic:
     """The diagnostic of what the scanner or parser refused, with its own words as a note."""
     span = _place(file, fault.problem_mark or fault.context_mark)
-    said = " / ".join(part for part in (fault.context, fault.problem) if part)
     line = file.line(span.line)
-    if "tab" in (fault.problem or "") or _tab_before(line, span.column):
+    if "tab" in (fault.problem or "") or _has_tab_before(line, span.column):
         return _tab(file, span)
-    character = line[span.column - 1 : span.column]
-    if "cannot start any token" in said and _RESERVED.match(character):
-        named = "a backtick" if character == "`" else f"`{character}`"
-        fact, help, label = (
-            f"a plain value cannot begin with {named}",
-            "quote the value",
-            "",
-        )
-    else:
-        fact, help, label = _wording(said)
+    fact, help, label = _wording(fault, line[span.column - 1 : span.column])
     notes = (*_no_spaces(file, fault), f"the YAML parser says: {_spoken(fault)}")
-    found = error("YML002", fact, span=span, help=help, notes=notes)
-    if label and fault.context_mark is not None:
-        start = _place(file, fault.context_mark)
-        return found if start == span else replace(found, related=((start, label),))
-    return found
+    problem = error(
+        "YML002",
+        fact,
+        span=span,
+        help=help,
+        notes=notes,
+    )
+    if not label or fault.context_mark is None:
+        return problem
+    start = _place(file, fault.context_mark)
+    if start == span:
+        return problem
+    return replace(problem, related=((start, label),))
 
 
 # Zs of Unicode but the usual space, and what has no width: the parser takes them for letters.
@@ -152,23 +150,29 @@ _NO_SPACE = re.compile("[\u00a0\u1680\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff
 
 def _no_spaces(file: SourceFile, fault: MarkedYAMLError) -> Iterator[str]:
     """What looks like a space in the lines where the parser began and gave up, and in the one before."""
-    rows = {
-        _place(file, mark).line
-        for mark in (fault.context_mark, fault.problem_mark)
-        if mark is not None
-    }
-    for row in sorted(rows | {max(1, max(rows, default=1) - 1)}):
-        if match := _NO_SPACE.search(file.line(row)):
-            yield f"character U+{ord(match[0]):04X} at {row}:{match.start() + 1} looks like a space and is none to YAML"
+    marks = (fault.context_mark, fault.problem_mark)
+    rows = {_place(file, mark).line for mark in marks if mark is not None}
+    last = max(rows, default=1)
+    rows.add(max(1, last - 1))
+    for row in sorted(rows):
+        match = _NO_SPACE.search(file.line(row))
+        if match is not None:
+            character, column = f"U+{ord(match[0]):04X}", match.start() + 1
+            yield f"character {character} at {row}:{column} looks like a space and is none to YAML"
 
 
-def _tab_before(line: str, column: int) -> bool:
+def _has_tab_before(line: str, column: int) -> bool:
     """Whether a tab stands in the indentation, at or before the column where the parser stopped."""
     match = _TAB_INDENT.match(line)
     return match is not None and match.end() <= column
 
 
-def _wording(said: str) -> tuple[str, str, str]:
+def _wording(fault: MarkedYAMLError, character: str) -> tuple[str, str, str]:
+    """Fact, help and label for what the parser says about a character."""
+    said = _joined(fault, " / ")
+    if "cannot start any token" in said and _RESERVED.match(character):
+        shown = "a backtick" if character == "`" else f"`{character}`"
+        return f"a plain value cannot begin with {shown}", "quote the value", ""
     for pattern, fact, help, label in _WORDINGS:
         if re.search(pattern, said):
             return fact, help, label
@@ -176,19 +180,19 @@ def _wording(said: str) -> tuple[str, str, str]:
 
 
 def _spoken(fault: MarkedYAMLError) -> str:
-    return (
-        ", ".join(part for part in (fault.context, fault.problem) if part)
-        or "syntax error"
-    )
+    return _joined(fault, ", ") or "syntax error"
+
+
+def _joined(fault: MarkedYAMLError, separator: str) -> str:
+    """What the parser was doing and what stopped it, in its own words."""
+    words = filter(None, (fault.context, fault.problem))
+    return separator.join(words)
 
 
 def _tab(file: SourceFile, span: Span) -> Diagnostic:
-    line = file.line(span.line)
-    column = line.find("\t") + 1 or span.column
-    more = sum(
-        _TAB_INDENT.match(text) is not None
-        for text in file.text.split("\n")[span.line :]
-    )
+    column = file.line(span.line).find("\t") + 1 or span.column
+    later_lines = file.text.split("\n")[span.line :]
+    more = sum(_TAB_INDENT.match(line) is not None for line in later_lines)
     notes = (f"{more} later lines have tabs in their indentation too",) if more else ()
     return error(
         "YML003",
@@ -201,13 +205,27 @@ def _tab(file: SourceFile, span: Span) -> Diagnostic:
 
 def _place(file: SourceFile, mark: Mark | None) -> Span:
     """One character at a mark; past the last line, the end of the last line that has text."""
-    row, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
+    if mark is None:
+        return Span(
+            file,
+            1,
+            1,
+            1,
+            2,
+        )
+    row, column = mark.line + 1, mark.column + 1
     lines = file.text.count("\n") + 1
     if row >= lines and not file.line(row):
         while row > 1 and not file.line(row).strip():
             row -= 1
         column = len(file.line(row)) + 1
-    return Span(file, row, column, row, column + 1)
+    return Span(
+        file,
+        row,
+        column,
+        row,
+        column + 1,
+    )
 
 
 # What YAML 1.2.2 section 5.1 (c-printable) leaves out; the breaks that only YAML 1.1 knows: U+0085, U+2028, U+2029; and
@@ -223,7 +241,7 @@ _BREAKS = "\u0085\u2028\u2029"
 
 
 MAX_LINES = 100
-"""Most lines of a text whose forbidden characters are told: beyond, it is no text."""
+"""Most lines of a text whose forbidden characters are reported: beyond, it is no text."""
 
 
 def has_forbidden(text: str) -> bool:
@@ -235,30 +253,33 @@ def has_forbidden(text: str) -> bool:
 def forbidden_characters(file: SourceFile) -> Iterable[Diagnostic]:
     """A diagnostic for the first character of each line that no YAML text may hold (or that only YAML 1.1 takes for a
     line end), with the number of those after it."""
-    lines = Counter(
-        file.position(match.start())[0] for match in FORBIDDEN.finditer(file.text)
-    )
-    for told, (line, count) in enumerate(lines.items(), 1):
-        match = FORBIDDEN.search(file.line(line))
-        assert match is not None
-        rest = len(lines) - told
-        notes = [f"{count - 1} more of them on this line"] if count > 1 else []
-        notes += (
-            [f"{rest} more lines have such characters"]
-            if told == MAX_LINES and rest
-            else []
-        )
-        why = (
-            "ends a line in YAML 1.1 and not in YAML 1.2"
-            if match[0] in _BREAKS
-            else "cannot stand in a YAML file"
-        )
-        yield error(
-            "YML018",
-            f"character U+{ord(match[0]):04X} {why}",
-            notes=tuple(notes),
-            span=Span(file, line, match.start() + 1, line, match.start() + 2),
-            help=f'remove it, or write `"\\u{ord(match[0]):04x}"` in double quotes',
-        )
-        if told == MAX_LINES:
+    matches = FORBIDDEN.finditer(file.text)
+    lines = Counter(file.position(match.start())[0] for match in matches)
+    for reported, (line, count) in enumerate(lines.items(), 1):
+        notes = []
+        if count > 1:
+            notes.append(f"{count - 1} more of them on this line")
+        if reported == MAX_LINES and len(lines) > reported:
+            rest = len(lines) - reported
+            notes.append(f"{rest} more lines have such characters")
+        yield _forbidden_character(file, line, tuple(notes))
+        if reported == MAX_LINES:
             return
+
+
+def _forbidden_character(
+    file: SourceFile, line: int, notes: tuple[str, ...]
+) -> Diagnostic:
+    match = FORBIDDEN.search(file.line(line))
+    assert match is not None
+    why = "cannot stand in a YAML file"
+    if match[0] in _BREAKS:
+        why = "ends a line in YAML 1.1 and not in YAML 1.2"
+    code, column = ord(match[0]), match.start() + 1
+    return error(
+        "YML018",
+        f"character U+{code:04X} {why}",
+        notes=notes,
+        span=Span(file, line, column, line, column + 1),
+        help=f'remove it, or write `"\\u{code:04x}"` in double quotes',
+    )

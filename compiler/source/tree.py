@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,9 +23,10 @@ class SourceFile:
     def _line_starts(self) -> list[int]:
         if self._starts is None:
             self._starts = [0]
-            find, at = self.text.find, 0
-            while (at := find("\n", at) + 1) > 0:
-                self._starts.append(at)
+            start = self.text.find("\n") + 1
+            while start > 0:
+                self._starts.append(start)
+                start = self.text.find("\n", start) + 1
         return self._starts
 
     def line(self, number: int) -> str:
@@ -33,10 +34,11 @@ class SourceFile:
         starts = self._line_starts()
         if not 1 <= number <= len(starts):
             return ""
-        end = self.text.find("\n", starts[number - 1])
-        return self.text[
-            starts[number - 1] : end if end >= 0 else len(self.text)
-        ].rstrip("\r")
+        start = starts[number - 1]
+        end = self.text.find("\n", start)
+        if end < 0:
+            end = len(self.text)
+        return self.text[start:end].rstrip("\r")
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column (both 1-based, in characters) of an offset into the text."""
@@ -45,13 +47,12 @@ class SourceFile:
         return row, offset - starts[row - 1] + 1
 
 
-@dataclass(
-    slots=True, unsafe_hash=True
-)  # not `frozen`, which makes each of 500,000 spans three times as dear
+@dataclass(slots=True, unsafe_hash=True)
 class Span:
     """A stretch of a source file. Lines and columns are 1-based; the end column is exclusive.
 
-    A value: never changed after it was made.
+    A value: never changed after it was made. It is not `frozen`, since that makes each of 500,000 spans three times as
+    slow to make.
     """
 
     file: SourceFile
@@ -92,6 +93,13 @@ class ScalarNode(Node):
         return self.value
 
 
+def text_node(node: Node | None) -> ScalarNode | None:
+    """The node, if it is a text."""
+    if isinstance(node, ScalarNode) and isinstance(node.value, str):
+        return node
+    return None
+
+
 @dataclass(slots=True)
 class SequenceNode(Node):
     """A list."""
@@ -102,11 +110,9 @@ class SequenceNode(Node):
         return [item.to_python() for item in self.items]
 
     def child(self, key: Key) -> Node | None:
-        return (
-            self.items[key]
-            if isinstance(key, int) and 0 <= key < len(self.items)
-            else None
-        )
+        if isinstance(key, int) and 0 <= key < len(self.items):
+            return self.items[key]
+        return None
 
 
 @dataclass(slots=True)
@@ -138,12 +144,11 @@ class Document:
         """
         node = self.root
         for depth, key in enumerate(route):
-            found = node.child(key)
-            if found is None and key == 0 and isinstance(node, MappingNode):
-                continue
-            if found is None:
+            child = node.child(key)
+            if child is not None:
+                node = child
+            elif key != 0 or not isinstance(node, MappingNode):
                 return node, depth
-            node = found
         return node, len(route)
 
     def span(self, route: Route, *, key: bool = False) -> Span:
@@ -154,11 +159,11 @@ class Document:
         caret under a whole block helps nobody.
         """
         node, depth = self.node(route)
-        if node.key_span is not None and (
-            key or depth < len(route) or node.span.line != node.span.end_line
-        ):
-            return node.key_span
-        return node.span
+        if node.key_span is None:
+            return node.span
+        is_missing = depth < len(route)
+        is_block = node.span.line != node.span.end_line
+        return node.key_span if key or is_missing or is_block else node.span
 
     def routes(self) -> Iterator[tuple[Route, Node]]:
         """Every node with its route, parents first."""
@@ -166,12 +171,10 @@ class Document:
         while stack:
             route, node = stack.pop()
             yield route, node
+            children: Iterable[tuple[Key, Node]] = ()
             if isinstance(node, MappingNode):
-                stack.extend(
-                    (route / key, value) for key, value in reversed(node.items.items())
-                )
+                children = node.items.items()
             elif isinstance(node, SequenceNode):
-                stack.extend(
-                    (route / index, node.items[index])
-                    for index in reversed(range(len(node.items)))
-                )
+                children = enumerate(node.items)
+            below = [(route / key, child) for key, child in children]
+            stack.extend(reversed(below))

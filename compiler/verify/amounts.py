@@ -14,17 +14,20 @@ from typing import Any
 _QUANTITY = re.compile(
     r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d{1,2}))?\Z"
 )
-_FACTORS = {
-    **{
-        suffix: Fraction(10) ** power
-        for suffix, power in zip(
-            "numkMGTPE", (-9, -6, -3, 3, 6, 9, 12, 15, 18), strict=True
-        )
-    },
-    **{
-        f"{suffix}i": Fraction(1024) ** power
-        for power, suffix in enumerate("KMGTPE", 1)
-    },
+_POWERS_OF_10 = {
+    "n": -9,
+    "u": -6,
+    "m": -3,
+    "k": 3,
+    "M": 6,
+    "G": 9,
+    "T": 12,
+    "P": 15,
+    "E": 18,
+}
+_FACTORS = {suffix: Fraction(10) ** power for suffix, power in _POWERS_OF_10.items()}
+_FACTORS |= {
+    f"{prefix}i": Fraction(1024) ** power for power, prefix in enumerate("KMGTPE", 1)
 }
 
 
@@ -35,12 +38,9 @@ def amount(value: Any) -> Fraction | None:
 
 @lru_cache(maxsize=4096)
 def _amount(text: str) -> Fraction | None:
-    found = _QUANTITY.match(text)
-    if found is None:
+    match = _QUANTITY.match(text)
+    if match is None:
         return None
-    number, suffix, power = found.groups()
-    return (
-        Fraction(number.removesuffix("."))
-        * _FACTORS.get(suffix, Fraction(1))
-        * Fraction(10) ** int(power or 0)
-    )
+    number, suffix, power = match.groups()
+    factor = _FACTORS.get(suffix, Fraction(1)) * Fraction(10) ** int(power or 0)
+    return Fraction(number.removesuffix(".")) * factor

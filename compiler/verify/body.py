@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from compiler.manifest import Body
 from compiler.verify import webhooks
 from compiler.verify.fault import NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
-from compiler.verify.intent import around, intended, misfit, shaped
+from compiler.verify.intent import has_shape, intended, misfit, neighbors
 from compiler.verify.schemas import BUILTIN, Schema, Schemas
 from compiler.verify.walk import LATER, Sound, walk
 
@@ -41,40 +41,16 @@ def validate_body(
     fits best. A kind without a schema is a fault if the set is ``closed``. ``sound``: parts of other bodies of the set
     that are without fault, if any of them is the same object as one of this.
     """
-    api_version, kind = body.get("apiVersion"), body.get("kind")
-    if (
-        not isinstance(api_version, str)
-        or not isinstance(kind, str)
-        or not api_version
-        or not kind
-    ):
-        missing = (
-            "apiVersion"
-            if not isinstance(api_version, str) or not api_version
-            else "kind"
-        )
-        return [
-            Fault(
-                SCHEMA,
-                "SCH003",
-                (missing,),
-                f"`{missing}` is missing",
-                help="begin with `apiVersion` and `kind`",
-            )
-        ]
-    found = schemas.find(api_version, kind)
-    if not found:
+    for key in ("apiVersion", "kind"):
+        if not isinstance(body.get(key), str) or not body[key]:
+            return [_missing(key)]
+    api_version, kind = body["apiVersion"], body["kind"]
+    candidates = schemas.find(api_version, kind)
+    if not candidates:
         return [_unknown_kind(schemas, api_version, kind)] if closed else []
-    schema, faults = _alone(schemas, found, body, sound)
+    schema, faults = _own_faults(schemas, candidates, body, sound)
     shape = [fault for fault in faults if fault.layer in (SCHEMA, UNKNOWN)]
-    meant, known = intended(body, shape)
-    if not shape or shaped(walk(schema.root, meant)):  # the checks below rely on it
-        places = [*(fault.path for fault in shape), *around(shape, known)]
-        faults += [
-            fault
-            for fault in webhooks.check(meant, lookup)
-            if not any(fault.path[: len(each)] == each for each in places)
-        ]
+    faults += _webhook_faults(schema, body, shape, lookup)
     if cel and not any(fault.layer == SCHEMA for fault in faults):
         from compiler.verify.cel import evaluate
 
@@ -82,93 +58,125 @@ def validate_body(
     return faults
 
 
-def _alone(
-    schemas: Schemas, found: tuple[Schema, ...], body: Body, sound: Sound | None
+def _missing(key: str) -> Fault:
+    message = f"`{key}` is missing"
+    return Fault(
+        SCHEMA, "SCH003", (key,), message, help="begin with `apiVersion` and `kind`"
+    )
+
+
+def _webhook_faults(
+    schema: Schema, body: Body, shape: list[Fault], lookup: Lookup
+) -> list[Fault]:
+    """What the webhook of the kind refuses. Faults of ``shape`` are corrected first, since its checks rely on the
+    shape, and what they leave unknown is not judged."""
+    if not shape:
+        return webhooks.check(body, lookup)
+    meant, known = intended(body, shape)
+    if not has_shape(walk(schema.root, meant)):
+        return []
+    faulty = [*(fault.path for fault in shape), *neighbors(shape, known)]
+    faults = webhooks.check(meant, lookup)
+    return [fault for fault in faults if not _is_inside(fault.path, faulty)]
+
+
+def _is_inside(path: Path, places: Iterable[Path]) -> bool:
+    """Whether a path leads to one of some places, or into it."""
+    return any(path[: len(place)] == place for place in places)
+
+
+def _own_faults(
+    schemas: Schemas, candidates: tuple[Schema, ...], body: Body, sound: Sound | None
 ) -> tuple[Schema, list[Fault]]:
-    """The schema to judge a body by, and its faults by schema and names. Nothing but the body decides them, and most
-    objects of a cluster are the same in all clusters of a fleet; a job is there once."""
-    if body["kind"] != "TrainJob":
-        try:
-            text = marshal.dumps(body, 2)  # of version 2: equal bodies give equal bytes
-        except ValueError:  # a value of a class of its own
-            return _judged(found, body)
-        if (schema := _faultless(schemas, text)) is not None:
-            return schema, []
-    return _judged(found, body, sound)
+    """The schema to judge a body by, and the faults by schema and names. They depend on nothing but the body, and most
+    objects of a cluster are the same in all clusters of a fleet, so bodies without fault are remembered. A job is
+    there once."""
+    if body["kind"] == "TrainJob":
+        return _judge(candidates, body, sound)
+    try:
+        text = marshal.dumps(body, 2)  # of version 2: equal bodies give equal bytes
+    except ValueError:  # a value of a class of its own
+        return _judge(candidates, body)
+    schema = _schema_without_fault(schemas, text)
+    if schema is not None:
+        return schema, []
+    return _judge(candidates, body, sound)
 
 
 @lru_cache(maxsize=4096)
-def _faultless(schemas: Schemas, text: bytes) -> Schema | None:
-    """The schema of a body that has no fault by it; remembered, for every body that is equal."""
+def _schema_without_fault(schemas: Schemas, text: bytes) -> Schema | None:
+    """The schema by which a body has no fault, if there is one."""
     body: Body = marshal.loads(text)  # noqa: S302 - written a moment ago, by the only caller
-    schema, faults = _judged(schemas.find(body["apiVersion"], body["kind"]), body)
+    schema, faults = _judge(schemas.find(body["apiVersion"], body["kind"]), body)
     return None if faults else schema
 
 
-def _judged(
-    found: tuple[Schema, ...], body: Body, sound: Sound | None = None
+def _judge(
+    candidates: tuple[Schema, ...], body: Body, sound: Sound | None = None
 ) -> tuple[Schema, list[Fault]]:
-    schema, faults = _best(found, body, sound)
-    faults = [
-        _later(schema, each) if each.help == LATER else each
-        for each in faults
-        if not webhooks.fills(body, each)
-    ]
-    return schema, [*faults, *_named(schema, body)]
+    schema, structural = _best_schema(candidates, body, sound)
+    faults = []
+    for fault in structural:
+        if webhooks.fills(body, fault):
+            continue
+        if fault.help == LATER:
+            fault = _with_release(schema, fault)
+        faults.append(fault)
+    return schema, faults + _name_faults(schema, body)
 
 
 def corrected(body: Body, schemas: Schemas = BUILTIN) -> tuple[Body, set[Path]]:
     """The body as it was meant, and the places of faults of which that is known."""
-    found = schemas.find(str(body.get("apiVersion")), str(body.get("kind")))
-    return intended(body, _best(found, body)[1]) if found else (body, set())
+    candidates = schemas.find(str(body.get("apiVersion")), str(body.get("kind")))
+    if not candidates:
+        return body, set()
+    _, faults = _best_schema(candidates, body)
+    return intended(body, faults)
 
 
-def _later(schema: Schema, fault: Fault) -> Fault:
-    return replace(
-        fault,
-        help=f"remove it, or take a later release than {schema.project} {schema.release}, which does "
-        "not have it yet",
+def _with_release(schema: Schema, fault: Fault) -> Fault:
+    release = f"{schema.project} {schema.release}"
+    help = (
+        f"remove it, or take a later release than {release}, which does not have it yet"
     )
+    return replace(fault, help=help)
 
 
-def _best(
-    found: tuple[Schema, ...], body: Body, sound: Sound | None = None
+def _best_schema(
+    candidates: tuple[Schema, ...], body: Body, sound: Sound | None = None
 ) -> tuple[Schema, list[Fault]]:
-    """The schema that understands most of a body, and what it does not."""
-    schema, faults = found[0], walk(found[0].root, body, sound)
-    for other in found[1:] if faults else ():
-        others = walk(other.root, body, sound)
-        if misfit(body, others) < misfit(body, faults):
-            schema, faults = other, others
-    return schema, faults
+    """The schema that understands most of a body, and the faults by it."""
+    best, *others = candidates
+    faults = walk(best.root, body, sound)
+    if not faults:
+        return best, faults
+    for other in others:
+        other_faults = walk(other.root, body, sound)
+        if misfit(body, other_faults) < misfit(body, faults):
+            best, faults = other, other_faults
+    return best, faults
 
 
-def _named(schema: Schema, body: Body) -> list[Fault]:
-    """Name and namespace: their presence by scope; their syntax is `names`' matter."""
+def _name_faults(schema: Schema, body: Body) -> list[Fault]:
+    """Faults of name and namespace."""
     from compiler.verify.names import name_faults
 
     metadata: Any = body.get("metadata")
     if metadata is None:
-        return [
-            Fault(
-                NAME,
-                "NAM006",
-                ("metadata",),
-                "`metadata` is missing",
-                help="write `metadata: {name: …}`",
-            )
-        ]
+        help = "write `metadata: {name: …}`"
+        return [Fault(NAME, "NAM006", ("metadata",), "`metadata` is missing", help)]
     if not isinstance(metadata, dict):
-        return []  # told by the schema
+        return []  # reported by the schema
     return name_faults(body, metadata, namespaced=schema.namespaced)
 
 
 def _unknown_kind(schemas: Schemas, api_version: str, kind: str) -> Fault:
     message = f"no schema of `{kind}` in `{api_version}` is known"
+    help = nearest(api_version, schemas.served().get(kind, ()))
     return Fault(
         SCHEMA,
         "SCH010",
         ("apiVersion",),
         message,
-        nearest(api_version, schemas.served().get(kind, ())),
+        help,
     )

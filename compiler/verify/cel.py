@@ -1,7 +1,7 @@
 """CEL rules of CRDs, with the optional package ``common-expression-language`` (0.10; import name ``cel``).
 
 Of the functions that Kubernetes adds to CEL, upstream rules of our kinds use ``find`` and ``split``; they are given
-here. A rule that cannot be evaluated is a fault of its own (``SCH009``): it is never taken for one that holds. A rule
+here. A rule that cannot be evaluated is a fault of its own (``SCH009``): it never counts as one that holds. A rule
 that fails while it runs (no such key) is a refusal, as it is for the API server. Rules with ``oldSelf`` are evaluated
 only where there is an old value.
 """
@@ -45,25 +45,24 @@ def evaluate(
 
 def _evaluate(node: Node, value: Any, old: Any, path: Path) -> Iterator[Fault]:
     for rule in node.rules:
-        transition = _OLD.search(rule) is not None
-        if not (transition and old is _ABSENT) and (
-            fault := _rule(rule, value, old if transition else _ABSENT, path)
-        ):
+        is_transition = _OLD.search(rule) is not None
+        if is_transition and old is _ABSENT:
+            continue
+        fault = _fault_of(rule, value, old if is_transition else _ABSENT, path)
+        if fault is not None:
             yield fault
     if isinstance(value, dict):
         before = old if isinstance(old, dict) else {}
         for key, item in value.items():
-            child = node.prop(key) or node.extra
+            child = node.child(key)
             if child is not None and child.ruled:
-                yield from _evaluate(
-                    child, item, before.get(key, _ABSENT), (*path, key)
-                )
+                old_item = before.get(key, _ABSENT)
+                yield from _evaluate(child, item, old_item, (*path, key))
     elif isinstance(value, list) and node.items is not None and node.items.ruled:
-        olds = _by_key(node, old)
+        old_items = _by_key(node, old)
         for index, item in enumerate(value):
-            yield from _evaluate(
-                node.items, item, olds.get(_key(node, item), _ABSENT), (*path, index)
-            )
+            old_item = old_items.get(_key(node, item), _ABSENT)
+            yield from _evaluate(node.items, item, old_item, (*path, index))
 
 
 def _by_key(node: Node, old: Any) -> dict[Any, Any]:
@@ -74,66 +73,55 @@ def _by_key(node: Node, old: Any) -> dict[Any, Any]:
 
 
 def _key(node: Node, item: Any) -> Any:
-    return (
-        tuple(str(item.get(name)) for name in node.list_keys)
-        if isinstance(item, dict)
-        else None
-    )
+    if not isinstance(item, dict):
+        return None
+    return tuple(str(item.get(name)) for name in node.list_keys)
 
 
-def _rule(rule: str, value: Any, old: Any, path: Path) -> Fault | None:
+def _fault_of(rule: str, value: Any, old: Any, path: Path) -> Fault | None:
     """The fault of one rule, if it does not hold."""
     try:
         program = _program(rule)
     except (
         Exception
     ) as problem:  # a text that is no CEL, or none that this engine reads
-        return Fault(
-            CEL,
-            "SCH009",
-            path,
-            f"the rule `{_short(rule)}` cannot be compiled here: {problem}",
-            help="the API server will say; nothing to change here",
-        )
+        return _not_evaluated(rule, "compiled", problem, path)
     context = _context()
     context.add_variable("self", value)
     context.add_variable("oldSelf", None if old is _ABSENT else old)
     try:
         held = program.execute(context)
-    except (
-        Exception
-    ) as problem:  # the engine raises a class of its own for every kind of failure
+    except Exception as problem:  # of a class of its own for every kind of failure
         if "Undefined variable or function" in str(problem):
-            return Fault(
-                CEL,
-                "SCH009",
-                path,
-                f"the rule `{_short(rule)}` cannot be evaluated here: {problem}",
-                help="the API server will say; nothing to change here",
-            )
-        return Fault(
-            CEL,
-            "SCH008",
-            path,
-            f"the rule `{_short(rule)}` fails here: {problem}",
-            help="the API server refuses what its rule fails on; change the value",
-        )
-    return (
-        None
-        if held is True
-        else Fault(
-            CEL,
-            "SCH008",
-            path,
-            f"the rule `{_short(rule)}` does not hold",
-            help="the rule is in the CustomResourceDefinition; change the value so that it holds",
-        )
+            return _not_evaluated(rule, "evaluated", problem, path)
+        message = f"the rule `{_short(rule)}` fails here: {problem}"
+        help = "the API server refuses what its rule fails on; change the value"
+        return Fault(CEL, "SCH008", path, message, help)
+    if held is True:
+        return None
+    message = f"the rule `{_short(rule)}` does not hold"
+    help = (
+        "the rule is in the CustomResourceDefinition; change the value so that it holds"
     )
+    return Fault(CEL, "SCH008", path, message, help)
+
+
+def _not_evaluated(rule: str, step: str, problem: Exception, path: Path) -> Fault:
+    message = f"the rule `{_short(rule)}` cannot be {step} here: {problem}"
+    help = "the API server will say; nothing to change here"
+    return Fault(CEL, "SCH009", path, message, help)
 
 
 def _short(rule: str) -> str:
     text = " ".join(rule.split())
-    return text if len(text) <= 160 else f"{text[:157]}…"
+    if len(text) <= _SHOWN:
+        return text
+    beginning = text[: _SHOWN - 3]
+    return f"{beginning}…"
+
+
+_SHOWN = 160
+"""Most characters of a rule that are shown."""
 
 
 @lru_cache(maxsize=1024)
@@ -152,8 +140,8 @@ def _context() -> Any:
 
 def _find(text: str, pattern: str) -> str:
     """The first match of a pattern, or the empty text (k8s.io/apiserver pkg/cel/library/regex.go)."""
-    found = compile_re2(pattern).search(text)
-    return found[0] if found else ""
+    match = compile_re2(pattern).search(text)
+    return match[0] if match else ""
 
 
 def _split(text: str, separator: str) -> list[str]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Manifest
+from compiler.output.body import at
 from compiler.verify.fault import Fault, never_works
-from compiler.verify.objects import ObjectSet, at
+from compiler.verify.objects import ObjectSet
 
 _DEFAULT = "storageclass.kubernetes.io/is-default-class"
 
@@ -19,27 +20,19 @@ def claims_of_default_class(objects: ObjectSet) -> Iterator[tuple[Manifest, Faul
     """Faults of claims; without a default class in the set nothing is known of it."""
     defaults = [
         identity[3]
-        for identity, each in objects.of_kind("storage.k8s.io", "StorageClass")
-        if at(each.body, "metadata", "annotations", _DEFAULT) == "true"
+        for identity, manifest in objects.of_kind("storage.k8s.io", "StorageClass")
+        if at(manifest.body, "metadata", "annotations", _DEFAULT) == "true"
     ]
     if len(defaults) != 1:
         return
     for _, manifest in objects.of_kind("", "PersistentVolumeClaim"):
         name = at(manifest.body, "spec", "volumeName")
-        volume = (
-            objects.find("", "PersistentVolume", "", name)
-            if isinstance(name, str)
-            else None
-        )
+        if not isinstance(name, str):
+            continue
+        volume = objects.find("", "PersistentVolume", "", name)
         if volume is None or at(manifest.body, "spec", "storageClassName") is not None:
             continue
         if not at(volume, "spec", "storageClassName"):
             message = f"claim gets the default class `{defaults[0]}`, and volume `{name}` has none: never bound"
-            yield (
-                manifest,
-                never_works(
-                    ("spec", "volumeName"),
-                    message,
-                    'write `storageClassName: ""` beside it',
-                ),
-            )
+            help = 'write `storageClassName: ""` beside it'
+            yield manifest, never_works(("spec", "volumeName"), message, help)

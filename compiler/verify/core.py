@@ -54,45 +54,29 @@ class CoreDefinitions:
         self._open.append(name)
         node = self._node(self._definitions[name])
         self._open.pop()
-        return self._add(short(name), node)
+        return self._strict(short(name), node)
 
     def _node(self, node: Raw) -> Raw:
         if "$ref" in node:
             return self._resolve(node["$ref"].rpartition("/")[2])
-        out = {
-            key: value
-            for key, value in node.items()
-            if key not in ("properties", "items", "additionalProperties", "type")
-        }
-        kinds = node.get("type")
-        kinds = (
-            [kind for kind in kinds if kind != "null"]
-            if isinstance(kinds, list)
-            else [kinds]
-            if kinds
-            else []
-        )
+        derived = {key: value for key, value in node.items() if key not in _RESOLVED}
+        kinds = _kinds(node)
         if kinds:
-            out["type"] = kinds[0] if len(kinds) == 1 else kinds
+            derived["type"] = kinds[0] if len(kinds) == 1 else kinds
         if "properties" in node:
-            out["properties"] = {
-                name: self._node(child) for name, child in node["properties"].items()
+            properties = node["properties"].items()
+            derived["properties"] = {
+                name: self._node(prop) for name, prop in properties
             }
         for key in ("items", "additionalProperties"):
             if isinstance(node.get(key), dict):
-                out[key] = self._node(node[key])
-        if (
-            "object" in kinds
-            and "properties" not in out
-            and "additionalProperties" not in out
-        ) or not kinds:
-            out["x-kubernetes-preserve-unknown-fields"] = (
-                True  # raw extensions and JSON
-            )
-        return out
+                derived[key] = self._node(node[key])
+        if not kinds or _is_raw_object(kinds, derived):
+            derived["x-kubernetes-preserve-unknown-fields"] = True
+        return derived
 
     @staticmethod
-    def _add(name: str, node: Raw) -> Raw:
+    def _strict(name: str, node: Raw) -> Raw:
         for field, extra in FIELDS.get(name, {}).items():
             node["properties"][field] = {**node["properties"][field], **extra}
         for field, default in DEFAULTS.get(name, {}).items():
@@ -105,7 +89,24 @@ class CoreDefinitions:
         return node
 
 
-# Fields that eksctl's schema requires and its code does not: who brings a VPC brings its gateway too (eksctl v0.230.0,
+_RESOLVED = ("properties", "items", "additionalProperties", "type")
+
+
+def _kinds(node: Raw) -> list[str]:
+    """The types of a schema, as a list without `null`."""
+    kinds = node.get("type") or []
+    if isinstance(kinds, str):
+        return [kinds]
+    return [kind for kind in kinds if kind != "null"]
+
+
+def _is_raw_object(kinds: list[str], schema: Raw) -> bool:
+    """Whether a schema is a raw extension or JSON, of which nothing is declared."""
+    declared = "properties" in schema or "additionalProperties" in schema
+    return "object" in kinds and not declared
+
+
+# Fields that eksctl's schema requires and its code does not: a VPC of your own has its own gateway (eksctl v0.230.0,
 # pkg/apis/eksctl.io/v1alpha5/validation.go, validateRemoteNetworkingConfig).
 _NOT_REQUIRED = {"RemoteNetworkConfig": {"vpcGatewayID"}}
 
@@ -115,66 +116,61 @@ def from_eksctl(
 ) -> Raw:
     """The derived schema of eksctl's ``kind``; its defaults are texts for its web page, so they are left out.
     ``newer``: the document of a later state, whose additional fields are marked as ``later``."""
-    definitions = _marked(document["definitions"], (newer or document)["definitions"])
+    later = (newer or document)["definitions"]
+    definitions = {
+        name: _corrected(name, definition, later.get(name, {}))
+        for name, definition in document["definitions"].items()
+    }
 
     def node(schema: Raw) -> Raw:
         if "$ref" in schema:
             name = schema["$ref"].removeprefix("#/definitions/")
-            either = {
-                "type": ["array", "object"],
-                "additionalProperties": {"type": "string"},
-            }
-            # "handles unmarshalling both map[string]string and []NodeGroupTaint", and its schema has only the list
-            return {
-                **node(definitions[name]),
-                **(either if name == "taintsWrapper" else {}),
-            }
-        if len(branches := schema.get("oneOf", ())) == 1:
+            derived = node(definitions[name])
+            return derived | _TAINTS if name == "taintsWrapper" else derived
+        branches = schema.get("oneOf", ())
+        if len(branches) == 1:
             return _joined(node(branches[0]), schema)
-        out = {key: value for key, value in schema.items() if key != "default"}
+        derived = {key: value for key, value in schema.items() if key != "default"}
         if "properties" in schema:
-            out["properties"] = {
-                name: node(child) for name, child in schema["properties"].items()
-            }
+            properties = schema["properties"].items()
+            derived["properties"] = {name: node(prop) for name, prop in properties}
         for key in ("items", "additionalProperties"):
             if isinstance(schema.get(key), dict) and schema[key]:
-                out[key] = node(schema[key])
-        if not out.get("type") and "properties" not in out:
-            out["x-kubernetes-preserve-unknown-fields"] = True
-        return out
+                derived[key] = node(schema[key])
+        if not derived.get("type") and "properties" not in derived:
+            derived["x-kubernetes-preserve-unknown-fields"] = True
+        return derived
 
     return structure(node(definitions[kind]))
 
 
-def _marked(definitions: dict[str, Raw], later: dict[str, Raw]) -> dict[str, Raw]:
-    """The definitions without what is not required after all, and with the names of the fields that come later."""
-    found = {}
-    for name, each in definitions.items():
-        added = sorted(
-            set(later.get(name, {}).get("properties", {}))
-            - set(each.get("properties", {}))
-        )
-        required = [
-            field
-            for field in each.get("required", ())
-            if field not in _NOT_REQUIRED.get(name, ())
-        ]
-        found[name] = {
-            **each,
-            **({"required": required} if required else {}),
-            **({"later": added} if added else {}),
-        }
-        if not required:
-            found[name].pop("required", None)
-    return found
+_TAINTS: Raw = {
+    "type": ["array", "object"],
+    "additionalProperties": {"type": "string"},
+}
+"""eksctl "handles unmarshalling both map[string]string and []NodeGroupTaint", and its schema has only the list."""
 
 
-def _joined(one: Raw, beside: Raw) -> Raw:
+def _corrected(name: str, definition: Raw, later: Raw) -> Raw:
+    """A definition without what is not required after all, and with the names of the fields that come later."""
+    corrected = dict(definition)
+    exempt = _NOT_REQUIRED.get(name, ())
+    required = [
+        field for field in definition.get("required", ()) if field not in exempt
+    ]
+    corrected.pop("required", None)
+    if required:
+        corrected["required"] = required
+    added = later.get("properties", {}).keys() - definition.get("properties", {}).keys()
+    if added:
+        corrected["later"] = sorted(added)
+    return corrected
+
+
+def _joined(form: Raw, beside: Raw) -> Raw:
     """A schema that is one of a single form, together with the fields that stand beside the form."""
-    properties = {**one.get("properties", {}), **beside.get("properties", {})}
-    required = [*one.get("required", ()), *beside.get("required", ())]
-    return (
-        {**one, "properties": properties, "required": required}
-        if beside.get("properties")
-        else one
-    )
+    if not beside.get("properties"):
+        return form
+    properties = {**form.get("properties", {}), **beside["properties"]}
+    required = [*form.get("required", ()), *beside.get("required", ())]
+    return {**form, "properties": properties, "required": required}

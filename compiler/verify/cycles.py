@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Manifest
+from compiler.output.body import at, items
 from compiler.verify.fault import REFERENCE, Fault, Path
-from compiler.verify.objects import Identity, ObjectSet, items
-from compiler.verify.objects import at as value_at
+from compiler.verify.objects import Identity, ObjectSet
 
 _FLUX = (
     ("kustomize.toolkit.fluxcd.io", "Kustomization"),
@@ -23,7 +23,8 @@ Edges = dict[Identity, list[tuple[Path, Identity]]]
 
 
 def cycles(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
-    """One fault a cycle, on its first member by name. Of a cohort that is its own parent Kueue's webhook tells."""
+    """One fault a cycle, on its first member by name. A cohort that is its own parent is Kueue's webhook's
+    matter."""
     for group, kind in _FLUX:
         yield from _faults(objects, _dependencies(objects, group, kind), "dependsOn")
     yield from _faults(objects, _parents(objects), "parentName")
@@ -32,60 +33,45 @@ def cycles(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
 def _dependencies(objects: ObjectSet, group: str, kind: str) -> Edges:
     edges: Edges = {}
     for identity, manifest in objects.of_kind(group, kind):
-        edges[identity] = [
-            (
-                ("spec", "dependsOn", index, "name"),
-                (
-                    group,
-                    kind,
-                    str(item.get("namespace") or identity[2]),
-                    str(item.get("name")),
-                ),
-            )
-            for index, item in enumerate(items(manifest.body, "spec", "dependsOn"))
-        ]
+        edges[identity] = []
+        for index, item in enumerate(items(manifest.body, "spec", "dependsOn")):
+            path = ("spec", "dependsOn", index, "name")
+            namespace = str(item.get("namespace") or identity[2])
+            target = (group, kind, namespace, str(item.get("name")))
+            edges[identity].append((path, target))
     return edges
 
 
 def _parents(objects: ObjectSet) -> Edges:
     edges: Edges = {}
     for identity, manifest in objects.of_kind(*_COHORT):
-        parent = value_at(manifest.body, "spec", "parentName")
-        edges[identity] = (
-            [(("spec", "parentName"), (*_COHORT, "", parent))]
-            if isinstance(parent, str) and parent
-            else []
-        )
+        edges[identity] = []
+        parent = at(manifest.body, "spec", "parentName")
+        if isinstance(parent, str) and parent:
+            target = (*_COHORT, "", parent)
+            edges[identity].append((("spec", "parentName"), target))
     return edges
 
 
 def _faults(
     objects: ObjectSet, edges: Edges, field: str
 ) -> Iterator[tuple[Manifest, Fault]]:
-    done: set[Identity] = set()
+    reported: set[Identity] = set()
     for start in sorted(edges):
         ring = _ring(start, edges)
-        if (
-            not ring
-            or done.intersection(ring)
-            or (field == "parentName" and len(ring) == 1)
-        ):
+        if not ring or reported.intersection(ring):
             continue
-        done.update(ring)
-        path = next(
-            path for path, target in edges[start] if target == ring[1 % len(ring)]
-        )
+        if field == "parentName" and len(ring) == 1:
+            continue
+        reported.update(ring)
+        following = ring[1 % len(ring)]
+        path = next(path for path, target in edges[start] if target == following)
         shown = " → ".join(f"`{identity[3]}`" for identity in [*ring, start])
         message = f"`{field}` goes round in a circle: {shown}"
-        message += (
-            ", which stops Kueue for every queue" if field == "parentName" else ""
-        )
-        yield (
-            objects.manifest(start),
-            Fault(
-                REFERENCE, "REF003", path, message, f"remove `{field}` from one of them"
-            ),
-        )
+        if field == "parentName":
+            message += ", which stops Kueue for every queue"
+        help = f"remove `{field}` from one of them"
+        yield objects.manifest(start), Fault(REFERENCE, "REF003", path, message, help)
 
 
 def _ring(start: Identity, edges: Edges) -> list[Identity]:

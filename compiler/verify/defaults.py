@@ -18,17 +18,15 @@ def defaulted(node: Node, value: Any) -> Any:
 
 
 def _object(node: Node, value: dict[str, Any]) -> dict[str, Any]:
-    out: dict[str, Any] = {}
+    stored: dict[str, Any] = {}
     for key, item in value.items():
-        child = node.prop(key) or node.extra
-        if item is None and child is not None and not child.nullable:
-            continue
-        out[key] = item if child is None else defaulted(child, item)
+        child = node.child(key)
+        if child is None:
+            stored[key] = item
+        elif item is not None or child.nullable:
+            stored[key] = defaulted(child, item)
     for name in node.names:
-        if (
-            name not in out
-            and (child := node.prop(name)) is not None
-            and child.has_default
-        ):
-            out[name] = defaulted(child, child.default)
-    return out
+        prop = node.prop(name)
+        if name not in stored and prop is not None and prop.has_default:
+            stored[name] = defaulted(prop, prop.default)
+    return stored

@@ -31,7 +31,7 @@ class Fault:
     keys), ``cel`` (rules of the CRD), ``name``, ``webhook`` (an admission webhook or the controller), ``reference``
     (nothing, until it runs). ``key`` asks for the key, rather than its value, to be shown. ``warning`` is a doubt
     rather than an error. ``meant`` is the field that an unknown one is nearly called; ``instead`` holds the
-    one value that a wrong one stands for, if that can be told.
+    one value that a wrong one stands for, if that is known.
     """
 
     layer: str
@@ -51,8 +51,10 @@ def refused(path: Path, message: str, help: str = "", *, key: bool = False) -> F
 
 
 def breaks(path: Path, message: str, help: str = "", *, key: bool = False) -> Fault:
-    """A fault that a CEL rule of the resource's definition refuses, told here in words and at the field: the rules
-    themselves need an optional package, and are told as a whole."""
+    """A fault that a CEL rule of the resource's definition refuses, in words and at the field.
+
+    The rules themselves need an optional package, and are reported as a whole.
+    """
     return Fault(CEL, "SCH008", path, message, help, key)
 
 
@@ -71,14 +73,22 @@ def never_works(
 def like(word: str, names: Iterable[str], least: float = ALIKE) -> str:
     """The name that is nearly a word, or nothing. ``least`` differs where the likeness alone makes a finding of a word
     that may well be right."""
-    ratios = {name: likeness(word.lower(), name.lower()) for name in names}
-    best = max(ratios, key=lambda name: ratios[name], default="")
-    return best if best and ratios[best] >= least else ""
+    word = word.lower()
+    best, most = "", 0.0
+    for name in names:
+        ratio = likeness(word, name.lower())
+        if ratio > most:
+            best, most = name, ratio
+    return best if most >= least else ""
 
 
 def nearest(word: str, names: Iterable[str], otherwise: str = "") -> str:
     """``did you mean …`` for a misspelled name, or what there is to choose from if that is short, or ``otherwise``."""
     names = sorted(names)
-    if found := meant(word, names):
-        return found
-    return f"known: {listed(names)}" if 0 < len(names) <= 12 else otherwise
+    if question := meant(word, names):
+        return question
+    return f"known: {listed(names)}" if 0 < len(names) <= _CHOICES else otherwise
+
+
+_CHOICES = 12
+"""Most names that a help lists."""

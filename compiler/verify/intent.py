@@ -7,8 +7,8 @@ from copy import deepcopy
 from typing import Any
 
 from compiler.manifest import Body, placeholder
+from compiler.output.body import at, walk_values
 from compiler.verify.fault import Fault, Path
-from compiler.verify.objects import at
 
 # Faults of shape: an unknown field, and a value of another type. What else a schema refuses has the shape that the
 # checks after it rely on.
@@ -16,23 +16,28 @@ _SHAPE = ("SCH001", "SCH002")
 
 
 def intended(body: Body, faults: Iterable[Fault]) -> tuple[Body, set[Path]]:
-    """The body with fields by the names that unknown ones are nearly called, with values of the type that is wanted,
-    and without what nobody can tell; and the places of which that is known. Placeholders stay what they are."""
-    wrong = [each for each in faults if each.code in _SHAPE or each.instead]
+    """The body as it was meant, and the places where that is known.
+
+    An unknown field gets the name that it is nearly called, a value the type that is wanted; what is unknown is
+    removed. Placeholders stay what they are.
+    """
+    wrong = [fault for fault in faults if fault.code in _SHAPE or fault.instead]
     if not wrong:
         return body, set()
-    body, known = deepcopy(body), set[Path]()
+    body = deepcopy(body)
+    known: set[Path] = set()
     for fault in wrong:
-        parent, key = at(body, *fault.path[:-1]), fault.path[-1] if fault.path else ""
-        if not isinstance(parent, dict | list) or later(at(parent, key)):
+        parent = at(body, *fault.path[:-1])
+        key = fault.path[-1] if fault.path else ""
+        if not isinstance(parent, dict | list) or is_placeholder(at(parent, key)):
             continue
-        if _mended(parent, key, fault):
+        if _correct(parent, key, fault):
             known.add(fault.path)
     return body, known
 
 
-def _mended(parent: Any, key: Any, fault: Fault) -> bool:
-    """Put right what is wrong at a key; whether it is known what was meant."""
+def _correct(parent: Any, key: Any, fault: Fault) -> bool:
+    """Correct the value at a key, or remove it; whether it is known what was meant."""
     if fault.instead:
         parent[key] = fault.instead[0]
         return True
@@ -44,40 +49,38 @@ def _mended(parent: Any, key: Any, fault: Fault) -> bool:
     return bool(fault.meant)
 
 
-def later(value: Any) -> bool:
+def is_placeholder(value: Any) -> bool:
     """Whether a value is filled in later."""
     return isinstance(value, str) and placeholder(value)
 
 
-def around(faults: Iterable[Fault], known: set[Path]) -> list[Path]:
-    """The places about which nothing can be said for a value that nobody can tell: request and limit of one resource
-    depend on each other, and so do the fields of an item."""
+def neighbors(faults: Iterable[Fault], known: set[Path]) -> list[Path]:
+    """The places that depend on an unknown value: request and limit of one resource depend on each other,
+    and so do the fields of an item."""
     return [
-        each.path[:-2]
-        for each in faults
-        if each.code == "SCH002" and each.path not in known and len(each.path) > _DEEP
+        fault.path[:-2]
+        for fault in faults
+        if fault.code == "SCH002"
+        and fault.path not in known
+        and len(fault.path) > _DEEP
     ]
 
 
 _DEEP = 3  # an object, its `spec` and a field are no neighbours
 
 
-def shaped(faults: Iterable[Fault]) -> bool:
-    """Whether a body has the shape of its schema, as far as types go."""
-    return not any(each.code in ("SCH002", "SCH013") for each in faults)
+def has_shape(faults: Iterable[Fault]) -> bool:
+    """Whether a body with these faults has the shape of its schema, as far as types go."""
+    return not any(fault.code in ("SCH002", "SCH013") for fault in faults)
 
 
 def misfit(body: Any, faults: Iterable[Fault]) -> int:
-    """How much of a body a schema does not understand, in values."""
-    return sum(_values(at(body, *each.path)) for each in faults)
+    """How much of a body a schema does not understand, in scalars."""
+    return sum(_size(at(body, *fault.path)) for fault in faults)
 
 
-def _values(value: Any) -> int:
-    inside = (
-        value.values()
-        if isinstance(value, dict)
-        else value
-        if isinstance(value, list)
-        else ()
+def _size(value: Any) -> int:
+    """How many scalars a value holds; an empty mapping or list counts as one."""
+    return sum(
+        not part or not isinstance(part, dict | list) for _, part in walk_values(value)
     )
-    return max(1, sum(map(_values, inside)))

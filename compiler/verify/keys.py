@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from compiler.manifest import Manifest
+from compiler.manifest import Body, Manifest
+from compiler.output.body import at, follow, items
 from compiler.verify.fault import REFERENCE, Fault, Path, nearest
-from compiler.verify.objects import ObjectSet, at, identity_of, items
-from compiler.verify.references import POD_SPECS, TRAINER, follow
+from compiler.verify.objects import ObjectSet, identity_of
+from compiler.verify.references import POD_SPECS, TRAINER
 
 # where a pod spec names keys of an object: its kind, and the field of its name
 _VOLUMES = (
@@ -26,26 +27,22 @@ _CONTAINERS = (
     ("initContainers", "*", "env", "*", "valueFrom"),
 )
 _OF_JOBS = (
-    ("spec", "trainer"),
-    ("spec", "initializer", "dataset"),
-    ("spec", "initializer", "model"),
+    ("spec", "trainer", "env", "*", "valueFrom"),
+    ("spec", "initializer", "dataset", "env", "*", "valueFrom"),
+    ("spec", "initializer", "model", "env", "*", "valueFrom"),
 )
-Wanted = tuple[
-    Path, str, str, Any
-]  # the place of a key, kind and name of the object that is to have it, the key
+Reference = tuple[Path, str, str, Any]
+"""The place of a key, kind and name of the object that is to have it, and the key."""
 
 
 def absent_keys(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
     """Faults of keys. An object without any key may be filled by a controller, and is not judged."""
     for manifest in objects.manifests:
         namespace = identity_of(manifest.body)[2]
-        for path, kind, name, key in _wanted(manifest.body):
-            body = objects.find("", kind, namespace, name)
-            parts = [at(body, field) for field in ("data", "binaryData", "stringData")]
-            keys = {
-                str(each) for part in parts if isinstance(part, dict) for each in part
-            }
+        for path, kind, name, key in _references(manifest.body):
+            keys = _keys(objects.find("", kind, namespace, name))
             if keys and isinstance(key, str) and key not in keys:
+                message = f"{kind} `{name}` has no key `{key}`"
                 help = nearest(key, keys, "add the key")
                 yield (
                     manifest,
@@ -53,43 +50,54 @@ def absent_keys(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
                         REFERENCE,
                         "REF001",
                         path,
-                        f"{kind} `{name}` has no key `{key}`",
+                        message,
                         help,
                     ),
                 )
 
 
-def _wanted(body: dict[str, Any]) -> Iterator[Wanted]:
+def _keys(body: Body | None) -> set[str]:
+    """The keys of a ConfigMap or Secret."""
+    keys: set[str] = set()
+    for field in ("data", "binaryData", "stringData"):
+        entries = at(body, field)
+        if isinstance(entries, dict):
+            keys.update(map(str, entries))
+    return keys
+
+
+def _references(body: Body) -> Iterator[Reference]:
+    """Every key that the pods of an object want."""
     group, kind, _, _ = identity_of(body)
-    for path, pod in (
-        follow(body, POD_SPECS[group, kind]) if (group, kind) in POD_SPECS else ()
-    ):
-        for inner, target, field in _VOLUMES:
-            for tail, volume in follow(pod, inner):
-                for index, item in enumerate(
-                    items(volume, "items") if not at(volume, "optional") else ()
-                ):
-                    yield (
-                        (*path, *tail, "items", index, "key"),
-                        target,
-                        str(at(volume, field)),
-                        item.get("key"),
-                    )
-        for each in _CONTAINERS:
-            yield from _variables(pod, each, path)
-    for start in _OF_JOBS if (group, kind) == (TRAINER, "TrainJob") else ():
-        yield from _variables(body, (*start, "env", "*", "valueFrom"), ())
+    pods = POD_SPECS.get((group, kind))
+    if pods is not None:
+        for path, pod in follow(body, pods):
+            yield from _of_volumes(pod, path)
+            for pattern in _CONTAINERS:
+                yield from _of_variables(pod, pattern, path)
+    if (group, kind) == (TRAINER, "TrainJob"):
+        for place in _OF_JOBS:
+            yield from _of_variables(body, place, ())
 
 
-def _variables(value: Any, where: tuple[str, ...], start: Path) -> Iterator[Wanted]:
-    sources = list(follow(value, where))
-    for field, target in _VARIABLES:
+def _of_volumes(pod: Any, start: Path) -> Iterator[Reference]:
+    for pattern, kind, field in _VOLUMES:
+        for path, volume in follow(pod, pattern):
+            if at(volume, "optional"):
+                continue
+            name = str(at(volume, field))
+            for index, item in enumerate(items(volume, "items")):
+                place = (*start, *path, "items", index, "key")
+                yield place, kind, name, item.get("key")
+
+
+def _of_variables(
+    value: Any, pattern: tuple[str, ...], start: Path
+) -> Iterator[Reference]:
+    sources = list(follow(value, pattern))
+    for field, kind in _VARIABLES:
         for path, source in sources:
             ref = at(source, field)
             if ref is not None and not at(ref, "optional"):
-                yield (
-                    (*start, *path, field, "key"),
-                    target,
-                    str(at(ref, "name")),
-                    at(ref, "key"),
-                )
+                place = (*start, *path, field, "key")
+                yield place, kind, str(at(ref, "name")), at(ref, "key")

@@ -12,7 +12,7 @@ from compiler.verify.fault import SCHEMA, Fault, like
 from compiler.verify.schemas import BUILTIN, Schemas
 
 # Kinds of groups with a schema that have none themselves: k8s.io/api v0.36, Kueue 0.19, Flux 2.8, MPI operator 0.8 and
-# training-operator 1.9. They keep a good name from being taken for a misspelt one.
+# training-operator 1.9. Without them a good name would look like a misspelt one.
 _OTHERS = frozenset(
     {
         "Binding",
@@ -50,6 +50,7 @@ _OTHERS = frozenset(
     }
 )
 _VERSION = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?\Z")
+_STAGES = {"alpha": 0, "beta": 1, None: 2}
 Meant = tuple[str, str]
 
 
@@ -59,71 +60,69 @@ def meant(api_version: str, kind: str, schemas: Schemas = BUILTIN) -> Meant | No
         return None
     served = schemas.served()
     group, _, version = api_version.rpartition("/")
-    if not (found := served.get(kind, [])):
+    versions = served.get(kind, [])
+    if not versions:
         return _other_kind(group, kind, served)
-    ours = [each for each in found if _group(each) == (group or api_version)]
-    if ours:
-        return None if _newer(version, ours) else (ours[0], kind)
-    known = any(_group(each) == group for every in served.values() for each in every)
-    return (
-        (found[0], kind)
-        if known or like(group or api_version, map(_group, found))
-        else None
-    )
+    in_group = [known for known in versions if _group(known) == (group or api_version)]
+    if in_group:
+        return None if _is_newer(version, in_group) else (in_group[0], kind)
+    if _is_served(group, served) or like(group or api_version, map(_group, versions)):
+        return versions[0], kind
+    return None
+
+
+def _is_served(group: str, served: dict[str, list[str]]) -> bool:
+    return any(group in map(_group, versions) for versions in served.values())
 
 
 def _other_kind(group: str, kind: str, served: dict[str, list[str]]) -> Meant | None:
     """The kind of a group that a misspelt one is like."""
-    kinds = {
-        name: each
-        for name, every in served.items()
-        for each in every
-        if _group(each) == group
-    }
-    alike = like(kind, kinds) if kind not in _OTHERS else ""
-    return (kinds[alike], alike) if alike else None
+    if kind in _OTHERS:
+        return None
+    in_group: dict[str, str] = {}
+    for name, versions in served.items():
+        for api_version in versions:
+            if _group(api_version) == group:
+                in_group[name] = api_version
+    alike = like(kind, in_group)
+    return (in_group[alike], alike) if alike else None
 
 
 def _group(api_version: str) -> str:
     return api_version.rpartition("/")[0]
 
 
-def strange(api_version: str, kind: str, right: Meant) -> Fault:
+def unknown_kind(api_version: str, kind: str, right: Meant) -> Fault:
     """The fault of an object of a kind that is meant to be another."""
-    if right[1] != kind:
+    known_version, known_kind = right
+    if known_kind != kind:
         message = f"`{api_version}` has no kind `{kind}`"
-        return Fault(
-            SCHEMA, "SCH010", ("kind",), message, f"did you mean `{right[1]}`?"
-        )
-    what = (
-        f"no `{kind}` in `{api_version}`"
-        if api_version
-        else f"no `apiVersion` for this `{kind}`"
-    )
-    return Fault(
-        SCHEMA,
-        "SCH010",
-        ("apiVersion",),
-        f"there is {what}",
-        f"write `apiVersion: {right[0]}`",
-    )
+        help = f"did you mean `{known_kind}`?"
+        return Fault(SCHEMA, "SCH010", ("kind",), message, help)
+    if api_version:
+        message = f"there is no `{kind}` in `{api_version}`"
+    else:
+        message = f"there is no `apiVersion` for this `{kind}`"
+    help = f"write `apiVersion: {known_version}`"
+    return Fault(SCHEMA, "SCH010", ("apiVersion",), message, help)
 
 
-def _newer(version: str, known: list[str]) -> bool:
+def _is_newer(version: str, known: list[str]) -> bool:
     """Whether a version may be one that came after the known ones."""
     rank = _rank(version)
-    return rank is not None and all(
-        rank > (_rank(each.rpartition("/")[2]) or rank) for each in known
-    )
+    if rank is None:
+        return False
+    ranks = (_rank(api_version.rpartition("/")[2]) for api_version in known)
+    return all(rank > (other or rank) for other in ranks)
 
 
 def _rank(version: str) -> tuple[int, int, int] | None:
     """Kubernetes' order of versions: v1 after v1beta2 after v1beta1 after v1alpha1 (apimachinery v0.36)."""
-    found = _VERSION.match(version)
-    if found is None:
+    match = _VERSION.match(version)
+    if match is None:
         return None
-    major, stage, minor = found.groups()
-    return {"alpha": 0, "beta": 1, None: 2}[stage], int(major), int(minor or 0)
+    major, stage, minor = match.groups()
+    return _STAGES[stage], int(major), int(minor or 0)
 
 
-__all__ = ["meant", "strange"]
+__all__ = ["meant", "unknown_kind"]

@@ -5,17 +5,16 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
 from compiler.catalog.runtimes import released_runtimes
-from compiler.manifest import Manifest
+from compiler.manifest import Body, Manifest
+from compiler.output.body import at, follow
 from compiler.verify.fault import REFERENCE, Fault, Path, like
-from compiler.verify.objects import Identity, ObjectSet, at, identity_of
+from compiler.verify.objects import Identity, ObjectSet, identity_of
 from compiler.verify.references import (
     KUEUE,
     POD_SPECS,
     TRAINER,
-    follow,
     is_built_in,
     pod_references,
     references,
@@ -38,105 +37,77 @@ _PAIRED = frozenset(
         ("", "ConfigMap"),
     }
 )
-# Kinds that people write beside the one object that names them: if a set has one, and names one, that is meant.
+# Kinds that people write beside the one object that names them: if a set has one, and names one, that one is meant.
 _BESIDE = frozenset({("karpenter.k8s.aws", "EC2NodeClass"), (KUEUE, "Topology")})
 _NEARLY, _CLOSELY, _LOOSELY = 0.88, 0.8, 0.55  # of 1, SequenceMatcher's ratio
-_FEW = 100  # where more lie about unused, one that is alike says nothing, and to compare all of them takes minutes
-_TELLING = (
-    5  # letters of a part of a name: shorter ones differ by one letter and are right
-)
-
+_FEW = 100
+"""Of more names that are unused, one that is alike says nothing, and to compare all of them takes minutes."""
+_LONG = 5
+"""Letters of a part of a name that is long enough for a slip; shorter ones differ by one letter and are right."""
+_RUNTIME = (TRAINER, "ClusterTrainingRuntime")
 
 Named = list[tuple[Manifest, Path, Identity]]
 Near = Callable[[str, str], bool]
+Space = tuple[str, str, str]
+"""API group, kind and namespace: objects that a reference may take for one another."""
 
 
 def beside(one: str, other: str) -> bool:
     """Whether two files lie in one folder, or one of them above the other: what is in folders beside each other, like
     the examples of a project, need not belong together."""
-    folders = [posixpath.dirname(each.replace("\\", "/")) for each in (one, other)]
-    shared = posixpath.commonpath(folders) if all(folders) else ""
-    return shared in folders or not all(folders)
+    folders = [posixpath.dirname(path.replace("\\", "/")) for path in (one, other)]
+    if not all(folders):
+        return True
+    return posixpath.commonpath(folders) in folders
 
 
 def loose_ends(objects: ObjectSet, near: Near) -> Iterator[tuple[Manifest, Fault]]:
-    """References into nothing that are meant for an object of the set: one ``near`` that nothing refers to and that has
-    nearly that name; one of which the name is a slip away; a claim in another namespace. What is merely absent may
-    exist elsewhere."""
-    spaces = _namespaces_of_jobs(objects)
-    named = [
-        (manifest, path, target)
-        for manifest in objects.manifests
-        for path, target in (
-            *references(manifest.body),
-            *_of_runtime(manifest.body, spaces),
-        )
-    ]
-    shared = {
-        (kind, name)
-        for _, manifest in objects.of_kind(*_RUNTIME)
-        if identity_of(manifest.body)[3] not in spaces
-        for _, (_, kind, _, name) in _of_runtime(
-            manifest.body, {identity_of(manifest.body)[3]: {""}}
-        )
-    }
+    """References into nothing that are meant for an object of the set.
+
+    Such an object has nearly the name that is written, and nothing refers to it; or the name is one slip of the pen
+    away; or it is a claim in another namespace. What is merely absent may exist elsewhere. ``near`` says whether what
+    is in two files is likely to belong together.
+    """
+    namespaces = _namespaces_of_jobs(objects)
+    named: Named = []
+    for manifest in objects.manifests:
+        body = manifest.body
+        targets = (*references(body), *_of_runtime(body, namespaces))
+        named += [(manifest, path, target) for path, target in targets]
+    shared = _shared(objects, namespaces)
     yield from _misnamed(objects, named, shared, near)
     yield from _misplaced(objects, named, shared)
+
+
+def _shared(
+    objects: ObjectSet, namespaces: Mapping[str, set[str]]
+) -> set[tuple[str, str]]:
+    """Kind and name of what the pods of ClusterTrainingRuntimes without jobs refer to, in whichever namespace."""
+    shared: set[tuple[str, str]] = set()
+    for identity, manifest in objects.of_kind(*_RUNTIME):
+        name = identity[3]
+        if name not in namespaces:
+            targets = _of_runtime(manifest.body, {name: {""}})
+            shared.update((kind, name) for _, (_, kind, _, name) in targets)
+    return shared
 
 
 def _misnamed(
     objects: ObjectSet, named: Named, shared: set[tuple[str, str]], near: Near
 ) -> Iterator[tuple[Manifest, Fault]]:
-    used = {target for _, _, target in named}
-    there: dict[Identity, list[str]] = {}
-    for identity in objects.identities():
-        there.setdefault((*identity[:3], ""), []).append(identity[3])
-    absent = {target for target in used if target not in objects}
-    missing = Counter(target[:3] for target in absent)
-    told: set[tuple[str, Path]] = set()
+    names = _Names(objects, named, shared, near)
+    reported: set[tuple[str, Path]] = set()
     for manifest, path, target in named:
-        group, kind, namespace, name = target
-        names = there.get((group, kind, namespace, ""))
-        if names is None:
-            continue  # nothing that it could be a slip for
-        known = is_built_in(group, kind, name) or (
-            target[:2] == _RUNTIME and name in released_runtimes()
-        )
-        if target not in absent or (manifest.id, path) in told or known:
+        _, kind, _, name = target
+        if (manifest.id, path) in reported or not names.is_absent(target):
             continue
-        own = identity_of(manifest.body)
-        others = [(group, kind, namespace, each) for each in names]
-        free = [
-            each
-            for each in others
-            if each not in used and each != own and each[1::2] not in shared
-        ]
-        unused = [
-            each[3] for each in free if near(manifest.path, objects.manifest(each).path)
-        ]
-        distant = [each[3] for each in free if each[3] not in unused]
-        alone = (
-            (group, kind) in _PAIRED and len(unused) == 1 and missing[target[:3]] == 1
-        )
-        loose = (
-            like(name, unused, _LOOSELY if alone else _CLOSELY)
-            if len(unused) <= _FEW
-            else ""
-        )
-        if (
-            alone
-            and not loose
-            and (
-                _shortened(name, unused[0])
-                or ((group, kind) in _BESIDE and len(names) == 1)
-            )
-        ):
-            loose = unused[0]
-        if not loose and len(distant) <= _FEW:
-            loose = like(name, distant, _NEARLY)
-        if alike := loose or _slip(name, names):
-            told.add((manifest.id, path))
-            message = f"there is no `{kind}` `{name}`, and {'nothing refers to' if loose else 'there is'} `{alike}`"
+        unused = names.unused_like(manifest, target)
+        meant = unused or _slip_of(name, names.declared(target))
+        if meant:
+            reported.add((manifest.id, path))
+            fact = "nothing refers to" if unused else "there is"
+            message = f"there is no `{kind}` `{name}`, and {fact} `{meant}`"
+            help = f"write `{meant}`, or declare `{name}`"
             yield (
                 manifest,
                 Fault(
@@ -144,9 +115,89 @@ def _misnamed(
                     "REF001",
                     path,
                     message,
-                    f"write `{alike}`, or declare `{name}`",
+                    help,
                 ),
             )
+
+
+class _Names:
+    """The names that a set declares, and those that its references use."""
+
+    def __init__(
+        self,
+        objects: ObjectSet,
+        named: Named,
+        shared: set[tuple[str, str]],
+        near: Near,
+    ) -> None:
+        self._objects = objects
+        self._shared = shared
+        self._near = near
+        self._used = {target for _, _, target in named}
+        self._declared: dict[Space, list[str]] = {}
+        for identity in objects.identities():
+            self._declared.setdefault(identity[:3], []).append(identity[3])
+        absent = (target for target in self._used if target not in objects)
+        self._absences = Counter(target[:3] for target in absent)
+
+    def declared(self, target: Identity) -> list[str]:
+        """The names of the objects that a reference could be meant for."""
+        return self._declared.get(target[:3], [])
+
+    def is_absent(self, target: Identity) -> bool:
+        """Whether a target is not there, and others are that it could be meant for."""
+        group, kind, _, name = target
+        if target in self._objects or not self.declared(target):
+            return False
+        if (group, kind) == _RUNTIME and name in released_runtimes():
+            return False
+        return not is_built_in(group, kind, name)
+
+    def unused_like(self, manifest: Manifest, target: Identity) -> str:
+        """The name of an object that nothing refers to, and that a reference in a manifest is meant for; or nothing."""
+        name = target[3]
+        close, distant = self._unused(manifest, target)
+        alike = ""
+        if len(close) <= _FEW:
+            alone = self._are_alone(target, close)
+            alike = like(name, close, _LOOSELY if alone else _CLOSELY)
+            if not alike and alone and self._are_paired(target, close[0]):
+                alike = close[0]
+        if not alike and len(distant) <= _FEW:
+            alike = like(name, distant, _NEARLY)
+        return alike
+
+    def _unused(
+        self, manifest: Manifest, target: Identity
+    ) -> tuple[list[str], list[str]]:
+        """The names to which nothing refers: of objects near a manifest, and of the others."""
+        group, kind, namespace, _ = target
+        own = identity_of(manifest.body)
+        close: list[str] = []
+        distant: list[str] = []
+        for name in self.declared(target):
+            identity = (group, kind, namespace, name)
+            if (
+                identity in self._used
+                or identity == own
+                or (kind, name) in self._shared
+            ):
+                continue
+            path = self._objects.manifest(identity).path
+            (close if self._near(manifest.path, path) else distant).append(name)
+        return close, distant
+
+    def _are_alone(self, target: Identity, unused: list[str]) -> bool:
+        """Whether one name is absent and one is unused, of a kind of which a set is mostly whole."""
+        if target[:2] not in _PAIRED:
+            return False
+        return len(unused) == 1 and self._absences[target[:3]] == 1
+
+    def _are_paired(self, target: Identity, unused: str) -> bool:
+        """Whether two names that are not alike can be meant for one another."""
+        if _is_shortened(target[3], unused):
+            return True
+        return target[:2] in _BESIDE and len(self.declared(target)) == 1
 
 
 def _misplaced(
@@ -155,100 +206,102 @@ def _misplaced(
     """Claims of a pod that are not in its namespace, but once in another one, where nothing refers to them."""
     used = {target for _, _, target in named if target[1] == "PersistentVolumeClaim"}
     claims = dict(objects.of_kind("", "PersistentVolumeClaim"))
-    astray = _astray(objects)
-    for _, kind, space, name in sorted(each for each in used if each not in objects):
-        others = [each for each in claims if each[3] == name]
-        if len(others) != 1 or (space, others[0][2]) in astray:
+    misplaced_jobs = _misplaced_jobs(objects)
+    for target in sorted(used):
+        _, kind, wanted, name = target
+        namesakes = [identity for identity in claims if identity[3] == name]
+        if target in objects or len(namesakes) != 1 or (kind, name) in shared:
             continue
+        other = namesakes[0]
+        namespace = other[2]
         if (
-            others[0][2]
-            and space
-            and others[0] not in used
-            and (kind, name) not in shared
+            not namespace
+            or not wanted
+            or other in used
+            or (wanted, namespace) in misplaced_jobs
         ):
-            message = f"nothing here refers to claim `{name}`, and pods of namespace `{space}` want one"
-            yield (
-                claims[others[0]],
-                Fault(
-                    REFERENCE,
-                    "REF001",
-                    ("metadata", "namespace"),
-                    message,
-                    f"write `namespace: {space}`",
-                ),
-            )
+            continue
+        message = f"nothing here refers to claim `{name}`, and pods of namespace `{wanted}` want one"
+        place = ("metadata", "namespace")
+        help = f"write `namespace: {wanted}`"
+        yield claims[other], Fault(REFERENCE, "REF001", place, message, help)
 
 
-def _astray(objects: ObjectSet) -> set[tuple[str, str]]:
+def _misplaced_jobs(objects: ObjectSet) -> set[tuple[str, str]]:
     """The namespaces of jobs whose queue is in another one, and those: it is the job that is misplaced (QUE018)."""
-    queues = [identity for identity, _ in objects.of_kind(KUEUE, "LocalQueue")]
-    jobs = [
-        (identity[2], at(job.body, "metadata", "labels", "kueue.x-k8s.io/queue-name"))
-        for identity, job in objects.of_kind(TRAINER, "TrainJob")
-    ]
-    return {
-        (space, there)
-        for space, queue in jobs
-        for _, _, there, name in queues
-        if name == queue
-        and there != space
-        and (KUEUE, "LocalQueue", space, queue) not in objects
-    }
-
-
-_RUNTIME = (TRAINER, "ClusterTrainingRuntime")
+    namespaces: dict[str, set[str]] = {}
+    for identity, _ in objects.of_kind(KUEUE, "LocalQueue"):
+        namespaces.setdefault(identity[3], set()).add(identity[2])
+    misplaced: set[tuple[str, str]] = set()
+    for identity, job in objects.of_kind(TRAINER, "TrainJob"):
+        queue = at(job.body, "metadata", "labels", "kueue.x-k8s.io/queue-name")
+        own = identity[2]
+        if not isinstance(queue, str):
+            continue
+        others = namespaces.get(queue, set())
+        if own not in others:
+            misplaced.update((own, other) for other in others)
+    return misplaced
 
 
 def _of_runtime(
-    body: dict[str, Any], spaces: Mapping[str, set[str]]
+    body: Body, namespaces: Mapping[str, set[str]]
 ) -> Iterator[tuple[Path, Identity]]:
     """What the pods of a ClusterTrainingRuntime refer to, in each of its namespaces."""
     group, kind, _, name = identity_of(body)
-    if (group, kind) == _RUNTIME:
-        for path, spec in follow(body, POD_SPECS[TRAINER, "TrainingRuntime"]):
-            for space in sorted(spaces.get(name, ())):
-                yield from pod_references(spec, path, space)
+    if (group, kind) != _RUNTIME:
+        return
+    for path, spec in follow(body, POD_SPECS[TRAINER, "TrainingRuntime"]):
+        for namespace in sorted(namespaces.get(name, ())):
+            yield from pod_references(spec, path, namespace)
 
 
 def _namespaces_of_jobs(objects: ObjectSet) -> dict[str, set[str]]:
     """By ClusterTrainingRuntime, the namespaces of its jobs. One without any may have jobs in whichever namespace."""
-    found: dict[str, set[str]] = {}
+    namespaces: dict[str, set[str]] = {}
     for identity, job in objects.of_kind(TRAINER, "TrainJob"):
         ref = at(job.body, "spec", "runtimeRef")
-        if at(ref, "kind") in (None, _RUNTIME[1]) and isinstance(
-            name := at(ref, "name"), str
-        ):
-            found.setdefault(name, set()).add(identity[2])
-    return found
+        name = at(ref, "name")
+        if at(ref, "kind") in (None, _RUNTIME[1]) and isinstance(name, str):
+            namespaces.setdefault(name, set()).add(identity[2])
+    return namespaces
 
 
-def _shortened(one: str, other: str) -> bool:
+def _is_shortened(one: str, other: str) -> bool:
     """Whether one name is the other with words left out: ``p5`` and ``p5-flavor``."""
-    words = set(one.split("-")), set(other.split("-"))
-    return words[0] < words[1] or words[1] < words[0]
+    words = set(one.split("-"))
+    others = set(other.split("-"))
+    return words < others or others < words
 
 
-def _slip(word: str, names: Iterable[str]) -> str:
-    """The name of which a word is one slip of the pen away, in a part that is long enough to tell, or nothing:
+def _slip_of(word: str, names: Iterable[str]) -> str:
+    """The name of which a word is one slip of the pen away, in a part that is long enough to be sure, or nothing:
     ``reserch`` is ``research``; ``gpu-a``, ``p4`` and ``models`` are names of their own."""
-    return next((name for name in names if _slipped(word, name)), "")
+    for name in names:
+        if _is_slip(word, name):
+            return name
+    return ""
 
 
-def _slipped(one: str, other: str) -> bool:
-    start = next(
-        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
-    )
-    a, b = one[start:], other[start:]
-    while a and b and a[-1] == b[-1]:
-        a, b = a[:-1], b[:-1]
+def _is_slip(one: str, other: str) -> bool:
+    """Whether two names differ by one letter, or by two that changed places, in a long part."""
+    start = len(posixpath.commonprefix([one, other]))
+    this, that = _without_common_end(one[start:], other[start:])
+    if not (this + that).isalpha():
+        return False
     longer = max(one, other, key=len)
-    part = (
-        longer[: start + 1].rpartition("-")[2] + longer[start + 1 :].partition("-")[0]
-    )
-    single = len(a) <= 1 and len(b) <= 1 and a + b != "s"
+    before = longer[: start + 1].rpartition("-")[2]
+    after = longer[start + 1 :].partition("-")[0]
+    if len(before + after) < _LONG:
+        return False
+    if len(this) <= 1 and len(that) <= 1:
+        return this + that != "s"  # a plural is a name of its own
+    return len(this) == 2 and this == that[::-1]
+
+
+def _without_common_end(one: str, other: str) -> tuple[str, str]:
+    common = posixpath.commonprefix([one[::-1], other[::-1]])
     return (
-        (a + b).isalpha()
-        and len(part) >= _TELLING
-        and (single or (len(a) == 2 and a == b[::-1]))
+        one.removesuffix(common[::-1]),
+        other.removesuffix(common[::-1]),
     )

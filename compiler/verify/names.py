@@ -14,15 +14,15 @@ from compiler.manifest import Body
 from compiler.verify.fault import NAME, Fault, Path
 from compiler.verify.syntax import SYNTAXES
 
-# what `metadata.name` must be; other kinds: a DNS subdomain
+# What `metadata.name` must be; other kinds: a DNS subdomain
 NAME_SYNTAX: dict[str, str] = {
     **dict.fromkeys(("Namespace", "Service"), "dns-label"),
     **dict.fromkeys(
         ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"), "path-segment"
     ),
-    **dict.fromkeys(("TrainJob",), "dns-1035-label"),
+    "TrainJob": "dns-1035-label",
 }
-# kinds whose name is also used as a label value or in names that have a limit: most characters, and why
+# Kinds whose name is also used as a label value or in names that have a limit: most characters, and why
 NAME_LIMIT: dict[str, tuple[int, str]] = {
     "CronJob": (52, "the Jobs of a CronJob get 11 more"),
     "Job": (63, "it is the value of a label of its pods"),
@@ -42,95 +42,90 @@ def name_faults(
 ) -> list[Fault]:
     """Faults of an object's name and namespace."""
     faults: list[Fault] = []
-    kind, name, namespace = (
-        body["kind"],
-        metadata.get("name"),
-        metadata.get("namespace"),
-    )
+    kind, name = body["kind"], metadata.get("name")
     if isinstance(name, str) and name:
-        faults += _name(kind, name)
-    elif (not metadata.get("generateName") and name is None) or name == "":
-        faults.append(
-            Fault(
-                NAME,
-                "NAM006",
-                ("metadata", "name"),
-                f"a `{kind}` without a name",
-                help="write `metadata.name`",
-            )
-        )
+        faults += _name_faults(kind, name)
+    elif name == "" or (name is None and not metadata.get("generateName")):
+        message = f"a `{kind}` without a name"
+        faults.append(Fault(NAME, "NAM006", _NAME, message, "write `metadata.name`"))
+    namespace = metadata.get("namespace")
     if isinstance(namespace, str) and namespace:
-        syntax = SYNTAXES["dns-label"]
-        if not namespaced and kind != "ClusterConfig":
-            # the API server drops it (k8s.io/apiserver v0.36, EnsureObjectNamespaceMatchesRequestNamespace)
-            message = f"a `{kind}` has no namespace, and `{namespace}` is given"
-            place = ("metadata", "namespace")
-            faults.append(
-                Fault(
-                    NAME,
-                    "NAM007",
-                    place,
-                    message,
-                    "leave it out",
-                    key=True,
-                    warning=True,
-                )
-            )
-        elif not syntax.accepts(namespace):
-            faults.append(
-                Fault(
-                    NAME,
-                    syntax.code,
-                    ("metadata", "namespace"),
-                    syntax.breach(namespace),
-                    f"use {syntax.help}",
-                )
-            )
+        faults += _namespace_faults(kind, namespace, namespaced)
     return faults
 
 
-def _name(kind: str, name: str) -> Iterator[Fault]:
+_NAME: Path = ("metadata", "name")
+_NAMESPACE: Path = ("metadata", "namespace")
+
+
+def _namespace_faults(kind: str, namespace: str, namespaced: bool) -> Iterator[Fault]:
+    syntax = SYNTAXES["dns-label"]
+    if not namespaced and kind != "ClusterConfig":
+        # The API server drops it (k8s.io/apiserver v0.36, EnsureObjectNamespaceMatchesRequestNamespace).
+        message = f"a `{kind}` has no namespace, and `{namespace}` is given"
+        yield Fault(
+            NAME, "NAM007", _NAMESPACE, message, "leave it out", key=True, warning=True
+        )
+    elif not syntax.accepts(namespace):
+        help = f"use {syntax.help}"
+        yield Fault(NAME, syntax.code, _NAMESPACE, syntax.breach(namespace), help)
+
+
+def _name_faults(kind: str, name: str) -> Iterator[Fault]:
     syntax = SYNTAXES[NAME_SYNTAX.get(kind, "dns-subdomain")]
     if not syntax.accepts(name):
         code = "NAM002" if len(name) > syntax.longest else syntax.code
         yield Fault(
-            NAME, code, ("metadata", "name"), syntax.breach(name), f"use {syntax.help}"
+            NAME,
+            code,
+            _NAME,
+            syntax.breach(name),
+            f"use {syntax.help}",
         )
     most, why = NAME_LIMIT.get(kind, (0, ""))
     if most and len(name) > most:
-        yield too_long(("metadata", "name"), name, most, why)
+        yield too_long(
+            _NAME,
+            name,
+            most,
+            why,
+        )
 
 
 def too_long(path: Path, name: str, most: int, why: str) -> Fault:
     """The fault of a name that is valid by itself and too long for what is made of it."""
-    over = len(name) - most
+    message = f"`{name}` has {len(name)} characters, at most {most} fit: {why}"
     return Fault(
         NAME,
         "NAM002",
         path,
-        f"`{name}` has {len(name)} characters, at most {most} fit: {why}",
-        f"leave out {over}",
+        message,
+        f"leave out {len(name) - most}",
     )
 
 
-def longest_pod_name(job: str, replicas: int, pods: int) -> int:
+def characters_added(job: str, replicas: int, pods: int) -> int:
     """Characters that a JobSet adds to its own name for a pod: ``-node-0-3-abcde`` is 15.
 
     A Job is named JOBSET-JOB-INDEX and its pod JOB-INDEX plus a suffix of six.
     """
-    return len(f"-{job}-{max(replicas, 1) - 1}-{max(pods, 1) - 1}") + POD_SUFFIX
+    return len(_last_pod(job, replicas, pods)) + POD_SUFFIX
+
+
+def _last_pod(job: str, replicas: int, pods: int) -> str:
+    return f"-{job}-{max(replicas, 1) - 1}-{max(pods, 1) - 1}"
 
 
 def pod_name_faults(name: str, jobs: Iterable[tuple[str, int, int]]) -> list[Fault]:
     """The fault of a JobSet's or TrainJob's name, by its replicated jobs (name, replicas, pods of each), if pods'
     names are too long.
     """
-    room = min(((MOST - longest_pod_name(*job), job) for job in jobs), default=None)
-    if (
-        room is None or len(name) <= room[0] or len(name) > MOST
-    ):  # longer is wrong by itself
+    tightest = min(((MOST - characters_added(*job), job) for job in jobs), default=None)
+    if tightest is None or len(name) > MOST:  # a longer name is wrong by itself
         return []
-    job, replicas, pods = room[1]
-    shown = f"`{name}-{job}-{max(replicas, 1) - 1}-{max(pods, 1) - 1}-abcde`"
+    room, job = tightest
+    if len(name) <= room:
+        return []
+    shown = f"`{name}{_last_pod(*job)}-abcde`"
     why = f"a pod would be called {shown}, and that has at most {MOST}"
-    return [too_long(("metadata", "name"), name, max(room[0], 0), why)]
+    return [too_long(_NAME, name, max(room, 0), why)]

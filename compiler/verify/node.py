@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
@@ -64,10 +64,9 @@ class Node:
     def __init__(self, raw: Raw, table: NodeTable, strict: bool) -> None:
         self.raw, self._table, self.strict = raw, table, strict
         kinds = raw.get("type", ())
-        kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
-        self.classes: frozenset[type] = _NOTHING.union(
-            *(CLASSES[kind] for kind in kinds)
-        )
+        if isinstance(kinds, str):
+            kinds = (kinds,)
+        self.classes = _NOTHING.union(*map(CLASSES.__getitem__, kinds))
         self.nullable = bool(raw.get("nullable")) or not kinds
         self.open = bool(raw.get("any"))
         self.required: tuple[str, ...] = tuple(raw.get("required", ()))
@@ -83,30 +82,24 @@ class Node:
         self.list_keys: tuple[str, ...] = tuple(raw.get("keys", ()))
         self.key_syntax: Syntax | None = SYNTAXES.get(raw.get("keySyntax", ""))
         self.rules: tuple[str, ...] = tuple(raw.get("rules", ()))
-        self.branches = tuple(
-            (
-                key,
-                tuple(
-                    table.node(branch, strict=False)
-                    for branch in ([raw[key]] if key == "not" else raw[key])
-                ),
-            )
-            for key in ("allOf", "anyOf", "oneOf", "not")
-            if key in raw
-        )
+        self.branches = tuple(_branches(raw, table))
         self.tests = _tests(raw)
         self._ruled: bool | None = None
-        self.plain = (
-            _NOTHING if self.tests or self.branches else self.classes - {dict, list}
-        )
+        self.plain = self.classes - {dict, list}
+        if self.tests or self.branches:
+            self.plain = _NOTHING
 
     def prop(self, name: str) -> Node | None:
         """The node of a declared property."""
-        if (found := self.props.get(name)) is None and (
-            raw := self._raw_props.get(name)
-        ) is not None:
-            found = self.props[name] = self._table.node(raw, self.strict)
-        return found
+        node = self.props.get(name)
+        if node is None and name in self._raw_props:
+            node = self._table.node(self._raw_props[name], self.strict)
+            self.props[name] = node
+        return node
+
+    def child(self, key: str) -> Node | None:
+        """The node of the value at a key: of a declared property, or of all others."""
+        return self.prop(key) or self.extra
 
     @property
     def names(self) -> list[str]:
@@ -116,29 +109,24 @@ class Node:
     @property
     def extra(self) -> Node | None:
         """The node of properties that are not declared one by one."""
-        return (
-            None
-            if self._raw_extra is None
-            else self._table.node(self._raw_extra, self.strict)
-        )
+        if self._raw_extra is None:
+            return None
+        return self._table.node(self._raw_extra, self.strict)
 
     @property
     def items(self) -> Node | None:
         """The node of a list's items."""
-        return (
-            None
-            if self._raw_items is None
-            else self._table.node(self._raw_items, self.strict)
-        )
+        if self._raw_items is None:
+            return None
+        return self._table.node(self._raw_items, self.strict)
 
     @property
     def ruled(self) -> bool:
         """Whether this node or one below it has CEL rules."""
         if self._ruled is None:
-            self._ruled = False
-            self._ruled = bool(self.rules) or any(
-                self._table.node(child).ruled for child in children(self.raw)
-            )
+            self._ruled = False  # while it is sought: a schema may contain itself
+            below = map(self._table.node, children(self.raw))
+            self._ruled = bool(self.rules) or any(node.ruled for node in below)
         return self._ruled
 
 
@@ -147,54 +135,65 @@ class NodeTable:
 
     def __init__(self, defs: list[Raw]) -> None:
         self._defs = defs
-        self._made: dict[tuple[int, bool], Node] = {}
+        self._nodes: dict[tuple[int, bool], Node] = {}
 
     def node(self, raw: Raw, strict: bool = True) -> Node:
         """The node of a subschema, through its reference if it is one."""
         while "$ref" in raw:
             raw = self._defs[raw["$ref"]]
         key = (id(raw), strict)
-        if (found := self._made.get(key)) is None:
-            found = self._made[key] = Node(raw, self, strict)
-        return found
+        node = self._nodes.get(key)
+        if node is None:
+            node = self._nodes[key] = Node(raw, self, strict)
+        return node
+
+
+def _branches(raw: Raw, table: NodeTable) -> Iterator[tuple[str, tuple[Node, ...]]]:
+    """The keywords of alternatives, each with the nodes of its branches."""
+    for keyword in ("allOf", "anyOf", "oneOf", "not"):
+        if keyword in raw:
+            schemas = [raw[keyword]] if keyword == "not" else raw[keyword]
+            nodes = [table.node(schema, strict=False) for schema in schemas]
+            yield keyword, tuple(nodes)
 
 
 def _tests(raw: Raw) -> tuple[Test, ...]:
-    """The tests of a node's value beyond its type, in the order in which their faults are told."""
-    made: list[Test] = []
+    """The tests of a node's value beyond its type, in the order in which their faults are reported."""
+    tests: list[Test] = []
     if "enum" in raw:
-        made.append(_enum(raw["enum"]))
-    if (syntax := raw.get("syntax")) is not None:
-        made.append(_syntax(SYNTAXES[syntax]))
+        tests.append(_enum(raw["enum"]))
+    if "syntax" in raw:
+        tests.append(_syntax(SYNTAXES[raw["syntax"]]))
     if "pattern" in raw:
-        made.append(_pattern(raw["pattern"]))
-    if (limit := _INT_RANGE.get(raw.get("format", ""))) is not None:
-        made.append(_number(-limit, "at least", operator.ge))
-        made.append(_number(limit - 1, "at most", operator.le))
-    made += [test(raw[key]) for key, test in _BOUND_TESTS.items() if key in raw]
-    return tuple(made)
+        tests.append(_pattern(raw["pattern"]))
+    limit = _INT_RANGE.get(raw.get("format", ""))
+    if limit is not None:
+        tests.append(_number(-limit, "at least", operator.ge))
+        tests.append(_number(limit - 1, "at most", operator.le))
+    tests += [test(raw[key]) for key, test in _BOUND_TESTS.items() if key in raw]
+    return tuple(tests)
 
 
 def _enum(values: list[Any]) -> Test:
-    allowed = frozenset(value for value in values if isinstance(value, str))
-    others = [value for value in values if not isinstance(value, str)]
+    texts = frozenset(value for value in values if isinstance(value, str))
+    # `1` and `true` are equal to Python, and not to JSON.
+    others = [
+        (other, isinstance(other, bool))
+        for other in values
+        if not isinstance(other, str)
+    ]
 
     def test(value: Any) -> Breach | None:
         if value.__class__ is str:
-            if value in allowed:
+            if value in texts:
                 return None
-        elif any(
-            value == other and isinstance(value, bool) == isinstance(other, bool)
-            for other in others
-        ):
+        elif (value, isinstance(value, bool)) in others:
             return None
         from compiler.verify.fault import nearest  # error path only
 
-        return (
-            "SCH004",
-            f"`{value}` is not one of {listed(values)}",
-            nearest(str(value), map(str, values), "write one of them"),
-        )
+        message = f"`{value}` is not one of {listed(values)}"
+        help = nearest(str(value), map(str, values), "write one of them")
+        return "SCH004", message, help
 
     return test
 
@@ -230,11 +229,8 @@ def _number(bound: float, words: str, holds: Callable[[Any, Any], bool]) -> Test
     def test(value: Any) -> Breach | None:
         if value.__class__ not in (int, float) or holds(value, bound):
             return None
-        return (
-            "SCH005",
-            f"{value} is not {words} {bound}",
-            f"write a value {words} {bound}",
-        )
+        message = f"{value} is not {words} {bound}"
+        return "SCH005", message, f"write a value {words} {bound}"
 
     return test
 
@@ -242,22 +238,19 @@ def _number(bound: float, words: str, holds: Callable[[Any, Any], bool]) -> Test
 def _length(
     side: str, unit: str, classes: type[str] | type[list[Any]] | type[dict[str, Any]]
 ) -> Callable[[int], Test]:
-    def make(bound: int) -> Test:
+    holds = operator.ge if side == "at least" else operator.le
+
+    def bound_test(bound: int) -> Test:
         def test(value: Any) -> Breach | None:
-            if not isinstance(value, classes):
+            if not isinstance(value, classes) or holds(len(value), bound):
                 return None
-            count = len(value)
-            if count >= bound if side == "at least" else count <= bound:
-                return None
-            return (
-                "SCH005",
-                f"{count} {unit} where {side} {bound} {'is' if bound == 1 else 'are'} allowed",
-                (f"write {side} {bound}"),
-            )
+            verb = "is" if bound == 1 else "are"
+            message = f"{len(value)} {unit} where {side} {bound} {verb} allowed"
+            return "SCH005", message, f"write {side} {bound}"
 
         return test
 
-    return make
+    return bound_test
 
 
 _BOUND_TESTS: dict[str, Callable[[Any], Test]] = {

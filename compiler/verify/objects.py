@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from compiler.manifest import Body, Manifest
+from compiler.output.body import at, items
+
+__all__ = ["Identity", "ObjectSet", "at", "identity_of", "items"]
 
 Identity = tuple[str, str, str, str]  # API group, kind, namespace, name
 
@@ -58,26 +60,4 @@ def identity_of(body: Body) -> Identity:
         str(body.get("kind") or ""),
         str(metadata.get("namespace") or ""),
         str(metadata.get("name") or ""),
-    )
-
-
-def at(body: Any, *keys: str | int) -> Any:
-    """The value under keys, or ``None`` where the body has another shape."""
-    for key in keys:
-        if isinstance(body, dict):
-            body = body.get(key)
-        elif isinstance(body, list) and isinstance(key, int) and key < len(body):
-            body = body[key]
-        else:
-            return None
-    return body
-
-
-def items(body: Any, *keys: str | int) -> list[dict[str, Any]]:
-    """The mappings of a list under keys; empty where there is none."""
-    found = at(body, *keys)
-    return (
-        [item for item in found if isinstance(item, dict)]
-        if isinstance(found, list)
-        else []
     )

@@ -11,9 +11,10 @@ from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Manifest
+from compiler.output.body import at, follow, items, texts
 from compiler.verify.fault import WEBHOOK, Fault, Path
-from compiler.verify.objects import ObjectSet, at, identity_of, items
-from compiler.verify.references import POD_SPECS, TRAINER, follow
+from compiler.verify.objects import ObjectSet, identity_of
+from compiler.verify.references import POD_SPECS, TRAINER
 
 _LABEL = "pod-security.kubernetes.io/enforce"
 _LEVELS = ("baseline", "restricted")
@@ -55,26 +56,29 @@ Breach = tuple[Path, str, str]  # where in the pod spec, what, what to write
 
 def refused_pods(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
     """Faults of pods in namespaces that enforce a level; of jobs those of their runtime."""
-    levels = {
-        identity[3]: level
-        for identity, each in objects.of_kind("", "Namespace")
-        if (level := at(each.body, "metadata", "labels", _LABEL)) in _LEVELS
-    }
+    levels = _levels(objects)
     if not levels:
         return
     for manifest in objects.manifests:
-        group, kind, space, _ = identity_of(manifest.body)
-        if (
-            space in levels
-            and (group, kind) in POD_SPECS
-            and (group, kind) != (TRAINER, "TrainJob")
-        ):
-            yield from _refused(manifest, POD_SPECS[group, kind], space, levels[space])
-    for space, manifest in _runtimes(objects):
-        if space in levels:
-            yield from _refused(
-                manifest, POD_SPECS[TRAINER, "TrainingRuntime"], space, levels[space]
-            )
+        group, kind, namespace, _ = identity_of(manifest.body)
+        pods = POD_SPECS.get((group, kind))
+        is_job = (group, kind) == (TRAINER, "TrainJob")
+        if namespace in levels and pods is not None and not is_job:
+            yield from _faults(manifest, pods, namespace, levels[namespace])
+    pods = POD_SPECS[TRAINER, "TrainingRuntime"]
+    for namespace, manifest in _runtimes(objects):
+        if namespace in levels:
+            yield from _faults(manifest, pods, namespace, levels[namespace])
+
+
+def _levels(objects: ObjectSet) -> dict[str, str]:
+    """The level of each namespace that enforces one."""
+    levels: dict[str, str] = {}
+    for identity, manifest in objects.of_kind("", "Namespace"):
+        level = at(manifest.body, "metadata", "labels", _LABEL)
+        if level in _LEVELS:
+            levels[identity[3]] = level
+    return levels
 
 
 def _runtimes(objects: ObjectSet) -> Iterator[tuple[str, Manifest]]:
@@ -83,39 +87,39 @@ def _runtimes(objects: ObjectSet) -> Iterator[tuple[str, Manifest]]:
     used: dict[tuple[str, str], None] = {}
     for identity, job in objects.of_kind(TRAINER, "TrainJob"):
         ref = at(job.body, "spec", "runtimeRef")
-        if at(ref, "kind") in (
-            None,
-            "ClusterTrainingRuntime",
-        ) and "securityContext" not in str(job.body.get("spec")):
+        is_cluster_wide = at(ref, "kind") in (None, "ClusterTrainingRuntime")
+        if is_cluster_wide and "securityContext" not in str(job.body.get("spec")):
             used[identity[2], str(at(ref, "name"))] = None
-    for space, name in used:
+    for namespace, name in used:
         identity = (TRAINER, "ClusterTrainingRuntime", "", name)
         if identity in objects:
-            yield space, objects.manifest(identity)
+            yield namespace, objects.manifest(identity)
 
 
-def _refused(
-    manifest: Manifest, path: tuple[str, ...], space: str, level: str
+def _faults(
+    manifest: Manifest, pods: tuple[str, ...], namespace: str, level: str
 ) -> Iterator[tuple[Manifest, Fault]]:
     """One fault a pod: the first breach, and how many more there are."""
-    kind = identity_of(manifest.body)[1]
-    for start, spec in follow(manifest.body, path):
-        breaches = [each for check in _CHECKS[level] for each in check(spec)]
-        if not breaches or not isinstance(spec, dict):
+    code = "SCH011" if manifest.body["kind"] == "Pod" else "SCH012"
+    for start, spec in follow(manifest.body, pods):
+        if not isinstance(spec, dict):
             continue
-        place, what, help = breaches[0]
-        more = f" (and {len(breaches) - 1} more)" if len(breaches) > 1 else ""
-        code = "SCH011" if kind == "Pod" else "SCH012"
+        breaches = list(_CHECKS[level](spec))
+        if not breaches:
+            continue
+        place, fact, help = breaches[0]
         message = (
-            f"{what}, which namespace `{space}` refuses: it enforces `{level}`{more}"
+            f"{fact}, which namespace `{namespace}` refuses: it enforces `{level}`"
         )
+        if len(breaches) > 1:
+            message += f" (and {len(breaches) - 1} more)"
         yield manifest, Fault(WEBHOOK, code, (*start, *place), message, help)
 
 
 def _containers(spec: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
     for field in _LISTS:
-        for index, each in enumerate(items(spec, field)):
-            yield (field, index), each
+        for index, container in enumerate(items(spec, field)):
+            yield (field, index), container
 
 
 def _baseline(spec: Any) -> Iterator[Breach]:
@@ -129,26 +133,23 @@ def _baseline(spec: Any) -> Iterator[Breach]:
                 "the pod mounts a path of its node",
                 "mount a claim instead",
             )
-    for place, each in _containers(spec):
+    for place, container in _containers(spec):
         security: Path = (*place, "securityContext")
-        if at(each, "securityContext", "privileged") is True:
+        if at(container, "securityContext", "privileged") is True:
             yield (
                 (*security, "privileged"),
                 "a container is privileged",
                 "remove `privileged`",
             )
-        wrong = [
-            name
-            for name in _texts(at(each, "securityContext", "capabilities", "add"))
-            if name not in _CAPABILITIES
-        ]
+        added = texts(container, "securityContext", "capabilities", "add")
+        wrong = [name for name in added if name not in _CAPABILITIES]
         if wrong:
             yield (
                 (*security, "capabilities", "add"),
                 f"a container adds {listed(wrong)}",
                 f"leave out {listed(wrong)}, or label the namespace `{_LABEL}: privileged`",
             )
-        if any(port.get("hostPort") for port in items(each, "ports")):
+        if any(port.get("hostPort") for port in items(container, "ports")):
             yield (
                 (*place, "ports"),
                 "a container takes a port of its node",
@@ -163,48 +164,39 @@ def _baseline(spec: Any) -> Iterator[Breach]:
             )
 
 
-def _texts(value: Any) -> list[str]:
-    return (
-        [each for each in value if isinstance(each, str)]
-        if isinstance(value, list)
-        else []
-    )
-
-
 def _contexts(spec: Any) -> Iterator[tuple[Path, Any]]:
     """The security context of the pod, and that of each container."""
     yield ("securityContext",), at(spec, "securityContext")
-    for place, each in _containers(spec):
-        yield (*place, "securityContext"), each.get("securityContext")
+    for place, container in _containers(spec):
+        yield (*place, "securityContext"), container.get("securityContext")
 
 
 def _restricted(spec: Any) -> Iterator[Breach]:
+    yield from _baseline(spec)
     for index, volume in enumerate(items(spec, "volumes")):
-        kind = next((key for key in volume if key not in ("name", "hostPath")), "")
-        if kind and kind not in _VOLUMES:
+        sources = [key for key in volume if key not in ("name", "hostPath")]
+        if sources and sources[0] not in _VOLUMES:
             yield (
-                ("volumes", index, kind),
-                f"the pod mounts a `{kind}`",
+                ("volumes", index, sources[0]),
+                f"the pod mounts a `{sources[0]}`",
                 "mount a claim instead",
             )
-    for place, each in _containers(spec):
-        yield from _hardened(
-            place, each.get("securityContext"), at(spec, "securityContext")
-        )
+    pod = at(spec, "securityContext")
+    for place, container in _containers(spec):
+        own = container.get("securityContext")
+        yield from _hardened((*place, "securityContext"), own, pod)
 
 
 def _hardened(place: Path, own: Any, pod: Any) -> Iterator[Breach]:
     """What the level wants every container to say, by itself or by its pod."""
-    place = (*place, "securityContext")
     if at(own, "allowPrivilegeEscalation") is not False:
         yield (
             (*place, "allowPrivilegeEscalation"),
             "a container may gain privileges",
             ("write `allowPrivilegeEscalation: false`"),
         )
-    dropped, added = (
-        _texts(at(own, "capabilities", field)) for field in ("drop", "add")
-    )
+    dropped = texts(own, "capabilities", "drop")
+    added = texts(own, "capabilities", "add")
     if "ALL" not in dropped:
         yield (
             (*place, "capabilities"),
@@ -235,11 +227,11 @@ def _hardened(place: Path, own: Any, pod: Any) -> Iterator[Breach]:
 
 def _either(own: Any, pod: Any, field: str) -> Any:
     """What a container says, or else its pod."""
-    said = at(own, field)
-    return at(pod, field) if said is None else said
+    value = at(own, field)
+    return at(pod, field) if value is None else value
 
 
-_CHECKS: dict[str, tuple[Callable[[Any], Iterator[Breach]], ...]] = {
-    "baseline": (_baseline,),
-    "restricted": (_baseline, _restricted),
+_CHECKS: dict[str, Callable[[Any], Iterator[Breach]]] = {
+    "baseline": _baseline,
+    "restricted": _restricted,
 }

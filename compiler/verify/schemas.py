@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from compiler.dataclass import dataclass
@@ -18,7 +18,8 @@ def file_name(group: str, version: str, kind: str, variant: str = "") -> str:
     """``karpenter.sh_v1_NodePool.json``; core kinds have an empty group; a variant of an older release ends in
     ``@2.1``.
     """
-    return f"{group}_{version}_{kind}{f'@{variant}' if variant else ''}.json"
+    suffix = f"@{variant}" if variant else ""
+    return f"{group}_{version}_{kind}{suffix}.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +52,16 @@ class Schemas:
         self._folders = tuple(folders)
         self._pinned = dict(pinned or {})
         self._known: dict[tuple[str, str], tuple[Schema, ...]] = {}
-        self._listed: dict[Path, list[str]] = {}
+        self._file_names: dict[Path, list[str]] = {}
 
     @classmethod
     def from_crds(cls, crds: Iterable[Raw]) -> Schemas:
         """Schemas of CustomResourceDefinitions as upstream releases them; nothing is read from a folder."""
-        made = cls(())
+        schemas = cls(())
         for crd in crds:
             for derived in from_crd(crd):
-                made.add(derived)
-        return made
+                schemas.add(derived)
+        return schemas
 
     def copy(self) -> Schemas:
         """The same schemas, to which others can be added."""
@@ -70,75 +71,79 @@ class Schemas:
 
     def add(self, derived: Raw) -> None:
         """One more derived schema, in the form of ``structure.from_crd``. The first of a kind and version stays."""
-        group, version = derived["group"], derived["version"]
-        api = f"{group}/{version}" if group else version
+        key = (_api_version(derived["group"], derived["version"]), derived["kind"])
         root, defs = shared(derived["schema"])
-        self._known.setdefault(
-            (api, derived["kind"]),
-            (_schema({**derived, "schema": root, "defs": defs}),),
-        )
+        schema = _schema({**derived, "schema": root, "defs": defs})
+        self._known.setdefault(key, (schema,))
 
     def find(self, api_version: str, kind: str) -> tuple[Schema, ...]:
         """The schemas to judge a kind by, the pinned or newest first; empty if it is not known."""
         key = (api_version, kind)
-        if (found := self._known.get(key)) is None:
-            found = self._known[key] = tuple(self._load(api_version, kind))
-        return found
+        schemas = self._known.get(key)
+        if schemas is None:
+            schemas = self._known[key] = tuple(self._load(api_version, kind))
+        return schemas
 
     def served(self) -> dict[str, list[str]]:
         """Every API version of each kind, the newest first."""
-        names = [
-            name.removesuffix(".json")
-            for folder in self._folders
-            for name in self._names(folder)
-        ]
-        split = [
-            name.split("_", 2)
-            for name in names
-            if name.count("_") >= 2 and "@" not in name
-        ]
-        keys = {
-            (f"{group}/{version}" if group else version, kind)
-            for group, version, kind in split
-        }
-        keys |= {key for key, schemas in self._known.items() if schemas}
-        found: dict[str, list[str]] = {}
+        keys = {key for key, schemas in self._known.items() if schemas}
+        for folder in self._folders:
+            keys.update(_keys(self._names(folder)))
+        api_versions: dict[str, list[str]] = {}
         for api_version, kind in sorted(keys, reverse=True):
-            found.setdefault(kind, []).append(api_version)
-        return found
+            api_versions.setdefault(kind, []).append(api_version)
+        return api_versions
 
     def _load(self, api_version: str, kind: str) -> list[Schema]:
         group, _, version = api_version.rpartition("/")
-        if not all(
-            part.replace(".", "").replace("-", "").isalnum()
-            for part in (version, kind, group or "core")
-        ):
-            return []  # no file name can be made of it
+        if not all(map(_is_part_of_name, (version, kind, group or "core"))):
+            return []
+        newest = file_name(group, version, kind)
+        variants = newest.removesuffix(".json") + "@"
         for folder in self._folders:
-            names, newest = self._names(folder), file_name(group, version, kind)
+            names = self._names(folder)
             if newest in names:
-                start = file_name(group, version, kind, "*").partition("*")[0]
-                others = [name for name in names if name.startswith(start)]
-                return self._choose(
-                    group, [_read(folder / name) for name in (newest, *others)]
-                )
+                others = [name for name in names if name.startswith(variants)]
+                schemas = [_read(folder / name) for name in (newest, *others)]
+                return self._choose(group, schemas)
         return []
 
     def _names(self, folder: Path) -> list[str]:
-        if folder not in self._listed:
-            self._listed[folder] = sorted(os.listdir(folder)) if folder.is_dir() else []
-        return self._listed[folder]
+        if folder not in self._file_names:
+            names = os.listdir(folder) if folder.is_dir() else []
+            self._file_names[folder] = sorted(names)
+        return self._file_names[folder]
 
     def _choose(self, group: str, schemas: list[Schema]) -> list[Schema]:
-        if (pin := self._pinned.get(group)) is None:
+        pin = self._pinned.get(group)
+        if pin is None:
             return schemas
-        return [schema for schema in schemas if schema.variant == pin] or schemas[:1]
+        chosen = [schema for schema in schemas if schema.variant == pin]
+        return chosen or schemas[:1]
+
+
+def _api_version(group: str, version: str) -> str:
+    return f"{group}/{version}" if group else version
+
+
+def _keys(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """API version and kind of each file that is named like one of a schema; variants left out."""
+    for name in names:
+        parts = name.removesuffix(".json").split("_", 2)
+        if len(parts) == 3 and "@" not in name:
+            group, version, kind = parts
+            yield _api_version(group, version), kind
+
+
+def _is_part_of_name(text: str) -> bool:
+    """Whether a text can be in the name of a file."""
+    return text.replace(".", "").replace("-", "").isalnum()
 
 
 def _read(path: Path) -> Schema:
-    return _schema(
-        json.loads(path.read_text(encoding="utf-8")), path.stem.partition("@")[2]
-    )
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    _, _, variant = path.stem.partition("@")
+    return _schema(raw, variant)
 
 
 def _schema(raw: Raw, variant: str = "") -> Schema:

@@ -12,6 +12,7 @@ int64 only), ``allOf``, ``anyOf``, ``oneOf``, ``not``. Our own: ``any`` (content
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 Raw = dict[str, Any]
@@ -64,6 +65,18 @@ _PROSE = frozenset(
     }
 )
 
+_OWNER: Raw = {
+    "type": "object",
+    "required": ["apiVersion", "kind", "name", "uid"],
+    "properties": {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "name": {"type": "string"},
+        "uid": {"type": "string"},
+        "controller": {"type": "boolean"},
+        "blockOwnerDeletion": {"type": "boolean"},
+    },
+}
 # meta/v1 ObjectMeta, kubernetes 1.36: what a person writes is checked, what the server writes is let through.
 METADATA: Raw = {
     "type": "object",
@@ -86,34 +99,16 @@ METADATA: Raw = {
             "type": "array",
             "list": "map",
             "keys": ["uid"],
-            "items": {
-                "type": "object",
-                "required": ["apiVersion", "kind", "name", "uid"],
-                "properties": {
-                    **{
-                        key: {"type": "string"}
-                        for key in ("apiVersion", "kind", "name", "uid")
-                    },
-                    **{
-                        key: {"type": "boolean"}
-                        for key in ("controller", "blockOwnerDeletion")
-                    },
-                },
-            },
+            "items": _OWNER,
         },
-        **{
-            key: {"any": True}
-            for key in (
-                "uid",
-                "resourceVersion",
-                "generation",
-                "creationTimestamp",
-                "deletionTimestamp",
-                "deletionGracePeriodSeconds",
-                "managedFields",
-                "selfLink",
-            )
-        },
+        "uid": {"any": True},
+        "resourceVersion": {"any": True},
+        "generation": {"any": True},
+        "creationTimestamp": {"any": True},
+        "deletionTimestamp": {"any": True},
+        "deletionGracePeriodSeconds": {"any": True},
+        "managedFields": {"any": True},
+        "selfLink": {"any": True},
     },
 }
 
@@ -154,24 +149,27 @@ def _convert(out: Raw, keyword: str, value: Any, schema: Raw) -> None:
 
 
 def _convert_extension(out: Raw, keyword: str, value: Any, schema: Raw) -> None:
-    if keyword == "x-kubernetes-list-type" and value in ("map", "set"):
-        out["list"] = value
+    if keyword == "x-kubernetes-list-type":
+        if value in ("map", "set"):
+            out["list"] = value
         if value == "map":
             out["keys"] = schema["x-kubernetes-list-map-keys"]
     elif keyword == "x-kubernetes-validations":
         out["rules"] = [rule["rule"] for rule in value]
     elif keyword == "format":
-        out |= {"format": value} if value in ("int32", "int64") else {}
-    elif keyword.startswith("x-kubernetes-") and keyword.endswith(
-        ("preserve-unknown-fields", "embedded-resource")
-    ):
-        out |= {"any": True} if value else {}
-    elif keyword not in (
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "x-kubernetes-list-type",
-    ):
+        if value in ("int32", "int64"):
+            out["format"] = value
+    elif keyword in _UNCHECKED:
+        if value:
+            out["any"] = True
+    elif keyword not in ("exclusiveMinimum", "exclusiveMaximum"):
         raise ValueError(f"schema keyword `{keyword}` is not known")
+
+
+_UNCHECKED = (
+    "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-embedded-resource",
+)
 
 
 def _additional(out: Raw, value: Any) -> None:
@@ -255,25 +253,27 @@ def _count(node: Raw, counts: dict[str, int], least: int) -> None:
 
 def children(node: Raw) -> list[Raw]:
     """The direct subschemas of a schema."""
-    found = [*node.get("properties", {}).values()]
-    found += [
-        node[key] for key in ("items", "additionalProperties", "not") if key in node
-    ]
-    for key in ("allOf", "anyOf", "oneOf"):
-        found += node.get(key, [])
-    return found
+    below = [*node.get("properties", {}).values()]
+    below += [node[key] for key in _ONE_SCHEMA if key in node]
+    for key in _SCHEMAS:
+        below += node.get(key, [])
+    return below
 
 
-def _map_children(node: Raw, change: Any) -> Raw:
-    out = dict(node)
+_ONE_SCHEMA = ("items", "additionalProperties", "not")
+_SCHEMAS = ("allOf", "anyOf", "oneOf")
+
+
+def _map_children(node: Raw, change: Callable[[Raw], Raw]) -> Raw:
+    """A schema with each of its direct subschemas changed."""
+    changed = dict(node)
     if "properties" in node:
-        out["properties"] = {
-            name: change(child) for name, child in node["properties"].items()
-        }
-    for key in ("items", "additionalProperties", "not"):
+        properties = node["properties"].items()
+        changed["properties"] = {name: change(child) for name, child in properties}
+    for key in _ONE_SCHEMA:
         if key in node:
-            out[key] = change(node[key])
-    for key in ("allOf", "anyOf", "oneOf"):
+            changed[key] = change(node[key])
+    for key in _SCHEMAS:
         if key in node:
-            out[key] = [change(branch) for branch in node[key]]
-    return out
+            changed[key] = [change(branch) for branch in node[key]]
+    return changed

@@ -13,7 +13,7 @@ from compiler.dataclass import dataclass
 _NAME = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?"
 _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(?:\.{_LABEL})*"
-_KEPT = 4096
+_MOST_SEEN = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,29 +35,35 @@ class Syntax:
             return True
         if len(text) > self.longest or not self._matches(text):
             return False
-        if len(self.seen) < _KEPT:
+        if len(self.seen) < _MOST_SEEN:
             self.seen.add(text)
         return True
 
     def _matches(self, text: str) -> bool:
-        if self.name in ("label-key", "annotation-key", "toleration-key"):
-            return (self.name == "toleration-key" and not text) or _qualified(text)
-        if self.name == "cidr":
-            return _is_cidr(text)
+        match self.name:
+            case "toleration-key" if not text:
+                return True
+            case "label-key" | "annotation-key" | "toleration-key":
+                return _is_qualified(text)
+            case "cidr":
+                return _is_cidr(text)
         return self.pattern.fullmatch(text) is not None
 
     def breach(self, text: str) -> str:
         """The fact about a text that was not accepted."""
         if len(text) > self.longest and self.name != "cidr":
-            return f"`{text}` has {len(text)} characters, a {self.name} has at most {self.longest}"
+            most = f"a {self.name} has at most {self.longest}"
+            return f"`{text}` has {len(text)} characters, {most}"
         return f"`{text}` is not a {self.name}"
 
 
-def _qualified(text: str) -> bool:
+def _is_qualified(text: str) -> bool:
     """A label or annotation key: a name of 63 characters, after an optional DNS prefix of 253 and a slash."""
     prefix, slash, name = text.rpartition("/")
-    if slash and not (len(prefix) <= 253 and re.fullmatch(_SUBDOMAIN, prefix)):
-        return False
+    if slash:
+        is_domain = re.fullmatch(_SUBDOMAIN, prefix) is not None
+        if not is_domain or len(prefix) > 253:
+            return False
     return len(name) <= 63 and re.fullmatch(_NAME, name) is not None
 
 

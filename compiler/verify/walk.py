@@ -9,6 +9,7 @@ pkg/apiserver/validation.
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
@@ -25,13 +26,13 @@ from compiler.verify.fault import (
     nearest,
 )
 from compiler.verify.node import Breach, Node
+from compiler.verify.syntax import Syntax
 
-Trail = (
-    tuple[Any, Key] | None
-)  # (trail of the parent, key): cheap to extend, made a path only for a fault
+Trail = tuple[Any, Key] | None
+"""The trail of the parent, and a key: cheap to extend, and made a path only for a fault."""
 Sound = set[tuple[int, int]]
-"""Ids of schema nodes, and of values without fault by them. What is one object in many places is walked once; whoever
-makes the set keeps the values alive and unchanged as long as it is used."""
+"""Ids of schema nodes, and of values without fault by them. One object in many places is walked once; the maker
+of the set keeps the values alive and unchanged as long as it is used."""
 
 _NAMES = {
     dict: "a mapping",
@@ -70,10 +71,10 @@ def _walk(
     if classes and cls not in classes and not _passes(node, value):
         faults.append(_wrong_type(node, value, trail))
         return
-    if (
-        node.tests
-    ):  # keys are counted as the API server does: after nulls went and defaults came
-        _test(node, defaulted(node, value) if cls is dict else value, trail, faults)
+    if node.tests:
+        # Keys are counted as the API server does: after nulls went and defaults came.
+        tested = defaulted(node, value) if cls is dict else value
+        _test(node, tested, trail, faults)
     if cls is dict:
         _object(node, value, trail, faults, sound)
     elif cls is list:
@@ -92,14 +93,18 @@ def _test(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
 
 def _breach(node: Node, value: Any, breach: Breach, trail: Trail) -> Fault:
     code, message, help = breach
-    near = like(str(value), map(str, node.raw["enum"])) if code == "SCH004" else ""
+    layer = NAME if code.startswith("NAM") else SCHEMA
+    near = ""
+    if code == "SCH004":
+        near = like(str(value), map(str, node.raw["enum"]))
+    instead = (near,) if near else ()
     return Fault(
-        NAME if code.startswith("NAM") else SCHEMA,
+        layer,
         code,
         path_of(trail),
         message,
         help,
-        instead=(near,) if near else (),
+        instead=instead,
     )
 
 
@@ -117,50 +122,57 @@ def _object(
     for key, item in value.items():
         child = props.get(key) or node.prop(key) or extra
         if key_syntax is not None and not key_syntax.accepts(key):
-            message, help = key_syntax.breach(key), f"use {key_syntax.help}"
-            faults.append(
-                Fault(
-                    NAME,
-                    key_syntax.code,
-                    path_of((trail, key)),
-                    message,
-                    help,
-                    key=True,
-                )
-            )
+            faults.append(_wrong_key(key_syntax, key, trail))
         if child is None:
             if node.strict and not node.open and item is not None:
                 faults.append(_unknown(node, key, trail))
         elif item.__class__ not in child.plain and (item is not None or child.nullable):
             _walk(child, item, (trail, key), faults, sound)
     for key in node.required:
-        if (
-            value.get(key) is None
-            and key not in node.defaulted
-            and not _null_is_a_value(node, key, value)
-        ):
-            faults.append(_missing(node, key, trail))  # noqa: PERF401  nearly always none
+        if value.get(key) is not None or key in node.defaulted:
+            continue
+        if not _has_null(node, key, value):
+            faults.append(_missing(node, key, trail))
 
 
-def _missing(node: Node, key: str, trail: Trail) -> Fault:
+def _wrong_key(syntax: Syntax, key: str, trail: Trail) -> Fault:
+    path = path_of((trail, key))
+    help = f"use {syntax.help}"
     return Fault(
-        SCHEMA,
-        "SCH003",
-        (*path_of(trail), key),
-        f"`{key}` is missing",
-        _choices(node, key) or f"add `{key}`",
+        NAME,
+        syntax.code,
+        path,
+        syntax.breach(key),
+        help,
+        key=True,
     )
 
 
-def _null_is_a_value(node: Node, key: str, value: dict[str, Any]) -> bool:
+def _missing(node: Node, key: str, trail: Trail) -> Fault:
+    path = (*path_of(trail), key)
+    help = _choices(node, key) or f"add `{key}`"
+    return Fault(
+        SCHEMA,
+        "SCH003",
+        path,
+        f"`{key}` is missing",
+        help,
+    )
+
+
+def _has_null(node: Node, key: str, value: dict[str, Any]) -> bool:
+    """Whether a key has a null that counts as its value."""
+    if key not in value:
+        return False
     child = node.prop(key)
-    return key in value and (child is None or child.nullable)
+    return child is None or child.nullable
 
 
 def _choices(node: Node, key: str) -> str:
     child = node.prop(key)
-    values = child.raw.get("enum") if child is not None else None
-    return f"one of {listed(values)}" if values else ""
+    if child is None or "enum" not in child.raw:
+        return ""
+    return f"one of {listed(child.raw['enum'])}"
 
 
 def _list(
@@ -183,35 +195,26 @@ def _duplicates(
     seen: dict[Any, int] = {}
     for index, item in enumerate(value):
         if node.unique == "map" and item.__class__ is not dict:
-            continue  # told as a wrong type
+            continue  # reported as a wrong type
         first = seen.setdefault(_identity(node, child, item), index)
         if first != index:
-            shown = _shown(node, item)
-            faults.append(
-                Fault(
-                    LIST,
-                    "SCH007",
-                    path_of((trail, index)),
-                    f"{shown} is already item {first} of this list",
-                    help="remove one of the two, or give it another key",
-                )
-            )
+            path = path_of((trail, index))
+            message = f"{_shown(node, item)} is already item {first} of this list"
+            help = "remove one of the two, or give it another key"
+            faults.append(Fault(LIST, "SCH007", path, message, help))
 
 
 def _identity(node: Node, child: Node | None, item: Any) -> Any:
     if node.unique == "set":
         return item.__class__, _hashable(item)
-    out = []
+    key_values = []
     for name in node.list_keys:
         value = item.get(name)
-        if (
-            value is None
-            and child is not None
-            and (prop := child.prop(name)) is not None
-        ):
-            value = prop.default
-        out.append(_hashable(value))
-    return tuple(out)
+        if value is None and child is not None:
+            prop = child.prop(name)
+            value = None if prop is None else prop.default
+        key_values.append(_hashable(value))
+    return tuple(key_values)
 
 
 def _hashable(value: Any) -> Any:
@@ -221,99 +224,100 @@ def _hashable(value: Any) -> Any:
 def _shown(node: Node, item: Any) -> str:
     if node.unique == "set":
         return f"`{item}`"
-    return (
-        ", ".join(
-            f"`{name}: {item[name]}`"
-            for name in node.list_keys
-            if item.get(name) is not None
-        )
-        or "an item"
-    )
+    keys = [
+        f"`{name}: {item[name]}`"
+        for name in node.list_keys
+        if item.get(name) is not None
+    ]
+    return ", ".join(keys) or "an item"
 
 
 def _branches(
     node: Node, value: Any, trail: Trail, faults: list[Fault], sound: Sound
 ) -> None:
     for keyword, branches in node.branches:
-        tried: list[list[Fault]] = []
+        faults_by_branch: list[list[Fault]] = []
         for branch in branches:
-            tried.append([])
-            _walk(branch, value, trail, tried[-1], sound)
-        held = sum(not found for found in tried)
+            branch_faults: list[Fault] = []
+            _walk(branch, value, trail, branch_faults, sound)
+            faults_by_branch.append(branch_faults)
         if keyword == "allOf":
-            faults += [fault for found in tried for fault in found]
-        elif (
-            (keyword == "not" and held)
-            or (keyword == "anyOf" and not held)
-            or (keyword == "oneOf" and held != 1)
-        ):
-            words = {
-                "not": "is a form that is excluded",
-                "anyOf": "fits none of the forms allowed",
-            }
-            message = words.get(
-                keyword, f"fits {held or 'none'} of the forms of which one is allowed"
-            )
-            faults.append(
-                Fault(
-                    SCHEMA,
-                    "SCH013",
-                    path_of(trail),
-                    f"this value {message}",
-                    help="`trainyard explain SCH013` tells what the words mean; "
-                    "compare with the API reference of the kind",
-                )
-            )
+            faults.extend(chain.from_iterable(faults_by_branch))
+            continue
+        message = _misfit(keyword, faults_by_branch.count([]))
+        if message:
+            path = path_of(trail)
+            faults.append(Fault(SCHEMA, "SCH013", path, message, _COMPARE))
+
+
+_COMPARE = (
+    "`trainyard explain SCH013` says what the words mean; "
+    "compare with the API reference of the kind"
+)
+
+
+def _misfit(keyword: str, held: int) -> str:
+    """What is wrong with a value for which ``held`` branches of a keyword hold, or nothing."""
+    match keyword:
+        case "not" if held:
+            return "this value is a form that is excluded"
+        case "anyOf" if not held:
+            return "this value fits none of the forms allowed"
+        case "oneOf" if held != 1:
+            count = held or "none"
+            return f"this value fits {count} of the forms of which one is allowed"
+    return ""
 
 
 def _unknown(node: Node, key: str, trail: Trail) -> Fault:
-    where = trail[1] if trail is not None else ""
-    place = f" in `{where}`" if isinstance(where, str) and where else ""
-    later = key in node.raw.get("later", ())
-    help = (
-        LATER
-        if later
-        else nearest(key, node.names, "remove it: the API knows no such field here")
-    )
-    return Fault(
-        UNKNOWN,
-        "SCH001",
-        path_of((trail, key)),
-        f"unknown field `{key}`{place}",
-        help,
-        key=True,
-        meant="" if later else like(key, node.names),
-    )
+    parent = trail[1] if trail is not None else ""
+    message = f"unknown field `{key}`"
+    if isinstance(parent, str) and parent:
+        message += f" in `{parent}`"
+    if key in node.raw.get("later", ()):
+        help, near = LATER, ""
+    else:
+        help = nearest(key, node.names, "remove it: the API knows no such field here")
+        near = like(key, node.names)
+    path = path_of((trail, key))
+    return Fault(UNKNOWN, "SCH001", path, message, help, key=True, meant=near)
 
 
 LATER = "remove it, or take a later release"
-"""The help for a field that the release at hand does not have yet; who knows the release names it."""
+"""The help for a field that the release at hand does not have yet; ``body`` adds the name of the release."""
 
 
 def _wrong_type(node: Node, value: Any, trail: Trail) -> Fault:
-    wanted = " or ".join(
-        sorted(
-            _NAMES[cls]
-            for cls in node.classes
-            if not (cls is int and float in node.classes)
-        )
-    )
-    got = (
-        "null"
-        if value is None
-        else _NAMES.get(value.__class__, f"a {value.__class__.__name__}")
-    )
+    wanted = _wanted(node.classes)
+    got = "null" if value is None else _name_of(value.__class__)
     help = f"write {wanted}"
     if str in node.classes and isinstance(value, bool | int | float):
-        help = f'write it in quotes: `"{str(value).lower() if isinstance(value, bool) else value}"`'
+        help = f'write it in quotes: `"{_as_text(value)}"`'
+    message = f"{got} where {wanted} is expected"
+    instead = _converted(node.classes, value)
     return Fault(
         SCHEMA,
         "SCH002",
         path_of(trail),
-        f"{got} where {wanted} is expected",
+        message,
         help,
-        instead=_converted(node.classes, value),
+        instead=instead,
     )
+
+
+def _wanted(classes: frozenset[type]) -> str:
+    if float in classes:
+        classes = classes - {int}  # an integer is a number
+    return " or ".join(sorted(_NAMES[cls] for cls in classes))
+
+
+def _name_of(cls: type) -> str:
+    return _NAMES.get(cls, f"a {cls.__name__}")
+
+
+def _as_text(value: float) -> str:
+    """The text that stands for a boolean or a number in YAML."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 _NUMBER = re.compile(r"-?[0-9]+\Z")
@@ -331,14 +335,14 @@ def _converted(classes: frozenset[type], value: Any) -> tuple[Any, ...]:
     """The value of the type that is wanted, where one of another type stands for it."""
     if list in classes and value.__class__ in (dict, str):
         return ([value],)  # one item for the list
-    if (
-        str in classes
-        and isinstance(value, bool | int | float)
-        and not (int in classes and isinstance(value, float))
-    ):
-        return (str(value).lower() if isinstance(value, bool) else str(value),)
-    if int in classes and isinstance(value, str) and _NUMBER.match(value):
+    if str in classes and isinstance(value, bool | int | float):
+        is_fraction = int in classes and isinstance(value, float)
+        if not is_fraction:
+            return (_as_text(value),)
+    if not isinstance(value, str):
+        return ()
+    if int in classes and _NUMBER.match(value):
         return (int(value),)
-    if bool in classes and isinstance(value, str) and value.lower() in _FLAGS:
+    if bool in classes and value.lower() in _FLAGS:
         return (_FLAGS[value.lower()],)
     return ()

@@ -104,9 +104,9 @@ def test_diff_tells_the_same_and_writes_nothing(root: Path) -> None:
     assert diff(root, OLD).added == tuple(sorted(OLD))
     assert not root.parent.exists()
     write(root, OLD)
-    told = diff(root, NEW)
+    reported = diff(root, NEW)
     assert tree(root) == OLD
-    assert told == write(root, NEW)
+    assert reported == write(root, NEW)
     assert not diff(root, NEW).stale
 
 
@@ -466,7 +466,7 @@ def test_a_kill_at_any_point_leaves_the_old_or_the_new_tree(
     assert ("missing" in seen) == (not exchange and not first)
 
 
-def test_a_kill_between_two_renames_is_mended_by_the_next_run(root: Path) -> None:
+def test_a_kill_between_two_renames_is_repaired_by_the_next_run(root: Path) -> None:
     write(root, OLD)
     new, old = swap.staging(root)
     root.rename(old)

@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def put(**files: str) -> None:
+def write_files(**files: str) -> None:
     """Writes files; ``__`` in a name stands for a folder."""
     for name, text in files.items():
         path = Path(name.replace("__", "/") + ".yaml")
@@ -44,7 +44,7 @@ def put(**files: str) -> None:
         path.write_text(text)
 
 
-def told(*paths: str) -> list[tuple[str, str]]:
+def reported(*paths: str) -> list[tuple[str, str]]:
     return [
         (item.code, str(item.span) if item.span else "") for item in assemble(paths)[1]
     ]
@@ -61,7 +61,9 @@ def test_every_item_of_a_list_may_have_a_document(folder: Path) -> None:
     """Whatever kind a subject declares: it becomes an item of its list, with its name and its place."""
     assert len(documents()) >= 7
     kinds = {kind: part(kind, f"n{i}", "{x: 1}") for i, kind in enumerate(documents())}
-    put(s__a=CLUSTER, **{f"s__{kind.lower()}": text for kind, text in kinds.items()})
+    write_files(
+        s__a=CLUSTER, **{f"s__{kind.lower()}": text for kind, text in kinds.items()}
+    )
     spec = only("s")
     body = spec.document.root.to_python()["spec"]
     for i, (kind, (section, _)) in enumerate(documents().items()):
@@ -73,11 +75,11 @@ def test_every_item_of_a_list_may_have_a_document(folder: Path) -> None:
 @pytest.mark.parametrize("kind", documents())
 def test_a_document_of_an_item_needs_name_and_spec(kind: str, folder: Path) -> None:
     broken = f"{V}kind: {kind}\nmetadata: {{}}\nspec: 5\nextends: x.yaml\n"
-    put(a=CLUSTER, f=broken)
+    write_files(a=CLUSTER, f=broken)
     found = assemble(["."])[1]
     assert [fault.code for fault in found] == ["YML036", "YML033", "YML034"]
     assert f"`spec.{lists()[kind]}`" in found[-1].help
-    put(a=CLUSTER, f=f"{V}kind: {kind}s\nmetadata: {{name: a}}\nspec: {{}}\n")
+    write_files(a=CLUSTER, f=f"{V}kind: {kind}s\nmetadata: {{name: a}}\nspec: {{}}\n")
     (near,) = assemble(["."])[1]
     assert (near.code, near.help) == ("YML032", f"did you mean `{kind}`?")
 
@@ -90,7 +92,7 @@ def test_a_kind_is_of_a_list_whose_items_have_this_model() -> None:
 
 
 def test_one_file_is_a_spec(folder: Path) -> None:
-    put(a=CLUSTER)
+    write_files(a=CLUSTER)
     spec = only("a.yaml")
     assert (spec.name, spec.path, [file.name for file in spec.files]) == (
         "seoul",
@@ -106,7 +108,7 @@ def test_one_file_is_a_spec(folder: Path) -> None:
 
 
 def test_parts_of_a_folder_join_its_cluster_and_keep_their_places(folder: Path) -> None:
-    put(
+    write_files(
         s__cluster=CLUSTER + "  jobs:\n    - {name: zero}\n",
         s__jobs__b=part("TrainingJob", "two") + "---\n" + part("TrainingQueue", "q"),
         s__jobs__a=part("TrainingJob", "one"),
@@ -144,7 +146,7 @@ def test_parts_of_a_folder_join_its_cluster_and_keep_their_places(folder: Path) 
 
 
 def test_the_order_and_repetition_of_paths_do_not_matter(folder: Path) -> None:
-    put(
+    write_files(
         s__cluster=CLUSTER,
         s__a=part("TrainingJob", "one"),
         s__b=part("TrainingJob", "two"),
@@ -157,7 +159,7 @@ def test_the_order_and_repetition_of_paths_do_not_matter(folder: Path) -> None:
 
 
 def test_a_stream_holds_a_cluster_and_its_jobs(folder: Path) -> None:
-    put(
+    write_files(
         a=CLUSTER + "---\n" + part("TrainingJob", "one"),
         b=CLUSTER.replace("seoul", "busan"),
     )
@@ -173,18 +175,20 @@ def test_a_stream_holds_a_cluster_and_its_jobs(folder: Path) -> None:
 
 
 def test_with_several_clusters_a_part_must_name_its_own(folder: Path) -> None:
-    put(a=CLUSTER, b=CLUSTER.replace("seoul", "busan"), j=part("TrainingJob", "one"))
+    write_files(
+        a=CLUSTER, b=CLUSTER.replace("seoul", "busan"), j=part("TrainingJob", "one")
+    )
     found = assemble(["."])[1]
     assert [(item.code, str(item.span)) for item in found] == [
         ("YML042", "j.yaml:3:18")
     ]
     assert [str(span) for span, _ in found[0].related] == ["a.yaml:3:18", "b.yaml:3:18"]
-    put(j=part("TrainingJob", "one", metadata=", cluster: busn"))
+    write_files(j=part("TrainingJob", "one", metadata=", cluster: busn"))
     found = assemble(["."])[1]
     assert [(item.code, item.help) for item in found] == [
         ("YML043", "did you mean `busan`?")
     ]
-    put(j=part("TrainingJob", "one", metadata=", cluster: busan"))
+    write_files(j=part("TrainingJob", "one", metadata=", cluster: busan"))
     specs, found = assemble(["."])
     assert found == []
     assert ["jobs" in spec.document.root.to_python()["spec"] for spec in specs] == [
@@ -194,7 +198,7 @@ def test_with_several_clusters_a_part_must_name_its_own(folder: Path) -> None:
 
 
 def test_the_nearest_folder_above_wins(folder: Path) -> None:
-    put(
+    write_files(
         a=CLUSTER,
         x__b=CLUSTER.replace("seoul", "busan"),
         x__y__z__j=part("TrainingJob", "one"),
@@ -206,13 +210,13 @@ def test_the_nearest_folder_above_wins(folder: Path) -> None:
     ] == ["busan"]
 
 
-def test_a_part_without_a_cluster_is_told(folder: Path) -> None:
-    put(x__a=CLUSTER, y__j=part("TrainingJob", "one"))
-    assert told(".") == [("YML041", "y/j.yaml:3:18")]
+def test_a_part_without_a_cluster_is_reported(folder: Path) -> None:
+    write_files(x__a=CLUSTER, y__j=part("TrainingJob", "one"))
+    assert reported(".") == [("YML041", "y/j.yaml:3:18")]
 
 
 def test_two_jobs_of_one_name_show_both_places(folder: Path) -> None:
-    put(a=CLUSTER + "  jobs: [{name: one}]\n", j=part("TrainingJob", "one"))
+    write_files(a=CLUSTER + "  jobs: [{name: one}]\n", j=part("TrainingJob", "one"))
     found = assemble(["."])[1]
     assert [(item.code, str(item.span), str(item.related[0][0])) for item in found] == [
         ("YML045", "j.yaml:3:18", "a.yaml:6:17")
@@ -243,14 +247,14 @@ def test_two_jobs_of_one_name_show_both_places(folder: Path) -> None:
 def test_headers_are_checked(
     folder: Path, text: str, want: list[tuple[str, str]]
 ) -> None:
-    put(c=CLUSTER, f=text)
+    write_files(c=CLUSTER, f=text)
     found = assemble(["."])[1]
     assert [(item.code, str(item.span)) for item in found] == want
     assert all(item.help for item in found)
 
 
 def test_keys_of_the_headers_of_kubernetes_are_sent_to_the_spec(folder: Path) -> None:
-    put(
+    write_files(
         c=CLUSTER,
         f=part("TrainingJob", "a", metadata=", namespace: x, labels: {}, cluser: b"),
     )
@@ -262,27 +266,27 @@ def test_keys_of_the_headers_of_kubernetes_are_sent_to_the_spec(folder: Path) ->
 
 
 def test_a_misspelt_kind_gets_the_nearest_name(folder: Path) -> None:
-    put(f=V + "kind: TrainingClutser\n")
+    write_files(f=V + "kind: TrainingClutser\n")
     assert assemble(["f.yaml"])[1][0].help == "did you mean `TrainingCluster`?"
 
 
-def test_nothing_to_compile_is_told(folder: Path) -> None:
+def test_nothing_to_compile_is_reported(folder: Path) -> None:
     os.mkdir("empty")
-    put(base=V + "kind: TrainingClusterBase\nspec: {}\n")
-    assert told("empty") == [("YML040", "")]
-    assert told("base.yaml") == [("YML040", "")]
-    assert told("none.yaml") == [("YML020", "")]
-    assert told() == [("YML040", "")]
+    write_files(base=V + "kind: TrainingClusterBase\nspec: {}\n")
+    assert reported("empty") == [("YML040", "")]
+    assert reported("base.yaml") == [("YML040", "")]
+    assert reported("none.yaml") == [("YML020", "")]
+    assert reported() == [("YML040", "")]
 
 
 def test_hidden_files_and_folders_are_passed_over(folder: Path) -> None:
-    put(a=CLUSTER, **{".git__x": "{", ".y": "{"})
+    write_files(a=CLUSTER, **{".git__x": "{", ".y": "{"})
     assert only(".").name == "seoul"
 
 
 def test_output_and_policies_among_the_specs_are_passed_over(folder: Path) -> None:
     """`trainyard compile .` finds what it wrote the last time; somebody else's manifest hides nothing."""
-    put(
+    write_files(
         cluster=CLUSTER,
         generated__seoul__flux__source="a: 1\n",
         policies__policy="levels: {}\n",
@@ -296,17 +300,17 @@ def test_output_and_policies_among_the_specs_are_passed_over(folder: Path) -> No
     )
     assert only(".").path == "cluster.yaml"
     Path("generated/seoul/.manifest.json").write_text('{"name": "trainyard"}')
-    assert told(".") == [("YML030", "generated/seoul/flux/source.yaml:1:1")] * 2
-    assert told("policies") == [("YML030", "policies/policy.yaml:1:1")] * 2
+    assert reported(".") == [("YML030", "generated/seoul/flux/source.yaml:1:1")] * 2
+    assert reported("policies") == [("YML030", "policies/policy.yaml:1:1")] * 2
 
 
-def test_two_clusters_of_one_name_are_told(folder: Path) -> None:
-    put(a=CLUSTER, b=CLUSTER)
-    assert told(".") == [("YML044", "b.yaml:3:18")]
+def test_two_clusters_of_one_name_are_reported(folder: Path) -> None:
+    write_files(a=CLUSTER, b=CLUSTER)
+    assert reported(".") == [("YML044", "b.yaml:3:18")]
 
 
 def test_extends_merges_maps_and_named_lists_and_null_removes(folder: Path) -> None:
-    put(
+    write_files(
         bases__all=V
         + "kind: TrainingClusterBase\nmetadata: {name: shared}\nspec:\n  region: r\n  tags: [a, b]\n"
         "  network: {cidr: 10.0.0.0/16, zones: [x]}\n  jobs: [{name: one, nodes: 1, env: {A: 1}}, {name: two}]\n",
@@ -341,7 +345,7 @@ def test_extends_merges_maps_and_named_lists_and_null_removes(folder: Path) -> N
 
 def test_later_bases_win_and_bases_have_bases(folder: Path) -> None:
     base = V + "kind: TrainingClusterBase\nspec: "
-    put(
+    write_files(
         a=CLUSTER.replace("spec:", "extends: [b.yaml, c.yaml]\nspec:"),
         b=base + "{x: 1, yy: 1}\nextends: d/d.yaml\n",
         c=base + "{yy: 2}\n",
@@ -358,10 +362,10 @@ def test_later_bases_win_and_bases_have_bases(folder: Path) -> None:
 
 
 def test_a_name_given_twice_is_merged_and_stays_twice(folder: Path) -> None:
-    """So that it is told as just that, and not as fields that are missing."""
+    """So that it is reported as just that, and not as fields that are missing."""
     base = V + "kind: TrainingClusterBase\nspec: "
     one, two = "[{name: a, m: 1}]", "[{name: a, m: 1}, {name: a, m: 2}]"
-    put(
+    write_files(
         b=f"{base}{{jobs: {two}}}\n",
         a=CLUSTER + "  jobs: [{name: a, k: 3}]\nextends: b.yaml\n",
         d=f"{base}{{jobs: {one}}}\n",
@@ -378,16 +382,16 @@ def test_a_name_given_twice_is_merged_and_stays_twice(folder: Path) -> None:
     ]
 
 
-def test_faults_of_bases_are_told_at_their_places(folder: Path) -> None:
+def test_faults_of_bases_are_reported_at_their_places(folder: Path) -> None:
     base = V + "kind: TrainingClusterBase\nspec: {}\n"
-    put(
+    write_files(
         a=CLUSTER + "extends: [b.yaml, none.yaml, two.yaml, {}, bad.yaml]\n",
         b=base + "extends: c.yaml\n",
         c=base + "extends: b.yaml\n",
         two=base + "---\n" + base,
         bad="a: no\n",
     )
-    assert told("a.yaml") == [
+    assert reported("a.yaml") == [
         ("YML037", "a.yaml:6:40"),
         ("YML038", "c.yaml:4:10"),
         ("YML020", "a.yaml:6:19"),
@@ -434,7 +438,7 @@ def test_faults_of_bases_are_told_at_their_places(folder: Path) -> None:
 def test_nothing_in_a_base_is_lost_without_a_word(
     text: str, want: list[tuple[str, str, str]], folder: Path
 ) -> None:
-    put(
+    write_files(
         base=f"{V}kind: TrainingClusterBase\n{text}",
         c=CLUSTER.replace("metadata", "extends: base.yaml\nmetadata"),
     )
@@ -445,7 +449,7 @@ def test_nothing_in_a_base_is_lost_without_a_word(
 
 
 def test_a_base_that_only_has_bases(folder: Path) -> None:
-    put(
+    write_files(
         one=f"{V}kind: TrainingClusterBase\nspec: {{tags: {{a: b}}}}\n",
         two=f"{V}kind: TrainingClusterBase\nextends: one.yaml\n",
         c=CLUSTER.replace("metadata", "extends: two.yaml\nmetadata"),
@@ -457,7 +461,7 @@ def test_a_base_that_only_has_bases(folder: Path) -> None:
 
 
 def test_the_path_of_a_base_is_relative_to_its_file(folder: Path) -> None:
-    put(s__c=CLUSTER.replace("metadata", "extends: base.yaml\nmetadata"))
+    write_files(s__c=CLUSTER.replace("metadata", "extends: base.yaml\nmetadata"))
     (found,) = assemble(["s"])[1]
     assert (found.message, found.help) == (
         "no file `s/base.yaml`",
@@ -466,25 +470,25 @@ def test_the_path_of_a_base_is_relative_to_its_file(folder: Path) -> None:
 
 
 def test_a_file_may_not_extend_itself(folder: Path) -> None:
-    put(a=CLUSTER + "extends: ./a.yaml\n")
-    assert told("a.yaml") == [("YML038", "a.yaml:6:10")]
+    write_files(a=CLUSTER + "extends: ./a.yaml\n")
+    assert reported("a.yaml") == [("YML038", "a.yaml:6:10")]
 
 
 def test_the_number_of_bases_is_bounded(folder: Path) -> None:
     base = V + "kind: TrainingClusterBase\nspec: {}\n"
     for n in range(40):
-        put(**{f"b{n}": base + f"extends: [b{n + 1}.yaml, b{n + 2}.yaml]\n"})
-    put(a=CLUSTER + "extends: b0.yaml\n", b40=base, b41=base)
-    assert [code for code, _ in told("a.yaml")] == ["YML039"]
+        write_files(**{f"b{n}": base + f"extends: [b{n + 1}.yaml, b{n + 2}.yaml]\n"})
+    write_files(a=CLUSTER + "extends: b0.yaml\n", b40=base, b41=base)
+    assert [code for code, _ in reported("a.yaml")] == ["YML039"]
 
 
 def test_a_list_of_the_wrong_type_is_left_to_the_spec(folder: Path) -> None:
-    put(a=CLUSTER + "  jobs: many\n", j=part("TrainingJob", "one"))
+    write_files(a=CLUSTER + "  jobs: many\n", j=part("TrainingJob", "one"))
     assert only(".").document.root.to_python()["spec"]["jobs"] == "many"
-    put(a=V + "kind: TrainingCluster\nmetadata: {name: nn}\nspec: text\n")
+    write_files(a=V + "kind: TrainingCluster\nmetadata: {name: nn}\nspec: text\n")
     assert only(".").document.root.to_python()["spec"] == "text"
 
 
 def test_a_cluster_without_a_name_takes_that_of_its_file(folder: Path) -> None:
-    put(dev=V + "kind: TrainingCluster\nspec: {}\n")
+    write_files(dev=V + "kind: TrainingCluster\nspec: {}\n")
     assert only("dev.yaml").name == "dev"

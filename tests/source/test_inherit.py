@@ -240,11 +240,11 @@ def test_what_jobs_inherit_is_refused_once_where_it_stands() -> None:
 """)
     start = HEAD.count("\n")
     found = load(whole)[1]
-    told = [
+    reported = [
         (each.code, whole.span(each.at or Route(), key=each.key).line - start)
         for each in found
     ]
-    assert sorted(told) == [("SPC002", 5), ("SPC004", 5), ("SPC005", 3)]
+    assert sorted(reported) == [("SPC002", 5), ("SPC004", 5), ("SPC005", 3)]
 
 
 @pytest.mark.parametrize("key", ["name", "extends", "rerun", "done", "nods"])

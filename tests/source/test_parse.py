@@ -16,7 +16,7 @@ from compiler.source.syntax import MAX_LINES
 from compiler.source.tree import MappingNode, Node, ScalarNode, SequenceNode, SourceFile
 
 
-def _found(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
+def _reported(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
     _, found = parse(SourceFile("spec.yaml", text), pure=pure)
     assert all(item.span is not None and item.help for item in found)
     return [
@@ -88,7 +88,7 @@ def _found(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
 def test_each_fault_has_its_code_and_place(
     text: str, want: list[tuple[str, int, int]], pure: bool
 ) -> None:
-    assert _found(text, pure=pure) == want
+    assert _reported(text, pure=pure) == want
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_space_that_is_none_is_named(text: str, where: str) -> None:
     )
 
 
-def test_what_is_told_of_line_ends_and_octals_is_true() -> None:
+def test_what_is_reported_of_line_ends_and_octals_is_true() -> None:
     facts = [
         (item.message, item.help)
         for item in parse(SourceFile("f", "a: x\u2028y\nb: \x01\nc: 02\nd: 010\n"))[1]
@@ -132,13 +132,13 @@ def test_a_duplicate_key_shows_the_first_one_too() -> None:
     ]
 
 
-def test_an_alias_bomb_is_told_once_and_costs_nothing() -> None:
+def test_an_alias_bomb_is_reported_once_and_costs_nothing() -> None:
     rows = ["a: &a [x,x,x,x,x,x,x,x,x,x]"]
     rows += [
         f"{new}: &{new} [{','.join(['*' + old] * 10)}]"
         for old, new in zip("abcdefgh", "bcdefghi", strict=True)
     ]
-    assert _found("\n".join(rows)) == [("YML005", 4, 29)]
+    assert _reported("\n".join(rows)) == [("YML005", 4, 29)]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_an_alias_bomb_is_told_once_and_costs_nothing() -> None:
 def test_the_number_of_values_is_bounded(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Over all documents; told once, where it is too much."""
+    """Over all documents; reported once, where it is too much."""
     monkeypatch.setattr("compiler.source.compose.MAX_NODES", 50)
     (found,) = parse(SourceFile("f", text))[1]
     assert (found.code, found.message) == ("YML023", "`f` holds more than 50 values")
@@ -158,7 +158,7 @@ def test_the_number_of_values_is_bounded(
 
 def test_chained_anchors_cannot_nest_without_bound() -> None:
     rows = ["a0: &a0 [x]"] + [f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 90)]
-    assert [code for code, _, _ in _found("\n".join(rows))] == ["YML007"]
+    assert [code for code, _, _ in _reported("\n".join(rows))] == ["YML007"]
 
 
 def test_an_alias_stands_where_it_is_written() -> None:
@@ -288,7 +288,7 @@ def test_a_byte_order_mark_and_crlf_are_accepted() -> None:
     assert [str(item.span) for item in found] == ["f:3:4"]
 
 
-def test_files_that_cannot_be_read_are_told(
+def test_files_that_cannot_be_read_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_bytes(b"a: 1\n")
@@ -305,7 +305,7 @@ def test_files_that_cannot_be_read_are_told(
     assert [item.code for item in read("/dev/zero")[1]] == ["YML022"]
 
 
-def test_a_file_without_permission_is_told(
+def test_a_file_without_permission_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
@@ -433,7 +433,7 @@ def test_a_hundred_broken_documents_are_enough() -> None:
     assert [item.code for item in found] == ["YML002"] * MAX_RESTARTS
 
 
-def test_forbidden_characters_are_told_once_a_line() -> None:
+def test_forbidden_characters_are_reported_once_a_line() -> None:
     """A line of nothing else is one fault, and a file of such lines is no text."""
     text = "a: 1\x01\nb: " + "\x02" * 200_000 + "\n" + "\x03\n" * 500
     found = [item for item in parse(SourceFile("f", text))[1] if item.code == "YML018"]

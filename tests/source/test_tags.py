@@ -14,8 +14,8 @@ TAGS = {"!Ref": "Ref", "!Sub": "Fn::Sub", "!If": "Fn::If"}
 
 def read(text: str) -> tuple[Document, list[tuple[str, int, str]]]:
     documents, found = parse(SourceFile("t.yaml", text), tags=TAGS)
-    told = [(each.code, each.span.line, each.help) for each in found if each.span]
-    return documents[0], told
+    reported = [(each.code, each.span.line, each.help) for each in found if each.span]
+    return documents[0], reported
 
 
 @pytest.mark.parametrize(
@@ -37,9 +37,9 @@ def read(text: str) -> tuple[Document, list[tuple[str, int, str]]]:
     ],
 )
 def test_a_short_form_is_a_mapping_of_one_key(text: str, value: Any) -> None:
-    document, told = read(text)
+    document, reported = read(text)
     assert document.root.to_python() == value
-    assert told == []
+    assert reported == []
 
 
 def test_places_are_those_of_what_was_written() -> None:
@@ -63,8 +63,8 @@ def test_places_are_those_of_what_was_written() -> None:
     ],
 )
 def test_another_tag_is_reported(text: str, help: str) -> None:
-    _, told = read(text)
-    assert told == [("YML014", 1, help)]
+    _, reported = read(text)
+    assert reported == [("YML014", 1, help)]
 
 
 def test_without_short_forms_every_tag_is_reported() -> None:

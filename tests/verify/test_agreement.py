@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from compiler.output.body import walk_values
 from compiler.re2 import compile_re2
 from compiler.verify import BUILTIN
 from compiler.verify.defaults import defaulted
@@ -143,19 +144,9 @@ JUNK = st.sampled_from(
 )
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Paths of every value below ``spec``."""
-    found = [path]
-    pairs = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for key, child in pairs:
-        found += places(child, (*path, key))
-    return found
+def places(value: Any, start: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Paths of every value, below ``start``."""
+    return [path for path, _ in walk_values(value, start)]
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -739,7 +739,7 @@ def test_a_sound_object_has_no_fault(body: dict[str, Any]) -> None:
     CASES,
     ids=[f"{kind}-{path[-40:]}" for kind, _, _, path in CASES],
 )
-def test_one_fault_is_told_once_at_its_place(
+def test_one_fault_is_reported_once_at_its_place(
     kind: str, edits: list[Edit], code: str, path: str
 ) -> None:
     from compiler.source import Route
@@ -766,7 +766,7 @@ def test_unknown_fields_get_the_nearest_name() -> None:
     )
 
 
-def test_an_unquoted_number_is_told_with_the_way_to_write_it() -> None:
+def test_an_unquoted_number_is_reported_with_the_way_to_write_it() -> None:
     (fault,) = validate_body(edited(POD, (f"{C}/env/0/value", 8)))
     assert (fault.message, fault.help) == (
         "an integer where a string is expected",
@@ -774,7 +774,7 @@ def test_an_unquoted_number_is_told_with_the_way_to_write_it() -> None:
     )
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     body = edited(
         POD, ("spec/restartPolicy", "never"), (f"{C}/imag", "x"), ("metadata/name", "A")
     )

@@ -67,7 +67,7 @@ def test_defaults_are_there_when_rules_run() -> None:
     assert cel.evaluate(schema, {"mode": None}) == []
 
 
-def test_without_the_package_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_a_warning_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cel, "available", lambda: False)
     (fault,) = cel.evaluate(node("self.a == 2"), {"a": 1})
     assert (fault.code, fault.warning) == ("SCH009", True)

@@ -52,13 +52,13 @@ def claim(**spec: Any) -> Body:
     }
 
 
-def told(*bodies: Body) -> list[tuple[str, str, str]]:
+def reported(*bodies: Body) -> list[tuple[str, str, str]]:
     found = verify([Manifest(each) for each in bodies], closed=False)
     return [(each.code, each.message, each.help) for each in found]
 
 
 def test_a_claim_gets_the_default_class_although_it_names_a_volume() -> None:
-    assert told(storage_class("gp3", "true"), volume(), claim()) == [
+    assert reported(storage_class("gp3", "true"), volume(), claim()) == [
         (
             "SCH012",
             "claim gets the default class `gp3`, and volume `data` has none: never bound",
@@ -69,15 +69,15 @@ def test_a_claim_gets_the_default_class_although_it_names_a_volume() -> None:
 
 def test_a_claim_with_a_class_of_its_own() -> None:
     gp3 = storage_class("gp3", "true")
-    assert told(gp3, volume(), claim(storageClassName="")) == []
-    assert told(gp3, volume(storageClassName="gp3"), claim()) == []
+    assert reported(gp3, volume(), claim(storageClassName="")) == []
+    assert reported(gp3, volume(storageClassName="gp3"), claim()) == []
 
 
 def test_what_the_default_is_may_not_be_known() -> None:
-    assert told(volume(), claim()) == []
-    assert told(storage_class("gp3", "false"), volume(), claim()) == []
+    assert reported(volume(), claim()) == []
+    assert reported(storage_class("gp3", "false"), volume(), claim()) == []
     assert (
-        told(
+        reported(
             storage_class("gp3", "true"),
             storage_class("gp2", "true"),
             volume(),
@@ -85,4 +85,4 @@ def test_what_the_default_is_may_not_be_known() -> None:
         )
         == []
     )
-    assert told(storage_class("gp3", "true"), claim()) == []
+    assert reported(storage_class("gp3", "true"), claim()) == []

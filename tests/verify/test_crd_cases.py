@@ -56,7 +56,7 @@ BEYOND = {
     "ks/hre-nokind",
     "ec2/cr-id+tags-but-other-ok",
 }
-# Rules of network interfaces, which EFA006 has; fields of Trainer 2.1, since a stranger's Trainer may be that.
+# Rules of network interfaces, which EFA006 has; fields of Trainer 2.1, since a third-party Trainer may be that.
 LEFT = {
     "tj/auto",
     "tj/labels",

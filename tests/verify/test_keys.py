@@ -58,7 +58,7 @@ def job(part: str, entry: Body) -> Body:
     return body
 
 
-def told(*bodies: Body) -> list[tuple[str, str, str, str]]:
+def reported(*bodies: Body) -> list[tuple[str, str, str, str]]:
     found = verify([Manifest(each) for each in bodies], closed=False)
     return [
         (each.code, "/".join(map(str, each.at[2:])), each.message, each.help)
@@ -91,7 +91,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("body", "place"), WRONG)
 def test_a_key_that_the_object_of_the_set_does_not_have(body: Body, place: str) -> None:
-    assert told(body, SETTINGS) == [
+    assert reported(body, SETTINGS) == [
         (
             "REF001",
             place,
@@ -99,10 +99,10 @@ def test_a_key_that_the_object_of_the_set_does_not_have(body: Body, place: str) 
             "did you mean `model.yaml`?",
         )
     ]
-    assert told(body) == []
-    assert told(body, {**SETTINGS, "data": {"model.yml": ""}}) == []
+    assert reported(body) == []
+    assert reported(body, {**SETTINGS, "data": {"model.yml": ""}}) == []
     assert (
-        told(
+        reported(
             body, {**SETTINGS, "metadata": {"name": "settings", "namespace": "team-b"}}
         )
         == []
@@ -112,9 +112,10 @@ def test_a_key_that_the_object_of_the_set_does_not_have(body: Body, place: str) 
 def test_keys_of_secrets() -> None:
     for entry in ("hf", "wandb"):
         assert (
-            told(job("trainer", variable("secretKeyRef", "token", entry)), TOKEN) == []
+            reported(job("trainer", variable("secretKeyRef", "token", entry)), TOKEN)
+            == []
         )
-    assert told(
+    assert reported(
         job("initializer", variable("secretKeyRef", "token", "HF_TOKEN")), TOKEN
     ) == [
         (
@@ -126,7 +127,7 @@ def test_keys_of_secrets() -> None:
     ]
     assert [
         code
-        for code, *_ in told(
+        for code, *_ in reported(
             volume({"secret": {"secretName": "token", **ITEMS}}), TOKEN
         )
     ] == ["REF001"]
@@ -134,17 +135,19 @@ def test_keys_of_secrets() -> None:
 
 def test_what_need_not_be_there_or_comes_later() -> None:
     assert (
-        told(
+        reported(
             job("trainer", variable("secretKeyRef", "token", "none", optional=True)),
             TOKEN,
         )
         == []
     )
     assert (
-        told(
+        reported(
             volume({"configMap": {"name": "settings", "optional": True, **ITEMS}}),
             SETTINGS,
         )
         == []
     )
-    assert told(volume({"configMap": {"name": "bundle", **ITEMS}}), FILLED_LATER) == []
+    assert (
+        reported(volume({"configMap": {"name": "bundle", **ITEMS}}), FILLED_LATER) == []
+    )

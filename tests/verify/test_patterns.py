@@ -1,4 +1,4 @@
-"""Go RE2 patterns said in Python's words."""
+"""Go RE2 patterns in Python's words."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import pytest
 from builders import ROOT
 
+from compiler.output.body import at, walk_values
 from compiler.re2 import compile_re2
 from compiler.verify.patterns import _WORDS, in_words
 
@@ -33,18 +34,10 @@ def test_pattern(pattern: str, accepted: list[str], refused: list[str]) -> None:
 def patterns() -> set[str]:
     """Every pattern of the schemas of the package."""
     found: set[str] = set()
-
-    def walk(value: object) -> None:
-        if isinstance(value, dict):
-            if isinstance(value.get("pattern"), str):
-                found.add(value["pattern"])
-            value = list(value.values())
-        if isinstance(value, list):
-            for each in value:
-                walk(each)
-
     for path in (ROOT / "compiler" / "verify" / "data").rglob("*.json"):
-        walk(json.loads(path.read_text(encoding="utf-8")))
+        schema = json.loads(path.read_text(encoding="utf-8"))
+        values = (at(value, "pattern") for _, value in walk_values(schema))
+        found.update(value for value in values if isinstance(value, str))
     return found
 
 

@@ -17,7 +17,7 @@ HARD = {
 }
 
 
-def space(level: str | None, name: str = "a") -> Manifest:
+def namespace_with(level: str | None, name: str = "a") -> Manifest:
     labels = {"pod-security.kubernetes.io/enforce": level} if level else {}
     return Manifest(
         {
@@ -44,7 +44,7 @@ def pod(spec: dict[str, Any], security: dict[str, Any] | None = None) -> Manifes
     )
 
 
-def told(*manifests: Manifest) -> list[tuple[str, str]]:
+def reported(*manifests: Manifest) -> list[tuple[str, str]]:
     return [
         (each.code, str(each.at).partition(".")[2])
         for each in verify(manifests, closed=False)
@@ -83,7 +83,7 @@ def test_baseline(
 ) -> None:
     """IPC_LOCK, which old guides ask for EFA, is refused; the default of a pod is not."""
     expected = [("SCH011", place)] if place and level == "baseline" else []
-    assert told(space(level), pod(spec, security)) == expected
+    assert reported(namespace_with(level), pod(spec, security)) == expected
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_restricted(change: dict[str, Any], place: str) -> None:
     expected = (
         [("SCH011", f"spec.containers[0].securityContext.{place}")] if place else []
     )
-    assert told(space("restricted"), pod({}, security)) == expected
+    assert reported(namespace_with("restricted"), pod({}, security)) == expected
 
 
 def test_what_the_pod_says_holds_for_its_containers() -> None:
@@ -116,11 +116,11 @@ def test_what_the_pod_says_holds_for_its_containers() -> None:
             key: HARD[key] for key in ("runAsNonRoot", "seccompProfile")
         }
     }
-    assert told(space("restricted"), pod(beside, security)) == []
+    assert reported(namespace_with("restricted"), pod(beside, security)) == []
 
 
 def test_other_namespaces_are_free() -> None:
-    assert told(space("restricted", "b"), pod({"hostNetwork": True})) == []
+    assert reported(namespace_with("restricted", "b"), pod({"hostNetwork": True})) == []
 
 
 def test_what_makes_pods_is_let_through_and_never_works() -> None:
@@ -135,7 +135,7 @@ def test_what_makes_pods_is_let_through_and_never_works() -> None:
         "metadata": {"name": "a", "namespace": "a"},
         "spec": {"selector": {"matchLabels": {"a": "a"}}, "template": template},
     }
-    assert told(space("restricted"), Manifest(body)) == [
+    assert reported(namespace_with("restricted"), Manifest(body)) == [
         (
             "SCH012",
             "spec.template.spec.containers[0].securityContext.allowPrivilegeEscalation",
@@ -222,6 +222,6 @@ def test_the_pods_of_a_job_are_those_of_its_runtime(
             "runtimePatches": patch,
         },
     }
-    assert told(space("baseline"), Manifest(runtime), Manifest(job)) == [
+    assert reported(namespace_with("baseline"), Manifest(runtime), Manifest(job)) == [
         ("SCH012", each) for each in found
     ]

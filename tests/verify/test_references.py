@@ -24,7 +24,7 @@ from verify.conftest import (
 Body = dict[str, Any]
 
 
-def thing(
+def body_of(
     api_version: str, kind: str, name: str, namespace: str = "", **rest: Any
 ) -> Body:
     return {
@@ -35,7 +35,7 @@ def thing(
     }
 
 
-NODE_CLASS = thing(
+NODE_CLASS = body_of(
     "karpenter.k8s.aws/v1",
     "EC2NodeClass",
     "gpu",
@@ -46,23 +46,23 @@ NODE_CLASS = thing(
         "securityGroupSelectorTerms": [{"tags": {"a": "b"}}],
     },
 )
-NAMESPACE = thing("v1", "Namespace", "team-a")
-FLAVOR = thing("kueue.x-k8s.io/v1beta2", "ResourceFlavor", "a100")
-LOCAL_QUEUE = thing(
+NAMESPACE = body_of("v1", "Namespace", "team-a")
+FLAVOR = body_of("kueue.x-k8s.io/v1beta2", "ResourceFlavor", "a100")
+LOCAL_QUEUE = body_of(
     "kueue.x-k8s.io/v1beta2",
     "LocalQueue",
     "research",
     "team-a",
     spec={"clusterQueue": "research"},
 )
-OCI = thing(
+OCI = body_of(
     "source.toolkit.fluxcd.io/v1",
     "OCIRepository",
     "kueue",
     "flux-system",
     spec={"url": "oci://r.example/kueue", "interval": "1h"},
 )
-GIT = thing(
+GIT = body_of(
     "source.toolkit.fluxcd.io/v1",
     "GitRepository",
     "fleet",
@@ -85,13 +85,13 @@ SET = [
 ]
 
 
-def told(bodies: list[Body], **options: Any) -> list[tuple[str, str]]:
+def reported(bodies: list[Body], **options: Any) -> list[tuple[str, str]]:
     found = verify([Manifest(body) for body in bodies], **options)
     return [(one.code, str(one.at)) for one in found]
 
 
 def test_a_whole_set_has_no_fault() -> None:
-    assert told(SET) == []
+    assert reported(SET) == []
 
 
 @pytest.mark.parametrize(
@@ -110,25 +110,27 @@ def test_a_whole_set_has_no_fault() -> None:
     ],
     ids=lambda value: value["kind"] if isinstance(value, dict) else "",
 )
-def test_what_is_missing_is_told_where_it_is_named(gone: Body, at: str) -> None:
+def test_what_is_missing_is_reported_where_it_is_named(gone: Body, at: str) -> None:
     rest = [body for body in SET if body is not gone]
-    assert told(rest) == [("REF001", at)]
-    assert told(rest, closed=False) == []  # it may live elsewhere
+    assert reported(rest) == [("REF001", at)]
+    assert reported(rest, closed=False) == []  # it may live elsewhere
     ref = Manifest(gone).ref
     elsewhere = ObjectRef(f"{ref.group}/v9", ref.kind, ref.namespace, ref.name)
-    assert told(rest, external=frozenset({elsewhere})) == []
+    assert reported(rest, external=frozenset({elsewhere})) == []
 
 
-def test_a_missing_namespace_is_told_for_each_object_in_it() -> None:
+def test_a_missing_namespace_is_reported_for_each_object_in_it() -> None:
     rest = [body for body in SET if body is not NAMESPACE]
-    assert {code for code, _ in told(rest)} == {"REF002"}
-    assert len(told(rest)) == 2
+    assert {code for code, _ in reported(rest)} == {"REF002"}
+    assert len(reported(rest)) == 2
     creating = edited(
         HELM_RELEASE,
         ("spec/install", {"createNamespace": True}),
         ("spec/targetNamespace", "team-a"),
     )
-    assert told([*(body for body in rest if body is not HELM_RELEASE), creating]) == []
+    assert (
+        reported([*(body for body in rest if body is not HELM_RELEASE), creating]) == []
+    )
 
 
 def test_a_queue_of_another_namespace_is_pointed_out() -> None:
@@ -187,8 +189,8 @@ POD = "spec/template/spec"
 def test_references_of_pods(edit: tuple[str, Any], target: str) -> None:
     job = edited(JOB, edit)
     assert [identity[1] for _, identity in references(job)] == [target]
-    assert [code for code, _ in told([NAMESPACE, job])] == ["REF001"]
-    assert told([NAMESPACE, job], closed=False) == []
+    assert [code for code, _ in reported([NAMESPACE, job])] == ["REF001"]
+    assert reported([NAMESPACE, job], closed=False) == []
 
 
 def test_optional_references_and_what_every_cluster_has_are_no_faults() -> None:
@@ -201,7 +203,7 @@ def test_optional_references_and_what_every_cluster_has_are_no_faults() -> None:
         (f"{POD}/serviceAccountName", "default"),
         (f"{POD}/priorityClassName", "system-node-critical"),
     )
-    binding = thing(
+    binding = body_of(
         "rbac.authorization.k8s.io/v1",
         "RoleBinding",
         "v",
@@ -215,7 +217,7 @@ def test_optional_references_and_what_every_cluster_has_are_no_faults() -> None:
             {"kind": "Group", "name": "ml", "apiGroup": "rbac.authorization.k8s.io"}
         ],
     )
-    assert told([NAMESPACE, job, binding]) == []
+    assert reported([NAMESPACE, job, binding]) == []
 
 
 def chain(*names: str, last: str | None = None) -> list[Body]:
@@ -230,7 +232,7 @@ def chain(*names: str, last: str | None = None) -> list[Body]:
 
 
 @pytest.mark.parametrize("closed", [True, False])
-def test_a_cycle_is_told_once(closed: bool) -> None:
+def test_a_cycle_is_reported_once(closed: bool) -> None:
     found = verify(
         [Manifest(body) for body in [GIT, *chain("a", "b", "c", last="c")]],
         closed=closed,
@@ -239,28 +241,28 @@ def test_a_cycle_is_told_once(closed: bool) -> None:
         ("REF003", "@Kustomization/flux-system/a.spec.dependsOn[0].name")
     ]
     assert "`a` → `c` → `b` → `a`" in found[0].message
-    assert told([GIT, *chain("a", "b", "c")], closed=closed) == []
+    assert reported([GIT, *chain("a", "b", "c")], closed=closed) == []
 
 
 def test_a_long_chain_and_a_diamond_are_no_cycle() -> None:
     names = [f"k{index:04}" for index in range(1500)]
-    assert told([GIT, *chain(*names)]) == []
+    assert reported([GIT, *chain(*names)]) == []
     a, b, c, d = chain("a", "b", "c", "d")
     c["spec"]["dependsOn"], d["spec"]["dependsOn"] = (
         [{"name": "a"}],
         [{"name": "b"}, {"name": "c"}],
     )
-    assert told([GIT, a, b, c, d]) == []
+    assert reported([GIT, a, b, c, d]) == []
 
 
 def test_cohorts_in_a_circle() -> None:
     cohorts = [
-        thing("kueue.x-k8s.io/v1beta2", "Cohort", name, spec={"parentName": parent})
+        body_of("kueue.x-k8s.io/v1beta2", "Cohort", name, spec={"parentName": parent})
         for name, parent in (("a", "b"), ("b", "a"))
     ]
-    assert told(cohorts) == [("REF003", "@Cohort/a.spec.parentName")]
+    assert reported(cohorts) == [("REF003", "@Cohort/a.spec.parentName")]
     assert (
-        told(cohorts[:1]) == []
+        reported(cohorts[:1]) == []
     )  # a parent without an object of its own is a cohort all the same
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from copy import deepcopy
 
 from compiler.verify import Schemas, validate_body
-from compiler.verify.body import _faultless
+from compiler.verify.body import _schema_without_fault
 from verify.conftest import CLUSTER_QUEUE, TRAIN_JOB
 
 
 def test_an_equal_body_is_looked_at_once() -> None:
     schemas = Schemas()
-    before = _faultless.cache_info().hits
+    before = _schema_without_fault.cache_info().hits
     assert validate_body(CLUSTER_QUEUE, schemas=schemas) == []
-    assert _faultless.cache_info().hits == before
+    assert _schema_without_fault.cache_info().hits == before
     assert validate_body(deepcopy(CLUSTER_QUEUE), schemas=schemas) == []
-    assert _faultless.cache_info().hits == before + 1
+    assert _schema_without_fault.cache_info().hits == before + 1
 
 
 def test_a_body_that_differs_in_a_type_is_another() -> None:
@@ -40,9 +40,9 @@ def test_a_body_that_was_changed_is_judged_anew() -> None:
 
 
 def test_jobs_are_not_remembered() -> None:
-    before = _faultless.cache_info().currsize
+    before = _schema_without_fault.cache_info().currsize
     assert validate_body(TRAIN_JOB) == []
-    assert _faultless.cache_info().currsize == before
+    assert _schema_without_fault.cache_info().currsize == before
 
 
 def test_values_that_cannot_be_written_as_bytes_are_judged_all_the_same() -> None:

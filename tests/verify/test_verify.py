@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
 from compiler.verify import validate_body, verify, webhooks
-from compiler.verify.names import longest_pod_name
+from compiler.verify.names import characters_added
 from verify.conftest import (
     CLUSTER_QUEUE,
     DEPLOYMENT,
@@ -163,8 +163,8 @@ def test_names_that_trainer_sets_depend_on_the_runtime() -> None:
 
 
 def test_the_limit_of_a_jobs_name_follows_its_pods() -> None:
-    assert 63 - longest_pod_name("node", 1, 1000) == 46
-    assert 63 - longest_pod_name("node", 1, 10) == 48
+    assert 63 - characters_added("node", 1, 1000) == 46
+    assert 63 - characters_added("node", 1, 10) == 48
     runtime = edited(RUNTIME, ("spec/mlPolicy/numNodes", 1001))
     for length, nodes, code in (
         (48, 4, []),

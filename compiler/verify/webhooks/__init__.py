@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 from compiler.manifest import Body
+from compiler.source import Key
 from compiler.verify.fault import Fault
 
 Lookup = Callable[[str, str, str, str], Body | None]
@@ -21,14 +22,21 @@ Lookup = Callable[[str, str, str, str], Body | None]
 def check(body: Body, lookup: Lookup) -> list[Fault]:
     """Faults of a body by the module of its kind, if there is one."""
     module = _module(str(body["kind"]).lower())
-    if module is None or module[0] != str(body["apiVersion"]).rpartition("/")[0]:
+    if module is None:
         return []
-    return list(module[1](body, lookup))
+    group, check_kind = module
+    if group != _group_of(body):
+        return []
+    return list(check_kind(body, lookup))
+
+
+def _group_of(body: Body) -> str:
+    return str(body["apiVersion"]).rpartition("/")[0]
 
 
 # Fields that a definition requires and the mutating webhook of the kind fills in before that is asked
 # (jobset v0.12.0, pkg/webhooks/jobset_webhook.go, Default).
-_FILLED = {
+_FILLED_IN = {
     ("jobset.x-k8s.io", "JobSet"): (("spec", "failurePolicy", "rules", "*", "name"),)
 }
 
@@ -37,16 +45,21 @@ def fills(body: Body, fault: Fault) -> bool:
     """Whether a field that is missing is filled in by the webhook of the kind."""
     if fault.code != "SCH003":
         return False
-    kind = str(body["apiVersion"]).rpartition("/")[0], str(body["kind"])
-    path = tuple("*" if isinstance(each, int) else each for each in fault.path)
-    return path in _FILLED.get(kind, ())
+    kind = (_group_of(body), str(body["kind"]))
+    pattern = tuple(map(_key_of_pattern, fault.path))
+    return pattern in _FILLED_IN.get(kind, ())
+
+
+def _key_of_pattern(key: Key) -> Key:
+    return "*" if isinstance(key, int) else key
 
 
 @lru_cache(maxsize=1)
 def modules() -> frozenset[str]:
     """Names of the modules, which are those of the kinds in lowercase."""
-    names = (path.stem for path in Path(__file__).parent.glob("*.py"))
-    return frozenset(name for name in names if not name.startswith("_"))
+    folder = Path(__file__).parent
+    paths = folder.glob("[!_]*.py")
+    return frozenset(path.stem for path in paths)
 
 
 @lru_cache(maxsize=256)

@@ -7,31 +7,25 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
+from compiler.output.body import at
 from compiler.verify.fault import Fault, Path, refused
 
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
+_DURATION = re.compile(rf"(?:{_PART.pattern})+")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def seconds(text: Any) -> float | None:
     """Seconds of a duration, or ``None`` if it is none."""
-    if not isinstance(text, str) or not re.fullmatch(rf"(?:{_PART.pattern})+", text):
+    if not isinstance(text, str) or not _DURATION.fullmatch(text):
         return None
     return sum(float(amount) * _SECONDS[unit] for amount, unit in _PART.findall(text))
 
 
 def exactly_one(path: Path, mapping: Any, fields: tuple[str, ...]) -> Iterator[Fault]:
     """The fault of a mapping that has none, or more than one, of some fields."""
-    given = [
-        field
-        for field in fields
-        if isinstance(mapping, dict) and mapping.get(field) is not None
-    ]
+    given = [field for field in fields if at(mapping, field) is not None]
     if len(given) != 1:
-        named = listed(fields)
         got = listed(given, " and ") or "none"
-        yield refused(
-            path,
-            f"exactly one of {named} is wanted, there is {got}",
-            help="keep one of them",
-        )
+        message = f"exactly one of {listed(fields)} is wanted, there is {got}"
+        yield refused(path, message, "keep one of them")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from compiler.output.body import at, items
 from compiler.verify.fault import Fault, Path, breaks, nearest
-from compiler.verify.objects import at, items
 
 FAMILIES = {
     "al2": "AL2",
@@ -99,23 +99,19 @@ def _images(spec: dict[str, Any], terms: list[dict[str, Any]]) -> Iterator[Fault
 
 
 def _alias(path: Path, alias: str, family: Any) -> Iterator[Fault]:
-    found = _ALIAS.match(alias)
-    if found is None:
-        yield breaks(
-            path, f"alias `{alias}` says no version", "write it as `al2023@v20260714`"
-        )
+    match = _ALIAS.match(alias)
+    if match is None:
+        message = f"alias `{alias}` says no version"
+        yield breaks(path, message, "write it as `al2023@v20260714`")
         return
-    name, version = found.groups()
+    name, version = match.groups()
     if name not in FAMILIES:
-        yield breaks(
-            path,
-            f"`{name}` is no family of images",
-            nearest(name, FAMILIES, "write one like `AL2023`"),
-        )
+        message = f"`{name}` is no family of images"
+        help = nearest(name, FAMILIES, "write one like `AL2023`")
+        yield breaks(path, message, help)
     elif name.startswith("windows") and version != "latest":
-        yield breaks(
-            path, f"images of `{name}` cannot be pinned", f"write `{name}@latest`"
-        )
+        message = f"images of `{name}` cannot be pinned"
+        yield breaks(path, message, f"write `{name}@latest`")
     elif family not in (None, "Custom", FAMILIES[name]):
         yield breaks(
             ("spec", "amiFamily"),
@@ -125,55 +121,38 @@ def _alias(path: Path, alias: str, family: Any) -> Iterator[Fault]:
 
 
 def _disks(disks: list[dict[str, Any]]) -> Iterator[Fault]:
+    path: Path = ("spec", "blockDeviceMappings")
     roots = [
-        index for index, each in enumerate(disks) if each.get("rootVolume") is True
+        index for index, disk in enumerate(disks) if disk.get("rootVolume") is True
     ]
     for index in roots[1:]:
-        yield breaks(
-            ("spec", "blockDeviceMappings", index, "rootVolume"),
-            "a second root volume",
-            "keep one",
-        )
-    for index, each in enumerate(disks):
-        if isinstance(ebs := each.get("ebs"), dict) and not {
-            "snapshotID",
-            "volumeSize",
-        } & set(ebs):
+        yield breaks((*path, index, "rootVolume"), "a second root volume", "keep one")
+    for index, disk in enumerate(disks):
+        volume = disk.get("ebs")
+        if isinstance(volume, dict) and not {"snapshotID", "volumeSize"} & set(volume):
+            message = "a volume without size or snapshot"
             yield breaks(
-                ("spec", "blockDeviceMappings", index, "ebs"),
-                "a volume without size or snapshot",
-                "write `volumeSize:`",
-                key=True,
+                (*path, index, "ebs"), message, "write `volumeSize:`", key=True
             )
 
 
 def _kubelet(kubelet: dict[str, Any]) -> Iterator[Fault]:
-    high, low = (
-        kubelet.get("imageGCHighThresholdPercent"),
-        kubelet.get("imageGCLowThresholdPercent"),
-    )
+    high = kubelet.get("imageGCHighThresholdPercent")
+    low = kubelet.get("imageGCLowThresholdPercent")
     if isinstance(high, int) and isinstance(low, int) and high <= low:
-        message = f"{high} is not above the low threshold, {low}"
         yield breaks(
             ("spec", "kubelet", "imageGCHighThresholdPercent"),
-            message,
+            f"{high} is not above the low threshold, {low}",
             "make it the larger one",
         )
     for field in ("kubeReserved", "systemReserved"):
         for key, amount in (at(kubelet, field) or {}).items():
+            path = ("spec", "kubelet", field, key)
             if key not in _RESERVABLE:
-                yield breaks(
-                    ("spec", "kubelet", field, key),
-                    f"`{key}` cannot be reserved",
-                    nearest(key, _RESERVABLE),
-                    key=True,
-                )
+                message = f"`{key}` cannot be reserved"
+                yield breaks(path, message, nearest(key, _RESERVABLE), key=True)
             elif str(amount).startswith("-"):
-                yield breaks(
-                    ("spec", "kubelet", field, key),
-                    f"{amount} is negative",
-                    "write 0 or more",
-                )
+                yield breaks(path, f"{amount} is negative", "write 0 or more")
 
 
 __all__ = ["rules"]

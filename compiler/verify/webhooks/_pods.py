@@ -7,19 +7,15 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Any
 
+from compiler.output.body import at, items
 from compiler.subjects.jobs.plan import MISSPELT
 from compiler.verify.amounts import amount as exact
 from compiler.verify.fault import Fault, Path, nearest, refused
-from compiler.verify.objects import at, items
 
 Amounts = tuple[tuple[str, Any], ...]
 
-_OPERATORS = (
-    "Equal",
-    "Exists",
-    "Lt",
-    "Gt",
-)  # the last two behind a gate (Kubernetes 1.35)
+_OPERATORS = ("Equal", "Exists", "Lt", "Gt")
+"""Of tolerations; the last two are behind a gate (Kubernetes 1.35)."""
 _NATIVE = frozenset({"cpu", "memory", "ephemeral-storage"})
 
 
@@ -27,16 +23,16 @@ def pod_spec(
     path: Path, spec: Any, *, job: bool = False, volumes: AbstractSet[str] = frozenset()
 ) -> Iterator[Fault]:
     """Faults of a pod spec at a path. ``job``: its restart policy must be one that a Job allows."""
-    known = {*volumes, *(volume.get("name") for volume in items(spec, "volumes"))}
+    own_volumes = {volume.get("name") for volume in items(spec, "volumes")}
     seen: dict[str, Path] = {}
     for field in ("initContainers", "containers"):
         for index, container in enumerate(items(spec, field)):
             here = (*path, field, index)
             yield from _name(here, str(container.get("name")), seen)
-            yield from _mounts(here, container, known)
+            yield from _mounts(here, container, own_volumes | volumes)
             yield from resources((*here, "resources"), container.get("resources"))
     if job and at(spec, "restartPolicy") in (None, "Always"):
-        message = f"a Job's pods cannot have restart policy `{at(spec, 'restartPolicy') or 'Always'}`"
+        message = "a Job's pods cannot have restart policy `Always`"
         yield refused((*path, "restartPolicy"), message, "use `Never` or `OnFailure`")
     yield from tolerations((*path, "tolerations"), items(spec, "tolerations"))
 
@@ -64,9 +60,9 @@ def template(
             )
 
 
-def tolerations(path: Path, found: list[dict[str, Any]]) -> Iterator[Fault]:
+def tolerations(path: Path, values: list[dict[str, Any]]) -> Iterator[Fault]:
     """Faults of a list of tolerations."""
-    for index, toleration in enumerate(found):
+    for index, toleration in enumerate(values):
         operator = toleration.get("operator") or "Equal"
         if isinstance(operator, str) and operator not in _OPERATORS:
             yield refused(
@@ -102,14 +98,9 @@ def tolerations(path: Path, found: list[dict[str, Any]]) -> Iterator[Fault]:
 
 def _name(path: Path, name: str, seen: dict[str, Path]) -> Iterator[Fault]:
     first = seen.setdefault(name, path)
-    if (
-        first is not path and first[-2] != path[-2]
-    ):  # within one list the schema's list keys tell it
-        yield refused(
-            (*path, "name"),
-            f"container `{name}` is also in `{first[-2]}`",
-            help="rename one of the two",
-        )
+    if first[-2] != path[-2]:  # within one list the schema's list keys report it
+        message = f"container `{name}` is also in `{first[-2]}`"
+        yield refused((*path, "name"), message, "rename one of the two")
 
 
 def _mounts(
@@ -117,73 +108,48 @@ def _mounts(
 ) -> Iterator[Fault]:
     places: dict[Any, int] = {}
     for index, mount in enumerate(items(container, "volumeMounts")):
-        if mount.get("name") not in volumes:
-            yield refused(
-                (*path, "volumeMounts", index, "name"),
-                f"volume `{mount.get('name')}` is not one of this pod",
-                help=nearest(
-                    str(mount.get("name")), map(str, volumes), "add it to `volumes`"
-                ),
-            )
-        if places.setdefault(mount.get("mountPath"), index) != index:
-            yield refused(
-                (*path, "volumeMounts", index, "mountPath"),
-                f"`{mount.get('mountPath')}` is mounted twice",
-                help="mount it once",
-            )
+        here = (*path, "volumeMounts", index)
+        name, place = mount.get("name"), mount.get("mountPath")
+        if name not in volumes:
+            message = f"volume `{name}` is not one of this pod"
+            help = nearest(str(name), map(str, volumes), "add it to `volumes`")
+            yield refused((*here, "name"), message, help)
+        if places.setdefault(place, index) != index:
+            message = f"`{place}` is mounted twice"
+            yield refused((*here, "mountPath"), message, "mount it once")
 
 
-def resources(path: Path, found: Any) -> Iterator[Fault]:
+def resources(path: Path, requirements: Any) -> Iterator[Fault]:
     """Faults of a container's requests and limits."""
-    limits, requests = (at(found, field) or {} for field in ("limits", "requests"))
-    if not _faultless(tuple(limits.items()), tuple(requests.items())):
-        yield from _resources(path, limits, requests)
+    limits = at(requirements, "limits") or {}
+    requests = at(requirements, "requests") or {}
+    if not _are_right(tuple(limits.items()), tuple(requests.items())):
+        yield from _resource_faults(path, limits, requests)
 
 
 @lru_cache(maxsize=1024)
-def _faultless(limits: Amounts, requests: Amounts) -> bool:
+def _are_right(limits: Amounts, requests: Amounts) -> bool:
     """Whether amounts have no fault: most jobs of a set ask for the same."""
-    return not any(True for _ in _resources((), dict(limits), dict(requests)))
+    return not list(_resource_faults((), dict(limits), dict(requests)))
 
 
-def _resources(
+def _resource_faults(
     path: Path, limits: Mapping[str, Any], requests: Mapping[str, Any]
 ) -> Iterator[Fault]:
-    for name in sorted({*limits, *requests}):
+    names = {*limits, *requests}
+    for name in sorted(names):
         limit, request = limits.get(name), requests.get(name)
         if not _is_resource(name):
             field = "limits" if limit is not None else "requests"
-            yield refused(
-                (*path, field, name),
-                f"`{name}` is not a resource of a container",
-                _device(name),
-                key=True,
-            )
-        for field, text in (("limits", limit), ("requests", request)):
-            yield from _amount((*path, field, name), name, text)
-        if not _is_whole(name):
-            if limit is not None and request is not None and _above(request, limit):
-                yield refused(
-                    (*path, "requests", name),
-                    f"request {request} of `{name}` is above its limit {limit}",
-                    help="raise the limit, or lower the request",
-                )
-        elif limit is None:
-            yield refused(
-                (*path, "requests", name),
-                f"`{name}` is requested without a limit",
-                "give both, equal",
-            )
-        elif request is not None and exact(request) != exact(limit):
-            yield refused(
-                (*path, "requests", name),
-                f"request {request} of `{name}` is not its limit {limit}",
-                "give both, equal",
-            )
-    if any(name.startswith("hugepages-") for name in limits) and not {
-        "cpu",
-        "memory",
-    } & {*limits, *requests}:
+            message = f"`{name}` is not a resource of a container"
+            yield refused((*path, field, name), message, _device(name), key=True)
+        yield from _amount((*path, "limits", name), name, limit)
+        yield from _amount((*path, "requests", name), name, request)
+        breach = _breach(name, request, limit)
+        if breach is not None:
+            yield refused((*path, "requests", name), *breach)
+    has_huge_pages = any(name.startswith("hugepages-") for name in limits)
+    if has_huge_pages and names.isdisjoint({"cpu", "memory"}):
         yield refused(
             (*path, "limits"),
             "huge pages need a request or limit of `cpu` or `memory` beside them",
@@ -191,11 +157,25 @@ def _resources(
         )
 
 
+def _breach(name: str, request: Any, limit: Any) -> tuple[str, str] | None:
+    """What is wrong between a request and its limit, and what to write; ``None`` where nothing is."""
+    if not _is_whole(name):
+        if request is None or limit is None or not _is_above(request, limit):
+            return None
+        fact = f"request {request} of `{name}` is above its limit {limit}"
+        return fact, "raise the limit, or lower the request"
+    if limit is None:
+        return f"`{name}` is requested without a limit", "give both, equal"
+    if request is None or exact(request) == exact(limit):
+        return None
+    return f"request {request} of `{name}` is not its limit {limit}", "give both, equal"
+
+
 def _is_whole(name: str) -> bool:
     """Devices and huge pages: never overcommitted, so request and limit are equal."""
-    return name.startswith("hugepages-") or (
-        "/" in name and name.partition("/")[0] != "kubernetes.io"
-    )
+    domain, slash, _ = name.partition("/")
+    is_device = bool(slash) and domain != "kubernetes.io"
+    return is_device or name.startswith("hugepages-")
 
 
 def _is_resource(name: str) -> bool:
@@ -203,31 +183,25 @@ def _is_resource(name: str) -> bool:
 
 
 def _amount(path: Path, name: str, text: Any) -> Iterator[Fault]:
-    if text is None:
-        return
-    number = exact(text)
+    number = None if text is None else exact(text)
     if number is None:
-        return  # told by the schema's pattern
+        return  # a text that is no quantity is reported by the schema's pattern
     if number < 0:
-        yield refused(
-            path,
-            f"`{name}` is negative: {text}",
-            help="write an amount above 0, or leave it out",
-        )
+        message = f"`{name}` is negative: {text}"
+        yield refused(path, message, "write an amount above 0, or leave it out")
     elif "/" in name and number.denominator != 1:
-        yield refused(
-            path, f"`{name}` is not a whole number: {text}", help="write a whole number"
-        )
+        message = f"`{name}` is not a whole number: {text}"
+        yield refused(path, message, "write a whole number")
 
 
 def _device(name: str) -> str:
-    return (
-        f"did you mean `{MISSPELT[name]}`?"
-        if name in MISSPELT
-        else "devices are `DOMAIN/NAME`"
-    )
+    if name in MISSPELT:
+        return f"did you mean `{MISSPELT[name]}`?"
+    return "devices are `DOMAIN/NAME`"
 
 
-def _above(request: Any, limit: Any) -> bool:
+def _is_above(request: Any, limit: Any) -> bool:
     requested, allowed = exact(request), exact(limit)
-    return requested is not None and allowed is not None and requested > allowed
+    if requested is None or allowed is None:
+        return False
+    return requested > allowed

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from compiler.output.body import at, follow, items
 from compiler.subjects.jobs.plan import MISSPELT
 from compiler.verify.amounts import amount
 from compiler.verify.fault import Fault, Path, breaks, refused
-from compiler.verify.objects import items
 
 _MOST = 256  # flavors, and resources, of all groups together
 _MOST_PAIRS = 512  # resources × flavors of one group
@@ -22,162 +23,138 @@ def resource_groups(
     owners: dict[tuple[str, str], int] = {}
     for index, group in enumerate(groups):
         path: Path = ("spec", "resourceGroups", index)
-        covered = list(group.get("coveredResources") or ())
-        flavors = items(group, "flavors")
-        named = [
-            (("coveredResources", place), "resource", name)
-            for place, name in enumerate(covered)
-        ]
-        named += [
-            (("flavors", place), "flavor", flavor.get("name"))
-            for place, flavor in enumerate(flavors)
-        ]
-        for tail, what, name in named:
-            if owners.setdefault((what, str(name)), index) != index:
-                yield refused(
-                    (*path, *tail),
-                    f"{what} `{name}` is already in resource group {owners[what, str(name)]}",
-                    help="keep it in one group",
-                )
-        if len(covered) * len(flavors) > _MOST_PAIRS:
-            message = f"{len(covered)} resources × {len(flavors)} flavors are more than {_MOST_PAIRS} in one group"
-            yield refused(
-                (*path, "flavors"),
-                message,
-                help="put the flavors into one group, or split the resources",
-            )
-        listed = {
-            tuple(str(each.get("name")) for each in items(flavor, "resources"))
-            for flavor in flavors
-        }
-        other = _other(covered, listed)
-        if (
-            other is not None
-            and len(flavors) == 1
-            and covered[other[0]] not in MISSPELT
-        ):
-            other = None  # which of two is meant, nobody can tell
-        if other is not None:
-            message = f"resource {other[0]} is `{covered[other[0]]}`, and every flavor has `{other[1]}` there"
-            yield refused(
-                (*path, "coveredResources", other[0]),
-                message,
-                f"write `{other[1]}` there",
-            )
-        for place, flavor in enumerate(flavors):
-            yield from _flavor(
-                (*path, "flavors", place), covered, flavor, ordered=other is None
-            )
+        yield from _repeated(path, group, owners, index)
+        yield from _group(path, group)
     if not in_cohort:
-        yield from _alone(groups)
+        yield from _limits_without_cohort(groups)
+    counts = Counter(what for what, _ in owners)
     for what in ("resource", "flavor"):
-        if (count := sum(owner[0] == what for owner in owners)) > _MOST:
-            yield refused(
-                ("spec", "resourceGroups"),
-                f"{count} {what}s are more than {_MOST}",
-                help=f"keep at most {_MOST}",
-            )
+        if counts[what] > _MOST:
+            message = f"{counts[what]} {what}s are more than {_MOST}"
+            help = f"keep at most {_MOST}"
+            yield refused(("spec", "resourceGroups"), message, help)
 
 
-def _other(covered: list[str], listed: set[tuple[str, ...]]) -> tuple[int, str] | None:
-    """Where the covered resources differ from what all flavors list alike."""
-    names = next(iter(listed)) if len(listed) == 1 else ()
+def _repeated(
+    path: Path,
+    group: dict[str, Any],
+    owners: dict[tuple[str, str], int],
+    index: int,
+) -> Iterator[Fault]:
+    """Faults of resources and flavors that an earlier group has; ``owners`` learns those of this one."""
+    for place, name in enumerate(group.get("coveredResources") or ()):
+        owner = owners.setdefault(("resource", str(name)), index)
+        if owner != index:
+            message = f"resource `{name}` is already in resource group {owner}"
+            here = (*path, "coveredResources", place)
+            yield refused(here, message, "keep it in one group")
+    for place, flavor in enumerate(items(group, "flavors")):
+        name = flavor.get("name")
+        owner = owners.setdefault(("flavor", str(name)), index)
+        if owner != index:
+            message = f"flavor `{name}` is already in resource group {owner}"
+            here = (*path, "flavors", place)
+            yield refused(here, message, "keep it in one group")
+
+
+def _group(path: Path, group: dict[str, Any]) -> Iterator[Fault]:
+    covered = list(group.get("coveredResources") or ())
+    flavors = items(group, "flavors")
+    if len(covered) * len(flavors) > _MOST_PAIRS:
+        yield refused(
+            (*path, "flavors"),
+            f"{len(covered)} resources × {len(flavors)} flavors are more than {_MOST_PAIRS} in one group",
+            help="put the flavors into one group, or split the resources",
+        )
+    other = _other(covered, flavors)
+    if other is not None:
+        index, name = other
+        yield refused(
+            (*path, "coveredResources", index),
+            f"resource {index} is `{covered[index]}`, and every flavor has `{name}` there",
+            f"write `{name}` there",
+        )
+    for place, flavor in enumerate(flavors):
+        here = (*path, "flavors", place)
+        yield from _flavor(here, covered, flavor, ordered=other is None)
+
+
+def _other(covered: list[str], flavors: list[dict[str, Any]]) -> tuple[int, str] | None:
+    """Where the covered resources differ from what all flavors list alike. With a single flavor it is unknown
+    which of two names is meant, unless one of them is misspelt."""
+    lists = {tuple(_resource_names(flavor)) for flavor in flavors}
+    if len(lists) != 1:
+        return None
+    (names,) = lists
     if len(names) != len(covered):
         return None
-    return next(
-        ((index, name) for index, name in enumerate(names) if name != covered[index]),
-        None,
-    )
+    for index, name in enumerate(names):
+        if name != covered[index]:
+            is_clear = len(flavors) > 1 or covered[index] in MISSPELT
+            return (index, name) if is_clear else None
+    return None
+
+
+def _resource_names(flavor: dict[str, Any]) -> list[str]:
+    return [str(resource.get("name")) for resource in items(flavor, "resources")]
 
 
 def _flavor(
     path: Path, covered: list[str], flavor: dict[str, Any], *, ordered: bool
 ) -> Iterator[Fault]:
     resources = items(flavor, "resources")
+    names = [resource.get("name") for resource in resources]
     if len(covered) != len(resources):
-        missing = [
-            name
-            for name in covered
-            if name not in {each.get("name") for each in resources}
-        ]
-        what = (
-            f"no quota for `{missing[0]}`"
-            if missing
-            else "more resources than `coveredResources`"
-        )
+        missing = [name for name in covered if name not in names]
+        fact = "more resources than `coveredResources`"
+        if missing:
+            fact = f"no quota for `{missing[0]}`"
         yield breaks(
             (*path, "resources"),
-            f"flavor `{flavor.get('name')}` has {what}",
+            f"flavor `{flavor.get('name')}` has {fact}",
             "list every resource of `coveredResources`, in its order",
             key=True,
         )
-    names = [resource.get("name") for resource in resources]
+        ordered = False
     for index, resource in enumerate(resources):
         here = (*path, "resources", index)
-        told = (
-            not ordered
-            or len(covered) != len(resources)
-            or names[:index] != covered[:index]
-        )  # or at the first
-        if not told and resource.get("name") != covered[index]:
-            name = resource.get("name")
-            message = f"resource {index} is `{name}`, and `coveredResources` has `{covered[index]}` there"
+        # What follows the first one out of order is out of order with it.
+        is_first = ordered and names[:index] == covered[:index]
+        if is_first and names[index] != covered[index]:
             yield refused(
                 (*here, "name"),
-                message,
+                f"resource {index} is `{names[index]}`, and `coveredResources` has `{covered[index]}` there",
                 "list the resources in the order of `coveredResources`",
             )
         yield from _amounts(here, resource)
 
 
-def _alone(groups: list[dict[str, Any]]) -> Iterator[Fault]:
+def _limits_without_cohort(groups: list[dict[str, Any]]) -> Iterator[Fault]:
     """The first limit of a queue that has nobody to borrow from or lend to; the others go with it."""
-    for index, group in enumerate(groups):
-        for place, flavor in enumerate(items(group, "flavors")):
-            for number, resource in enumerate(items(flavor, "resources")):
-                for field, fault in (
-                    ("borrowingLimit", breaks),
-                    ("lendingLimit", refused),
-                ):
-                    if resource.get(field) is not None:
-                        path = (
-                            "spec",
-                            "resourceGroups",
-                            index,
-                            "flavors",
-                            place,
-                            "resources",
-                            number,
-                            field,
-                        )
-                        yield fault(
-                            path,
-                            f"`{field}` without a cohort",
-                            "name a cohort, or leave it out",
-                            key=True,
-                        )
-                        return
+    pattern = ("resourceGroups", "*", "flavors", "*", "resources", "*")
+    for path, resource in follow({"resourceGroups": groups}, pattern, ("spec",)):
+        for field, fault in (("borrowingLimit", breaks), ("lendingLimit", refused)):
+            if at(resource, field) is not None:
+                message = f"`{field}` without a cohort"
+                help = "name a cohort, or leave it out"
+                yield fault((*path, field), message, help, key=True)
+                return
 
 
 def _amounts(path: Path, resource: dict[str, Any]) -> Iterator[Fault]:
     amounts: dict[str, Fraction] = {}
     for field in ("nominalQuota", "borrowingLimit", "lendingLimit"):
-        if (found := amount(resource.get(field))) is not None:
-            amounts[field] = found
-            if found < 0:
-                yield refused(
-                    (*path, field),
-                    f"`{field}` is negative: {resource[field]}",
-                    help="write 0 or more",
-                )
-    if (
-        "lendingLimit" in amounts
-        and "nominalQuota" in amounts
-        and amounts["lendingLimit"] > amounts["nominalQuota"]
-    ):
-        message = f"`lendingLimit` {resource['lendingLimit']} is above `nominalQuota` {resource['nominalQuota']}"
+        number = amount(resource.get(field))
+        if number is None:
+            continue
+        amounts[field] = number
+        if number < 0:
+            message = f"`{field}` is negative: {resource[field]}"
+            yield refused((*path, field), message, "write 0 or more")
+    nominal, lending = amounts.get("nominalQuota"), amounts.get("lendingLimit")
+    if nominal is not None and lending is not None and lending > nominal:
         yield refused(
             (*path, "lendingLimit"),
-            message,
+            f"`lendingLimit` {resource['lendingLimit']} is above `nominalQuota` {resource['nominalQuota']}",
             help="leave `lendingLimit` out, or lower it",
         )

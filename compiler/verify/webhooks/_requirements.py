@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from compiler.output.body import at, items
 from compiler.verify.fault import Fault, Path, breaks, nearest
-from compiler.verify.objects import at, items
 
 _SH, _AWS = "karpenter.sh", "karpenter.k8s.aws"
 _INSTANCE = (
@@ -33,24 +33,12 @@ _INSTANCE = (
     "accelerator-count",
     "capability-flex",
 )
-_KNOWN = frozenset(
-    {
-        f"{_SH}/capacity-type",
-        *(f"{_AWS}/instance-{name}" for name in _INSTANCE),
-        *(
-            f"{_AWS}/capacity-reservation-{name}"
-            for name in ("type", "id", "interruptible")
-        ),
-        *(
-            f"{_AWS}/{name}"
-            for name in (
-                "ec2nodeclass",
-                "placement-group-id",
-                "placement-group-partition",
-            )
-        ),
-    }
-)
+_RESERVATION = ("type", "id", "interruptible")
+_OTHERS = ("ec2nodeclass", "placement-group-id", "placement-group-partition")
+_KNOWN = {f"{_SH}/capacity-type"}
+_KNOWN |= {f"{_AWS}/instance-{name}" for name in _INSTANCE}
+_KNOWN |= {f"{_AWS}/capacity-reservation-{name}" for name in _RESERVATION}
+_KNOWN |= {f"{_AWS}/{name}" for name in _OTHERS}
 _OWN = (f"{_SH}/nodepool", "kubernetes.io/hostname")
 _NUMBERS = ("Gt", "Lt", "Gte", "Lte")
 
@@ -60,29 +48,33 @@ def rules(spec: dict[str, Any]) -> Iterator[Fault]:
     template: Path = ("spec", "template")
     for key in at(spec, "template", "metadata", "labels") or {}:
         yield from _key((*template, "metadata", "labels", key), key, written=True)
-    for index, each in enumerate(items(spec, "template", "spec", "requirements")):
+    requirements = items(spec, "template", "spec", "requirements")
+    for index, requirement in enumerate(requirements):
         path = (*template, "spec", "requirements", index)
-        yield from _key((*path, "key"), str(each.get("key")))
-        yield from _values(path, each)
+        yield from _key((*path, "key"), str(requirement.get("key")))
+        yield from _values(path, requirement)
     for field, value in (at(spec, "template", "spec", "nodeClassRef") or {}).items():
         if value == "":
             path = (*template, "spec", "nodeClassRef", field)
             yield breaks(path, f"`{field}` is empty", "name the node class in full")
-    for index, each in enumerate(items(spec, "disruption", "budgets")):
-        if ("schedule" in each) != ("duration" in each):
-            has, lacks = (
-                ("schedule", "duration")
-                if "schedule" in each
-                else ("duration", "schedule")
-            )
-            yield breaks(
-                ("spec", "disruption", "budgets", index, has),
-                f"a budget with `{has}` and no `{lacks}`",
-                f"add `{lacks}`",
-                key=True,
-            )
+    for index, budget in enumerate(items(spec, "disruption", "budgets")):
+        yield from _budget(("spec", "disruption", "budgets", index), budget)
     if "replicas" in spec:
         yield from _static(spec)
+
+
+def _budget(path: Path, budget: dict[str, Any]) -> Iterator[Fault]:
+    """Schedule and duration come in a pair."""
+    given = [field for field in ("schedule", "duration") if field in budget]
+    if len(given) == 1:
+        lacks = "duration" if given == ["schedule"] else "schedule"
+        message = f"a budget with `{given[0]}` and no `{lacks}`"
+        yield breaks(
+            (*path, given[0]),
+            message,
+            f"add `{lacks}`",
+            key=True,
+        )
 
 
 def _static(spec: dict[str, Any]) -> Iterator[Fault]:

@@ -59,22 +59,20 @@ def _values(path: Path, given: dict[str, Any]) -> Iterator[Fault]:
 
 
 def _slices(path: Path, given: dict[str, Any], pods: int) -> Iterator[Fault]:
-    if (_SLICE_LEVEL in given) != (_SLICE_SIZE in given):
-        has, lacks = (
-            (_SLICE_LEVEL, _SLICE_SIZE)
-            if _SLICE_LEVEL in given
-            else (_SLICE_SIZE, _SLICE_LEVEL)
-        )
+    pair = [name for name in (_SLICE_LEVEL, _SLICE_SIZE) if name in given]
+    if len(pair) == 1:
+        lacks = _SLICE_SIZE if pair == [_SLICE_LEVEL] else _SLICE_LEVEL
         yield refused(
-            (*path, PREFIX + has),
-            f"`{PREFIX}{has}` needs `{PREFIX}{lacks}`",
+            (*path, PREFIX + pair[0]),
+            f"`{PREFIX}{pair[0]}` needs `{PREFIX}{lacks}`",
             key=True,
             help=f"add `{PREFIX}{lacks}`, or remove this one",
         )
     if _SLICE_SIZE not in given:
         return
     size = str(given[_SLICE_SIZE])
-    if not size.isdigit() or int(size) < 1 or (pods and int(size) > pods):
+    is_count = size.isdigit() and int(size) >= 1
+    if not is_count or (pods and int(size) > pods):
         most = f" to {pods}" if pods else ""
         yield refused(
             (*path, PREFIX + _SLICE_SIZE),

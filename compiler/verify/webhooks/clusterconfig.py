@@ -6,10 +6,11 @@ matter (LIM012).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from compiler.manifest import Body, placeholder
+from compiler.output.body import at, items
 from compiler.verify.fault import Fault, Path, nearest, refused
-from compiler.verify.objects import at, items
 from compiler.verify.webhooks import Lookup
 
 GROUP = "eksctl.io"
@@ -18,25 +19,11 @@ _LEAST_ZONES = 2
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    zones = at(body, "availabilityZones")
-    if isinstance(zones, list) and 0 < len(zones) < _LEAST_ZONES:
-        yield refused(
-            ("availabilityZones",),
-            "a cluster of one zone",
-            "name two zones; node groups may keep to one",
-        )
-    if zones and at(body, "vpc", "subnets"):
-        yield refused(
-            ("availabilityZones",),
-            "`availabilityZones` stands beside `vpc.subnets`",
-            "keep one",
-            key=True,
-        )
+    yield from _zones(body)
     if at(body, "iam", "serviceAccounts") and at(body, "iam", "withOIDC") is not True:
+        place = ("iam", "serviceAccounts")
         message = "service accounts need `withOIDC`"
-        yield refused(
-            ("iam", "serviceAccounts"), message, "write `withOIDC: true`", key=True
-        )
+        yield refused(place, message, "write `withOIDC: true`", key=True)
     groups = [
         (field, index, group)
         for field in _FIELDS
@@ -49,16 +36,27 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
             "add node groups later by `eksctl create nodegroup`, or write `enabled: false`",
             key=True,
         )
-    seen: dict[object, Path] = {}
+    names = set()
     for field, index, group in groups:
-        if seen.setdefault(group.get("name"), (field, index)) != (field, index):
-            yield refused(
-                (field, index, "name"),
-                f"a second node group `{group.get('name')}`",
-                "rename one of them",
-            )
-        yield from _group((field, index), group)
-        yield from _subnets((field, index, "subnets"), group, body)
+        path = (field, index)
+        name = group.get("name")
+        if name in names:
+            message = f"a second node group `{name}`"
+            yield refused((*path, "name"), message, "rename one of them")
+        names.add(name)
+        yield from _group(path, group)
+        yield from _subnets((*path, "subnets"), group, body)
+
+
+def _zones(body: Body) -> Iterator[Fault]:
+    path: Path = ("availabilityZones",)
+    zones = at(body, "availabilityZones")
+    if isinstance(zones, list) and 0 < len(zones) < _LEAST_ZONES:
+        help = "name two zones; node groups may keep to one"
+        yield refused(path, "a cluster of one zone", help)
+    if zones and at(body, "vpc", "subnets"):
+        message = "`availabilityZones` stands beside `vpc.subnets`"
+        yield refused(path, message, "keep one", key=True)
 
 
 def _group(path: Path, group: Body) -> Iterator[Fault]:
@@ -93,28 +91,20 @@ def _group(path: Path, group: Body) -> Iterator[Fault]:
 
 def _subnets(path: Path, group: Body, body: Body) -> Iterator[Fault]:
     """A subnet is one of ``vpc.subnets``, by its key or its id, or an id that EC2 is asked for (pkg/vpc)."""
-    sides = [at(body, "vpc", "subnets", side) for side in ("private", "public")]
-    known = {
-        str(key): each
-        for side in sides
-        if isinstance(side, dict)
-        for key, each in side.items()
-    }
-    ids = {at(each, "id") for each in known.values()}
-    named = group.get("subnets")
-    for index, name in enumerate(named if isinstance(named, list) else ()):
-        if (
-            known
-            and isinstance(name, str)
-            and name not in known
-            and name not in ids
-            and not (name.startswith("subnet-") or placeholder(name))
-        ):
-            yield refused(
-                (*path, index),
-                f"`vpc.subnets` has no subnet `{name}`",
-                nearest(name, known),
-            )
+    known: dict[str, Any] = {}
+    for side in ("private", "public"):
+        subnets = at(body, "vpc", "subnets", side)
+        if isinstance(subnets, dict):
+            known.update((str(key), subnet) for key, subnet in subnets.items())
+    if not known:
+        return
+    ids = {at(subnet, "id") for subnet in known.values()}
+    for index, name in enumerate(at(group, "subnets") or ()):
+        if not isinstance(name, str) or name in known or name in ids:
+            continue
+        if not name.startswith("subnet-") and not placeholder(name):
+            message = f"`vpc.subnets` has no subnet `{name}`"
+            yield refused((*path, index), message, nearest(name, known))
 
 
 def _capacity(path: Path, group: Body) -> Iterator[Fault]:

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 
 from compiler.manifest import Body, placeholder
+from compiler.output.body import at
 from compiler.verify.fault import Fault, never_works, refused
-from compiler.verify.objects import at
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._keys import MOST_BYTES, data_keys
 
@@ -15,31 +15,21 @@ GROUP = ""
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    texts, binaries = at(body, "data") or {}, at(body, "binaryData") or {}
-    yield from data_keys("data", texts)
-    yield from data_keys("binaryData", binaries)
-    for key in sorted(set(texts) & set(binaries)):
-        yield refused(
-            ("binaryData", key),
-            f"`{key}` is also in `data`",
-            key=True,
-            help="keep it in one of them",
-        )
-    for key, text in texts.items():
-        if (
-            key.endswith(".json")
-            and isinstance(text, str)
-            and (problem := _not_json(text))
-        ):
-            yield never_works(
-                ("data", key),
-                f"`{key}` is no JSON: {problem}",
-                "mend the text",
-                key=True,
-            )
-    size = sum(len(str(value).encode()) for value in texts.values()) + sum(
-        len(str(value)) * 3 // 4 for value in binaries.values()
-    )
+    data, binary_data = at(body, "data") or {}, at(body, "binaryData") or {}
+    yield from data_keys("data", data)
+    yield from data_keys("binaryData", binary_data)
+    for key in sorted(data.keys() & binary_data.keys()):
+        message = f"`{key}` is also in `data`"
+        yield refused(("binaryData", key), message, "keep it in one of them", key=True)
+    for key, text in data.items():
+        if not key.endswith(".json") or not isinstance(text, str):
+            continue
+        problem = _not_json(text)
+        if problem:
+            message = f"`{key}` is no JSON: {problem}"
+            yield never_works(("data", key), message, "correct the text", key=True)
+    size = sum(len(str(value).encode()) for value in data.values())
+    size += sum(len(str(value)) * 3 // 4 for value in binary_data.values())  # base64
     if size > MOST_BYTES:
         yield refused(
             ("data",),

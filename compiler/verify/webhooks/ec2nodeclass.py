@@ -12,8 +12,8 @@ from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body
+from compiler.output.body import at, items
 from compiler.verify.fault import Fault, Path, refused
-from compiler.verify.objects import at, items
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._nodeclass import rules as crd_rules
 
@@ -45,33 +45,23 @@ def _term(
 ) -> Iterator[Fault]:
     present = {key for key, value in term.items() if value}
     for alone, excluded in rules:
-        if alone in present and (others := sorted(present & excluded)):
-            named = listed(others)
-            yield refused(
-                path,
-                f"a term with `{alone}` also has {named}",
-                f"keep `{alone}`, or select by the others",
-            )
+        others = sorted(present & excluded)
+        if alone in present and others:
+            message = f"a term with `{alone}` also has {listed(others)}"
+            yield refused(path, message, f"keep `{alone}`, or select by the others")
             return
     if present <= {"ownerID"}:
-        yield refused(
-            path, "a term selects nothing by itself", "give it `id` or `tags`"
-        )
+        message = "a term selects nothing by itself"
+        yield refused(path, message, "give it `id` or `tags`")
 
 
 def _evictions(kubelet: dict[str, Any]) -> Iterator[Fault]:
     """Soft thresholds and grace periods come in pairs; without the second map the CRD's rule fails to evaluate."""
-    soft, grace = (
-        at(kubelet, field) or {}
-        for field in ("evictionSoft", "evictionSoftGracePeriod")
-    )
-    for field, these, others, other in (
-        ("evictionSoft", soft, grace, "evictionSoftGracePeriod"),
-        ("evictionSoftGracePeriod", grace, soft, "evictionSoft"),
-    ):
-        for key in sorted(set(these) - set(others)):
-            yield refused(
-                ("spec", "kubelet", field, key),
-                f"`{key}` is not in `{other}`",
-                "give it in both, or in none",
-            )
+    fields = ("evictionSoft", "evictionSoftGracePeriod")
+    for field, other in (fields, fields[::-1]):
+        signals = set(at(kubelet, field) or {})
+        signals_of_other = set(at(kubelet, other) or {})
+        for signal in sorted(signals - signals_of_other):
+            path = ("spec", "kubelet", field, signal)
+            message = f"`{signal}` is not in `{other}`"
+            yield refused(path, message, "give it in both, or in none")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from compiler.manifest import Body
+from compiler.output.body import at
 from compiler.verify.fault import Fault, breaks, refused
 from compiler.verify.names import too_long
-from compiler.verify.objects import at
 from compiler.verify.syntax import SYNTAXES
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._flux import exactly_one, seconds

@@ -7,8 +7,8 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from compiler.manifest import Body
+from compiler.output.body import at
 from compiler.verify.fault import Fault, Path, never_works, refused
-from compiler.verify.objects import at
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._pods import template
 
@@ -28,35 +28,30 @@ def job_spec(
 ) -> Iterator[Fault]:
     """Faults of a Job's spec. ``restart_defaulted``: a webhook fills in the restart policy, as JobSet's does;
     ``volumes``: volumes that somebody else gives the pods."""
-    told = (
-        not restart_defaulted
-        or at(spec, "template", "spec", "restartPolicy") is not None
-    )
+    restart_policy = at(spec, "template", "spec", "restartPolicy")
     yield from template(
-        (*path, "template"), at(spec, "template"), job=told, volumes=volumes
+        (*path, "template"),
+        at(spec, "template"),
+        job=not restart_defaulted or restart_policy is not None,
+        volumes=volumes,
     )
-    if node := at(spec, "template", "spec", "nodeName"):
-        # past the scheduler: Karpenter launches nothing for such a pod, and all pods of the job land on one node
+    node = at(spec, "template", "spec", "nodeName")
+    if node:
+        # Past the scheduler: Karpenter launches nothing for such a pod, and all pods of the job land on one node.
         yield never_works(
             (*path, "template", "spec", "nodeName"),
             f"every pod of the job is bound to node `{node}`",
             "remove `nodeName`, and select nodes by a label",
             warning=True,
         )
-    if (
-        at(spec, "completionMode") == "Indexed"
-        and restart_defaulted is False
-        and at(spec, "completions") is None
-    ):
+    is_indexed = at(spec, "completionMode") == "Indexed"
+    if is_indexed and not restart_defaulted and at(spec, "completions") is None:
         yield refused(
             (*path, "completions"),
             "an Indexed Job needs `completions`",
             help="write `completions`, equal to `parallelism`",
         )
-    if (
-        at(spec, "podFailurePolicy")
-        and at(spec, "template", "spec", "restartPolicy") == "OnFailure"
-    ):
+    if at(spec, "podFailurePolicy") and restart_policy == "OnFailure":
         yield refused(
             (*path, "podFailurePolicy"),
             "`podFailurePolicy` needs restart policy `Never`",

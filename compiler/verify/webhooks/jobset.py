@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Body
+from compiler.output.body import at, items
 from compiler.verify.fault import Fault
 from compiler.verify.names import pod_name_faults
-from compiler.verify.objects import at, items
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._jobsets import replicated_jobs
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Body
+from compiler.output.body import at, items
 from compiler.verify.fault import Fault, never_works, refused
-from compiler.verify.objects import at, items
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._flux import exactly_one, seconds
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Body
+from compiler.output.body import at, items
 from compiler.verify.fault import Fault, Path, refused
-from compiler.verify.objects import at, items
 from compiler.verify.syntax import SYNTAXES
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._requirements import rules as crd_rules
@@ -27,13 +27,9 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     for index, requirement in enumerate(items(template, "spec", "requirements")):
         path = (*_TEMPLATE, "spec", "requirements", index)
         yield from _syntax((*path, "key"), "label-key", requirement.get("key"))
-        compared = requirement.get("operator") not in (
-            "In",
-            "NotIn",
-        )  # with a number: the CRD's rules
-        for place, value in enumerate(
-            () if compared else requirement.get("values") or ()
-        ):
+        if requirement.get("operator") not in ("In", "NotIn"):
+            continue  # compared with a number: the CRD's rules
+        for place, value in enumerate(requirement.get("values") or ()):
             yield from _syntax((*path, "values", place), "label-value", value)
     for field in ("taints", "startupTaints"):
         yield from _taints((*_TEMPLATE, "spec", field), items(template, "spec", field))

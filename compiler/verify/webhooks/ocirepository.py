@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Body
+from compiler.output.body import at
 from compiler.verify.fault import Fault, breaks
-from compiler.verify.objects import at
 from compiler.verify.webhooks import Lookup
 
 GROUP = "source.toolkit.fluxcd.io"

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body
+from compiler.output.body import at
 from compiler.verify.fault import Fault, refused
-from compiler.verify.objects import at
 from compiler.verify.webhooks import Lookup
 
 GROUP = ""

@@ -8,59 +8,63 @@ from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body
+from compiler.output.body import at
 from compiler.verify.amounts import amount
 from compiler.verify.fault import Fault, never_works, refused
-from compiler.verify.objects import at
 from compiler.verify.webhooks import Lookup
 
 GROUP = ""
 
 
+_REQUEST = ("spec", "resources", "requests", "storage")
+
+
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
-    wanted = at(spec, "resources", "requests", "storage")
-    if wanted is None:
-        yield refused(
-            ("spec", "resources", "requests", "storage"),
-            "a claim without `resources.requests.storage`",
-            help="write `resources: {requests: {storage: …}}`",
-        )
-    volume = lookup("", "PersistentVolume", "", str(spec.get("volumeName") or ""))
-    if volume is None or wanted is None:
+    if at(body, *_REQUEST) is None:
+        message = "a claim without `resources.requests.storage`"
+        help = "write `resources: {requests: {storage: …}}`"
+        yield refused(_REQUEST, message, help)
         return
-    held = at(volume, "spec", "capacity", "storage")
-    size, room = amount(wanted), amount(held)
+    volume = lookup("", "PersistentVolume", "", str(spec.get("volumeName") or ""))
+    if volume is not None:
+        yield from _size(body, volume)
+        yield from _modes(body, volume)
+        yield from _class(body, volume)
+        yield from _reserved(body, volume)
+
+
+def _size(body: Body, volume: Body) -> Iterator[Fault]:
+    wanted = at(body, *_REQUEST)
+    capacity = at(volume, "spec", "capacity", "storage")
+    size, room = amount(wanted), amount(capacity)
     if size is not None and room is not None and size > room:
-        path = ("spec", "resources", "requests", "storage")
-        yield never_works(
-            path,
-            f"claim of {wanted} on volume `{spec['volumeName']}` of {held} never binds",
-            help="ask for at most what the volume has",
-        )
+        name = at(body, "spec", "volumeName")
+        message = f"claim of {wanted} on volume `{name}` of {capacity} never binds"
+        yield never_works(_REQUEST, message, "ask for at most what the volume has")
+
+
+def _modes(body: Body, volume: Body) -> Iterator[Fault]:
     offered = at(volume, "spec", "accessModes")
-    modes = spec.get("accessModes") or ()
-    missing = sorted(
-        each for each in modes if isinstance(offered, list) and each not in offered
-    )
+    if not isinstance(offered, list):
+        return
+    modes = at(body, "spec", "accessModes") or ()
+    missing = sorted(mode for mode in modes if mode not in offered)
     if missing:
-        named = listed(missing)
-        yield never_works(
-            ("spec", "accessModes"),
-            f"volume `{spec['volumeName']}` does not offer {named}: never bound",
-            help="write an access mode of the volume",
-        )
-    ours, theirs = (
-        spec.get("storageClassName"),
-        at(volume, "spec", "storageClassName") or "",
-    )
-    if ours is not None and ours != theirs:
-        message = f"claim has storage class `{ours}`, volume `{spec['volumeName']}` has `{theirs}`: never bound"
-        yield never_works(
-            ("spec", "storageClassName"),
-            message,
-            help='make both the same; `""` is no class',
-        )
-    yield from _reserved(body, volume)
+        name = at(body, "spec", "volumeName")
+        message = f"volume `{name}` does not offer {listed(missing)}: never bound"
+        help = "write an access mode of the volume"
+        yield never_works(("spec", "accessModes"), message, help)
+
+
+def _class(body: Body, volume: Body) -> Iterator[Fault]:
+    own = at(body, "spec", "storageClassName")
+    of_volume = at(volume, "spec", "storageClassName") or ""
+    if own is not None and own != of_volume:
+        name = at(body, "spec", "volumeName")
+        message = f"claim has storage class `{own}`, volume `{name}` has `{of_volume}`: never bound"
+        help = 'make both the same; `""` is no class'
+        yield never_works(("spec", "storageClassName"), message, help)
 
 
 def _reserved(body: Body, volume: Body) -> Iterator[Fault]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Body
-from compiler.verify.fault import Fault, breaks, nearest
-from compiler.verify.objects import at, items
+from compiler.output.body import at, items
+from compiler.verify.fault import Fault, Path, breaks, nearest
 from compiler.verify.webhooks import Lookup
 
 GROUP = "kueue.x-k8s.io"
@@ -24,32 +24,32 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         )
     for index, taint in enumerate(items(spec, "nodeTaints")):
         yield from _effect(("spec", "nodeTaints", index, "effect"), taint.get("effect"))
-    for index, each in enumerate(items(spec, "tolerations")):
-        yield from _toleration(("spec", "tolerations", index), each)
+    for index, toleration in enumerate(items(spec, "tolerations")):
+        yield from _toleration(("spec", "tolerations", index), toleration)
 
 
-def _toleration(path: tuple[str | int, ...], each: Body) -> Iterator[Fault]:
-    operator = each.get("operator")
+def _toleration(path: Path, toleration: Body) -> Iterator[Fault]:
+    operator = toleration.get("operator")
     if operator not in (None, "Equal", "Exists"):
         yield breaks(
             (*path, "operator"),
             f"`{operator}` is no operator of a toleration",
             "write `Exists` or `Equal`",
         )
-    elif operator == "Exists" and "value" in each:
+    elif operator == "Exists" and "value" in toleration:
         help = "remove the value, or write `Equal`"
         yield breaks(
             (*path, "value"), "a value beside operator `Exists`", help, key=True
         )
-    elif operator != "Exists" and "key" not in each:
+    elif operator != "Exists" and "key" not in toleration:
         yield breaks(
             path,
             "a toleration without key needs operator `Exists`",
             "add the key, or write `Exists`",
         )
-    if "effect" in each:
-        yield from _effect((*path, "effect"), each["effect"])
-    if "tolerationSeconds" in each and each.get("effect") != "NoExecute":
+    if "effect" in toleration:
+        yield from _effect((*path, "effect"), toleration["effect"])
+    if "tolerationSeconds" in toleration and toleration.get("effect") != "NoExecute":
         yield breaks(
             (*path, "tolerationSeconds"),
             "`tolerationSeconds` counts for effect `NoExecute` only",
@@ -58,7 +58,7 @@ def _toleration(path: tuple[str | int, ...], each: Body) -> Iterator[Fault]:
         )
 
 
-def _effect(path: tuple[str | int, ...], effect: object) -> Iterator[Fault]:
+def _effect(path: Path, effect: object) -> Iterator[Fault]:
     if effect not in _EFFECTS:
         yield breaks(
             path, f"`{effect}` is no effect of a taint", nearest(str(effect), _EFFECTS)

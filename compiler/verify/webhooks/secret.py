@@ -7,8 +7,8 @@ from base64 import b64decode
 from collections.abc import Iterator
 
 from compiler.manifest import Body
+from compiler.output.body import at
 from compiler.verify.fault import Fault, refused
-from compiler.verify.objects import at
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._keys import data_keys
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler.manifest import Body
+from compiler.output.body import at, items
 from compiler.verify.fault import Fault, Path, breaks, nearest, never_works, refused
 from compiler.verify.names import pod_name_faults
-from compiler.verify.objects import at, items
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._jobsets import claimed
 from compiler.verify.webhooks._pods import resources, tolerations
@@ -50,22 +50,19 @@ _OWN_ENV = frozenset(CONTAINER.values())
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
-    found = _runtime(body, lookup)
-    jobs = {
-        str(job.get("name")): job
-        for job in items(found, "spec", "template", "spec", "replicatedJobs")
-    }
+    runtime = _runtime(body, lookup)
+    job_set = at(runtime, "spec", "template", "spec")
+    jobs = {str(job.get("name")): job for job in items(job_set, "replicatedJobs")}
+    claims = claimed(job_set)
     yield from _rules(spec)
-    yield from _trainer(at(spec, "trainer") or {}, found)
+    yield from _trainer(at(spec, "trainer") or {}, runtime)
     yield from _initializers(at(spec, "initializer") or {}, jobs)
-    claims = claimed(at(found, "spec", "template", "spec"))
     for index, patch in enumerate(items(spec, "runtimePatches")):
         yield from _patch(("spec", "runtimePatches", index), patch, jobs, claims)
     for index, override in enumerate(items(spec, "podTemplateOverrides")):
-        yield from _override(
-            ("spec", "podTemplateOverrides", index), override, jobs, claims
-        )
-    yield from _names(body, found, jobs)
+        path = ("spec", "podTemplateOverrides", index)
+        yield from _override(path, override, jobs, claims)
+    yield from _names(body, runtime, jobs)
 
 
 _CONTROLLERS = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
@@ -93,28 +90,24 @@ def _rules(spec: Body) -> Iterator[Fault]:
 def _runtime(body: Body, lookup: Lookup) -> Body | None:
     reference = at(body, "spec", "runtimeRef") or {}
     kind = str(reference.get("kind") or "ClusterTrainingRuntime")
-    namespace = (
-        ""
-        if kind == "ClusterTrainingRuntime"
-        else str(at(body, "metadata", "namespace") or "")
-    )
+    namespace = ""
+    if kind != "ClusterTrainingRuntime":
+        namespace = str(at(body, "metadata", "namespace") or "")
     return lookup(GROUP, kind, namespace, str(reference.get("name") or ""))
 
 
-def _trainer(trainer: Body, found: Body | None) -> Iterator[Fault]:
-    policy = next(
-        (name for name in RESERVED if at(found, "spec", "mlPolicy", name) is not None),
-        "",
-    )
-    for index, variable in enumerate(items(trainer, "env")):
-        if variable.get("name") in RESERVED.get(policy, ()):
-            message = f"`{variable['name']}` is set by Trainer for `{policy}`"
-            yield refused(
-                ("spec", "trainer", "env", index, "name"), message, "leave it out"
-            )
-    yield from resources(
-        ("spec", "trainer", "resourcesPerNode"), trainer.get("resourcesPerNode")
-    )
+def _trainer(trainer: Body, runtime: Body | None) -> Iterator[Fault]:
+    policies = at(runtime, "spec", "mlPolicy")
+    given = [policy for policy in RESERVED if at(policies, policy) is not None]
+    for policy in given[:1]:
+        for index, variable in enumerate(items(trainer, "env")):
+            name = variable.get("name")
+            if name in RESERVED[policy]:
+                place = ("spec", "trainer", "env", index, "name")
+                message = f"`{name}` is set by Trainer for `{policy}`"
+                yield refused(place, message, "leave it out")
+    path = ("spec", "trainer", "resourcesPerNode")
+    yield from resources(path, trainer.get("resourcesPerNode"))
 
 
 def _initializers(initializer: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
@@ -122,31 +115,18 @@ def _initializers(initializer: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
     for part in ("dataset", "model"):
         if not initializer.get(part) or not jobs:
             continue
-        name = f"{part}-initializer"
         path: Path = ("spec", "initializer", part)
-        containers = {
-            str(container.get("name")): container
-            for container in items(
-                jobs.get(name), "template", "spec", "template", "spec", "containers"
-            )
-        }
-        if name not in containers:
-            what = (
-                "container of that name in its job"
-                if name in jobs
-                else "replicated job"
-            )
-            yield refused(
-                path,
-                f"the runtime has no {what} `{name}`",
-                "choose a runtime that has it",
-                key=True,
-            )
+        name = f"{part}-initializer"
+        container = _initializer_container(name, jobs)
+        if container is None:
+            what = "replicated job"
+            if name in jobs:
+                what = "container of that name in its job"
+            message = f"the runtime has no {what} `{name}`"
+            yield refused(path, message, "choose a runtime that has it", key=True)
             return  # a runtime without one rarely has the other
-        elif not any(
-            mount.get("name") == "initializer"
-            for mount in items(containers[name], "volumeMounts")
-        ):
+        volumes = [mount.get("name") for mount in items(container, "volumeMounts")]
+        if "initializer" not in volumes:
             yield refused(
                 path,
                 f"container `{name}` of the runtime mounts no volume `initializer`",
@@ -155,32 +135,34 @@ def _initializers(initializer: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
             )
 
 
+def _initializer_container(name: str, jobs: dict[str, Body]) -> Body | None:
+    """The container of an initializer: both it and its job have the name."""
+    pod = at(jobs.get(name), "template", "spec", "template", "spec")
+    containers = items(pod, "containers")
+    return {str(container.get("name")): container for container in containers}.get(name)
+
+
 def _patch(
     path: Path, patch: Body, jobs: dict[str, Body], claims: set[str]
 ) -> Iterator[Fault]:
     manager = str(patch.get("manager") or "")
     if not _MANAGER.match(manager):
-        yield refused(
-            (*path, "manager"),
-            f"`{manager}` is not a path with a domain",
-            "write it as `DOMAIN/NAME`",
-        )
+        message = f"`{manager}` is not a path with a domain"
+        yield refused((*path, "manager"), message, "write it as `DOMAIN/NAME`")
     inner: Path = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
+    pod: Path = ("template", "spec", "template")
     for index, job in enumerate(items(patch, *inner)):
         here = (*path, *inner, index)
         name = str(job.get("name"))
         if jobs and name not in jobs:
-            message = (
-                f"the runtime has no replicated job `{name}`: no JobSet can be made"
-            )
             yield never_works(
-                (*here, "name"), message, nearest(name, jobs, "name one that it has")
+                (*here, "name"),
+                f"the runtime has no replicated job `{name}`: no JobSet can be made",
+                nearest(name, jobs, "name one that it has"),
             )
         elif job.get("template"):
-            pod: Path = ("template", "spec", "template")
-            yield from _pod(
-                (*here, *pod), at(job, *pod) or {}, at(jobs.get(name), *pod), claims
-            )
+            template = at(jobs.get(name), *pod)
+            yield from _pod((*here, *pod), at(job, *pod) or {}, template, claims)
 
 
 def _override(
@@ -190,40 +172,31 @@ def _override(
     for index, target in enumerate(items(override, "targetJobs")):
         name = str(target.get("name"))
         if jobs and name not in jobs:
-            yield refused(
-                (*path, "targetJobs", index, "name"),
-                f"the runtime has no replicated job `{name}`",
-                nearest(name, jobs, "name one that it has"),
-            )
+            message = f"the runtime has no replicated job `{name}`"
+            help = nearest(name, jobs, "name one that it has")
+            yield refused((*path, "targetJobs", index, "name"), message, help)
             return
-        yield from _pod(
-            path, override, at(jobs.get(name), "template", "spec", "template"), claims
-        )
+        template = at(jobs.get(name), "template", "spec", "template")
+        yield from _pod(path, override, template, claims)
 
 
 def _pod(path: Path, patch: Body, template: Any, claims: set[str]) -> Iterator[Fault]:
     """Faults of a pod patch, against the runtime's pod template if that is known."""
     for field in ("containers", "initContainers"):
-        known = {
-            str(container.get("name")) for container in items(template, "spec", field)
-        }
+        containers = items(template, "spec", field)
+        known = {str(container.get("name")) for container in containers}
         for index, container in enumerate(items(patch, "spec", field)):
             here = (*path, "spec", field, index)
             name = str(container.get("name"))
             if template is not None and name not in known:
-                message = f"the runtime has no `{name}` in `{field}`: a container without image would be added"
                 yield never_works(
                     (*here, "name"),
-                    message,
+                    f"the runtime has no `{name}` in `{field}`: a container without image would be added",
                     nearest(name, known, "name one that it has"),
                 )
             if container.get("env") and name in _OWN_ENV:
-                yield refused(
-                    (*here, "env"),
-                    f"`env` of container `{name}` cannot be patched",
-                    _env_help(name),
-                    key=True,
-                )
+                message = f"`env` of container `{name}` cannot be patched"
+                yield refused((*here, "env"), message, _env_help(name), key=True)
             yield from _mounts(here, container, patch, template, claims)
     yield from tolerations(
         (*path, "spec", "tolerations"), items(patch, "spec", "tolerations")
@@ -234,11 +207,10 @@ def _pod(path: Path, patch: Body, template: Any, claims: set[str]) -> Iterator[F
 
 
 def _env_help(name: str) -> str:
-    return (
-        "write it in `spec.trainer.env`"
-        if name == "node"
-        else f"write it in `spec.initializer.{name.partition('-')[0]}.env`"
-    )
+    if name == "node":
+        return "write it in `spec.trainer.env`"
+    part = name.removesuffix("-initializer")
+    return f"write it in `spec.initializer.{part}.env`"
 
 
 def _mounts(
@@ -246,40 +218,37 @@ def _mounts(
 ) -> Iterator[Fault]:
     if template is None:
         return
-    volumes = {
-        str(each.get("name"))
-        for source in (patch, template)
-        for each in items(source, "spec", "volumes")
-    }
-    volumes |= claims
+    volumes = [*items(patch, "spec", "volumes"), *items(template, "spec", "volumes")]
+    known = claims | {str(volume.get("name")) for volume in volumes}
     for index, mount in enumerate(items(container, "volumeMounts")):
         name = str(mount.get("name"))
-        if name not in volumes:
+        if name not in known:
             yield never_works(
                 (*path, "volumeMounts", index, "name"),
                 f"neither the patch nor the runtime has a volume `{name}`: no pod can be made",
-                nearest(name, volumes, "add it to `volumes`"),
+                nearest(name, known, "add it to `volumes`"),
             )
 
 
-def _names(body: Body, found: Body | None, jobs: dict[str, Body]) -> Iterator[Fault]:
+def _names(body: Body, runtime: Body | None, jobs: dict[str, Body]) -> Iterator[Fault]:
     """The pods of step `trainer` are as many as nodes; without the runtime it is taken to be called `node`, as
     Trainer's own are.
     """
-    said = (
-        at(body, "spec", "trainer", "numNodes"),
-        at(found, "spec", "mlPolicy", "numNodes"),
-    )
-    nodes = next((each for each in said if isinstance(each, int) and each), 1)
-    shape = [
-        (
-            name,
-            1,
-            nodes
-            if at(job, "template", "metadata", "labels", ANCESTOR) == "trainer"
-            or name == "node"
-            else 1,
-        )
-        for name, job in jobs.items()
-    ] or [("node", 1, nodes)]
-    yield from pod_name_faults(str(at(body, "metadata", "name") or ""), shape)
+    nodes = _nodes(body, runtime)
+    replicated = []
+    for name, job in jobs.items():
+        step = at(job, "template", "metadata", "labels", ANCESTOR)
+        trains = step == "trainer" or name == "node"
+        replicated.append((name, 1, nodes if trains else 1))
+    name = str(at(body, "metadata", "name") or "")
+    yield from pod_name_faults(name, replicated or [("node", 1, nodes)])
+
+
+def _nodes(body: Body, runtime: Body | None) -> int:
+    own = at(body, "spec", "trainer", "numNodes")
+    if isinstance(own, int) and own:
+        return own
+    of_runtime = at(runtime, "spec", "mlPolicy", "numNodes")
+    if isinstance(of_runtime, int) and of_runtime:
+        return of_runtime
+    return 1

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler.dataclass import dataclass
+from compiler.output.body import walk_values
 from compiler.verify.fault import Path
 
 NAMES = (
@@ -90,14 +91,9 @@ def is_call(value: Any) -> bool:
 
 def calls(value: Any, path: Path = ()) -> Iterator[Path]:
     """The place of every value that CloudFormation fills in, the outermost first and alone."""
-    if is_call(value):
-        yield path
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from calls(item, (*path, key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from calls(item, (*path, index))
+    for place, part in walk_values(value, path, stop=is_call):
+        if is_call(part):
+            yield place
 
 
 def text_of(value: Any) -> str | None:
@@ -125,15 +121,12 @@ def named(value: Any) -> str | None:
 
 def uses(value: Any, path: Path = ()) -> Iterator[Use]:
     """Every name that the functions in a value use."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            place = (*path, key)
-            if key in _KEYS and is_call(value):
-                yield from _used(key, item, place)
-            yield from uses(item, place)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from uses(item, (*path, index))
+    for place, part in walk_values(value, path):
+        if not is_call(part):
+            continue
+        for key, inner in part.items():
+            if key in _KEYS:
+                yield from _used(key, inner, (*place, key))
 
 
 def _used(function: str, value: Any, path: Path) -> Iterator[Use]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from compiler.lift.reader import Reader
 from compiler.output.artifact import Artifact
+from compiler.output.body import walk_values
 from compiler.output.formats.cloudformation.functions import is_call, named, text_of
 from compiler.output.formats.cloudformation.grammar import statements
 from compiler.source import Route
@@ -80,11 +81,8 @@ def _unread(**fields: Reader) -> frozenset[str]:
 
 
 def _filled(value: Any) -> bool:
-    if is_call(value):
-        return text_of(value) is None
-    if isinstance(value, dict):
-        return any(_filled(each) for each in value.values())
-    return isinstance(value, list) and any(_filled(each) for each in value)
+    parts = (part for _, part in walk_values(value, stop=is_call))
+    return any(is_call(part) and text_of(part) is None for part in parts)
 
 
 def _policy_of(

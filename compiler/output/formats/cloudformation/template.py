@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from compiler.output.body import follow
 from compiler.output.formats.cloudformation.functions import (
     FOR_EACH,
     calls,
@@ -248,7 +249,7 @@ def _properties(path: Path, kind: str, properties: Any) -> Iterator[Fault]:
         found = walk(known.properties, {} if properties is None else properties)
         yield from _below(place, _certain(found, properties))
     for route, document_kind in DOCUMENTS.get(kind, ()):
-        for where, document in _at(properties, route):
+        for where, document in follow(properties, route):
             if not is_call(document):
                 found = policy_faults(document, document_kind)
                 yield from _below((*place, *where), _certain(found, document))
@@ -286,21 +287,6 @@ def _within(path: Path, filled: list[Path]) -> bool:
 def _below(place: Path, found: list[Fault]) -> Iterator[Fault]:
     for fault in found:
         yield replace(fault, path=(*place, *fault.path))
-
-
-def _at(
-    value: Any, route: tuple[str, ...], path: Path = ()
-) -> Iterator[tuple[Path, Any]]:
-    """The values at a route, in which `*` is every item of a list."""
-    if not route:
-        if value is not None:
-            yield path, value
-    elif route[0] == "*":
-        if isinstance(value, list):
-            for index, item in enumerate(value):
-                yield from _at(item, route[1:], (*path, index))
-    elif isinstance(value, dict) and route[0] in value:
-        yield from _at(value[route[0]], route[1:], (*path, route[0]))
 
 
 def _declared(body: Body) -> Iterator[Fault]:

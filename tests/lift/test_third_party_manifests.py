@@ -1,4 +1,4 @@
-"""Manifests that others wrote, in the forms that they use: what is there is read, what is not is unknown."""
+"""Third-party manifests in the forms that people use: what is there is read, what is not is unknown."""
 
 from __future__ import annotations
 

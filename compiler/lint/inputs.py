@@ -1,4 +1,4 @@
-"""An object in a file of others."""
+"""What was read from third-party files: objects, artifacts, and where each stands."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from compiler.source.manifests import parse_manifests
 
 @dataclass(slots=True)
 class Text:
-    """A file that objects were read from. Its documents are made when a place in it is asked for: of a file in which
-    nothing is found, nobody wants to know the lines. ``tags``: the short forms of its format."""
+    """A file that objects were read from. Its documents are made when a place in it is asked for: a file without
+    findings needs no lines. ``tags``: the short forms of its format."""
 
     file: SourceFile
     documents: list[Document] = field(default_factory=list)
@@ -26,12 +26,13 @@ class Text:
         """The node of a route, which begins with the number of the document."""
         if not self.documents:
             self.documents = parse_manifests(self.file, self.tags)[0]
-        node, _ = self.documents[int(where[0])].node(Route(where[1:]))
+        number, *route = where
+        node, _ = self.documents[int(number)].node(Route(route))
         return node
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class LintArtifact:
     """An artifact of a third party, and where it was read: the text, and the route in it."""
 
     artifact: Artifact
@@ -45,8 +46,8 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The manifest, and where it was read: the text, and the route in it."""
+class LintObject:
+    """An object of a third party, and where it was read: the text, and the route in it."""
 
     manifest: Manifest
     text: Text
@@ -70,13 +71,16 @@ class Found:
 
 @dataclass(slots=True)
 class Reading:
-    """What the files hold: objects, ``alone`` what is judged by itself, as templates of CloudFormation are,
-    kustomizations by their path, and what was passed over: templates, specs, files by the format that nobody reads
-    here, ``others`` without any object, ``broken`` ones, of which some was lost, and documents that are ``kindless``,
-    as the description of a chart is."""
+    """What the files hold, and what was passed over.
 
-    objects: list[Found] = field(default_factory=list)
-    alone: list[Source] = field(default_factory=list)
+    ``alone``: what is judged by itself, as templates of CloudFormation are. ``kustomizations``: bodies by path.
+    ``formats``: files of formats that nobody reads here, by the end of their names. ``broken``: paths of files of which
+    a part was lost. ``others``: files without any object. ``kindless``: documents that are no objects, as the
+    description of a chart is.
+    """
+
+    objects: list[LintObject] = field(default_factory=list)
+    alone: list[LintArtifact] = field(default_factory=list)
     kustomizations: dict[str, dict[str, object]] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     files: set[str] = field(default_factory=set)

@@ -1,0 +1,88 @@
+"""Ways through a body: one path, a pattern of paths, and every value below.
+
+Bodies are what YAML or JSON gives: mappings, lists and scalars, of any shape. What is absent, or has another type than
+a path expects, is absent; nothing here raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from compiler.source import Key
+
+Path = tuple[Key, ...]
+"""Keys of mappings and indices of lists, from the body down."""
+
+
+def at(body: Any, *keys: Key) -> Any:
+    """The value under keys, or ``None`` where the body has another shape."""
+    for key in keys:
+        if isinstance(body, dict):
+            body = body.get(key)
+        elif isinstance(body, (list, tuple)) and isinstance(key, int):
+            body = body[key] if key < len(body) else None
+        else:
+            return None
+    return body
+
+
+def items(body: Any, *keys: Key) -> list[dict[str, Any]]:
+    """The mappings of the list under keys; empty where there is no list."""
+    values = at(body, *keys)
+    if not isinstance(values, (list, tuple)):
+        return []
+    return [value for value in values if isinstance(value, dict)]
+
+
+def texts(body: Any, *keys: Key) -> list[str]:
+    """The strings of the list under keys; empty where there is no list."""
+    values = at(body, *keys)
+    if not isinstance(values, (list, tuple)):
+        return []
+    return [value for value in values if isinstance(value, str)]
+
+
+def follow(
+    body: Any, pattern: tuple[str, ...], start: Path = ()
+) -> Iterator[tuple[Path, Any]]:
+    """The values that a pattern of keys leads to, each with its path below ``start``; ``*`` is every item of a list."""
+    for depth, key in enumerate(pattern):
+        if key == "*":
+            yield from _follow_items(body, pattern[depth + 1 :], start)
+            return
+        if not isinstance(body, dict):
+            return
+        body = body.get(key)
+        if body is None:
+            return
+        start = (*start, key)
+    yield start, body
+
+
+def _follow_items(
+    body: Any, rest: tuple[str, ...], start: Path
+) -> Iterator[tuple[Path, Any]]:
+    if not isinstance(body, list):
+        return
+    following = rest[0] if rest else None
+    for index, item in enumerate(body):
+        if following and isinstance(item, dict) and following not in item:
+            continue  # as most variables have no `valueFrom`
+        yield from follow(item, rest, (*start, index))
+
+
+def walk_values(
+    body: Any, start: Path = (), *, stop: Callable[[Any], bool] | None = None
+) -> Iterator[tuple[Path, Any]]:
+    """Every value with its path below ``start``, parents first; of a value that ``stop`` holds for, not what is in
+    it."""
+    yield start, body
+    if stop is not None and stop(body):
+        return
+    if isinstance(body, dict):
+        for key, value in body.items():
+            yield from walk_values(value, (*start, key), stop=stop)
+    elif isinstance(body, list):
+        for index, value in enumerate(body):
+            yield from walk_values(value, (*start, index), stop=stop)
