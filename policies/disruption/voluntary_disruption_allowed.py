@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.model.offers import GroupPool, held
+from compiler.model.offers import GroupPool, forbids_disruption
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.subjects.pools.plan import NodePool
@@ -45,4 +45,6 @@ def _left_alone(pool: NodePool) -> bool:
     if isinstance(pool, GroupPool):
         return True
     packs = pool.consolidation != "WhenEmpty"
-    return held(pool, "Drifted") and not (packs and not held(pool, "Underutilized"))
+    return forbids_disruption(pool, "Drifted") and not (
+        packs and not forbids_disruption(pool, "Underutilized")
+    )

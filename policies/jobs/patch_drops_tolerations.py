@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.model.choices import keeping_away
+from compiler.model.choices import repelling_taint
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.subjects.pools.plan import Taint, Toleration
@@ -67,7 +67,7 @@ def _kept_off_every_pool(work: Work, kept: tuple[Toleration, ...]) -> bool:
     if work.queue_unknown or not work.choices:
         return False
     return all(
-        keeping_away(pool, (*kept, *choice.tolerations), work.asks)
+        repelling_taint(pool, (*kept, *choice.tolerations), work.asks)
         for choice in work.choices
         for pool in choice.pools
     )

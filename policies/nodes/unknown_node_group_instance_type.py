@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.model.offers import sizes_of
+from compiler.model.offers import other_sizes
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.subjects.pools.plan import NodeGroup
@@ -35,7 +35,7 @@ def unknown_node_group_instance_type(
         managedNodeGroups: [{name: gpu, instanceType: p4d.24xlarge, nodeRepairConfig: {enabled: true}}]
     """
     for name in group.instance_types:
-        known = sizes_of(name, world.catalog)
+        known = other_sizes(name, world.catalog)
         if known:
             yield Finding(
                 f"there is no instance type `{name}`",

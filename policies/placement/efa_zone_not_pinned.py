@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.model.fit import rooms
+from compiler.model.fit import room_by_pool
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -79,7 +79,7 @@ def _split(work: Work, world: World) -> Iterator[Finding]:
     for choice in work.choices:
         if not all(work.spread(pool) for pool in choice.pools):
             return
-        room = rooms(work, choice, world)
+        room = room_by_pool(work, choice, world)
         if room is None:
             return
         by_zone: Counter[str] = Counter()

@@ -4,7 +4,11 @@ from collections.abc import Iterator
 
 from compiler.catalog import GUIDE_HUGE_PAGES_MIB, huge_pages_mib
 from compiler.diagnostics import Severity
-from compiler.model.fit import huge_pages, over_huge_pages, short_of_huge_pages
+from compiler.model.fit import (
+    certainly_exceeds_huge_pages,
+    exceeds_huge_pages,
+    huge_pages,
+)
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -39,12 +43,12 @@ def huge_pages_exceed_node(work: Work, world: World) -> Iterator[Finding]:
         nodePools: [{name: gpu, instanceTypes: [g6.8xlarge], zones: [us-west-2a]}]
         jobs: [{name: llama, resources: {accelerators: 1, efa: 1, cpu: 16, memory: 64Gi}}]
     """
-    if not short_of_huge_pages(work, world):
+    if not exceeds_huge_pages(work, world):
         return
     most, largest = huge_pages(work, world), max(work.types, key=huge_pages_mib)
     label, severity = "its pods stay Pending", Severity.ERROR
     notes: tuple[str, ...] = ()
-    if not over_huge_pages(work, world):
+    if not certainly_exceeds_huge_pages(work, world):
         label, severity = "its pods may stay Pending", Severity.WARNING
         guide = f"{GUIDE_HUGE_PAGES_MIB}Mi of the EKS user guide"
         notes = (f"and the {guide} are not confirmed for it",)
