@@ -11,7 +11,7 @@ from compiler.catalog import Catalog, VersionStep
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
 from compiler.history.changes import Change, changed_fields, said
-from compiler.history.claims import with_kept_sizes
+from compiler.history.claims import keep_claim_sizes
 from compiler.history.committed import Committed
 from compiler.history.earlier import (
     earlier_runs,
@@ -23,7 +23,8 @@ from compiler.history.earlier import (
 )
 from compiler.history.immutable import refused_edits
 from compiler.history.keep import Kept, kept, kept_as_submitted, with_kept
-from compiler.history.needs import landed, with_needs
+from compiler.history.landing import Landing
+from compiler.history.needs import committed_landing, with_needs
 from compiler.history.pruned import pruned
 from compiler.history.runs import ENDED, LEFT, Run, job_manifests, submitted
 from compiler.history.stays import pools_that_stay
@@ -62,7 +63,7 @@ def hold(
     """Compare a plan with the committed ``folder`` of its cluster; ``catalog`` knows what upgrades ask for."""
     words = Words(document)
     committed = Committed(folder)
-    held = Held(plan, with_kept_sizes(manifests, committed))
+    held = Held(plan, keep_claim_sizes(manifests, committed))
     held.diagnostics += unreadable(committed.broken_runs)
     held.diagnostics += forgotten(committed.forgotten())
     held.diagnostics += refused_edits(held.manifests, committed)
@@ -70,12 +71,11 @@ def hold(
     in_doubt = _keep_jobs(held, committed, words, spec)
     held.runs = submitted(held.plan, held.manifests, words)
     remembered = [run for run in committed.runs if run.job not in in_doubt]
-    earlier = earlier_runs(
-        remembered,
-        held.runs,
-        spec.spec,
-        lambda pool: landed(committed, pool, held.manifests),
-    )
+
+    def landed_on(pool: str) -> Landing:
+        return committed_landing(committed, pool, held.manifests)
+
+    earlier = earlier_runs(remembered, held.runs, spec.spec, landed_on)
     held.diagnostics += lost_needs(earlier, spec.spec, held.plan) or goes_on(earlier)
     held.diagnostics += not_ended(earlier, held.runs, spec.spec)
     held.runs += earlier
@@ -84,7 +84,8 @@ def hold(
     )
     held.steps = steps(held.plan, held.manifests, committed, held.runs, catalog)
     held.diagnostics += reported(held.steps, spec.spec)
-    if not any(found.severity is Severity.ERROR for found in held.diagnostics):
+    severities = {diagnostic.severity for diagnostic in held.diagnostics}
+    if Severity.ERROR not in severities:
         held.diagnostics += pruned(held.manifests, committed)
     return held
 
@@ -94,13 +95,13 @@ def _keep_jobs(
 ) -> set[str]:
     """Put every job that stays into its place, and report every job that would run a second time.
 
-    The names of jobs of which it is in doubt which run is theirs.
+    Returns the names of jobs of which it is in doubt which run is theirs.
     """
-    made = job_manifests(held.manifests)
+    objects = job_manifests(held.manifests)
 
     @cache
     def by_ref() -> dict[str, Manifest]:
-        """Made once, and only where something has changed."""
+        """Computed once, and only where something has changed."""
         return {str(manifest.ref): manifest for manifest in held.manifests}
 
     stay: dict[str, Kept] = {}
@@ -115,30 +116,38 @@ def _keep_jobs(
                 second[job.source_name] = _renamed(job, before)
                 in_doubt.add(before.job)
             continue
-        # Two branches may have made one each: the merged spec asks for one of them, and the other goes on.
-        run = next(
-            (each for each in runs if each.is_same(job, made[job.name])), runs[-1]
-        )
+        new = objects[job.name]
+        run = _matching_run(runs, job, new)
         if job.rerun > run.rerun:
             continue
         if run.state == ENDED:
             second[job.source_name] = _after_the_end(job, run)
-        elif run.is_same(job, made[job.name]):
+            continue
+        if run.is_same(job, new):
             held.diagnostics += _added_again(job, run)
-        elif (
-            run.asked != words.asked(job)
-            or (old := kept(committed, run, job, made[job.name])) is None
-        ):
-            second[job.source_name] = _second_run(
-                job, run, changed_fields(committed, run, job, by_ref())
-            )
-        else:
+            continue
+        old = None
+        if run.asked == words.asked(job):
+            old = kept(committed, run, job, new)
+        if old is not None:
             stay[job.name] = old
+            continue
+        changes = changed_fields(committed, run, job, by_ref())
+        second[job.source_name] = _second_run(job, run, changes)
     held.diagnostics += second.values()
     if stay:
         held.plan, held.manifests = with_kept(held.plan, held.manifests, stay)
         held.diagnostics.append(kept_as_submitted(list(stay.values())))
     return in_doubt | set(second)
+
+
+def _matching_run(runs: Sequence[Run], job: TrainJob, manifest: Manifest) -> Run:
+    """The run that a job asks for. Two branches may have submitted one each: the merged spec asks for one of them, and
+    the other goes on."""
+    for run in runs:
+        if run.is_same(job, manifest):
+            return run
+    return runs[-1]
 
 
 def _second_run(job: TrainJob, run: Run, changes: Sequence[Change]) -> Diagnostic:

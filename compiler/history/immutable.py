@@ -128,14 +128,14 @@ def refused_edits(
     manifests: Iterable[Manifest], committed: Committed
 ) -> list[Diagnostic]:
     """What the API server would refuse of the objects that differ from what is committed."""
-    found: list[Diagnostic] = []
+    refused: list[Diagnostic] = []
     for manifest in manifests:
         if manifest.body["kind"] not in RULES or committed.holds(manifest):
             continue
         old = committed.manifest(str(manifest.ref), manifest.path, manifest)
         if old is not None:
-            found += _refused(old.body, manifest)
-    return found
+            refused += _refused(old.body, manifest)
+    return refused
 
 
 def _refused(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
@@ -143,7 +143,10 @@ def _refused(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
         if not rule.when(old):
             continue
         before, after = _at(old, rule.path), _at(manifest.body, rule.path)
-        if before == after or (rule.presence and (before is None) == (after is None)):
+        if before == after:
+            continue
+        both_present = before is not None and after is not None
+        if rule.presence and both_present:
             continue
         inner, before, after = _differs(before, after)
         path = Route((*rule.path, *inner))
@@ -176,5 +179,6 @@ def _differs(before: Any, after: Any) -> tuple[FieldPath, Any, Any]:
         if len(keys) != 1:
             break
         (key,) = keys
-        path, before, after = (*path, key), before.get(key), after.get(key)
+        path = (*path, key)
+        before, after = before.get(key), after.get(key)
     return path, before, after
