@@ -44,11 +44,8 @@ _SECTIONS = (
     "Transform",
 )
 _OTHER_SECTIONS = ("Hooks", "Globals")  # of blue/green deployments, and of SAM
-_PACKAGED = (
-    "Modules",
-    "Packages",
-    "Rain",
-)  # of `aws cloudformation package`, and of Rain
+# Of `aws cloudformation package`, and of Rain.
+_PACKAGED = ("Modules", "Packages", "Rain")
 _TRANSFORMS = (
     "AWS::CodeDeployBlueGreen",
     "AWS::LanguageExtensions",
@@ -82,20 +79,16 @@ def is_template(body: Any) -> bool:
         return False
     if "AWSTemplateFormatVersion" in body:
         return True
-    resources = body.get("Resources")
-    return isinstance(resources, dict) and any(
-        isinstance(each, dict)
-        and isinstance(each.get("Type"), str)
-        and "::" in each["Type"]
-        for each in resources.values()
-    )
+    return any("::" in kind for kind in types_in(body))
 
 
 def types_in(body: Body) -> Iterator[str]:
     """The type of every resource that has one."""
     resources = body.get("Resources")
-    for each in resources.values() if isinstance(resources, dict) else ():
-        kind = each.get("Type") if isinstance(each, dict) else None
+    if not isinstance(resources, dict):
+        return
+    for resource in resources.values():
+        kind = resource.get("Type") if isinstance(resource, dict) else None
         if isinstance(kind, str) and kind:
             yield kind
 
@@ -107,16 +100,16 @@ def faults(
     type without a structure is a fault."""
     if _rewritten(body):
         return list(_too_large(body, size, limit))
-    found = [*_sections(body), *_too_large(body, size, limit)]
+    reported = [*_sections(body), *_too_large(body, size, limit)]
     resources = body.get("Resources")
     if isinstance(resources, dict):
         for name, resource in resources.items():
-            found += _resource(name, resource)
+            reported += _resource(name, resource)
             if closed:
-                found += _unjudged(name, resource)
-    found += _declared(body)
-    found += unresolved(body)
-    return found
+                reported += _unjudged(name, resource)
+    reported += _declared(body)
+    reported += unresolved(body)
+    return reported
 
 
 def _rewritten(body: Body) -> bool:
@@ -124,8 +117,9 @@ def _rewritten(body: Body) -> bool:
     that are packaged."""
     transforms = body.get("Transform")
     several = transforms if isinstance(transforms, list) else [transforms]
-    own = any(each not in _TRANSFORMS for each in several if each is not None)
-    return own or any(name in body for name in _PACKAGED)
+    if any(name not in (None, *_TRANSFORMS) for name in several):
+        return True
+    return any(name in body for name in _PACKAGED)
 
 
 def _sections(body: Body) -> Iterator[Fault]:
@@ -185,12 +179,9 @@ def _resource(name: str, resource: Any) -> Iterator[Fault]:
             "give it a `Type`",
         )
         return
-    for key in resource:
-        if (
-            key not in _ATTRIBUTES
-            and key not in _OTHER_ATTRIBUTES
-            and not is_call(resource)
-        ):
+    unknown = [key for key in resource if key not in _ATTRIBUTES + _OTHER_ATTRIBUTES]
+    if not is_call(resource):
+        for key in unknown:
             yield _unknown((*path, key), key, _ATTRIBUTES, f"resource `{name}`")
     for key in ("DeletionPolicy", "UpdateReplacePolicy"):
         value = resource.get(key)
@@ -241,28 +232,28 @@ def _logical_name(path: Path, name: str) -> Iterator[Fault]:
 
 
 def _properties(path: Path, kind: str, properties: Any) -> Iterator[Fault]:
-    """Faults of a resource's properties, less those of values that CloudFormation fills in."""
+    """Faults of a resource's properties, without those of values that CloudFormation fills in."""
     known = structure(kind)
     place = (*path, "Properties")
     if known is not None and not is_call(properties):
-        found = walk(known.properties, {} if properties is None else properties)
-        yield from _below(place, _certain(found, properties))
+        wrong = walk(known.properties, {} if properties is None else properties)
+        yield from _below(place, _certain(wrong, properties))
     for route, document_kind in DOCUMENTS.get(kind, ()):
         for where, document in _at(properties, route):
             if not is_call(document):
-                found = policy_faults(document, document_kind)
-                yield from _below((*place, *where), _certain(found, document))
+                wrong = policy_faults(document, document_kind)
+                yield from _below((*place, *where), _certain(wrong, document))
 
 
-def _certain(found: list[Fault], value: Any) -> list[Fault]:
+def _certain(all_faults: list[Fault], value: Any) -> list[Fault]:
     """The faults of a value that no function fills in, each once: a misspelt name is not missing as well."""
-    if not found:
+    if not all_faults:
         return []
     filled = list(calls(value))
-    meant = {(*fault.path[:-1], fault.meant) for fault in found if fault.meant}
+    meant = {(*fault.path[:-1], fault.meant) for fault in all_faults if fault.meant}
     return [
         fault
-        for fault in found
+        for fault in all_faults
         if not _excused(fault, filled)
         and not (fault.code == "SCH003" and fault.path in meant)
     ]
@@ -280,11 +271,11 @@ def _excused(fault: Fault, filled: list[Path]) -> bool:
 
 
 def _within(path: Path, filled: list[Path]) -> bool:
-    return any(path[: len(each)] == each for each in filled)
+    return any(path[: len(place)] == place for place in filled)
 
 
-def _below(place: Path, found: list[Fault]) -> Iterator[Fault]:
-    for fault in found:
+def _below(place: Path, faults_inside: list[Fault]) -> Iterator[Fault]:
+    for fault in faults_inside:
         yield replace(fault, path=(*place, *fault.path))
 
 
