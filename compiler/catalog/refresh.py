@@ -68,9 +68,8 @@ def boto3_clients() -> ClientFactory | Diagnostic:
 def caller_account() -> str:
     """The account whose credentials are used (STS GetCallerIdentity, which needs no right); empty if nobody says."""
     try:
-        answer = (
-            import_module("boto3").session.Session().client("sts").get_caller_identity()
-        )
+        session = import_module("boto3").session.Session()
+        answer = session.client("sts").get_caller_identity()
     except Exception:  # whatever it is, EC2 will say so; names of zones are then taken for those of the spec's account
         return ""
     return str(answer.get("Account", ""))
@@ -85,9 +84,8 @@ def refresh(
     """What EC2 says today about these regions. A region that cannot be read is a fault (``CAT004``), not an end.
     ``account``: whose names of zones these are."""
     failures = import_module("botocore.exceptions")  # whoever has clients has botocore
-    garbled = import_module(
-        "botocore.parsers"
-    ).ResponseParserError  # what a proxy says in EC2's place
+    # What a proxy says in EC2's place.
+    garbled = import_module("botocore.parsers").ResponseParserError
     families = _families()
     infos: dict[str, Mapping[str, Any]] = {}
     offered: dict[str, dict[str, set[str]]] = {}
@@ -116,9 +114,8 @@ def refresh(
     rows = {name: row(info) for name, info in sorted(infos.items())}
     for name, entry in rows.items():
         entry["zones"] = zone_text(offered.get(name, {}))
-    return CatalogPatch(
-        _text(rows, zones, ids, account, today), len(rows), tuple(zones), tuple(faults)
-    )
+    text = _text(rows, zones, ids, account, today)
+    return CatalogPatch(text, len(rows), tuple(zones), tuple(faults))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,25 +138,23 @@ def _region(client: Any, families: frozenset[str]) -> _Answer:
         LocationType="availability-zone",
     )
     zones = client.describe_availability_zones()["AvailabilityZones"]
-    return _Answer(
-        infos,
-        tuple(
-            (each["InstanceType"], each["Location"])
-            for each in offerings
-            if each["InstanceType"] in infos
-        ),
-        {
-            zone["ZoneName"]: zone.get("ZoneId", "")
-            for zone in zones
-            if zone.get("ZoneType", "availability-zone") == "availability-zone"
-        },
-    )
+    offered = [
+        (offering["InstanceType"], offering["Location"])
+        for offering in offerings
+        if offering["InstanceType"] in infos
+    ]
+    zone_ids = {
+        zone["ZoneName"]: zone.get("ZoneId", "")
+        for zone in zones
+        if zone.get("ZoneType", "availability-zone") == "availability-zone"
+    }
+    return _Answer(infos, tuple(offered), zone_ids)
 
 
 def _joined(
     known: Mapping[str, Any] | None, info: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    # A region tells the usage classes that it has itself: Capacity Blocks are not sold everywhere.
+    # A region lists the usage classes that it has itself: Capacity Blocks are not sold everywhere.
     classes = {
         *(known or {}).get("SupportedUsageClasses", ()),
         *info.get("SupportedUsageClasses", ()),
@@ -179,9 +174,8 @@ def _reason(fault: Exception) -> str:
 
 
 def _families() -> frozenset[str]:
-    groups: Mapping[str, Iterable[str]] = json.loads(
-        (DATA / "curated.json").read_bytes()
-    )["families"]
+    curated = json.loads((DATA / "curated.json").read_bytes())
+    groups: Mapping[str, Iterable[str]] = curated["families"]
     return frozenset(family for group in groups.values() for family in group)
 
 

@@ -10,8 +10,9 @@ from compiler.writer import compare
 
 def text(done: Outcome, options: Options) -> str:
     """What belongs to no cluster, then the report of each."""
-    parts = [unfinished("Specs", done.diagnostics)] if done.diagnostics else []
-    parts += [_of(each, options) for each in done.compilations]
+    parts = [_of(compilation, options) for compilation in done.compilations]
+    if done.diagnostics:
+        parts.insert(0, unfinished("Specs", done.diagnostics))
     return "\n".join(parts)
 
 
