@@ -135,10 +135,8 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
         return from_spec(yaml.safe_dump(merged(base_spec(), {"spec": documents[0]})))
     if WHOLE in _header(text):
         plan, manifests = from_spec(yaml.safe_dump(base_spec()))
-        changed = [
-            Manifest(body)
-            for body in overlaid([manifest.body for manifest in manifests], documents)
-        ]
+        bodies = [manifest.body for manifest in manifests]
+        changed = list(map(Manifest, overlaid(bodies, documents)))
         return reread(changed, plan), changed
     manifests = [Manifest(body) for body in overlaid(base_set(), documents)]
     return lift(manifests, closed=False), manifests

@@ -63,8 +63,8 @@ class Plan:
         self, kind: type[Node], name: str | None, namespace: str = ""
     ) -> Node | None:
         """The node of a kind and a name."""
-        found = self._by_name.get((kind, namespace, name or ""))
-        return cast("Node | None", found)
+        node = self._by_name.get((kind, namespace, name or ""))
+        return cast("Node | None", node)
 
     def with_nodes(self, kind: type[Node], nodes: Iterable[Node]) -> Plan:
         """The same plan with these nodes of a kind instead of its own."""

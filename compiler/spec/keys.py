@@ -19,7 +19,7 @@ label_key = matched(
     source="Kubernetes, labels: syntax and character set",
 )
 
-# Labels by which Kueue, Trainer, Flux and this compiler tell objects apart: a second value for one would be lost.
+# Labels by which Kueue, Trainer, Flux and this compiler distinguish objects: a second value for one would be lost.
 _OWN_LABELS = re.compile(
     r"app\.kubernetes\.io/managed-by\Z|([a-z0-9.-]+\.)?(trainyard\.dev|x-k8s\.io|kubeflow\.org|fluxcd\.io)/"
 )
@@ -160,11 +160,11 @@ _value = matched(
 
 
 def _of_tags(text: str, what: str) -> str:
-    bad = next((each for each in text if not re.match(_TAG, each)), None)
-    if bad is not None:
-        raise fault(
-            f"`{bad}` in `{text[:64]}` stands in no {what} of an IAM tag",
-            "take letters, digits, spaces and `_ . : / = + - @`: roles get these tags too",
-            source="IAM API, Tag (2010-05-08)",
-        )
+    for char in text:
+        if not re.match(_TAG, char):
+            raise fault(
+                f"`{char}` in `{text[:64]}` stands in no {what} of an IAM tag",
+                "take letters, digits, spaces and `_ . : / = + - @`: roles get these tags too",
+                source="IAM API, Tag (2010-05-08)",
+            )
     return text
