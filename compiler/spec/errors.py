@@ -45,18 +45,20 @@ def explain_all(
 ) -> list[Diagnostic]:
     """Every fault of a document once: a key that is only misspelt is unknown, and not missing too."""
     data = document.root.to_python()
-    misspelt: set[tuple[Route, str]] = set()
-    faults: list[tuple[Diagnostic, str]] = []
-    for detail in details:
-        fault = _as_written(explain(detail, model, data), document)
-        faults.append((fault, _meant(str(detail["loc"][-1]))))
-        if fault.code == "SPC002" and fault.at is not None:
-            misspelt.add((fault.at.parent, fault.help))
-    return [
-        fault
-        for fault, help in faults
-        if fault.code != "SPC001" or (fault.at, help) not in misspelt
-    ]
+    faults = [_as_written(explain(detail, model, data), document) for detail in details]
+    misspelt = {
+        (fault.at.parent, fault.help)
+        for fault in faults
+        if fault.code == "SPC002" and fault.at is not None
+    }
+    reported = []
+    for fault, detail in zip(faults, details, strict=True):
+        if fault.code == "SPC001":
+            missing = str(detail["loc"][-1])
+            if (fault.at, _meant(missing)) in misspelt:
+                continue
+        reported.append(fault)
+    return reported
 
 
 def _as_written(item: Diagnostic, document: Document) -> Diagnostic:

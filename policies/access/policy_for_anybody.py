@@ -19,7 +19,7 @@ def policy_for_anybody(policy: AccessPolicy) -> Iterator[Finding]:
 
     `Principal: "*"` and `AWS: "*"` with `Allow` mean everybody (IAM user guide, Principal: "all users, including
     anonymous users"), unless a condition says who: `aws:PrincipalOrgID`, `aws:SourceAccount`, `sts:ExternalId`. A role
-    that anybody may take on hands its rights to whoever guesses its name. A service in `Service` is no such thing.
+    that anybody may take on hands its rights to whoever guesses its name. A service in `Service` is not reported.
 
     ## Fails
 

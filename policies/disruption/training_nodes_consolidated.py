@@ -34,11 +34,9 @@ def training_nodes_consolidated(pool: NodePool, world: World) -> Iterator[Findin
           {nodes: "0", reasons: [Underutilized]}]}}
     """
     packs = pool.consolidation in ("WhenEmptyOrUnderutilized", "Balanced")
-    if (
-        packs
-        and not forbids_disruption(pool, "Underutilized")
-        and world.accelerated(pool)
-    ):
+    if not packs or forbids_disruption(pool, "Underutilized"):
+        return
+    if world.accelerated(pool):
         yield Finding(
             f"pool `{pool.name}` consolidates nodes in use: `{pool.consolidation}`",
             pool.where("consolidation"),

@@ -31,10 +31,8 @@ def efa_across_instance_types(work: Work, world: World) -> Iterator[Finding]:
     """
     if not (work.gang and work.efa) or len(work.pools) != 1:
         return
-    pool, types = work.pools[0], work.types
-    if not types and (
-        named(pool, world.catalog) or nonexistent_type(pool, world.catalog)
-    ):
+    pool, types, catalog = work.pools[0], work.types, world.catalog
+    if not types and (named(pool, catalog) or nonexistent_type(pool, catalog)):
         return  # reported by PLC024 or PLC018
     if isinstance(pool, GroupPool) and pool.block:
         return  # reported by PLC025

@@ -37,13 +37,14 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
     node = min((instance.accelerators for instance in work.types), default=0)
     if work.gang and gpus < node == processes:
         return  # LIM008 reports the GPUs that the job leaves idle
+    at, key = work.where("processes"), f"`processesPerNode: {gpus}`"
+    if given:
+        at, key = work.where_said("nproc-per-node"), str(gpus)
     yield Finding(
         f"job `{work.name}` starts {processes} processes a node and has {gpus} GPUs",
-        work.where_said("nproc-per-node") if given else work.where("processes"),
+        at,
         help=f"write {gpus}, or remove it",
-        spec_help=f"write {gpus}, or remove it"
-        if given
-        else f"write `processesPerNode: {gpus}`, or remove it",
+        spec_help=f"write {key}, or remove it",
     )
 
 

@@ -13,8 +13,8 @@ from compiler.subjects.pools.plan import INSTANCE_TYPE, NodePool
 def unknown_instance_type(pool: NodePool, world: World) -> Iterator[Finding]:
     """A node pool names a size that its instance family does not have.
 
-    Karpenter offers what EC2 has; a type that does not exist leaves the pool without any, in silence (catalog: EC2
-    DescribeInstanceTypes). Families that the catalog does not know are left alone.
+    Karpenter offers what EC2 has; a type that does not exist leaves the pool without any, and nothing says so (catalog:
+    EC2 DescribeInstanceTypes). Families that the catalog does not know are not judged.
 
     ## Fails
 
@@ -40,9 +40,9 @@ def unknown_instance_type(pool: NodePool, world: World) -> Iterator[Finding]:
                 place(pool, INSTANCE_TYPE, name),
                 help=f"the family has {listed(known)}",
             )
-    missing = (
-        nonexistent_type(pool, world.catalog) if pool.instance_types is None else ""
-    )
+    if pool.instance_types is not None:
+        return
+    missing = nonexistent_type(pool, world.catalog)
     if missing:
         size = next(
             index

@@ -16,7 +16,7 @@ def unknown_node_group_instance_type(
     """A node group names a size that its instance family does not have.
 
     EC2 refuses the launch template or the group's first node (catalog: EC2 DescribeInstanceTypes). Families that the
-    catalog does not know, or knows in a few sizes, are left alone.
+    catalog does not know, or knows in a few sizes, are not judged.
 
     ## Fails
 

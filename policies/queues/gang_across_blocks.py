@@ -78,7 +78,7 @@ def gang_across_blocks(flavor: Flavor, world: World) -> Iterator[Finding]:
             rest[0].where("nodes"),
             label="one may span two blocks",
             severity=Severity.NOTE,
-            help="leave some nodes of a block free, or make a pool of each block",
+            help="leave some nodes of a block free, or write one pool for each block",
         )
 
 
@@ -96,8 +96,9 @@ def _too_large(work: Work, largest: int) -> Finding:
 
 
 def _named(works: list[Work]) -> str:
-    *first, last = [f"`{work.name}` ({work.nodes})" for work in works]
-    return f"jobs {', '.join(first)} and {last}"
+    names = [f"`{work.name}` ({work.nodes})" for work in works]
+    first = ", ".join(names[:-1])
+    return f"jobs {first} and {names[-1]}"
 
 
 _REQUIRED = "kueue.x-k8s.io/podset-required-topology"

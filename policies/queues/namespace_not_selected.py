@@ -27,11 +27,8 @@ def namespace_not_selected(work: Work, world: World) -> Iterator[Finding]:
         kind: ClusterQueue
         spec: {namespaceSelector: {}}
     """
-    queue, namespace, key = (
-        work.queue,
-        work.namespace,
-        excluding_namespace_label(work, world),
-    )
+    queue, namespace = work.queue, work.namespace
+    key = excluding_namespace_label(work, world)
     by_label = f"select by the label `{key}` that it has"
     if queue is not None and key:
         yield Finding(

@@ -19,15 +19,15 @@ from compiler.subjects.jobs.plan import HUGEPAGES
 def huge_pages_exceed_node(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more huge pages than a node has.
 
-    A node with EFA sets its huge pages aside when it boots, and nobody makes more: pods that ask for more stay Pending,
+    A node with EFA sets its huge pages aside when it boots, and nothing adds more: pods that ask for more stay Pending,
     and where a NodeOverlay promises them, Karpenter launches node after node.
 
     How many there are depends on the size. The script of EFA's package `efa-config`, which the AL2023 AMI installs
     (amazon-eks-ami v20260714), takes (110 × vCPU + 1) pages of 2 MiB (quoted in bottlerocket-core-kit pull request
     141). Nodes show just that: 21122Mi on p4de.24xlarge and p3dn.24xlarge, 42242Mi on p5.48xlarge. For other types no
     measurement is public, and the EKS user guide (node-efa) says 5128 pages, 10256Mi, for all. So an error is what is
-    above both numbers. On types below 47 vCPUs, where the guide promises more than the script makes, what lies between
-    them is a warning.
+    above both numbers. On types below 47 vCPUs, where the guide promises more than the script sets aside, what lies
+    between them is a warning.
 
     ## Fails
 

@@ -14,7 +14,7 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more than the ResourceQuota of its namespace.
 
     The API server refuses pods beyond a ResourceQuota (Kubernetes, resource quotas): Kueue admits the job and holds
-    its quota, and not all of its pods can be made. One with scopes is for some pods only, and left alone.
+    its quota, and not all of its pods can be created. One with scopes is for some pods only, and not judged.
 
     ## Fails
 
