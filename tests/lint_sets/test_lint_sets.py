@@ -1,4 +1,4 @@
-"""Sets of manifests as strangers write them: without a fault nothing is told, with one fault just that, at its line.
+"""Third-party sets of manifests: without a fault nothing is reported, with one fault just that, at its line.
 
 A set is a folder. Its `faults.txt` holds changes, each under `=== what is wrong`: lines of `- ` are replaced by the
 lines of `+ ` after them, and `@ ` names a line that is not changed. Texts must be found exactly once in the set; `⏎`
@@ -28,7 +28,7 @@ Told = tuple[str, str, str, int]
 
 @dataclass
 class Change:
-    """Text that is replaced, or found again where ``new`` is ``None``; and what must be told there."""
+    """Text that is replaced, or found again where ``new`` is ``None``; and what must be reported there."""
 
     old: str
     new: str | None
@@ -93,7 +93,7 @@ def texts(folder: Path) -> dict[str, str]:
 
 
 def applied(fault: Fault) -> tuple[dict[str, str], list[Told]]:
-    """The files with the fault, and what must be told."""
+    """The files with the fault, and what must be reported."""
     files = texts(fault.folder)
     for change in fault.changes:
         if change.new is not None:
@@ -122,7 +122,7 @@ def only(files: dict[str, str], text: str) -> str:
     return places[0]
 
 
-def told(folder: Path) -> list[Diagnostic]:
+def reported(folder: Path) -> list[Diagnostic]:
     return lint([folder], Options(today=date(2026, 11, 21))).diagnostics
 
 
@@ -142,7 +142,7 @@ def shown(found: list[Diagnostic], folder: Path) -> list[Told]:
 
 @pytest.mark.parametrize("folder", SETS, ids=lambda each: each.name)
 def test_a_set_without_fault(folder: Path) -> None:
-    found = told(folder)
+    found = reported(folder)
     assert shown(found, folder) == [], [each.message for each in found]
 
 
@@ -155,7 +155,7 @@ def test_one_fault_is_one_finding(fault: Fault, tmp_path: Path) -> None:
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    found = told(tmp_path)
+    found = reported(tmp_path)
     assert shown(found, tmp_path) == expected, [each.message for each in found]
     for each in found:
         assert each.help, each.message
@@ -189,8 +189,8 @@ def parted(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
 
 @pytest.mark.parametrize("folder", SETS, ids=lambda each: each.name)
 def test_what_is_elsewhere_is_unknown(folder: Path, tmp_path: Path) -> None:
-    """Without any one of its objects, nothing is told of the others. But where some pools are left, they are all there
-    are, so that what is meant for a missing one has no pool; and without Kueue's configuration its defaults hold."""
+    """Without any one of its objects, nothing is reported of the others. But where some pools are left, they are all
+    there are, so that what is meant for a missing one has no pool; and without Kueue's configuration its defaults hold."""
     for number, (kind, files) in enumerate(parted(folder)):
         place = tmp_path / str(number)
         for name, text in files.items():
@@ -200,5 +200,7 @@ def test_what_is_elsewhere_is_unknown(folder: Path, tmp_path: Path) -> None:
             "NodePool": {"QUE002", "PLC005", "PLC010"},
             "HelmRelease": {"QUE001"},
         }.get(kind, set())
-        found = [each for each in told(place) if each.code not in {"YML019", *allowed}]
+        found = [
+            each for each in reported(place) if each.code not in {"YML019", *allowed}
+        ]
         assert found == [], (kind, [(each.code, each.message) for each in found])
