@@ -19,10 +19,13 @@ from compiler.policy.config import Config
 from compiler.resolve.resolve import resolve
 from compiler.source import Route
 from compiler.source.assemble import SpecSource, assemble
+from compiler.source.include import included
 from compiler.spec.documents import lists
 from compiler.spec.load import load, platform_of
 from compiler.subjects.cluster.plan import Bootstrap
+from compiler.subjects.overrides.plan import IncludedObject, ObjectPatch
 from compiler.targets import lower
+from compiler.verify.references import made_elsewhere
 
 _MANY = 16  # specs from which on every core takes a share
 
@@ -124,11 +127,20 @@ def _passes(
     if spec is None:
         return faults
     catalog = load_catalog(options.catalog)
-    plan, more = resolve(spec, catalog, options.folder, platform)
+    plan, more = resolve(
+        spec,
+        catalog,
+        options.folder,
+        platform,
+        included=included(done.document),
+    )
     faults += more
     if plan is None:
         return faults
     artifacts = lower(plan)
+    if plan.of(ObjectPatch):
+        plan, artifacts, unfit = _patched(plan, artifacts)
+        faults += unfit
     manifests = objects(artifacts)
     committed = options.committed / done.name
     if options.hold and committed.is_dir():
@@ -149,9 +161,20 @@ def _passes(
     return faults + traced(verdict.diagnostics, artifacts)
 
 
+def _patched(
+    plan: Plan, artifacts: list[Artifact]
+) -> tuple[Plan, list[Artifact], list[Diagnostic]]:
+    from compiler.patches import patched  # few specs have patches
+
+    return patched(plan, artifacts)
+
+
 def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:
     """What the output of a plan is judged in."""
     external = frozenset(ObjectRef(*each) for each in plan.external)
+    bodies = [node.body for node in plan.of(IncludedObject)]
+    if bodies:
+        external |= made_elsewhere(bodies)
     bootstrap = plan.one(Bootstrap)
     folder = bootstrap.path if bootstrap is not None else ""
     return Setting(external=external, others=artifacts, folder=folder)

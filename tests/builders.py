@@ -18,6 +18,7 @@ from compiler.manifest import Manifest
 from compiler.output.formats import objects
 from compiler.plan import Plan
 from compiler.resolve.resolve import resolve
+from compiler.resolve.versions import name_of_version
 from compiler.source import Document, SourceFile
 from compiler.source.assemble import assemble
 from compiler.source.parse import parse
@@ -85,6 +86,11 @@ def spec(
     }
 
 
+def components(**versions: str) -> dict[str, Any]:
+    """What `components:` says for versions alone."""
+    return {name: {"version": version} for name, version in versions.items()}
+
+
 def document(data: Any) -> Document:
     """The document of a spec, given as data or as YAML text."""
     text = (
@@ -149,6 +155,16 @@ def example(name: str) -> tuple[Document, Plan]:
     plan, faults = resolve(model, load_catalog())
     assert plan is not None, told(faults)
     return source.document, plan
+
+
+def listed_versions(plan: Plan) -> dict[str, str]:
+    """The versions that `explain cluster` lists, by component."""
+    values = {
+        value.field: value.value for value in plan.derived if value.object == "cluster"
+    }
+    components = RELEASE.components.values()
+    names = {component.name: name_of_version(component) for component in components}
+    return {name: values[key] for name, key in names.items() if key in values}
 
 
 def body_of(manifests: list[Manifest], kind: str, name: str = "") -> dict[str, Any]:

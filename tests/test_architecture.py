@@ -33,6 +33,7 @@ ORDER = (
     "subjects.target",
     "lift",
     "subjects.lift",
+    "patches",
     "verify",
     "model",
     "policy",
@@ -55,7 +56,12 @@ ORDER = (
 # Modules below the rest of their package, which only builds on them.
 BASE = {
     "source": {"source", "source.route", "source.tree"},
-    "resolve": {"resolve", "resolve.context", "resolve.release"},
+    "resolve": {
+        "resolve",
+        "resolve.context",
+        "resolve.release",
+        "resolve.versions",
+    },
     "spec": {
         "spec",
         "spec.base",

@@ -57,8 +57,14 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
         jobs=jobs,
         jobDefaults=defaults,
         storage=STORAGE,
-        versions=draw(
-            st.sampled_from([None, {"trainer": "2.1.0"}, {"trainer": "2.2.0"}])
+        components=draw(
+            st.sampled_from(
+                [
+                    None,
+                    {"trainer": {"version": "2.1.0"}},
+                    {"trainer": {"version": "2.2.0"}},
+                ]
+            )
         ),
     )
 

@@ -14,6 +14,7 @@ from builders import (
     OLD_TRAINER,
     RELEASE,
     SPECS,
+    components,
     document,
     example,
     files,
@@ -360,14 +361,14 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
                 )
                 if queues
                 else some(st.just([{"name": "n0"}])),
-                versions=some(
+                components=some(
                     st.sampled_from(
                         [
-                            {"trainer": OLD_TRAINER},
-                            {
-                                name: f"{RELEASE.components[name].supported[minor]}.0"
-                                for name, minor in (("trainer", 1), ("karpenter", 0))
-                            },
+                            components(trainer=OLD_TRAINER),
+                            components(
+                                trainer=f"{RELEASE.components['trainer'].supported[1]}.0",
+                                karpenter=f"{RELEASE.components['karpenter'].supported[0]}.0",
+                            ),
                         ]
                     )
                 ),

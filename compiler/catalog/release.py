@@ -84,6 +84,11 @@ class Component:
     restarts: str = ""
     upgrades: tuple[Upgrade, ...] = ()
 
+    @property
+    def is_eks_add_on(self) -> bool:
+        """Whether EKS installs it: there is nothing else to install it from."""
+        return not (self.version or self.version_of or self.chart or self.image)
+
     def supports(self, version: str) -> bool:
         """Whether the compiler renders for this version: equal to, or a patch of, one that is listed."""
         number = version.removeprefix("v")

@@ -55,6 +55,7 @@ def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept |
         source_name=job.source_name,
         pool=job.pool,
         rerun=job.rerun,
+        patched=job.patched,
     )
     files = kept_files(committed, runtime, run.namespace, new)
     return Kept(node, ran, (old, runtime), tuple(files))

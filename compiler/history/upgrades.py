@@ -13,6 +13,7 @@ from compiler.history.committed import Committed
 from compiler.history.runs import ENDED, Run
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
+from compiler.resolve.versions import own_place, own_versions
 from compiler.source import Key, Route
 from compiler.spec.cluster import ClusterSpec
 
@@ -136,8 +137,8 @@ def reported(taken: Iterable[VersionStep], spec: ClusterSpec) -> Iterator[Diagno
 
 def _place(spec: ClusterSpec, component: str = "") -> Route:
     """What the spec says of the version, or of the release; else the spec."""
-    if component in spec.versions.given():
-        return _SPEC / "versions" / component
+    if component in own_versions(spec):
+        return own_place(spec, component)
     return _SPEC if spec.release is None else _SPEC / "release"
 
 

@@ -27,14 +27,21 @@ class Words:
 
     def asked(self, job: TrainJob) -> str:
         """What asked for the run: a job whose words are the same asks for no other run."""
-        return digest([self._job(job), self._pools.get(job.pool, "")])
+        pool = self._pools.get(job.pool, "")
+        return digest([self._job(job), pool, *self._patches(job)])
 
     def work(self, job: TrainJob) -> str:
         """What the run does, by whatever name: two jobs with the same work are one job twice."""
         words = {
             key: value for key, value in self._job(job).items() if key not in _NOT_WORK
         }
-        return digest([words, self._pools.get(job.pool, ""), job.namespace])
+        pool = self._pools.get(job.pool, "")
+        return digest([words, pool, job.namespace, *self._patches(job)])
+
+    def _patches(self, job: TrainJob) -> list[Any]:
+        """What the spec's patches do to the job, whatever else they are for."""
+        nodes = (self._document.node(at / "patch")[0] for at in job.patched)
+        return [node.to_python() for node in nodes]
 
     def _job(self, job: TrainJob) -> Mapping[str, Any]:
         words: dict[str, Any] = self._document.node(job.at)[0].to_python()

@@ -44,9 +44,10 @@ def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:
 
 def read(manifests: Sequence[Manifest], *, closed: bool) -> list[PlanNode]:
     """The nodes that the manifests carry."""
-    table = kinds(closed=closed)
     nodes: list[PlanNode] = []
     for manifest in manifests:
+        # What a spec includes may be anything that a third party writes.
+        table = kinds(closed=closed and not manifest.key)
         for read_kind in table.get(_kind(manifest), ()):
             nodes.extend(read_kind(reader(manifest)))
     for module in parts("lift"):

@@ -72,7 +72,8 @@ class Artifact:
     paths (tuples of keys into ``body``) to spec routes; a field takes the origin of its nearest ancestor. ``lists`` are
     those that stand in the spec item for item. ``key`` tells artifacts of others apart, of which several may have one
     name, or none. ``choices``: by key at the top of the body, all that may ever stand in its list
-    (``compiler.emit.yaml.with_choices``). ``text``: what has no body; a function makes it when it is first read, since
+    (``compiler.emit.yaml.with_choices``). ``whole``: the route below which the spec has the body itself, field by
+    field, as of what it includes. ``text``: what has no body; a function makes it when it is first read, since
     a run that writes nothing reads no page.
     """
 
@@ -83,6 +84,7 @@ class Artifact:
     lists: tuple[tuple[Key, ...], ...] = ()
     key: str = ""
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    whole: Route | None = field(default=None, kw_only=True)
     format: str = field(kw_only=True)
     text: str | Callable[[], str] = field(default="", kw_only=True, repr=False)
     _ref: ObjectRef | None = field(default=None, init=False, repr=False, compare=False)
@@ -121,7 +123,7 @@ class Artifact:
                     if end < len(path) and path[:end] in self.lists
                     else found
                 )
-        return self.at
+        return self.at if self.whole is None else self.whole / tuple(path)
 
     def places(self) -> dict[tuple[Key, ...], Route]:
         """The origins of fields that are there: one that was left out has an origin too, where it would be set."""

@@ -17,6 +17,7 @@ EKS = Platform(
         "jobs",
         "health",
         "delivery",
+        "overrides",
         "bootstrap",
     ),
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from compiler.plan import Derived
 from compiler.report.markdown import folded, table
 from compiler.report.subject import Subject
+from compiler.resolve.versions import is_version
 from compiler.subjects.jobs.plan import TrainJob
 
 _BY_THE_SPEC = "set by the spec"
@@ -20,22 +21,22 @@ def section(subject: Subject) -> Iterator[str]:
 
     ``‹name›`` stands for the name of the object, and ``‹run›`` for that of a job's TrainJob.
     """
-    versions = [
-        value for value in subject.plan.derived if value.field.startswith("versions.")
-    ]
-    values = [
-        value
-        for value in subject.plan.derived
-        if not value.field.startswith("versions.")
-    ]
-    taken = [value for value in values if value.reason != _BY_THE_SPEC]
-    given = [value for value in values if value.reason == _BY_THE_SPEC]
+    derived = subject.plan.derived
+    versions = [value for value in derived if _is_version(value)]
+    values = [value for value in derived if not _is_version(value)]
+    taken = [value for value in values if not value.reason.startswith(_BY_THE_SPEC)]
+    given = [value for value in values if value.reason.startswith(_BY_THE_SPEC)]
     runs = {f"job/{job.source_name}": job.name for job in subject.plan.of(TrainJob)}
     yield from _part(
         "Decisions of the compiler", taken, ("of", "field", "value", "reason"), runs
     )
     yield from _part("Set by the spec", given, ("of", "field", "value"), runs)
     yield from _part("Versions", versions, ("of", "field", "value"), runs)
+
+
+def _is_version(value: Derived) -> bool:
+    """Whether it is the version of a component."""
+    return value.object == "cluster" and is_version(value.field)
 
 
 def _part(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -12,7 +12,9 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed, warning
 from compiler.diagnostics.near import meant
 from compiler.plan import Derived
+from compiler.resolve.versions import own_versions
 from compiler.source import Route
+from compiler.source.include import Included
 from compiler.spec.cluster import ClusterSpec
 from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools.spec import NodePool, PoolsSection
@@ -25,7 +27,8 @@ T = TypeVar("T")
 class Context:
     """A spec under resolution: the spec, the facts, what was derived and what is wrong.
 
-    ``external``: apiVersion, kind, namespace and name of objects that others make and that must exist.
+    ``included``: objects that the spec includes; ``external``: apiVersion, kind, namespace and name of objects that
+    others make and that must exist.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Context:
     release: Release
     output: str
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    included: Sequence[Included] = ()
     derived: list[Derived] = field(default_factory=list)
     external: set[tuple[str, str, str, str]] = field(default_factory=set)
     _made: dict[object, Any] = field(default_factory=dict)
@@ -98,8 +102,14 @@ class Context:
         if given is None:
             self.derive(target, name, derived, reason, source, follows=follows)
             return derived
-        self.derived.append(Derived(target, name, str(given), "set by the spec", at=at))
+        self.given(target, name, given, "set by the spec", at)
         return given
+
+    def given(
+        self, target: str, name: str, value: object, reason: str, at: Route
+    ) -> None:
+        """Record a value that the spec sets, for ``explain``."""
+        self.derived.append(Derived(target, name, str(value), reason, at=at))
 
     def find(
         self, code: str, what: str, name: str, known: Mapping[str, T], at: Route
@@ -120,7 +130,13 @@ class Context:
     @cached_property
     def versions(self) -> Mapping[str, str]:
         """The version of every component."""
-        return self.release.chosen(self.spec.versions.given())
+        return self.release.chosen(own_versions(self.spec))
+
+    def build(self, component: str) -> str | None:
+        """The build of an EKS add-on: the spec's, or the release's; None where EKS has a default for it."""
+        own = own_versions(self.spec).get(component)
+        known = self.release.components.get(component)
+        return own or (known.build if known else None)
 
     @cached_property
     def pool_types(self) -> tuple[tuple[NodePool, InstanceType], ...]:

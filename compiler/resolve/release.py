@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 
 from compiler.catalog import Catalog, Release
+from compiler.catalog.release import Component
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed
 from compiler.resolve.context import SPEC, Context, near_help
+from compiler.resolve.versions import (
+    OF_THE_PLATFORM,
+    name_of_version,
+    own_place,
+    own_versions,
+    place_of_version,
+)
+from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
+from compiler.subjects.overrides.spec import OverridesSection
 
 
 def choose_release(
@@ -30,40 +40,83 @@ def choose_release(
                 help=help,
             )
         ]
-    faults = []
-    for component, version in spec.versions.given().items():
-        supported = release.components[component].supported
-        if supported and not release.supports(component, version):
-            patch = (
-                "" if component == "kubernetes" else ".x"
-            )  # any patch of these, and a whole version
-            known = listed(f"{each}{patch}" for each in supported)
-            faults.append(
-                error(
-                    "RES002",
-                    f"{component} `{version}` is not supported by release {release.name}",
-                    SPEC / "versions" / component,
-                    help=f"write one of {known}, or remove it to use the release's",
-                )
-            )
+    faults = [*_components(spec, release), *_unsupported(spec, release)]
     return release, [*faults, *_apart(spec, release)]
+
+
+def _components(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
+    """Components that the release does not have, and versions that cannot be set by themselves."""
+    for name, component in OverridesSection.of(spec).components.items():
+        at = SPEC / "components" / name
+        if name in OF_THE_PLATFORM:
+            key = str(Route(OF_THE_PLATFORM[name][1:]))
+            fact = f"`{name}` is no component that is installed in the cluster"
+            yield error("RES080", fact, at, key=True, help=f"write it as `{key}`")
+        elif name not in release.components:
+            fact = f"release {release.name} has no component `{name}`"
+            help = near_help(name, release.components, "component")
+            yield error("RES080", fact, at, key=True, help=help)
+        elif component.version is not None:
+            help = _not_by_itself(release.components[name])
+            if help:
+                fact = f"the version of `{name}` cannot be set by itself"
+                yield error("RES081", fact, at / "version", help=help)
+
+
+def _not_by_itself(component: Component) -> str:
+    """What to write instead of a component's own version, where it has none that can be chosen."""
+    if component.is_eks_add_on:
+        return f"write it as `{name_of_version(component)}`"
+    if component.version_of:
+        return f"write the version of `{component.version_of}`, which it follows"
+    if component.chart and component.version:
+        return ""
+    return "remove it, or take another `release`"
+
+
+def _unsupported(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
+    """Versions that are not rendered for, or have another form than the component's."""
+    for name, version in own_versions(spec).items():
+        component = release.components.get(name)
+        if component is None or (
+            name in OverridesSection.of(spec).components and _not_by_itself(component)
+        ):
+            continue
+        known = component.supported
+        tested = component.version or component.build
+        if known and not component.supports(version):
+            patch = (
+                "" if name == "kubernetes" else ".x"
+            )  # any patch, and a whole version
+            listing = listed(f"{each}{patch}" for each in known)
+            help = f"write one of {listing}, or remove it to use the release's"
+        elif tested and _form(version) != _form(tested):
+            help = f"write it like `{tested}`, or remove it to use the release's"
+        else:
+            continue
+        fact = f"{name} `{version}` is not supported by release {release.name}"
+        yield error("RES002", fact, own_place(spec, name), help=help)
+
+
+def _form(version: str) -> tuple[bool, bool]:
+    """What the versions of a component have in common: a ``v`` before, and EKS's build behind."""
+    return version.startswith("v"), "-eksbuild." in version
 
 
 def _apart(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
     """Versions that do not work together."""
-    own = spec.versions.given()
+    own = own_versions(spec)
     chosen = release.chosen(own)
     for pair in release.pairs:
         if not pair.met(chosen):
             one, other = (
                 f"{name} `{chosen[name]}`" for name in (pair.component, pair.needed_by)
             )
+            given = pair.component if pair.component in own else pair.needed_by
             yield error(
                 "RES034",
                 f"{one} does not work with {other}",
-                SPEC
-                / "versions"
-                / (pair.component if pair.component in own else pair.needed_by),
+                own_place(spec, given),
                 help=f"take {pair.component} `{pair.version}` with {pair.needed_by} {pair.minor}, and with no other; "
                 f"left out, {pair.component} follows",
             )
@@ -71,7 +124,7 @@ def _apart(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
 
 def settle_versions(context: Context, used: Container[str]) -> None:
     """Record the version of each component that the cluster uses for ``explain``, with the reason for it."""
-    own = context.spec.versions.given()
+    own = own_versions(context.spec)
     chosen = {
         name: version for name, version in context.versions.items() if name in used
     }
@@ -80,15 +133,16 @@ def settle_versions(context: Context, used: Container[str]) -> None:
     }
     for name, version in chosen.items():
         reason = f"tested together in release {context.release.name}"
-        source = context.release.components[name].source
+        component = context.release.components[name]
+        source = component.source
         if name in needed:
             reason, source = needed[name].reason, needed[name].source
         context.settle(
             "cluster",
-            f"versions.{name}",
+            name_of_version(component),
             own.get(name),
             version,
             reason,
             source,
-            at=SPEC / "versions" / name,
+            at=place_of_version(component),
         )

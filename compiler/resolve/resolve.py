@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from compiler.catalog import Catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.plan import Plan, PlanNode
 from compiler.platforms import EKS, Platform
 from compiler.resolve.context import SPEC, Context, near_help
 from compiler.resolve.release import choose_release, settle_versions
+from compiler.source.include import Included
 from compiler.spec.cluster import TrainingCluster
 from compiler.subjects import addons, parts
 
@@ -19,16 +22,23 @@ def resolve(
     catalog: Catalog,
     output: str = "generated",
     platform: Platform = EKS,
+    included: Sequence[Included] = (),
 ) -> tuple[Plan | None, list[Diagnostic]]:
     """The plan of a spec, or every reason why there is none.
 
-    ``output``: the folder of all clusters, by its path in the repository.
+    ``output``: the folder of all clusters, by its path in the repository; ``included``: what the spec includes.
     """
     release, faults = choose_release(spec.spec, catalog)
     if release is None:
         return None, faults
     context = Context(
-        spec.metadata.name, spec.spec, catalog, release, output, list(faults)
+        spec.metadata.name,
+        spec.spec,
+        catalog,
+        release,
+        output,
+        list(faults),
+        included,
     )
     if spec.spec.region not in catalog.regions:
         context.fault(

@@ -17,6 +17,7 @@ from compiler.source.headers import (
     first_character,
     read_header,
 )
+from compiler.source.include import with_included
 from compiler.source.inherit import inherit
 from compiler.source.merge import is_null
 from compiler.source.nearby import ancestors, cluster_folder
@@ -61,10 +62,12 @@ def assemble(
     paths, library = list(paths), _Library(kinds)
     found: list[Diagnostic] = []
     headers: list[Header] = []
+    unread: dict[str, list[Diagnostic]] = {}
     for path in _find(paths, found):
         more, faults = library.load_given(path)
         headers += more
-        found += faults
+        if faults:
+            unread[os.path.realpath(path)] = faults
     clusters = [header for header in headers if header.kind == CLUSTER]
     asked_for = (
         [] if clusters else [header for header in headers if header.kind in kinds]
@@ -82,7 +85,7 @@ def assemble(
             if _holds(parts.get(id(cluster), []), asked_for)
         ]
     _check_names(clusters, found)
-    if not clusters and not found:
+    if not clusters and not found and not unread:
         found.append(
             error(
                 "YML040",
@@ -90,10 +93,15 @@ def assemble(
                 help="name a file or folder with a spec",
             )
         )
-    return [
-        _whole(cluster, parts.get(id(cluster), []), library, found, kinds)
-        for cluster in clusters
-    ], found
+    sources: list[SpecSource] = []
+    for cluster in clusters:
+        source, files = _whole(
+            cluster, parts.get(id(cluster), []), library, found, kinds
+        )
+        sources.append(source)
+        for path in files:
+            unread.pop(path, None)  # it is no spec, and was read as what it is
+    return sources, [*(each for faults in unread.values() for each in faults), *found]
 
 
 class _Library:
@@ -303,17 +311,19 @@ def _whole(
     library: _Library,
     found: list[Diagnostic],
     kinds: Kinds,
-) -> SpecSource:
+) -> tuple[SpecSource, set[str]]:
+    """The spec of a cluster, and the files that it includes."""
     extender = Extender(library.load)
     root = extender.flatten(cluster)
     found += extender.found
-    whole, faults = inherit(_splice(root, parts, found, kinds))
+    root, faults = inherit(_splice(root, parts, found, kinds))
     found += faults
+    root, included = with_included(root, found)
     files = dict.fromkeys([*extender.files, *(part.file for part in parts)])
     stem = os.path.splitext(os.path.basename(cluster.file.name))[0]
-    return SpecSource(
-        cluster.name or stem, cluster.file.name, Document(whole), tuple(files)
-    )
+    name = cluster.name or stem
+    source = SpecSource(name, cluster.file.name, Document(root), tuple(files))
+    return source, included
 
 
 def _splice(

@@ -19,10 +19,10 @@ _LISTS = {"jobs": "job", "nodePools": "pool"}
 _WHOLE = ("capacity", "nodes", "placement", "topology")
 
 
-def inherit(root: Node) -> tuple[Node, list[Diagnostic]]:
+def inherit(root: MappingNode) -> tuple[MappingNode, list[Diagnostic]]:
     """The document with every job and pool whole, and what is wrong with the names that they extend."""
     spec = root.child("spec")
-    if not isinstance(root, MappingNode) or not isinstance(spec, MappingNode):
+    if not isinstance(spec, MappingNode):
         return root, []
     found: list[Diagnostic] = []
     items = dict(spec.items)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 Key = str | int
 
@@ -40,6 +42,20 @@ class Route(tuple[Key, ...]):
     def parent(self) -> Route:
         """The route of the containing value; the root is its own parent."""
         return Route(self[:-1])
+
+
+def routes_below(
+    value: Any, path: tuple[Key, ...], at: Route
+) -> Iterator[tuple[tuple[Key, ...], Route]]:
+    """The path of a value and of each value inside, with the route of each: ``value`` stands at ``path`` and came
+    from ``at``."""
+    yield path, at
+    if isinstance(value, Mapping):
+        for key, inside in value.items():
+            yield from routes_below(inside, (*path, key), at / key)
+    elif isinstance(value, list):
+        for index, inside in enumerate(value):
+            yield from routes_below(inside, (*path, index), at / index)
 
 
 ROOT = Route()

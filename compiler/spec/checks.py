@@ -51,6 +51,19 @@ def as_text(
     return value
 
 
+def name_pattern(value: Any) -> str:
+    """A regular expression for names."""
+    text = as_text(value, "a pattern of names", "finetune-.*", lambda text: True)
+    try:
+        re.compile(text)
+    except re.error as problem:
+        raise fault(
+            f"`{text}` is no regular expression: {problem}",
+            "write it like `finetune-.*`",
+        ) from None
+    return text
+
+
 def matched(
     pattern: str,
     what: str,

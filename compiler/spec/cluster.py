@@ -11,13 +11,10 @@ from compiler.platforms import EKS, Platform
 from compiler.spec.base import SpecModel
 from compiler.spec.types import (
     Account,
-    AmiAlias,
     ClusterName,
-    KubernetesVersion,
     Region,
     TagKey,
     TagValue,
-    Version,
 )
 from compiler.subjects import parts
 
@@ -29,45 +26,6 @@ class Metadata(SpecModel):
         description="The cluster's name in AWS and Kubernetes, and the name of its folder below `generated/`.",
         examples=["research"],
     )
-
-
-class Versions(SpecModel):
-    """Single upstream versions that differ from the release's."""
-
-    kubernetes: KubernetesVersion | None = Field(
-        None,
-        description="The Kubernetes version of the cluster, without a patch.",
-        examples=["1.35"],
-    )
-    karpenter: Version | None = Field(
-        None,
-        description="The version of Karpenter, which launches and removes the nodes of the pools.",
-        examples=["1.14.1"],
-    )
-    kueue: Version | None = Field(
-        None,
-        description="The version of Kueue, which admits jobs; derived: the one that starts jobs of this Trainer.",
-        examples=["0.19.2"],
-    )
-    jobset: Version | None = Field(
-        None,
-        description="The version of JobSet, which makes the pods of a job and restarts them together.",
-        examples=["0.12.0"],
-    )
-    trainer: Version | None = Field(
-        None,
-        description="The version of Kubeflow Trainer, which makes a JobSet of each TrainJob.",
-        examples=["2.3.0"],
-    )
-    ami: AmiAlias | None = Field(
-        None,
-        description="The image that the pools' nodes boot, as an AMI alias of Karpenter.",
-        examples=["al2023@v20260714"],
-    )
-
-    def given(self) -> dict[str, str]:
-        """Those that the spec gives, by component."""
-        return {name: version for name, version in self if version is not None}
 
 
 class ClusterSpec(SpecModel):
@@ -84,11 +42,6 @@ class ClusterSpec(SpecModel):
         None,
         description="The set of upstream versions that were tested together; derived: the newest of this Trainyard.",
         examples=["2026.11"],
-    )
-    versions: Versions = Field(
-        Versions(),
-        description="Single versions that differ from the release's.",
-        examples=[{"trainer": "2.3.0"}],
     )
     # AWS: 50 a resource, of which eksctl and Karpenter need some
     tags: dict[TagKey, TagValue] = Field(

@@ -155,8 +155,47 @@ Command = Annotated[list[Word], AfterValidator(programs.program)]
 RepositoryPath = Annotated[str, BeforeValidator(git.repository_path)]
 RepositoryUrl = Annotated[str, BeforeValidator(git.repository_url)]
 Branch = Annotated[str, BeforeValidator(git.branch)]
-Version = Annotated[
-    str, BeforeValidator(matched(r"\d+\.\d+\.\d+", "a whole version", "2.3.0"))
+# With the build of an EKS add-on, so that the refusal can say where that is written.
+ComponentVersion = Annotated[
+    str,
+    BeforeValidator(
+        matched(r"v?\d+\.\d+\.\d+(-eksbuild\.\d+)?", "a whole version", "2.3.0")
+    ),
+]
+Kind = Annotated[str, BeforeValidator(matched(r"[A-Z][A-Za-z0-9]*", "a kind", "Job"))]
+# RFC 6901; the empty pointer is the whole object, which no patch replaces.
+JsonPointer = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"(/([^/~]|~[01])*)+",
+            "a JSON pointer",
+            "/spec/replicas",
+            longest=2000,
+            source="RFC 6901",
+        )
+    ),
+]
+NamePattern = Annotated[str, BeforeValidator(check.name_pattern)]
+# Kubernetes, labels and selectors: equality and sets, of which all must hold.
+_LABEL_KEY = r"[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?"
+_REQUIREMENT = rf"(!?{_LABEL_KEY}|{_LABEL_KEY}\s*(=|==|!=)\s*({_LABEL_KEY})?|{_LABEL_KEY}\s+(in|notin)\s*\([^()]*\))"
+LabelSelector = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            rf"{_REQUIREMENT}(\s*,\s*{_REQUIREMENT})*",
+            "a label selector",
+            "team=speech",
+            longest=2000,
+        )
+    ),
+]
+IncludePath = Annotated[
+    str,
+    BeforeValidator(
+        matched(r"[^\x00-\x1f\x7f]+", "a path", "monitoring/", longest=1000)
+    ),
 ]
 TorchVersion = Annotated[
     str, BeforeValidator(matched(r"\d+\.\d+(\.\d+)?", "a version of PyTorch", "2.12"))

@@ -33,6 +33,26 @@ def head(
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
 
 
+def unsubstituted(annotations: dict[str, str], texts: Iterable[str]) -> dict[str, str]:
+    """The annotations of an object, with the one that keeps Flux from putting its own variables in, where it would
+    find some: it fails on unknown ones (kustomize-controller 1.9)."""
+    if any("${" in text for text in texts):
+        return {**annotations, **NO_SUBSTITUTION}
+    return annotations
+
+
+def texts(value: Any) -> Iterable[str]:
+    """Every text in a value, keys left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inside in value.values():
+            yield from texts(inside)
+    elif isinstance(value, list):
+        for inside in value:
+            yield from texts(inside)
+
+
 def given(**fields: Any) -> Body:
     """The fields that have a value: ``None`` and empty ones are left out."""
     return {

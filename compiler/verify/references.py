@@ -6,7 +6,7 @@ that holds it (Karpenter v1, Kueue v1beta2, Trainer v1alpha1, Flux v1/v2, core v
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from compiler.dataclass import dataclass
@@ -250,6 +250,23 @@ def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
     if (pods := POD_SPECS.get((group, kind))) is not None:
         for path, spec in follow(body, pods):
             yield from pod_references(spec, path, namespace)
+
+
+def made_elsewhere(bodies: Iterable[Mapping[str, Any]]) -> frozenset[ObjectRef]:
+    """What objects of the adopter's own refer to, and what stands in no repository: Secrets, and whatever a chart among
+    them may make in its namespace."""
+    objects = [dict(body) for body in bodies]
+    spaces = {
+        at(body, "spec", "targetNamespace") or identity_of(body)[2]
+        for body in objects
+        if identity_of(body)[:2] == (HELM, "HelmRelease")
+    }
+    return frozenset(
+        ObjectRef(f"{group}/v1" if group else "v1", kind, namespace, name)
+        for body in objects
+        for _, (group, kind, namespace, name) in references(body)
+        if kind == "Secret" or namespace in spaces
+    )
 
 
 def pod_references(

@@ -62,6 +62,12 @@ class Schemas:
                 made.add(derived)
         return made
 
+    def copy(self) -> Schemas:
+        """The same schemas, to which others can be added."""
+        copied = Schemas(self._folders, self._pinned)
+        copied._known = {key: found for key, found in self._known.items() if found}
+        return copied
+
     def add(self, derived: Raw) -> None:
         """One more derived schema, in the form of ``structure.from_crd``. The first of a kind and version stays."""
         group, version = derived["group"], derived["version"]

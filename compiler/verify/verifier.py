@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from compiler.catalog.runtimes import released_runtimes
 from compiler.diagnostics import Diagnostic, Severity
@@ -12,7 +12,8 @@ from compiler.output import Artifact
 from compiler.source import Route
 from compiler.verify.body import Lookup, validate_body
 from compiler.verify.claims import claims_of_default_class
-from compiler.verify.fault import NAME, Fault
+from compiler.verify.definitions import DEFINITION, schemas_of, with_definitions
+from compiler.verify.fault import NAME, SCHEMA, Fault
 from compiler.verify.keys import absent_keys
 from compiler.verify.loose_ends import Near, beside, loose_ends
 from compiler.verify.objects import ObjectSet, at
@@ -42,6 +43,8 @@ def verify(
     the manifest's id.
     """
     objects = ObjectSet(manifests)
+    if closed:
+        schemas = with_definitions(schemas, manifests)
     lookup = objects.find if closed else _or_released(objects.find)
     found: list[tuple[Manifest, Fault]] = []
     sound: Sound = set()
@@ -53,14 +56,21 @@ def verify(
             old=old,
             cel=cel,
             lookup=lookup,
-            closed=closed,
+            closed=closed and not manifest.key,
             sound=sound,
         )
         found.extend((manifest, fault) for fault in faults)
-    found += [(later, _duplicate(first, later)) for first, later in objects.duplicates]
+        if closed and manifest.key and not faults:
+            found.extend((manifest, fault) for fault in _unverified(manifest, schemas))
+    for first, later in objects.duplicates:
+        copy, other = (first, later) if first.key and not later.key else (later, first)
+        found.append((copy, _duplicate(other, copy)))
     found += [*absent_keys(objects), *claims_of_default_class(objects)]
     found += link(objects, closed=closed, external=external)
-    if not closed:
+    if closed:
+        included = (pair for pair in refused_pods(objects) if pair[0].key)
+        found += included if any(each.key for each in manifests) else ()
+    else:
         found += [*loose_ends(objects, near), *refused_pods(objects)]
         found = [
             (manifest, fault)
@@ -70,6 +80,21 @@ def verify(
     order = {id(manifest): place for place, manifest in enumerate(manifests)}
     found.sort(key=lambda pair: order[id(pair[0])])
     return [diagnostic(manifest, fault) for manifest, fault in found]
+
+
+def _unverified(manifest: Manifest, schemas: Schemas) -> Iterator[Fault]:
+    """An object of the adopter's own, of a kind that no schema is known of."""
+    ref = manifest.ref
+    is_read = ref.kind == DEFINITION and schemas_of(manifest.body)
+    if not is_read and not schemas.find(ref.api_version, ref.kind):
+        yield Fault(
+            SCHEMA,
+            "SCH014",
+            ("kind",),
+            f"no schema of `{ref.kind}` of `{ref.api_version}` is known, so `{ref.name}` is not verified",
+            "try it on the API server: `kubectl apply --dry-run=server`",
+            warning=True,
+        )
 
 
 def _or_released(find: Lookup) -> Lookup:

@@ -107,8 +107,8 @@ def _absent(
         return "" if own else "no volume is mounted there"
     path = max(above, key=len)
     mount = mounts[path]
-    volumes = {volume.get("name"): volume for volume in items(pod, "volumes")}
-    volume = volumes.get(mount.get("name"), {})
+    volumes = {str(volume.get("name")): volume for volume in items(pod, "volumes")}
+    volume = volumes.get(str(mount.get("name")), {})
     name = value(volume, "configMap", "name")
     body = _config_map(namespace, name, world)
     folder = str(mount.get("subPath") or "").strip("/")

@@ -32,12 +32,12 @@ def test_several_formats_in_one_run(trainyard: Command, tmp_path: Path) -> None:
     ]
     done = trainyard("check", BAD, "--format", "text", *asked, cwd=tmp_path)
     assert done.code == 1
-    assert f"--> {BAD}:8:34" in done.out
+    assert f"--> {BAD}:8:36" in done.out
     (found,) = json.loads((tmp_path / "out/a.json").read_text())["diagnostics"]
     assert (found["code"], found["place"]["line"], found["place"]["column"]) == (
         "RES005",
         8,
-        34,
+        36,
     )
     (run,) = json.loads((tmp_path / "b.sarif").read_text())["runs"]
     region = run["results"][0]["locations"][0]["physicalLocation"]["region"]
@@ -45,11 +45,11 @@ def test_several_formats_in_one_run(trainyard: Command, tmp_path: Path) -> None:
         run["results"][0]["ruleId"],
         region["startLine"],
         region["startColumn"],
-    ) == ("RES005", 8, 34)
+    ) == ("RES005", 8, 36)
     assert f"::error file={BAD},line=8," in (tmp_path / "c.txt").read_text()
     suite = ElementTree.fromstring((tmp_path / "d.xml").read_text())
     assert [case.get("classname") for case in suite.iter("testcase")] == ["RES005"]
-    assert f"`{BAD}:8:34`" in (tmp_path / "e.md").read_text()
+    assert f"`{BAD}:8:36`" in (tmp_path / "e.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import OLD_TRAINER, PAIR, RELEASE, manifests_of, plan_of, spec
+from builders import (
+    OLD_TRAINER,
+    PAIR,
+    RELEASE,
+    components,
+    listed_versions,
+    manifests_of,
+    plan_of,
+    spec,
+)
 from running import Command
 
 from compiler.catalog import load_catalog
@@ -66,7 +75,7 @@ def test_replace_says_that_nothing_was_pushed(
 def test_a_trainer_that_knows_no_run_waits_for_its_end(
     trainyard: Command, tmp_path: Path
 ) -> None:
-    compiled(tmp_path, trainyard, spec(versions={"trainer": OLD_TRAINER}))
+    compiled(tmp_path, trainyard, spec(components=components(trainer=OLD_TRAINER)))
     run = only_object(tmp_path, "train")
     done = compiled(tmp_path, trainyard, spec())
     assert done.code == 1
@@ -80,7 +89,7 @@ def test_a_trainer_that_knows_no_run_waits_for_its_end(
 def test_a_job_that_was_never_submitted_stops_no_upgrade(
     trainyard: Command, tmp_path: Path
 ) -> None:
-    old = spec(versions={"trainer": OLD_TRAINER}, jobs=[])
+    old = spec(components=components(trainer=OLD_TRAINER), jobs=[])
     assert compiled(tmp_path, trainyard, old).code == 0
     done = compiled(tmp_path, trainyard, spec())
     assert done.code == 0
@@ -92,9 +101,9 @@ def test_the_place_is_the_version_that_the_spec_names(
 ) -> None:
     compiled(tmp_path, trainyard, spec())
     older = f"{RELEASE.components['karpenter'].supported[0]}.0"
-    write(tmp_path, spec(versions={"karpenter": older}))
+    write(tmp_path, spec(components=components(karpenter=older)))
     lines = (tmp_path / "spec.yaml").read_text().splitlines()
-    line = lines.index(f"    karpenter: {older}") + 1
+    line = lines.index(f"      version: {older}") + 1
     out = trainyard("check", "spec.yaml", cwd=tmp_path).out
     _, _, reported = out.partition(
         f"karpenter {RELEASE.version('karpenter')} → {older} asks"
@@ -107,7 +116,7 @@ def test_a_step_that_nobody_assessed_is_a_warning(
 ) -> None:
     older = PAIR.version.rpartition(".")[0]
     compiled(tmp_path, trainyard, spec(jobs=[]))
-    edit = spec(jobs=[], versions={"kueue": f"{older}.0", "trainer": OLD_TRAINER})
+    edit = spec(jobs=[], components=components(kueue=f"{older}.0", trainer=OLD_TRAINER))
     done = compiled(tmp_path, trainyard, edit)
     assert "warning[CHG013]: what kueue " in done.out
     assert "this downgrade" in done.out
@@ -171,13 +180,9 @@ def test_every_version_of_a_cluster_is_compared() -> None:
     assert cluster is not None
     addons = {addon.name for addon in cluster.addons}
     apart = {"eksctl", "flux", "node-problem-detector"}
-    listed = {
-        value.field.removeprefix("versions.")
-        for value in plan.derived
-        if value.field.startswith("versions.")
-    }
+    listed = listed_versions(plan)
     assert found.keys() == {
-        *(listed - apart),
+        *(listed.keys() - apart),
         *addons,
         "karpenter-crd",
     }

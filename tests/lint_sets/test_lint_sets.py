@@ -190,7 +190,8 @@ def parted(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
 @pytest.mark.parametrize("folder", SETS, ids=lambda each: each.name)
 def test_what_is_elsewhere_is_unknown(folder: Path, tmp_path: Path) -> None:
     """Without any one of its objects, nothing is reported of the others. But where some pools are left, they are all
-    there are, so that what is meant for a missing one has no pool; and without Kueue's configuration its defaults hold."""
+    there are, so that what is meant for a missing one has no pool; and without Kueue's configuration its
+    defaults hold."""
     for number, (kind, files) in enumerate(parted(folder)):
         place = tmp_path / str(number)
         for name, text in files.items():

@@ -12,6 +12,7 @@ from builders import (
     POOL,
     RELEASE,
     SPECS,
+    components,
     example,
     job_of,
     plan_of,
@@ -1061,7 +1062,9 @@ def test_the_fleet_folder_is_the_specs_or_named_after_the_cluster() -> None:
 
 def test_versions_of_the_spec_win_over_the_releases() -> None:
     karpenter = f"{RELEASE.components['karpenter'].supported[0]}.0"
-    plan = plan_of(spec(versions={"karpenter": karpenter, "trainer": OLD_TRAINER}))
+    plan = plan_of(
+        spec(components=components(karpenter=karpenter, trainer=OLD_TRAINER))
+    )
     versions = {each.name: each.version for each in plan.of(HelmRelease)}
     assert (versions["karpenter"], versions["karpenter-crd"], versions["trainer"]) == (
         karpenter,
@@ -1087,12 +1090,14 @@ OLD_KUEUE = PAIR.version.rpartition(".")[0] + ".5"
 def test_kueue_is_of_a_version_that_starts_the_jobs_of_this_trainer(
     versions: dict[str, str], kueue: str
 ) -> None:
-    plan = plan_of(spec(versions=versions))
+    plan = plan_of(spec(components=components(**versions)))
     assert chart_version(plan, "kueue") == kueue
     assert {each.version for each in plan.of(HelmRelease) if each.name == "kueue"} == {
         kueue
     }
-    (told,) = [each for each in plan.derived if each.field == "versions.kueue"]
+    (told,) = [
+        each for each in plan.derived if each.field == "components.kueue.version"
+    ]
     assert (told.value, told.reason == "set by the spec") == (
         kueue,
         "kueue" in versions,

@@ -64,7 +64,13 @@ WITH_ALL = spec(
 @pytest.mark.parametrize("version", ["2.3.0", "2.1.0"])
 def test_what_is_written_reads_back(version: str) -> None:
     plan = plan_of(
-        {**WITH_ALL, "spec": {**WITH_ALL["spec"], "versions": {"trainer": version}}}
+        {
+            **WITH_ALL,
+            "spec": {
+                **WITH_ALL["spec"],
+                "components": {"trainer": {"version": version}},
+            },
+        }
     )
     read = lift(objects(lower(plan)), closed=True)
     assert read.of(Runtime) == plan.of(Runtime)

@@ -86,7 +86,7 @@ def faults_of_set(plan: Plan) -> list[str]:
 
 @pytest.mark.parametrize("version", ["2.3.0", "2.1.0"])
 def test_what_is_written_reads_back_and_is_sound(version: str) -> None:
-    plan = plan_of(whole(versions={"trainer": version}))
+    plan = plan_of(whole(components={"trainer": {"version": version}}))
     made = objects(lower(plan))
     read = lift(made, closed=True)
     assert read.of(Runtime) == plan.of(Runtime)

@@ -156,11 +156,17 @@ GOOD: list[dict[str, Any]] = [
         }
     ),
     spec(
-        versions={
-            "kubernetes": RELEASE.version("kubernetes"),
-            "trainer": OLD_TRAINER,
-            "ami": RELEASE.version("ami"),
-        }
+        platform={
+            "eks": {
+                "version": RELEASE.version("kubernetes"),
+                "ami": RELEASE.version("ami"),
+            }
+        },
+        components={
+            "trainer": {"version": OLD_TRAINER},
+            "vpc-cni": {"version": "v1.23.0-eksbuild.2"},
+            "kueue": {"values": {"controllerManager": {"replicas": 3}}},
+        },
     ),
     spec(
         tags={"cost center": "42 + more"},
@@ -924,11 +930,11 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "write `arn:aws:iam::111122223333:role/Admin`",
     ),
     (
-        spec(versions={"trainer": "v2.1.0"}),
+        spec(components={"trainer": {"version": "v2.1"}}),
         "SPC005",
-        "spec.versions.trainer",
-        "`v2.1.0`",
-        "write `2.1.0`",
+        "spec.components.trainer.version",
+        "`v2.1` is not a whole version",
+        "`2.3.0`",
     ),
     (
         spec(storage=[{"name": "s", "s3": {"existing": {"bucket": "s3://data/c4"}}}]),
@@ -1492,9 +1498,9 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         'quote it: `"2026.11"`',
     ),
     (
-        spec(versions={"trainer": "2.1"}),
+        spec(components={"trainer": {"version": "2.1"}}),
         "SPC005",
-        "spec.versions.trainer",
+        "spec.components.trainer.version",
         "`2.1` is not a whole version",
         "`2.3.0`",
     ),

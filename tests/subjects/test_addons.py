@@ -15,6 +15,7 @@ from builders import (
     SPECS,
     example,
     faults_of,
+    listed_versions,
     manifests_of,
     plan_of,
     spec,
@@ -113,7 +114,7 @@ def test_an_add_on_comes_after_those_that_it_waits_for() -> None:
 
 def test_no_version_of_what_a_cluster_does_not_use_is_listed() -> None:
     plan = plan_of(CPU)
-    listed = {each.field.removeprefix("versions.") for each in plan.derived}
+    listed = listed_versions(plan)
     for absent in (
         "node-problem-detector",
         "neuron-helm-chart",
@@ -125,20 +126,21 @@ def test_no_version_of_what_a_cluster_does_not_use_is_listed() -> None:
     ):
         assert RELEASE.components[absent].version
         assert absent not in listed
-    assert {"kubernetes", "eksctl", "ami", "flux", "karpenter", "kueue"} <= listed
-
-
-def _listed(plan: Plan) -> dict[str, str]:
-    """The versions that `explain cluster` lists, by component."""
-    versions = [value for value in plan.derived if value.field.startswith("versions.")]
-    return {value.field.removeprefix("versions."): value.value for value in versions}
+    assert {
+        "kubernetes",
+        "eksctl",
+        "ami",
+        "flux",
+        "karpenter",
+        "kueue",
+    } <= listed.keys()
 
 
 def test_versions_of_what_a_cluster_uses_are_listed() -> None:
     plan = plan_of(EVERYTHING)
     charts = {release.name for release in plan.of(HelmRelease)}
     assert "aws-fsx-csi-driver" in charts
-    listed = _listed(plan)
+    listed = listed_versions(plan)
     for name in charts - {"karpenter-crd"}:
         assert listed[name] == RELEASE.version(name)
 
@@ -283,12 +285,21 @@ def test_an_add_on_that_is_dropped_in_changes_no_cluster_without_it(
     assert _bodies(after) == _CPU_BEFORE
 
 
+def _version_listed(plan: Plan, component: str) -> str:
+    (value,) = [
+        value
+        for value in plan.derived
+        if value.field == f"components.{component}.version"
+    ]
+    return value.value
+
+
 def test_an_add_on_that_is_dropped_in_takes_its_share(dropped_in: Catalog) -> None:
     plan, _ = resolve(language().model_validate(spec()), dropped_in)
     assert plan is not None
     steps = [each.value for each in plan.derived if each.field == "share"]
     assert steps != _SHARE_BEFORE
-    assert _listed(plan)["gpu-exporter"] == _FACTS["version"]
+    assert _version_listed(plan, "gpu-exporter") == _FACTS["version"]
 
 
 def test_add_ons_that_wait_for_each_other_are_refused(

@@ -17,6 +17,7 @@ from builders import (
     RELEASE,
     SPECS,
     body_of,
+    components,
     example,
     files,
     manifests_of,
@@ -64,7 +65,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "plain": spec(),
     "no jobs": spec(jobs=[]),
     "trainer 2.1": spec(
-        versions={"trainer": OLD_TRAINER}, storage=STORAGE, job={"mounts": MOUNTS}
+        components=components(trainer=OLD_TRAINER),
+        storage=STORAGE,
+        job={"mounts": MOUNTS},
     ),
     "imported vpc": spec(network={"existing": VPC}),
     "public endpoint": spec(
@@ -262,7 +265,10 @@ def test_trainer_2_1_gets_overrides_and_later_ones_patches() -> None:
     new = body_of(manifests_of(data), "TrainJob")["spec"]
     old = body_of(
         manifests_of(
-            {**data, "spec": {**data["spec"], "versions": {"trainer": OLD_TRAINER}}}
+            {
+                **data,
+                "spec": {**data["spec"], "components": components(trainer=OLD_TRAINER)},
+            }
         ),
         "TrainJob",
     )["spec"]
@@ -434,7 +440,7 @@ def test_system_nodes_boot_a_known_image_from_an_encrypted_volume() -> None:
         ("bottlerocket@v1.44.0", tested[minor]),  # whose system nodes are AL2023
     ):
         (group,) = body_of(
-            manifests_of(spec(versions={"ami": alias})), "ClusterConfig"
+            manifests_of(spec(platform={"eks": {"ami": alias}})), "ClusterConfig"
         )["managedNodeGroups"]
         assert group["volumeEncrypted"] is True
         assert group["releaseVersion"] == build

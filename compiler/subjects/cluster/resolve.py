@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from ipaddress import IPv4Network
 from operator import attrgetter
 from typing import Any
@@ -26,6 +26,7 @@ from compiler.subjects.cluster.principals import AT_EKS, check_principals
 from compiler.subjects.cluster.spec import AddonSettings, ClusterSection
 from compiler.subjects.delivery.resolve import setting
 from compiler.subjects.network.spec import ExistingNetwork, NetworkSection
+from compiler.subjects.overrides.values import overridden
 from compiler.subjects.pools.plan import NodeGroup
 from compiler.subjects.pools.pools import Pool, resolve_pools
 from compiler.subjects.pools.resolve import node_role
@@ -260,29 +261,23 @@ def _addons(setting: Setting) -> tuple[Addon, ...]:
                 key=True,
             )
         elif name not in ours:
-            found.append(Addon(name, settings.version, settings.values))
+            found.append(Addon(name, context.build(name), settings.values))
     return tuple(found)
 
 
 def _addon(setting: Setting, addon: AddOn, own: AddonSettings) -> Addon:
-    build = own.version or setting.context.release.components[addon.component].build
-    values = _over(addon.values(setting), own.values)
+    context = setting.context
+    at = AT_EKS / "addons" / addon.component / "values"
+    build = context.build(addon.component)
+    values, _ = overridden(
+        context, addon.component, addon.values(setting), own.values, at
+    )
     role = addon.role
     if role is None:
         return Addon(addon.component, build, values)
     account = (role.namespace, role.service_account)
-    policies = role.policy_arns(setting.context.partition)
+    policies = role.policy_arns(context.partition)
     return Addon(addon.component, build, values, account, policies)
-
-
-def _over(ours: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Values with others over them: mappings by key, anything else is replaced."""
-    merged = dict(ours)
-    for key, value in own.items():
-        under = merged.get(key)
-        both = isinstance(under, Mapping) and isinstance(value, Mapping)
-        merged[key] = _over(under or {}, value) if both else value
-    return merged
 
 
 def _identities(context: Context) -> tuple[PodIdentity, ...]:

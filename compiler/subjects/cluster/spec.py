@@ -12,9 +12,11 @@ from compiler.spec.section import Section
 from compiler.spec.types import (
     AddonName,
     AddonVersion,
+    AmiAlias,
     Arn,
     Distinct,
     InstanceType,
+    KubernetesVersion,
     PublicCidr,
 )
 
@@ -79,6 +81,16 @@ class AddonSettings(SpecModel):
 class Eks(SpecModel):
     """What only EKS has."""
 
+    version: KubernetesVersion | None = Field(
+        None,
+        description="The Kubernetes version of the cluster, without a patch; derived: the release's.",
+        examples=["1.35"],
+    )
+    ami: AmiAlias | None = Field(
+        None,
+        description="The image that the pools' nodes boot, as an AMI alias of Karpenter; derived: the release's.",
+        examples=["al2023@v20260714"],
+    )
     api_server: Annotated[
         ApiServer,
         BeforeValidator(

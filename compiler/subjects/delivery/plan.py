@@ -10,6 +10,7 @@ from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
 from compiler.plan.plan import Plan
 from compiler.plan.units import Duration
+from compiler.source import Key, Route
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +31,8 @@ class HelmRelease(PlanNode):
     """helm.toolkit.fluxcd.io/v2 HelmRelease of one pinned chart, installed into ``target``.
 
     ``stage`` is the Kustomization that carries it; ``stays``: Flux never deletes it. A manifest says the one by its
-    folder and the other by an annotation, so neither takes part in equality.
+    folder and the other by an annotation, so neither takes part in equality. ``places``: where the spec says those
+    values that it sets itself.
     """
 
     name: str
@@ -46,6 +48,9 @@ class HelmRelease(PlanNode):
     timeout: Duration = Duration(600)
     stage: str = field(default="controllers", compare=False)
     stays: bool = field(default=False, compare=False)
+    places: Mapping[tuple[Key, ...], Route] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,15 @@ from compiler.catalog import Chart
 from compiler.plan import PlanNode
 from compiler.plan.units import Duration
 from compiler.resolve.context import SPEC, Context
+from compiler.resolve.versions import own_place, own_versions
+from compiler.source import Route
 from compiler.subjects import addons
 from compiler.subjects.addons.addon import HELM, AddOn, Setting
 from compiler.subjects.delivery.plan import GitSource, HelmRelease, HelmSource
 from compiler.subjects.delivery.spec import DeliverySection
 from compiler.subjects.delivery.stages import FLUX, folder, root_stage, stage
 from compiler.subjects.namespaces.plan import DisruptionBudget
+from compiler.subjects.overrides.values import chart_values
 from compiler.subjects.queues.resolve import queue_manager
 
 
@@ -52,6 +55,7 @@ def helm(
 def _release(setting: Setting, addon: AddOn) -> HelmRelease:
     context = setting.context
     chart = context.release.chart(addon.component)
+    values, places = chart_values(context, addon.component, addon.values(setting))
     return HelmRelease(
         at=addon.at,
         name=addon.component,
@@ -61,12 +65,22 @@ def _release(setting: Setting, addon: AddOn) -> HelmRelease:
         version=context.version(addon.component),
         source=_source_name(addon, chart),
         oci=chart.kind == "oci",
-        values=addon.values(setting),
+        values=values,
+        places=places,
+        origins=_origins(context, addon.component),
         depends_on=_charts(addon.after),
         crds=not addon.crds_of,
         stage=addon.stage,
         stays=addon.stays,
     )
+
+
+def _origins(context: Context, component: str) -> dict[str, Route]:
+    """Where the version comes from, if the spec says it."""
+    follows = context.release.components[component].version_of or component
+    if follows in own_versions(context.spec):
+        return {"version": own_place(context.spec, follows)}
+    return {}
 
 
 def _charts(components: Iterable[str]) -> tuple[str, ...]:
@@ -97,6 +111,7 @@ def _sources(context: Context, charts: Iterable[AddOn]) -> tuple[HelmSource, ...
                 oci=oci,
                 version=context.version(addon.component) if oci else "",
                 stage=addon.stage,
+                origins=_origins(context, addon.component) if oci else {},
             ),
         )
     return tuple(sources.values())

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
+from compiler.source import Key, Route
 from compiler.subjects.delivery.plan import (
     GitSource,
     HealthExpression,
@@ -26,6 +27,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
             body,
             path(source.stage, body, flat=True),
             source.at,
+            _source_origins(source),
         )
     for release in plan.of(HelmRelease):
         body = helm_release(release)
@@ -33,6 +35,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
             body,
             path(release.stage, body, flat=True),
             release.at,
+            _release_origins(release),
         )
     for git in plan.of(GitSource):
         body = git_source(git)
@@ -44,6 +47,21 @@ def lower(plan: Plan) -> Iterator[Manifest]:
             path("bootstrap/flux" if stage.root else "flux", body, flat=True),
             stage.at,
         )
+
+
+def _source_origins(source: HelmSource) -> dict[tuple[Key, ...], Route]:
+    if "version" not in source.origins:
+        return {}
+    return {("spec", "ref", "tag"): source.where("version")}
+
+
+def _release_origins(release: HelmRelease) -> dict[tuple[Key, ...], Route]:
+    origins: dict[tuple[Key, ...], Route] = {
+        ("spec", "values", *path): route for path, route in release.places.items()
+    }
+    if "version" in release.origins:
+        origins["spec", "chart", "spec", "version"] = release.where("version")
+    return origins
 
 
 def helm_source(source: HelmSource) -> Body:

@@ -11,6 +11,7 @@ from compiler.dataclass import dataclass
 from compiler.plan.base import LATER, Identity, PlanNode
 from compiler.plan.plan import Plan
 from compiler.plan.units import Quantity
+from compiler.source import Route
 from compiler.subjects.pools.plan import Toleration
 
 Resources = Mapping[str, Quantity]
@@ -189,7 +190,7 @@ class TrainJob(PlanNode):
 
     ``trainer`` says whether ``spec.trainer`` is there at all; without it no PET_* variable is injected.
     ``source_name`` and ``pool`` are the names of the job and its pool in the spec, and ``rerun`` how often it asks to
-    be run anew.
+    be run anew. ``patched`` are the patches of the spec that change what it runs, by their places.
     """
 
     name: str
@@ -217,6 +218,7 @@ class TrainJob(PlanNode):
     source_name: str = field(default="", compare=False)
     pool: str = field(default="", compare=False)
     rerun: int = field(default=0, compare=False)
+    patched: tuple[Route, ...] = field(default=(), compare=False)
 
     @property
     def identity(self) -> Identity:

@@ -6,6 +6,7 @@ Neither `suspend` nor anything else that Kueue or Trainer own is ever written.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
@@ -31,12 +32,12 @@ from compiler.subjects.jobs.plan import (
 from compiler.subjects.pools.plan import HOSTNAME
 from compiler.targets.body import (
     NO_PRUNE,
-    NO_SUBSTITUTION,
     given,
     head,
     path,
     quantities,
     tolerations,
+    unsubstituted,
 )
 
 API = "trainer.kubeflow.org/v1alpha1"
@@ -110,8 +111,7 @@ def runtime_body(runtime: Runtime) -> Body:
 def files_body(files: FileSet) -> Body:
     """ConfigMap. A text with `${` would be changed by Flux (kustomize-controller 1.9)."""
     annotations = {} if files.prune else dict(NO_PRUNE)
-    if any("${" in text for text in files.files.values()):
-        annotations.update(NO_SUBSTITUTION)
+    annotations = unsubstituted(annotations, files.files.values())
     return {
         **head(
             "v1",
@@ -129,9 +129,8 @@ def files_body(files: FileSet) -> Body:
 def _runtime_annotations(runtime: Runtime) -> Body:
     """How Flux applies it: it would put its own variables into what is said to containers too."""
     annotations = {} if runtime.prune else dict(NO_PRUNE)
-    if any("${" in text for job in runtime.jobs for text in _texts(job.pod)):
-        annotations.update(NO_SUBSTITUTION)
-    return annotations
+    texts = chain.from_iterable(_texts(job.pod) for job in runtime.jobs)
+    return unsubstituted(annotations, texts)
 
 
 def _texts(pod: Pod) -> Iterator[str]:
@@ -281,10 +280,8 @@ def job_body(job: TrainJob, *, overrides: bool) -> Body:
     if not job.prune:
         annotations.update(NO_PRUNE)
     values = (each.value or "" for each in job.env)
-    said = (*job.command, *job.args, *values, *job.annotations.values())
-    if any("${" in text for text in said):
-        # Flux would put its own variables in, or fail on unknown ones (kustomize-controller 1.9).
-        annotations.update(NO_SUBSTITUTION)
+    texts = (*job.command, *job.args, *values, *job.annotations.values())
+    annotations = unsubstituted(annotations, texts)
     return {
         **head(
             API,

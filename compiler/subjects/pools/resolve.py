@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from compiler.plan import PlanNode
 from compiler.plan.units import Quantity
-from compiler.resolve.context import SPEC, Context
+from compiler.resolve.context import Context
+from compiler.resolve.versions import OF_THE_PLATFORM, own_versions
 from compiler.subjects.jobs.plan import HUGEPAGES
 from compiler.subjects.jobs.stopping import BLOCK_DRAIN
 from compiler.subjects.network.spec import NetworkSection
@@ -83,8 +84,8 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
             "instance_store": at / "localStorage",
         }
         | (
-            {"ami_alias": SPEC / "versions" / "ami"}
-            if context.spec.versions.ami
+            {"ami_alias": OF_THE_PLATFORM["ami"]}
+            if "ami" in own_versions(context.spec)
             else {}
         ),
         ami_alias=context.version("ami"),

@@ -1,0 +1,5 @@
+"""Patches of the spec over what was rendered, before it is verified, read back and judged."""
+
+from compiler.patches.apply import patched
+
+__all__ = ["patched"]

@@ -1,0 +1,216 @@
+"""The pass: what was rendered, with the spec's patches, and the plan that says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.diagnostic import error
+from compiler.lift import lift
+from compiler.manifest import Body, Manifest
+from compiler.output import Artifact
+from compiler.patches.merge import merge
+from compiler.patches.operations import operate
+from compiler.patches.place import Draft, PatchError, Path
+from compiler.patches.runs import Renamed, renamed, same_work
+from compiler.patches.select import nearest, selected
+from compiler.plan import Plan, PlanNode
+from compiler.source import Route
+from compiler.subjects.jobs.plan import Runtime, TrainJob
+from compiler.subjects.overrides.plan import ObjectPatch
+from compiler.targets.body import texts, unsubstituted
+
+_FLUX = "kustomize.toolkit.fluxcd.io/"
+_RUN = ("TrainJob", "ClusterTrainingRuntime", "TrainingRuntime")
+_IDENTITY: tuple[Path, ...] = (
+    ("apiVersion",),
+    ("kind",),
+    ("metadata", "name"),
+    ("metadata", "namespace"),
+    ("metadata", "generateName"),
+    ("metadata", "labels", "app.kubernetes.io/managed-by"),
+    ("metadata", "labels", "trainyard.dev/job"),
+)
+# What makes a TrainJob run once, and what Kueue and Trainer own (Trainer 2.3 and Kueue 0.19, webhooks of TrainJobs).
+_OF_A_RUN: tuple[Path, ...] = (
+    ("spec", "suspend"),
+    ("spec", "managedBy"),
+    ("spec", "runtimeRef"),
+)
+
+
+def patched(
+    plan: Plan, artifacts: Sequence[Artifact]
+) -> tuple[Plan, list[Artifact], list[Diagnostic]]:
+    """A plan and its artifacts with the plan's patches, and every patch that does not apply.
+
+    An object keeps what a patch that does not apply would change. A job or runtime that would run otherwise gets
+    another name, since its name carries a hash of what it runs.
+    """
+    manifests = [each for each in artifacts if isinstance(each, Manifest)]
+    originals = {id(manifest): manifest.body for manifest in manifests}
+    reach: dict[int, tuple[Route, ...]] = {}
+    faults: list[Diagnostic] = []
+    for patch in plan.of(ObjectPatch):
+        targets = selected(patch, manifests)
+        if not targets:
+            faults.append(_in_vain(patch, manifests))
+        for manifest in targets:
+            before = manifest.body
+            fault = _apply(patch, manifest)
+            if fault is not None:
+                faults.append(fault)
+            elif not same_work(before, manifest.body):
+                reach[id(manifest)] = (*reach.get(id(manifest), ()), patch.at)
+    changed = {id(each) for each in manifests if each.body is not originals[id(each)]}
+    new_names = renamed(_runs(plan, manifests), originals, reach)
+    written = [new_names.manifests.get(id(each), each) for each in artifacts]
+    keys = {
+        manifest.id
+        for each, manifest in zip(artifacts, written, strict=True)
+        if id(each) in changed or manifest is not each
+    }
+    return _replanned(plan, written, keys, new_names), written, faults
+
+
+def _runs(plan: Plan, manifests: Sequence[Manifest]) -> list[Manifest]:
+    """The jobs and runtimes that the plan names by their content."""
+    named = {("TrainJob", job.namespace, job.name) for job in plan.of(TrainJob)}
+    named |= {("ClusterTrainingRuntime", "", each.name) for each in plan.of(Runtime)}
+    return [
+        manifest
+        for manifest in manifests
+        if (manifest.ref.kind, manifest.ref.namespace, manifest.ref.name) in named
+    ]
+
+
+def _in_vain(patch: ObjectPatch, manifests: Sequence[Manifest]) -> Diagnostic:
+    named = f" `{patch.name}`" if patch.name else ""
+    return error(
+        "RES085",
+        f"no {patch.kind}{named} is rendered that the patch is for",
+        patch.at / "target",
+        help=nearest(patch, manifests),
+    )
+
+
+def _apply(patch: ObjectPatch, manifest: Manifest) -> Diagnostic | None:
+    """Patch an object, or say why the patch does not apply."""
+    draft = Draft(manifest.body, manifest.origins)
+    at = patch.at / "patch"
+    try:
+        if patch.operations:
+            for index, operation in enumerate(patch.operations):
+                operate(draft, operation, at / index)
+        else:
+            merge(draft, patch.merge, manifest.ref.group, at)
+        _keep_identity(manifest, draft, at)
+    except PatchError as fault:
+        return error(
+            fault.code, f"{fault.fact} in `{manifest.ref}`", fault.at, help=fault.help
+        )
+    if draft.body != manifest.body:
+        manifest.body = _guarded(draft.body)
+    manifest.origins = draft.origins
+    return None
+
+
+def _guarded(body: Body) -> Body:
+    annotations = body["metadata"].get("annotations") or {}
+    if isinstance(annotations, dict):
+        guarded = unsubstituted(annotations, texts(body))
+        if guarded is not annotations:
+            body["metadata"]["annotations"] = guarded
+    return body
+
+
+def _keep_identity(manifest: Manifest, draft: Draft, at: Route) -> None:
+    """Raises ``PatchError`` where a patch changes what the object is, or what makes it run once."""
+    for path in _kept_paths(manifest, draft):
+        before, after = _value(manifest.body, path), _value(draft.body, path)
+        if before != after:
+            place = _nearest_place(draft, path, at)
+            raise PatchError(
+                "RES088",
+                f"a patch cannot change `{Route(path)}`",
+                place,
+                "remove it from the patch; the spec has a key for what may change",
+            )
+
+
+def _kept_paths(manifest: Manifest, draft: Draft) -> Iterator[Path]:
+    yield from _IDENTITY
+    is_run = manifest.ref.kind in _RUN
+    if manifest.ref.kind == "TrainJob":
+        yield from _OF_A_RUN
+    ours = _annotations(manifest.body)
+    for key in sorted({*ours, *_annotations(draft.body)}):
+        if key.startswith(_FLUX) and (is_run or key in ours):
+            yield "metadata", "annotations", key
+
+
+def _annotations(body: Body) -> Mapping[str, Any]:
+    metadata = body.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    return annotations if isinstance(annotations, dict) else {}
+
+
+def _value(body: Any, path: Path) -> Any:
+    for key in path:
+        if not isinstance(body, dict) or key not in body:
+            return None
+        body = body[key]
+    return body
+
+
+def _nearest_place(draft: Draft, path: Path, at: Route) -> Route:
+    """The line of the patch that sets a field, or its container."""
+    for end in range(len(path), 0, -1):
+        route = draft.origins.get(path[:end])
+        if route is not None and route[: len(at)] == at:
+            return route
+    return at
+
+
+# --- the plan
+
+
+def _replanned(
+    plan: Plan, artifacts: Sequence[Artifact], keys: set[str], names: Renamed
+) -> Plan:
+    """The plan with the nodes of changed objects as these say them now, so that a report says what is written.
+
+    A node that is read back equals the one that was rendered but for its places, so what takes part in equality is
+    taken over, and the rest stays.
+    """
+    manifests = [each for each in artifacts if isinstance(each, Manifest)]
+    told = {
+        _key(node): node
+        for node in lift(manifests, closed=True).nodes
+        if node.at and node.at[0] in keys
+    }
+    nodes = tuple(_as_told(node, told, names) for node in plan.nodes)
+    derived = tuple(
+        replace(value, value=names.text(value.value)) for value in plan.derived
+    )
+    return replace(plan, nodes=nodes, derived=derived)
+
+
+def _key(node: PlanNode) -> tuple[str, str, str]:
+    name = str(getattr(node, "name", ""))
+    return type(node).__name__, str(getattr(node, "namespace", "")), name
+
+
+def _as_told(
+    node: PlanNode, told: Mapping[tuple[str, str, str], PlanNode], names: Renamed
+) -> PlanNode:
+    kind, namespace, name = _key(node)
+    now = told.get((kind, namespace, names.name(kind, namespace, name)))
+    if now is None:
+        return node
+    same = {each.name: getattr(now, each.name) for each in fields(node) if each.compare}
+    if isinstance(node, TrainJob):
+        same["patched"] = names.reach.get((node.namespace, node.name), ())
+    return replace(node, **same)

@@ -1,0 +1,114 @@
+"""Names of patched jobs and runtimes: they carry a hash of what is run, and a patch is part of that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+from compiler.manifest import Body, Manifest
+from compiler.source import Route
+from compiler.targets.body import object_path
+
+_JOB = "TrainJob"
+_RUNTIME = "ClusterTrainingRuntime"
+_KUEUE = "kueue.x-k8s.io/"
+_DIGITS = {_JOB: 5, _RUNTIME: 8}
+Reach = tuple[Route, ...]
+
+
+@dataclass
+class Renamed:
+    """Objects that have another name, by the identity of the one before; and the patches that change each job."""
+
+    manifests: dict[int, Manifest] = field(default_factory=dict)
+    names: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    reach: dict[tuple[str, str], Reach] = field(default_factory=dict)
+
+    def name(self, kind: str, namespace: str, name: str) -> str:
+        """The name that a node has now."""
+        kind = _RUNTIME if kind == "Runtime" else kind
+        return self.names.get((kind, namespace, name), name)
+
+    def text(self, text: str) -> str:
+        """A text with every new name."""
+        for (_, _, before), after in self.names.items():
+            text = text.replace(before, after)
+        return text
+
+
+def same_work(before: Body, after: Body) -> bool:
+    """Whether two bodies of one object run the same."""
+    return before is after or _work(before) == _work(after)
+
+
+def _work(body: Body) -> Any:
+    """What an object runs: its ``spec``, and the labels by which Kueue queues it."""
+    metadata = body.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, dict) else None
+    labels = labels if isinstance(labels, dict) else {}
+    queued = {key: value for key, value in labels.items() if key.startswith(_KUEUE)}
+    return [body.get("spec"), queued]
+
+
+def renamed(
+    manifests: Sequence[Manifest],
+    originals: Mapping[int, Body],
+    reach: Mapping[int, Reach],
+) -> Renamed:
+    """The jobs and runtimes that patches change, under their new names. ``reach``: the patches that change the work of
+    an object, by its identity."""
+    found = Renamed()
+    runtimes: dict[str, Reach] = {}
+    for manifest in manifests:
+        if manifest.ref.kind == _RUNTIME and _differs(manifest, originals):
+            runtimes[manifest.ref.name] = reach.get(id(manifest), ())
+            _rename(found, manifest)
+    for manifest in manifests:
+        if manifest.ref.kind != _JOB:
+            continue
+        runtime = manifest.body["spec"]["runtimeRef"]["name"]
+        if runtime in runtimes or _differs(manifest, originals):
+            key = (manifest.ref.namespace, manifest.ref.name)
+            own = (*runtimes.get(runtime, ()), *reach.get(id(manifest), ()))
+            found.reach[key] = tuple(dict.fromkeys(own))
+            _rename(found, manifest)
+    return found
+
+
+def _differs(manifest: Manifest, originals: Mapping[int, Body]) -> bool:
+    return not same_work(originals[id(manifest)], manifest.body)
+
+
+def _rename(found: Renamed, manifest: Manifest) -> None:
+    """Give an object a name by its content, which has the new names of runtimes already."""
+    ref = manifest.ref
+    body = _with(manifest.body, found.names, _RUNTIME)
+    text = json.dumps([ref.name, _work(body)], sort_keys=True)
+    digits = sha256(text.encode()).hexdigest()[: _DIGITS[ref.kind]]
+    name = f"{ref.name.rpartition('-')[0]}-{digits}"
+    found.names[ref.kind, ref.namespace, ref.name] = name
+    body = _renamed(body, ref.name, name)
+    folder = manifest.path.rpartition("/")[0]
+    path = object_path(folder, ref.kind, name, ref.namespace)
+    found.manifests[id(manifest)] = replace(manifest, body=body, path=path)
+
+
+def _with(body: Any, names: Mapping[tuple[str, str, str], str], kind: str) -> Any:
+    for (of, _, before), after in names.items():
+        if of == kind:
+            body = _renamed(body, before, after)
+    return body
+
+
+def _renamed(value: Any, before: str, after: str) -> Any:
+    """A value with one name instead of another, in every text: variables of the rendezvous have the job's."""
+    if isinstance(value, str):
+        return value.replace(before, after)
+    if isinstance(value, dict):
+        return {key: _renamed(inside, before, after) for key, inside in value.items()}
+    if isinstance(value, list):
+        return [_renamed(inside, before, after) for inside in value]
+    return value

@@ -1,0 +1,212 @@
+"""Objects of the adopter's own, from the files that a spec includes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.source.headers import first_character
+from compiler.source.manifests import parse_manifests
+from compiler.source.nearby import ancestors
+from compiler.source.read import is_yaml, read, walk
+from compiler.source.route import Key, Route
+from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SequenceNode
+
+_KEY = "include"
+_OURS = "trainyard.dev/"
+_KUSTOMIZE = "kustomize.config.k8s.io/"
+
+
+@dataclass(slots=True)
+class IncludeNode(ScalarNode):
+    """A path of ``include``: its children are the objects of its files, in order, each with its own file and lines."""
+
+    objects: list[MappingNode] = field(default_factory=list)
+
+    def child(self, key: Key) -> Node | None:
+        inside = isinstance(key, int) and 0 <= key < len(self.objects)
+        return self.objects[key] if inside else None  # type: ignore[index]
+
+
+@dataclass(frozen=True, slots=True)
+class Included:
+    """An object that a spec includes: its route in the spec's document, its file, and its body."""
+
+    at: Route
+    file: str
+    body: dict[str, Any]
+
+
+def included(document: Document) -> list[Included]:
+    """The objects that a spec includes."""
+    found: list[Included] = []
+    paths = _paths(document.root)
+    for index, node in enumerate(paths.items if paths is not None else ()):
+        if isinstance(node, IncludeNode):
+            at = Route(("spec", _KEY, index))
+            found += [
+                Included(at / place, each.span.file.name, each.to_python())
+                for place, each in enumerate(node.objects)
+            ]
+    return found
+
+
+def with_included(
+    root: MappingNode, found: list[Diagnostic]
+) -> tuple[MappingNode, set[str]]:
+    """A spec with the objects of its ``include`` below the paths there, and the files that these are from, by their
+    real paths."""
+    paths = _paths(root)
+    if paths is None:
+        return root, set()
+    files: set[str] = set()
+    nodes = [_read_path(node, files, found) for node in paths.items]
+    listed = SequenceNode(paths.span, nodes, key_span=paths.key_span)
+    spec = root.items["spec"]
+    assert isinstance(spec, MappingNode)
+    items = {**spec.items, _KEY: listed}
+    whole = MappingNode(spec.span, items, key_span=spec.key_span)
+    with_files = {**root.items, "spec": whole}
+    return MappingNode(root.span, with_files, key_span=root.key_span), files
+
+
+def _paths(root: Node) -> SequenceNode | None:
+    spec = root.child("spec")
+    paths = spec.child(_KEY) if spec is not None else None
+    return paths if isinstance(paths, SequenceNode) else None
+
+
+def _read_path(node: Node, files: set[str], found: list[Diagnostic]) -> Node:
+    """A path with its objects; what is no text is left for the spec's own check."""
+    if not isinstance(node, ScalarNode) or not isinstance(node.value, str):
+        return node
+    objects: list[MappingNode] = []
+    for path in _files(node, found):
+        files.add(os.path.realpath(path))
+        objects += _objects(path, found)
+    return IncludeNode(
+        node.span,
+        node.value,
+        node.text,
+        node.quoted,
+        objects,
+        key_span=node.key_span,
+    )
+
+
+def _files(node: ScalarNode, found: list[Diagnostic]) -> list[str]:
+    """The files that a path stands for: relative to the file that it is written in, and of its repository."""
+    home = os.path.dirname(os.path.abspath(node.span.file.name))
+    written = str(node.value)
+    path = os.path.relpath(os.path.normpath(os.path.join(home, written)))
+    if not os.path.exists(path):
+        found.append(
+            error(
+                "YML046",
+                f"there is no `{path}` to include",
+                span=node.span,
+                help="check the path; it is relative to the file that it is written in",
+            )
+        )
+        return []
+    paths = list(_walk(path, found)) if os.path.isdir(path) else [path]
+    root = _repository(os.path.realpath(home))
+    outside = [each for each in (path, *paths) if not _below(root, each)]
+    if outside or os.path.isabs(written):
+        shown = written if outside[:1] in ([], [path]) else outside[0]
+        found.append(
+            error(
+                "YML047",
+                f"`{shown}` is outside the repository of the spec",
+                span=node.span,
+                help="write a path relative to this file, to a file or folder of this repository",
+            )
+        )
+        return []
+    if not paths:
+        found.append(
+            error(
+                "YML046",
+                f"no YAML file in `{path}`",
+                span=node.span,
+                help="name a file, or a folder with `*.yaml`",
+            )
+        )
+    return paths
+
+
+def _repository(folder: str) -> str:
+    """The root of a folder's repository; the folder itself where it is in none."""
+    for above in ancestors(folder):
+        if os.path.exists(os.path.join(above, ".git")):
+            return above
+    return folder
+
+
+def _below(root: str, path: str) -> bool:
+    """Whether a path, by whatever links, leads to something in a folder."""
+    real = os.path.realpath(path)
+    return real == root or real.startswith(os.path.join(root, ""))
+
+
+def _walk(folder: str, found: list[Diagnostic]) -> Iterator[str]:
+    for parent, folders, names in walk(folder, found):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if is_yaml(name) and not name.startswith("."):
+                yield os.path.normpath(os.path.join(parent, name))
+
+
+def _objects(path: str, found: list[Diagnostic]) -> Iterator[MappingNode]:
+    file, faults = read(path)
+    found += faults
+    if file is None:
+        return
+    documents, faults = parse_manifests(file)
+    found += faults
+    for document in documents:
+        for node in _items(document.root):
+            fault = _no_object(node)
+            if fault is not None:
+                found.append(fault)
+            elif isinstance(node, MappingNode):
+                yield node
+
+
+def _items(node: Node) -> Sequence[Node]:
+    """A document's objects: of a ``List`` of Kubernetes its items."""
+    items = node.child("items")
+    if _text(node, "kind") == "List" and isinstance(items, SequenceNode):
+        return items.items
+    return [node]
+
+
+def _no_object(node: Node) -> Diagnostic | None:
+    """Why a document is nothing that Flux could apply."""
+    api_version = _text(node, "apiVersion")
+    metadata = node.child("metadata")
+    name = _text(metadata, "name") if metadata is not None else ""
+    if api_version.startswith(_OURS):
+        fact = "a document of a spec is included"
+        help = "put it beside the spec: it is read as a part of it"
+    elif api_version.startswith(_KUSTOMIZE):
+        fact = "a `kustomization.yaml` is included, which is no object of a cluster"
+        help = "include the files that it names, and write its patches under `patches:`"
+    elif not (api_version and _text(node, "kind") and name):
+        fact = "a document is no object with `apiVersion`, `kind` and `metadata.name`"
+        help = "include objects of Kubernetes alone"
+    elif "/" in name or name in (".", ".."):
+        fact = f"`{name}` is no name of an object"
+        help = "write a name without `/`"
+    else:
+        return None
+    return error("YML048", fact, span=first_character(node), help=help)
+
+
+def _text(node: Node, key: str) -> str:
+    value = node.child(key)
+    is_text = isinstance(value, ScalarNode) and isinstance(value.value, str)
+    return str(value.value) if is_text and isinstance(value, ScalarNode) else ""

@@ -1,0 +1,1 @@
+"""What a spec says instead of Trainyard: versions and values of components, patches of objects, objects of its own."""

@@ -1,0 +1,67 @@
+"""Objects of the adopter's own, in the stages that apply them.
+
+One Kustomization after the controllers: Flux applies CustomResourceDefinitions and Namespaces first and waits for them
+(fluxcd/pkg ssa, ApplyAllStaged). Nothing of Trainyard's waits for it, so that a chart that never gets ready stops no
+job. Objects of kinds that nothing here defines come after all others are ready: a chart among them is to bring their
+definitions, and a Kustomization with a kind that is not there yet applies none of its objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan import PlanNode
+from compiler.plan.units import Duration
+from compiler.resolve.context import Context
+from compiler.source.include import Included
+from compiler.subjects import addons
+from compiler.subjects.delivery.stages import stage
+from compiler.subjects.overrides.plan import IncludedObject
+
+FIRST, SECOND = "include", "include-custom"
+_DEFINITION = "CustomResourceDefinition"
+_FLUX = ".toolkit.fluxcd.io"
+
+
+def include(context: Context) -> Iterator[PlanNode]:
+    """The objects with their stages; nothing where none are included."""
+    if not context.included:
+        return
+    known = _known_kinds(context)
+    folders = set()
+    for each in context.included:
+        folder = FIRST if _is_known(each, known) else SECOND
+        folders.add(folder)
+        yield IncludedObject(at=each.at, file=each.file, folder=folder, body=each.body)
+    timeout = Duration.minutes(15)
+    custom = SECOND in folders
+    if FIRST in folders:
+        yield stage(context, FIRST, "controllers", wait=custom, timeout=timeout)
+    if custom:
+        after = FIRST if FIRST in folders else "controllers"
+        yield stage(context, SECOND, after, wait=False, timeout=timeout)
+
+
+def _known_kinds(context: Context) -> set[str]:
+    """The kinds that are defined before: by the components of the cluster, and by included definitions."""
+    kinds: set[str] = set()
+    for name in addons.used(context):
+        kinds.update(context.release.components[name].crds)
+    for each in context.included:
+        if each.body["kind"] == _DEFINITION:
+            kinds.add(_defined(each))
+    return kinds
+
+
+def _defined(definition: Included) -> str:
+    spec = definition.body.get("spec")
+    spec = spec if isinstance(spec, dict) else {}
+    names = spec.get("names")
+    kind = names.get("kind") if isinstance(names, dict) else ""
+    return f"{spec.get('group')}/{kind}"
+
+
+def _is_known(each: Included, known: set[str]) -> bool:
+    group = each.body["apiVersion"].rpartition("/")[0]
+    built_in = "." not in group or group.endswith((".k8s.io", _FLUX))
+    return built_in or f"{group}/{each.body['kind']}" in known

@@ -1,0 +1,69 @@
+"""Overrides that would have no effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.plan import PlanNode
+from compiler.resolve.context import SPEC, Context
+from compiler.source import Route
+from compiler.subjects import addons
+from compiler.subjects.overrides.include import include
+from compiler.subjects.overrides.plan import ObjectPatch, Operation
+from compiler.subjects.overrides.spec import OverridesSection, Patch
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """The patches, and what is included. A component's version and values reach the nodes of who installs it."""
+    _check_components(context)
+    patches = OverridesSection.of(context.spec).patches
+    for index, patch in enumerate(patches):
+        yield _patch(patch, SPEC / "patches" / index)
+    yield from include(context)
+
+
+def _patch(patch: Patch, at: Route) -> ObjectPatch:
+    target = patch.target
+    merge: dict[str, Any] = {}
+    operations: tuple[Operation, ...] = ()
+    if isinstance(patch.patch, dict):
+        merge = patch.patch
+    else:
+        operations = tuple(
+            Operation(each.op, each.path, each.from_ or "", each.value)
+            for each in patch.patch
+        )
+    return ObjectPatch(
+        at=at,
+        kind=target.kind,
+        group=target.group,
+        version=target.version,
+        name=target.name,
+        namespace=target.namespace,
+        labels=target.label_selector,
+        merge=merge,
+        operations=operations,
+    )
+
+
+def _check_components(context: Context) -> None:
+    used = addons.used(context)
+    known = context.release.components
+    for name, component in OverridesSection.of(context.spec).components.items():
+        at = SPEC / "components" / name
+        if name not in known:
+            continue  # reported with the release
+        if component.values and known[name].chart is None:
+            help = "remove them; `patches:` changes objects that Trainyard writes"
+            if known[name].is_eks_add_on:
+                help = f"write them as `platform.eks.addons.{name}.values`"
+            fact = f"`{name}` is installed by no chart, so it has no values of one"
+            context.fault("RES082", fact, at / "values", help)
+        elif name not in used:
+            context.doubt(
+                "RES084",
+                f"this cluster has no `{name}`, so what is written for it has no effect",
+                at,
+                "remove it, unless the spec is shared with a cluster that has it",
+            )

@@ -1,0 +1,40 @@
+"""Target: what the spec includes, each object in a file of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+
+from compiler.manifest import Body, Manifest, ref_of
+from compiler.plan import Plan
+from compiler.subjects.overrides.plan import IncludedObject
+from compiler.targets.body import object_path, texts, unsubstituted
+
+_UNFIT = re.compile(r"[^A-Za-z0-9._:-]")
+_LONGEST = 180  # of a name in a file's name, which has 255 bytes
+
+
+def lower(plan: Plan) -> Iterator[Manifest]:
+    """The objects word for word, but for the annotation that keeps Flux from filling in ``${…}``."""
+    for node in plan.of(IncludedObject):
+        body = _guarded(deepcopy(dict(node.body)))
+        path = _path(node, body)
+        yield Manifest(body, path, node.at, key=node.file, whole=node.at)
+
+
+def _guarded(body: Body) -> Body:
+    annotations = body["metadata"].get("annotations") or {}
+    if isinstance(annotations, dict):
+        guarded = unsubstituted(annotations, texts(body))
+        if guarded is not annotations:
+            body["metadata"]["annotations"] = guarded
+    return body
+
+
+def _path(node: IncludedObject, body: Body) -> str:
+    """Kinds of several groups may have one name, so the group is a part of it."""
+    ref = ref_of(body)
+    kind = f"{ref.kind}.{ref.group}" if ref.group else ref.kind
+    name = _UNFIT.sub("_", ref.name)[:_LONGEST]
+    return object_path(node.folder, kind, name, ref.namespace)
