@@ -101,6 +101,14 @@ def _folders(paths: Sequence[str]) -> list[Parts]:
     return [parts[name][depth:] for name in names]
 
 
+def _fork(one: Parts, other: Parts) -> tuple[Parts, Parts] | None:
+    """The two folders in which the paths to two folders part; ``None`` where one holds the other."""
+    depth = _shared_depth(one, other)
+    if depth == min(len(one), len(other)):
+        return None
+    return one[: depth + 1], other[: depth + 1]
+
+
 def _shared_depth(*folders: Parts) -> int:
     """How many parts folders have in common from the top."""
     depth = 0
@@ -119,12 +127,11 @@ def _alternatives(
     in_both: Counter[tuple[Parts, Parts]] = Counter()
     size: Counter[Parts] = Counter()
     for folder, manifest in zip(folders, manifests, strict=True):
-        size.update(folder[:depth] for depth in range(1, len(folder) + 1))
+        size.update(folder[: end + 1] for end in range(len(folder)))
         before, path = first.setdefault(str(manifest.ref), (folder, manifest.path))
-        depth = _shared_depth(before, folder)
-        one_holds_other = depth == min(len(before), len(folder))
-        if not one_holds_other and not together(path, manifest.path):
-            in_both[before[: depth + 1], folder[: depth + 1]] += 1
+        fork = _fork(before, folder)
+        if fork is not None and not together(path, manifest.path):
+            in_both[fork] += 1
     alternatives: set[Parts] = set()
     for (one, other), count in in_both.items():
         if 2 * count >= min(size[one], size[other]):

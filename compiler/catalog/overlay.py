@@ -17,7 +17,7 @@ SCHEMA = "trainyard-catalog/1"
 
 Facts = Mapping[str, Any]
 
-_HELP = "write the file anew with `trainyard catalog refresh`"
+_HELP = "rewrite the file with `trainyard catalog refresh`"
 
 
 def read_overlay(path: Path) -> tuple[Facts | None, list[Diagnostic]]:
@@ -195,8 +195,8 @@ def _without(by_region: Facts, regions: Facts) -> dict[str, Any]:
 
 
 def _merge_row(base: Facts, row: Facts, regions: Facts) -> Facts:
-    zones = _without(zone_letters(base.get("zones", "")), regions)
-    zones.update(zone_letters(row.get("zones", "")))
+    before = zone_letters(base.get("zones", ""))
+    zones = {**_without(before, regions), **zone_letters(row.get("zones", ""))}
     offered = [f"{region}:{letters}" for region, letters in sorted(zones.items())]
     stated = _fields_of(row)
     unknown = [field for field in base.get("unknown", ()) if field not in stated]

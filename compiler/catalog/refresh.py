@@ -7,7 +7,7 @@ Needs ec2:DescribeInstanceTypes, ec2:DescribeInstanceTypeOfferings, ec2:Describe
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from importlib import import_module
 from pathlib import Path
@@ -175,8 +175,8 @@ def _reason(fault: Exception) -> str:
 
 def _families() -> frozenset[str]:
     curated = json.loads((DATA / "curated.json").read_bytes())
-    groups: Mapping[str, Iterable[str]] = curated["families"]
-    return frozenset(family for group in groups.values() for family in group)
+    groups: Mapping[str, list[str]] = curated["families"]
+    return frozenset().union(*groups.values())
 
 
 def _text(

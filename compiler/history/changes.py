@@ -88,12 +88,12 @@ def _walk(
             before, after = old.get(key), new.get(key)
             yield from _walk(before, after, (*path, key), (*shown, key), names)
     elif _has_names(old) and _has_names(new):
-        old_items = {item["name"]: item for item in old}
-        new_items = {item["name"]: item for item in new}
-        indices = {item["name"]: index for index, item in enumerate(new)}
-        for name in sorted({*old_items, *new_items}):
-            before, after = old_items.get(name), new_items.get(name)
-            here = (*path, indices[name]) if name in indices else path
+        before_by_name = {item["name"]: item for item in old}
+        after_by_name = {item["name"]: item for item in new}
+        paths = {item["name"]: (*path, index) for index, item in enumerate(new)}
+        for name in sorted({*before_by_name, *after_by_name}):
+            before, after = before_by_name.get(name), after_by_name.get(name)
+            here = paths.get(name, path)
             yield from _walk(before, after, here, (*shown, name), names)
     elif _with_new_name(old, names) != new:
         yield path, shown, old, new

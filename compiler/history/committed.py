@@ -115,8 +115,11 @@ class Committed:
 
     def _applied(self) -> list[str]:
         """The files of the folders that Flux reads."""
-        folders = sorted(self._entries(self._folder).keys() - set(_NOT_APPLIED))
-        return [path for folder in folders for path in self._yaml_below(folder)]
+        paths: list[str] = []
+        for folder in sorted(self._entries(self._folder)):
+            if folder not in _NOT_APPLIED:
+                paths += self._yaml_below(folder)
+        return paths
 
     def _yaml_below(self, folder: str) -> Iterator[str]:
         for name, is_folder in sorted(self._entries(self._folder / folder).items()):

@@ -165,7 +165,7 @@ def _second_run(job: TrainJob, run: Run, changes: Sequence[Change]) -> Diagnosti
         label=label,
         key=at == job.at,
         notes=tuple(notes),
-        help=f"add `rerun: {run.rerun + 1}` to run it anew, or undo the change; `--replace` if it was never pushed",
+        help=f"add `rerun: {run.rerun + 1}` to run it again, or undo the change; `--replace` if it was never pushed",
     )
 
 
@@ -176,7 +176,7 @@ def _after_the_end(job: TrainJob, run: Run) -> Diagnostic:
         job.at,
         label="the spec said that it is done",
         key=True,
-        help=f"add `rerun: {run.rerun + 1}` to run it anew, or write `done: true` again",
+        help=f"add `rerun: {run.rerun + 1}` to run it again, or write `done: true` again",
     )
 
 
@@ -191,8 +191,8 @@ def _added_again(job: TrainJob, run: Run) -> list[Diagnostic]:
             job.at,
             label="nothing is submitted as long as that TrainJob exists",
             key=True,
-            help="if the TrainJob was deleted it runs anew; "
-            f"to run it anew in any case, write `rerun: {run.rerun + 1}`",
+            help="if the TrainJob was deleted it runs again; "
+            f"to run it again in any case, write `rerun: {run.rerun + 1}`",
         )
     ]
 

@@ -147,12 +147,13 @@ class Reading(Nodes):
     def _work(self, job: TrainJob) -> Work:
         runtime = self._runtime(job)
         pod = self._pod(job, runtime)
+        main = pod.container("node") if pod else None
         pods = [pod, *(patch.pod for patch in job.patches)]
         return self._join(
             job,
             runtime=runtime,
             pod=pod,
-            main=pod.container("node") if pod else None,
+            main=main,
             queue=self._queue(job),
             nodes=_nodes(job, runtime),
             # Where required node affinity leads is not read.

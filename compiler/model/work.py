@@ -45,6 +45,10 @@ class Choice:
     labels: Mapping[str, str] = field(default_factory=dict)
     offers: tuple[Offer, ...] = ()
 
+    def has(self, pool: NodePool) -> bool:
+        """Whether a pool is one of those where the pods may land."""
+        return any(other is pool for other in self.pools)
+
 
 _REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
 
@@ -292,11 +296,7 @@ class Work:
         """Whether nothing but a pool itself may keep the job's nodes on it in one zone: neither a label that they must
         have nor a topology that is required, each level of which lies in a zone (EC2, instance topology), nor an
         affinity between the pods."""
-        on_pool = [
-            choice
-            for choice in self.choices
-            if any(other is pool for other in choice.pools)
-        ]
+        on_pool = [choice for choice in self.choices if choice.has(pool)]
         if all(ZONE in choice.labels for choice in on_pool):
             return False
         if "pod_affinity" in self.unread:

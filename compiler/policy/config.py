@@ -95,7 +95,7 @@ class Config:
         """
         if not self.exceptions:
             return list(findings), []
-        kept: list[Diagnostic] = []
+        remaining: list[Diagnostic] = []
         excused: list[Diagnostic] = []
         used: set[int] = set()
         for finding in findings:
@@ -104,14 +104,14 @@ class Config:
             if any(item.until >= self.today for item in allowing):
                 excused.append(finding)
             else:
-                kept.append(finding)
+                remaining.append(finding)
         judged = judged and not any(finding.code in _FAILED for finding in findings)
         for item in self.exceptions:
             if id(item) in used:
-                kept += self._expired(item)
+                remaining += self._expired(item)
             elif judged and not self._is_off(item.code):
-                kept.append(_unused(item, everything=everything))
-        return kept, excused
+                remaining.append(_unused(item, everything=everything))
+        return remaining, excused
 
     def _is_off(self, code: str) -> bool:
         return code in self.levels and self.levels[code] is None
@@ -196,8 +196,9 @@ class _Reader:
             read = self.level if key == "levels" else self.param
             for name, child in self.entries(node):
                 read(name, child)
-        order = sorted(self._given, key=lambda given: given[0])
-        self.levels.update((code, level) for _, codes, level in order for code in codes)
+        weakest_first = sorted(self._given, key=lambda given: given[0])
+        for _, codes, level in weakest_first:
+            self.levels.update(dict.fromkeys(codes, level))
 
     def level(self, name: str, node: Node) -> None:
         """An area is weaker than a slug or a code, whatever the order in the file.
@@ -245,19 +246,19 @@ class _Reader:
     def param(self, name: str, node: Node) -> None:
         for code in self.known(name, node):
             defaults = self.rules[code].params
-            given: dict[str, Any] = dict(defaults)
+            params: dict[str, Any] = dict(defaults)
             for key, child in self.entries(node):
                 value = child.to_python()
                 refusal = refused(self.rules[code], key, value)
                 if refusal is None:
-                    given[key] = value
+                    params[key] = value
                 else:
                     unknown = key not in defaults
                     span = child.key_span if unknown else None
                     self.fault(
                         "POL008", refusal.message, span or child.span, refusal.help
                     )
-            self.params[code] = given
+            self.params[code] = params
 
     # -- exceptions.yaml
 

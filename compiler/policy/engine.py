@@ -171,8 +171,11 @@ class Subjects:
 
 
 def _kind(manifest: Manifest) -> str:
-    api_version, kind = manifest.body.get("apiVersion"), manifest.body.get("kind")
-    return f"{ObjectRef(str(api_version or ''), '', '', '').group}/{kind}"
+    """The kind of a manifest as rules name it: ``group/Kind``."""
+    api_version = str(manifest.body.get("apiVersion") or "")
+    group = ObjectRef(api_version, "", "", "").group
+    kind = manifest.body.get("kind")
+    return f"{group}/{kind}"
 
 
 def _nodes(plan: Plan) -> Iterator[PlanNode]:

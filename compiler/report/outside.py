@@ -24,7 +24,8 @@ def section(subject: Subject) -> Iterator[str]:
 
 def _objects(subject: Subject) -> Iterator[str]:
     for _, kind, namespace, name in sorted(subject.plan.external):
-        yield f"{kind} {code(f'{namespace}/{name}')}"
+        path = f"{namespace}/{name}"
+        yield f"{kind} {code(path)}"
 
 
 def _account(subject: Subject) -> Iterator[str]:

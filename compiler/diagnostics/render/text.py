@@ -83,10 +83,12 @@ def _block(item: Diagnostic, paint: Paint) -> Iterator[str]:
 
 
 def _tail(kind: str, text: str, gutter: int, paint: Paint) -> str:
-    sign, name = paint("=", "frame"), paint(f"{kind}:", kind)
-    indent = "\n" + " " * (gutter + 3 + len(kind) + 2)
-    lines = indent.join(map(printable, text.split("\n")))
-    return f"{' ' * gutter} {sign} {name} {lines}"
+    blank, sign = " " * gutter, paint("=", "frame")
+    first, *rest = map(printable, text.split("\n"))
+    indent = " " * len(f"{blank} = {kind}: ")
+    lines = [f"{blank} {sign} {paint(f'{kind}:', kind)} {first}"]
+    lines += [f"{indent}{line}" for line in rest]
+    return "\n".join(lines)
 
 
 def _excerpt(
@@ -119,8 +121,9 @@ def _measure(line: str, span: Span) -> tuple[str, int, int]:
     left = max(0, first - _REACH)
     line = masked(line[left : first + _REACH])
     first, last = first - left, last - left
-    before, inside = expand(line[:first]), expand(line[first : max(first, last)])
-    return expand(line).rstrip(), columns(before), max(1, columns(inside))
+    start = columns(expand(line[:first]))
+    width = columns(expand(line[first:last]))
+    return expand(line).rstrip(), start, max(1, width)
 
 
 def _cut(line: str, start: int, width: int) -> tuple[str, int, int]:
