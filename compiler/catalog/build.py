@@ -37,7 +37,7 @@ def build(
     for name, text in offered.items():
         if name in rows and text:
             rows[name]["zones"] = text
-    for name, facts in _curated(curated, rows):
+    for name, facts in _curated_facts(curated, rows):
         rows.setdefault(name, {}).update(facts)
     for region, by_type in prices["usd_hour"].items():
         for name in by_type.keys() & rows.keys():
@@ -101,7 +101,7 @@ def _offerings(folder: Path) -> tuple[dict[str, str], dict[str, set[str]]]:
     return {name: zone_text(zones) for name, zones in by_type.items()}, regions
 
 
-def _curated(
+def _curated_facts(
     curated: Mapping[str, Any], rows: Mapping[str, Any]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for name in rows:

@@ -94,7 +94,7 @@ def refresh(
     faults: list[Diagnostic] = []
     for region in dict.fromkeys(regions):
         try:
-            answer = _region(client_factory(region), families)
+            answer = _ask_region(client_factory(region), families)
         except (failures.BotoCoreError, failures.ClientError, garbled) as fault:
             faults.append(
                 error(
@@ -105,7 +105,7 @@ def refresh(
             )
             continue
         for name, info in answer.infos.items():
-            infos[name] = _joined(infos.get(name), info)
+            infos[name] = _merge_infos(infos.get(name), info)
         zones[region] = "".join(sorted(plain_letters(region, answer.zones)))
         known = {letter: answer.zones[region + letter] for letter in zones[region]}
         ids[region] = {letter: zone_id for letter, zone_id in known.items() if zone_id}
@@ -125,7 +125,7 @@ class _Answer:
     zones: Mapping[str, str]  # their ids by name
 
 
-def _region(client: Any, families: frozenset[str]) -> _Answer:
+def _ask_region(client: Any, families: frozenset[str]) -> _Answer:
     infos = {
         info["InstanceType"]: info
         for info in _pages(client, "describe_instance_types", "InstanceTypes")
@@ -151,7 +151,7 @@ def _region(client: Any, families: frozenset[str]) -> _Answer:
     return _Answer(infos, tuple(offered), zone_ids)
 
 
-def _joined(
+def _merge_infos(
     known: Mapping[str, Any] | None, info: Mapping[str, Any]
 ) -> Mapping[str, Any]:
     # A region lists the usage classes that it has itself: Capacity Blocks are not sold everywhere.

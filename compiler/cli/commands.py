@@ -153,10 +153,10 @@ def run_compile(options: argparse.Namespace) -> int:
     with Synthesis() as cdk8s:
         if not options.check and not any(options.output.glob(f"*/{MANIFEST}")):
             cdk8s.start()  # all will be new, so Node may start while the specs are read
-        return _compiled(options, cdk8s)
+        return _compile_all(options, cdk8s)
 
 
-def _compiled(options: argparse.Namespace, cdk8s: Synthesis) -> int:
+def _compile_all(options: argparse.Namespace, cdk8s: Synthesis) -> int:
     from compiler.driver import check
     from compiler.writer import current, orphans
 
@@ -176,10 +176,10 @@ def _compiled(options: argparse.Namespace, cdk8s: Synthesis) -> int:
         report_diagnostics(options, done.all(), excused=done.excused)
         say(options, "nothing was written")
         return code or FINDINGS
-    return _written(options, done, settings, cdk8s)
+    return _write_all(options, done, settings, cdk8s)
 
 
-def _written(
+def _write_all(
     options: argparse.Namespace, done: Outcome, settings: Options, cdk8s: Synthesis
 ) -> int:
     """Every folder is compared before the first is written, so that what one refuses keeps all from being written."""

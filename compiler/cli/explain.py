@@ -73,7 +73,7 @@ def explain_object(
     """Every value of an object that nobody wrote, with its reason and source."""
     done = check(paths, options)
     texts = [
-        _explained(compilation, subject, field) for compilation in done.compilations
+        _explain_in(compilation, subject, field) for compilation in done.compilations
     ]
     if any(texts):
         return "\n".join(text for text in texts if text)
@@ -97,16 +97,18 @@ def _unknown(
     known: set[str] = set()
     for done in compilations:
         fields.update(_fields(done, subject))
-        written.update(_written(done))
+        written.update(_spec_objects(done))
         known.update(str(artifact.ref) for artifact in done.artifacts)
-        known.update(derived.object for derived in _derived(done))
+        known.update(derived.object for derived in _derived_values(done))
     if fields:
         close = [name for name in fields if field in re.split(r"[.\[\]]+", name)]
         hint = near_help(field, sorted(close or fields), "field")
         return f"nothing is known of field `{field}` of `{subject}`: {hint}"
     if subject in written:
         return f"nothing of `{subject}` is derived: the spec has all of it"
-    named = {derived.object for done in compilations for derived in _derived(done)}
+    named = {
+        derived.object for done in compilations for derived in _derived_values(done)
+    }
     candidates = sorted(known | written)
     if "/" not in subject:
         candidates = [*slugs, *candidates]
@@ -116,11 +118,11 @@ def _unknown(
     )
 
 
-def _derived(done: Compilation) -> Sequence[Derived]:
+def _derived_values(done: Compilation) -> Sequence[Derived]:
     return done.plan.derived if done.plan is not None else ()
 
 
-def _written(done: Compilation) -> Iterator[str]:
+def _spec_objects(done: Compilation) -> Iterator[str]:
     """The jobs, pools and queues of a spec, as they are asked for."""
     spec = done.document.root.child("spec")
     if spec is None:
@@ -137,7 +139,7 @@ def _written(done: Compilation) -> Iterator[str]:
 
 def _fields(done: Compilation, subject: str) -> Iterator[str]:
     """The fields of an object of which something is known."""
-    for derived in _derived(done):
+    for derived in _derived_values(done):
         if derived.object == subject:
             yield derived.field
     for artifact in done.artifacts:
@@ -146,26 +148,26 @@ def _fields(done: Compilation, subject: str) -> Iterator[str]:
                 yield str(Route(path))
 
 
-def _within(name: str, field: str) -> bool:
+def _is_within(name: str, field: str) -> bool:
     """Whether a field is the one asked for, or below it."""
     field = field.rstrip(".")
     return not field or name == field or name.startswith((f"{field}.", f"{field}["))
 
 
-def _explained(done: Compilation, subject: str, field: str) -> str:
+def _explain_in(done: Compilation, subject: str, field: str) -> str:
     """What is known of an object of a cluster; empty where it has none of this name."""
     rows = []
-    for derived in _derived(done):
-        if derived.object != subject or not _within(derived.field, field):
+    for derived in _derived_values(done):
+        if derived.object != subject or not _is_within(derived.field, field):
             continue
         source = str(done.document.span(derived.at)) if derived.at else derived.origin
         rows.append((derived.field, derived.value, derived.reason, source))
     if rows:
         return f"{subject} in {done.name}\n{_lines(rows)}"
-    return _placed(done, subject, field)
+    return _explain_places(done, subject, field)
 
 
-def _placed(done: Compilation, subject: str, field: str) -> str:
+def _explain_places(done: Compilation, subject: str, field: str) -> str:
     """What is written: the line of the spec behind it and behind each of its fields."""
     for artifact in done.artifacts:
         if str(artifact.ref) == subject:
@@ -177,7 +179,7 @@ def _placed(done: Compilation, subject: str, field: str) -> str:
     lines = [
         f"  {name or 'object'}: {done.document.span(at)}\n"
         for name, at in places.items()
-        if _within(name, field)
+        if _is_within(name, field)
     ]
     if not lines:
         return ""

@@ -15,10 +15,10 @@ from compiler.policy.rule import Rule
 
 def judged(rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
     """Every example of the rules that does not hold, at the line where its rule begins."""
-    return [fault for rule in rules for fault in _of(rule, config)]
+    return [fault for rule in rules for fault in _judge_rule(rule, config)]
 
 
-def _of(rule: Rule, config: Config) -> Iterator[Diagnostic]:
+def _judge_rule(rule: Rule, config: Config) -> Iterator[Diagnostic]:
     for number, text in enumerate(rule.fails, 1):
         which = f"example {number} under `Fails`"
         yield from _example(rule, which, text, config, finds=True)

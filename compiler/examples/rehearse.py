@@ -35,7 +35,7 @@ from compiler.output.formats.cloudformation.template import is_template
 from compiler.plan import Plan
 from compiler.policy.config import Config
 from compiler.policy.engine import run
-from compiler.policy.params import refused
+from compiler.policy.params import refusal_of
 from compiler.policy.rule import Rule
 from compiler.resolve.resolve import resolve
 from compiler.source import Document, SourceFile
@@ -110,7 +110,7 @@ def _params(rule: Rule, text: str) -> dict[str, Any]:
     if not isinstance(params, dict):
         raise UnusableExampleError(f"`{_PARAMS}{text}` is not `{_PARAMS} {{name: 1}}`")
     for name, value in params.items():
-        refusal = refused(rule, name, value)
+        refusal = refusal_of(rule, name, value)
         if refusal is not None:
             raise UnusableExampleError(refusal.message)
     return params

@@ -33,7 +33,7 @@ class Change:
     at: Route
 
     def __str__(self) -> str:
-        return f"`{self.path}`: {said(self.before)} → {said(self.after)}"
+        return f"`{self.path}`: {shown_value(self.before)} → {shown_value(self.after)}"
 
 
 def changed_fields(
@@ -121,7 +121,7 @@ def _distance(at: Route, job: TrainJob) -> int:
     return 0 if at[: len(job.at)] == job.at else 1
 
 
-def said(value: Any) -> str:
+def shown_value(value: Any) -> str:
     """A value as a message shows it: short, and what is not there by its absence."""
     if value is None:
         return "absent"

@@ -76,7 +76,7 @@ class Committed:
         prefix = f"{folder}/{kind.lower()}-"
         paths = [
             path
-            for path in self._listed(folder)
+            for path in self._paths_in(folder)
             if path.startswith(prefix) and self._is_ours(path)
         ]
         return [path.removeprefix(prefix).removesuffix(".yaml") for path in paths]
@@ -94,7 +94,7 @@ class Committed:
         wanted = f".{TRAIN_JOB.lower()}-"
         return [
             str(self._folder / path)
-            for path in self._listed(JOBS)
+            for path in self._paths_in(JOBS)
             if wanted in path and path not in known and self._is_ours(path)
         ]
 
@@ -102,7 +102,7 @@ class Committed:
         """The objects that Flux applies from the folder and that are not among those to be written."""
         wanted = {manifest.path for manifest in manifests}
         leaving = []
-        for path in self._applied():
+        for path in self._applied_paths():
             if path in wanted:
                 continue
             data = self._read(path)
@@ -113,7 +113,7 @@ class Committed:
                 leaving.append(Manifest(body, path))
         return leaving
 
-    def _applied(self) -> list[str]:
+    def _applied_paths(self) -> list[str]:
         """The files of the folders that Flux reads."""
         paths: list[str] = []
         for folder in sorted(self._entries(self._folder)):
@@ -145,7 +145,7 @@ class Committed:
             return None
         return body if isinstance(body, dict) else None
 
-    def _listed(self, folder: str) -> list[str]:
+    def _paths_in(self, folder: str) -> list[str]:
         names = sorted(self._entries(self._folder / folder))
         return [f"{folder}/{name}" for name in names]
 

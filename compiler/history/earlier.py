@@ -59,12 +59,14 @@ def lost_needs(
     users: dict[tuple[str, str], list[Run]] = {}
     going_on = [run for run in earlier if run.state == LEFT]
     for run in going_on:
-        for need in _lost(run, spec, plan):
+        for need in _lost_by(run, spec, plan):
             users.setdefault(need, []).append(run)
-    return [_needed(section, thing, runs) for (section, thing), runs in users.items()]
+    return [
+        _needed_error(section, thing, runs) for (section, thing), runs in users.items()
+    ]
 
 
-def _lost(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str]]:
+def _lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str]]:
     """Section of the spec and words for each thing that a run needs and would lose."""
     pools = {pool.name: pool.nodes.max for pool in PoolsSection.of(spec).node_pools}
     if plan.named(Namespace, run.namespace) is None:
@@ -131,7 +133,7 @@ def _lost_quota(run: Run, plan: Plan) -> Iterator[tuple[str, str]]:
                 )
 
 
-def _needed(section: str, thing: str, runs: Sequence[Run]) -> Diagnostic:
+def _needed_error(section: str, thing: str, runs: Sequence[Run]) -> Diagnostic:
     objects = [run.object for run in runs]
     need = f"{len(runs)} runs need it"
     if len(runs) == 1:
@@ -151,7 +153,7 @@ def _needed(section: str, thing: str, runs: Sequence[Run]) -> Diagnostic:
     )
 
 
-def goes_on(earlier: Iterable[Run]) -> list[Diagnostic]:
+def earlier_runs_note(earlier: Iterable[Run]) -> list[Diagnostic]:
     """The note on runs that go on: the nodes that they hold, and how to end them."""
     runs = [run for run in earlier if run.state == LEFT]
     if not runs:
@@ -176,7 +178,7 @@ def goes_on(earlier: Iterable[Run]) -> list[Diagnostic]:
     ]
 
 
-def unreadable(paths: Iterable[str]) -> list[Diagnostic]:
+def unreadable_run_errors(paths: Iterable[str]) -> list[Diagnostic]:
     """Files of runs that cannot be read: what they remember could run a second time."""
     return [
         error(
@@ -192,7 +194,7 @@ def unreadable(paths: Iterable[str]) -> list[Diagnostic]:
     ]
 
 
-def forgotten(paths: Iterable[str]) -> list[Diagnostic]:
+def forgotten_run_errors(paths: Iterable[str]) -> list[Diagnostic]:
     """TrainJobs whose run nobody remembers any more."""
     return [
         error(
@@ -215,7 +217,7 @@ def _holds(run: Run) -> str:
     return f"{name} holds {nodes} of pool `{run.pool}`"
 
 
-def not_ended(
+def ended_runs_faults(
     earlier: Iterable[Run], current: Iterable[Run], spec: ClusterSpec
 ) -> list[Diagnostic]:
     """Names under ``endedRuns`` that end nothing: those of jobs of the spec, and those that no run has."""

@@ -10,22 +10,22 @@ from pathlib import Path
 from compiler.catalog import Catalog, VersionStep
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
-from compiler.history.changes import Change, changed_fields, said
+from compiler.history.changes import Change, changed_fields, shown_value
 from compiler.history.claims import keep_claim_sizes
 from compiler.history.committed import Committed
 from compiler.history.earlier import (
     earlier_runs,
-    forgotten,
-    goes_on,
+    earlier_runs_note,
+    ended_runs_faults,
+    forgotten_run_errors,
     lost_needs,
-    not_ended,
-    unreadable,
+    unreadable_run_errors,
 )
 from compiler.history.immutable import refused_edits
 from compiler.history.keep import Kept, kept, kept_as_submitted, with_kept
 from compiler.history.landing import Landing
 from compiler.history.needs import committed_landing, with_needs
-from compiler.history.pruned import pruned
+from compiler.history.pruned import deletions_note
 from compiler.history.runs import ENDED, LEFT, Run, job_manifests, submitted
 from compiler.history.stays import pools_that_stay
 from compiler.history.upgrades import reported, steps
@@ -64,8 +64,8 @@ def hold(
     words = Words(document)
     committed = Committed(folder)
     held = Held(plan, keep_claim_sizes(manifests, committed))
-    held.diagnostics += unreadable(committed.broken_runs)
-    held.diagnostics += forgotten(committed.forgotten())
+    held.diagnostics += unreadable_run_errors(committed.broken_runs)
+    held.diagnostics += forgotten_run_errors(committed.forgotten())
     held.diagnostics += refused_edits(held.manifests, committed)
     held.diagnostics += pools_that_stay(held.manifests, committed)
     in_doubt = _keep_jobs(held, committed, words, spec)
@@ -76,8 +76,9 @@ def hold(
         return committed_landing(committed, pool, held.manifests)
 
     earlier = earlier_runs(remembered, held.runs, spec.spec, landed_on)
-    held.diagnostics += lost_needs(earlier, spec.spec, held.plan) or goes_on(earlier)
-    held.diagnostics += not_ended(earlier, held.runs, spec.spec)
+    needs = lost_needs(earlier, spec.spec, held.plan)
+    held.diagnostics += needs or earlier_runs_note(earlier)
+    held.diagnostics += ended_runs_faults(earlier, held.runs, spec.spec)
     held.runs += earlier
     held.plan, held.manifests = with_needs(
         held.plan, held.manifests, earlier, committed
@@ -86,7 +87,7 @@ def hold(
     held.diagnostics += reported(held.steps, spec.spec)
     severities = {diagnostic.severity for diagnostic in held.diagnostics}
     if Severity.ERROR not in severities:
-        held.diagnostics += pruned(held.manifests, committed)
+        held.diagnostics += deletions_note(held.manifests, committed)
     return held
 
 
@@ -113,7 +114,7 @@ def _keep_jobs(
         if runs is None:
             before = _same_work(job, words.work(job), gone)
             if before is not None:
-                second[job.source_name] = _renamed(job, before)
+                second[job.source_name] = _renamed_job_error(job, before)
                 in_doubt.add(before.job)
             continue
         new = objects[job.name]
@@ -121,10 +122,10 @@ def _keep_jobs(
         if job.rerun > run.rerun:
             continue
         if run.state == ENDED:
-            second[job.source_name] = _after_the_end(job, run)
+            second[job.source_name] = _ended_job_error(job, run)
             continue
         if run.is_same(job, new):
-            held.diagnostics += _added_again(job, run)
+            held.diagnostics += _job_is_back_note(job, run)
             continue
         old = None
         if run.asked == words.asked(job):
@@ -133,7 +134,7 @@ def _keep_jobs(
             stay[job.name] = old
             continue
         changes = changed_fields(committed, run, job, by_ref())
-        second[job.source_name] = _second_run(job, run, changes)
+        second[job.source_name] = _second_run_error(job, run, changes)
     held.diagnostics += second.values()
     if stay:
         held.plan, held.manifests = with_kept(held.plan, held.manifests, stay)
@@ -150,11 +151,11 @@ def _matching_run(runs: Sequence[Run], job: TrainJob, manifest: Manifest) -> Run
     return runs[-1]
 
 
-def _second_run(job: TrainJob, run: Run, changes: Sequence[Change]) -> Diagnostic:
+def _second_run_error(job: TrainJob, run: Run, changes: Sequence[Change]) -> Diagnostic:
     at, label = job.at, "what has changed cannot be changed in a TrainJob that exists"
     if changes:
         at = changes[0].at
-        label = f"{said(changes[0].before)} was submitted, and cannot be changed in a TrainJob that exists"
+        label = f"{shown_value(changes[0].before)} was submitted, and cannot be changed in a TrainJob that exists"
     notes = [str(change) for change in changes[:_SHOWN]]
     if len(changes) > _SHOWN:
         notes.append(f"and {len(changes) - _SHOWN} more fields")
@@ -169,7 +170,7 @@ def _second_run(job: TrainJob, run: Run, changes: Sequence[Change]) -> Diagnosti
     )
 
 
-def _after_the_end(job: TrainJob, run: Run) -> Diagnostic:
+def _ended_job_error(job: TrainJob, run: Run) -> Diagnostic:
     return error(
         "RES030",
         f"job `{job.source_name}` has ended as `{run.object}` and would run a second time",
@@ -180,7 +181,7 @@ def _after_the_end(job: TrainJob, run: Run) -> Diagnostic:
     )
 
 
-def _added_again(job: TrainJob, run: Run) -> list[Diagnostic]:
+def _job_is_back_note(job: TrainJob, run: Run) -> list[Diagnostic]:
     if run.state != LEFT:
         return []
     return [
@@ -216,7 +217,7 @@ def _same_work(job: TrainJob, work: str, gone: Sequence[Run]) -> Run | None:
     return None
 
 
-def _renamed(job: TrainJob, run: Run) -> Diagnostic:
+def _renamed_job_error(job: TrainJob, run: Run) -> Diagnostic:
     return error(
         "CHG004",
         f"job `{job.source_name}` is job `{run.job}` under another name and would run a second time",

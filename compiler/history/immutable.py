@@ -12,7 +12,7 @@ from typing import Any
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
-from compiler.history.changes import said
+from compiler.history.changes import shown_value
 from compiler.history.committed import Committed
 from compiler.manifest import Body, Manifest
 from compiler.source import Route
@@ -134,15 +134,15 @@ def refused_edits(
             continue
         old = committed.manifest(str(manifest.ref), manifest.path, manifest)
         if old is not None:
-            refused += _refused(old.body, manifest)
+            refused += _refused_fields(old.body, manifest)
     return refused
 
 
-def _refused(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
+def _refused_fields(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
     for rule in RULES[manifest.body["kind"]]:
         if not rule.when(old):
             continue
-        before, after = _at(old, rule.path), _at(manifest.body, rule.path)
+        before, after = _value_at(old, rule.path), _value_at(manifest.body, rule.path)
         if before == after:
             continue
         both_present = before is not None and after is not None
@@ -152,7 +152,7 @@ def _refused(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
         path = Route((*rule.path, *inner))
         yield error(
             "CHG002",
-            f"`{path}` of {manifest.ref} cannot change: {said(before)} → {said(after)}",
+            f"`{path}` of {manifest.ref} cannot change: {shown_value(before)} → {shown_value(after)}",
             manifest.origin(rule.path),
             label="the API server refuses this edit for ever",
             help=rule.help,
@@ -163,7 +163,7 @@ def _refused(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
         )
 
 
-def _at(body: Any, path: FieldPath) -> Any:
+def _value_at(body: Any, path: FieldPath) -> Any:
     for key in path:
         if not isinstance(body, Mapping) or key not in body:
             return None

@@ -12,10 +12,10 @@ from compiler.model.offers import (
     GroupPool,
     accelerated,
     as_pool,
-    excluding,
     has_label,
-    named,
+    named_types,
     types_of,
+    unmet_requirements,
 )
 from compiler.model.work import Offer
 from compiler.plan import Plan
@@ -83,7 +83,7 @@ class Nodes:
         types = self.types(pool)
         if types or wanted is None:
             return types
-        if named(pool, self.catalog) or excluding(pool, wanted):
+        if named_types(pool, self.catalog) or unmet_requirements(pool, wanted):
             return ()
         return (wanted,)
 
@@ -177,11 +177,11 @@ class Nodes:
         if key not in FACTS:
             return has_label(pool, (), key, value)
         types = self.types(pool)
-        if not types and named(pool, self.catalog):
+        if not types and named_types(pool, self.catalog):
             return None  # its requirements contradict each other: which one is meant is not known
         if not types and key == INSTANCE_TYPE:
             instance = self.catalog.instance(value)
-            if instance is not None and excluding(pool, instance):
+            if instance is not None and unmet_requirements(pool, instance):
                 return False
         return has_label(pool, types, key, value)
 

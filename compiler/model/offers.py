@@ -113,11 +113,11 @@ def admits(requirement: Requirement, value: str | None) -> bool:
         case "DoesNotExist":
             return value is None
         case "Gt" | "Lt" | "Gte" | "Lte" as operator:
-            return value is not None and _compared(operator, value, values)
+            return value is not None and _compare(operator, value, values)
     return True
 
 
-def _compared(operator: str, value: str, values: tuple[str, ...]) -> bool:
+def _compare(operator: str, value: str, values: tuple[str, ...]) -> bool:
     if not values or not values[0].isdigit() or not value.isdigit():
         return True
     compare = _COMPARISONS[operator]
@@ -202,11 +202,13 @@ def instance_values(pool: NodePool, name: str) -> tuple[str, ...] | None:
 
 def types_of(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
     """The instance types that a pool may launch; () where the facts do not say all of them."""
-    types = named(pool, catalog)
-    return tuple(instance for instance in types if not excluding(pool, instance))
+    types = named_types(pool, catalog)
+    return tuple(
+        instance for instance in types if not unmet_requirements(pool, instance)
+    )
 
 
-def named(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
+def named_types(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
     """The instance types that a pool names, before its other requirements; () where the facts do not say them."""
     types = []
     for name in _names(pool, catalog):
@@ -217,7 +219,7 @@ def named(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
     return tuple(types)
 
 
-def excluding(pool: NodePool, instance: InstanceType) -> list[Requirement]:
+def unmet_requirements(pool: NodePool, instance: InstanceType) -> list[Requirement]:
     """The requirements of a pool that an instance type does not meet."""
     return [
         requirement
@@ -411,14 +413,14 @@ __all__ = [
     "accelerated",
     "admits",
     "as_pool",
-    "excluding",
     "forbids_disruption",
     "has_label",
     "instance_values",
-    "named",
+    "named_types",
     "nonexistent_type",
     "other_sizes",
     "place",
     "types_of",
+    "unmet_requirements",
     "without_accelerators",
 ]

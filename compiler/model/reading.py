@@ -12,7 +12,7 @@ from compiler.manifest import Manifest
 from compiler.model.choices import find_choices
 from compiler.model.nodes import Nodes
 from compiler.model.pods import as_job, is_judged, main_container
-from compiler.model.runtimes import released
+from compiler.model.runtimes import released_runtime
 from compiler.model.storage import Storage
 from compiler.model.values import value
 from compiler.model.work import (
@@ -163,7 +163,9 @@ class Reading(Nodes):
     def _pod(self, job: TrainJob, runtime: Runtime | None) -> Pod | None:
         """The pod of a job's nodes. With a patch of a job or container that the runtime does not have, which verify
         reports, it is unknown."""
-        if runtime is None or not all(_fits(patch, runtime) for patch in job.patches):
+        if runtime is None or not all(
+            _can_apply(patch, runtime) for patch in job.patches
+        ):
             return None
         return effective_pod(job, runtime, merge_resources=self._merge_resources)
 
@@ -187,9 +189,9 @@ class Reading(Nodes):
         if not unknown:
             choices = self._choices(job, selector, queue, asks, pod)
         if choices or unknown or self.pools:
-            pools, offers, types = self._joined(choices)
+            pools, offers, types = self._cached_landing(choices)
         else:
-            pools, offers, types = self._assumed(selector)
+            pools, offers, types = self._assumed_landing(selector)
         return Work(
             job=job,
             runtime=runtime,
@@ -214,16 +216,16 @@ class Reading(Nodes):
             return runtime
         if job.runtime_kind != "ClusterTrainingRuntime":
             return None
-        return released(job.runtime, job.where("runtime"))
+        return released_runtime(job.runtime, job.where("runtime"))
 
-    def _joined(self, choices: tuple[Choice, ...]) -> Landing:
+    def _cached_landing(self, choices: tuple[Choice, ...]) -> Landing:
         """The pools, offers and types of all choices, each once; cached by the choices, which are cached themselves."""
         landing = self._landings.get(id(choices))
         if landing is None:
             landing = self._landings[id(choices)] = _landing(choices)
         return landing
 
-    def _assumed(self, selector: Mapping[str, str]) -> Landing:
+    def _assumed_landing(self, selector: Mapping[str, str]) -> Landing:
         """Where a set without any pool says by a job's own selector on which type it lands: nodes of that type."""
         instance = self.catalog.instance(selector.get(INSTANCE_TYPE, ""))
         if instance is None:
@@ -403,7 +405,7 @@ def _landing(choices: tuple[Choice, ...]) -> Landing:
     return tuple(pools.values()), tuple(offers.values()), tuple(types.values())
 
 
-def _fits(patch: Patch, runtime: Runtime) -> bool:
+def _can_apply(patch: Patch, runtime: Runtime) -> bool:
     """Whether a runtime has the job and the containers that a patch is for."""
     job = runtime.job(patch.job)
     if job is None:

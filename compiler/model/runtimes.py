@@ -13,9 +13,9 @@ from compiler.subjects.jobs.lift import runtime as lift_runtime
 from compiler.subjects.jobs.plan import Pod, ReplicatedJob, Runtime
 
 
-def released(name: str, at: Route) -> Runtime | None:
+def released_runtime(name: str, at: Route) -> Runtime | None:
     """A released runtime, with every place in it at the route of what refers to it: its own text is not at hand."""
-    runtime = _lifted(name)
+    runtime = _lift_released(name)
     if runtime is None:
         return None
     jobs = tuple(_job(job, at) for job in runtime.jobs)
@@ -34,7 +34,7 @@ def _pod(pod: Pod, at: Route) -> Pod:
 
 
 @cache
-def _lifted(name: str) -> Runtime | None:
+def _lift_released(name: str) -> Runtime | None:
     manifest = released_runtimes().get(name)
     if manifest is None:
         return None

@@ -341,13 +341,13 @@ class Work:
                 return runtime.where(name)
         return self.job.where(name)
 
-    def _written(self) -> list[TrainJob | Container]:
+    def _sources(self) -> list[TrainJob | Container]:
         """Where its command, variables and resources may stand: the object, then the container of the runtime."""
         return [self.job] if self.main is None else [self.job, self.main]
 
     def where_env(self, variable: str) -> Route:
         """The place of an environment variable: in the TrainJob, or else in the runtime."""
-        for node in self._written():
+        for node in self._sources():
             for index, entry in enumerate(node.env):
                 if entry.name == variable:
                     return node.where("env") / index
@@ -357,7 +357,7 @@ class Work:
         """The place of an option or variable in the command: the word of the arguments or the command of the TrainJob,
         or else of the runtime. ``-`` and ``_`` are one."""
         sought = text.replace("_", "-")
-        for node in self._written():
+        for node in self._sources():
             for field_name, words in (("args", node.args), ("command", node.command)):
                 for index, word in enumerate(words):
                     if sought in word.replace("_", "-"):
@@ -374,7 +374,7 @@ class Work:
 
     def place(self, resource: str) -> Route:
         """The place of what is asked of a resource: in the TrainJob, or else in the runtime."""
-        for node in self._written():
+        for node in self._sources():
             if resource in node.limits:
                 return node.where("limits") / resource
             if resource in node.requests:

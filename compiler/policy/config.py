@@ -16,7 +16,7 @@ from compiler.diagnostics.diagnostic import error, listed, warning
 from compiler.diagnostics.near import meant
 from compiler.policy.documents import read_documents
 from compiler.policy.load import FIXED_AREAS
-from compiler.policy.params import refused
+from compiler.policy.params import refusal_of
 from compiler.policy.rule import Rule
 from compiler.source import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
 
@@ -108,15 +108,15 @@ class Config:
         judged = judged and not any(finding.code in _FAILED for finding in findings)
         for item in self.exceptions:
             if id(item) in used:
-                remaining += self._expired(item)
+                remaining += self._expiry_fault(item)
             elif judged and not self._is_off(item.code):
-                remaining.append(_unused(item, everything=everything))
+                remaining.append(_unused_fault(item, everything=everything))
         return remaining, excused
 
     def _is_off(self, code: str) -> bool:
         return code in self.levels and self.levels[code] is None
 
-    def _expired(self, item: PolicyException) -> list[Diagnostic]:
+    def _expiry_fault(self, item: PolicyException) -> list[Diagnostic]:
         if item.until < self.today:
             return [
                 error(
@@ -133,7 +133,7 @@ _FAILED = frozenset(("POL015", "INT002"))
 """Codes of a rule that did not end: what it would have found is unknown."""
 
 
-def _unused(item: PolicyException, *, everything: bool) -> Diagnostic:
+def _unused_fault(item: PolicyException, *, everything: bool) -> Diagnostic:
     help = "remove it"
     if not everything:
         help += ", unless a file that was not read needs it"
@@ -249,7 +249,7 @@ class _Reader:
             params: dict[str, Any] = dict(defaults)
             for key, child in self.entries(node):
                 value = child.to_python()
-                refusal = refused(self.rules[code], key, value)
+                refusal = refusal_of(self.rules[code], key, value)
                 if refusal is None:
                     params[key] = value
                 else:

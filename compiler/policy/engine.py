@@ -58,7 +58,7 @@ def _run_one(
     failures: list[Diagnostic] = []
     try:
         for node, finding in _findings(rule, subjects, world):
-            key = _common(finding, node) if node.__class__ is Work else None
+            key = _shared_key(finding, node) if node.__class__ is Work else None
             if key is not None and key in reported:
                 repeats[key] += 1
                 continue
@@ -108,7 +108,7 @@ def _subject(node: Any) -> str:
     return str(at[0]) if at else ""
 
 
-def _common(finding: Finding, work: Work) -> object:
+def _shared_key(finding: Finding, work: Work) -> object:
     """What makes a finding the same for another job: its place in their runtime, or its place and words elsewhere
     outside of them; ``None`` for one in the job itself."""
     at = finding.at

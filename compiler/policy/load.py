@@ -221,7 +221,7 @@ def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
     path = Path(rule.file)
     python = path.suffix == ".py"
     span = line_of(path, rule.check.__code__.co_firstlineno if python else 1)
-    wrong = _malformed(rule) if python else ""
+    wrong = _argument_fault(rule) if python else ""
     if wrong:
         return error(
             "POL010",
@@ -230,7 +230,7 @@ def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
             help="correct the arguments of `@rule`",
         )
     if rule.area in BUILTIN_AREAS or rule.area in FIXED_AREAS:
-        return _reserved(rule, rules, span)
+        return _reserved_area_fault(rule, rules, span)
     if rule.code in rules:
         return error(
             "POL012",
@@ -245,10 +245,12 @@ def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
             span=span,
             help="end its docstring with `## Fails` and `## Passes`, each with an indented YAML example",
         )
-    return _without_objects(rule, span) if python else None
+    return _unknown_kind_fault(rule, span) if python else None
 
 
-def _reserved(rule: Rule, rules: Mapping[str, Rule], span: Span) -> Diagnostic:
+def _reserved_area_fault(
+    rule: Rule, rules: Mapping[str, Rule], span: Span
+) -> Diagnostic:
     """The fault of a code in an area that is not the adopter's; often a copy that is older than the release."""
     builtin = rules.get(rule.code)
     if builtin is not None:
@@ -267,7 +269,7 @@ def _reserved(rule: Rule, rules: Mapping[str, Rule], span: Span) -> Diagnostic:
     )
 
 
-def _malformed(rule: Rule) -> str:
+def _argument_fault(rule: Rule) -> str:
     """What is wrong with the arguments of a user's ``@rule``."""
     if not is_code(rule.code):
         return "a code is 2 to 4 capitals and 3 digits, like `ORG001`"
@@ -284,7 +286,7 @@ def _malformed(rule: Rule) -> str:
     return ""
 
 
-def _without_objects(rule: Rule, span: Span) -> Diagnostic | None:
+def _unknown_kind_fault(rule: Rule, span: Span) -> Diagnostic | None:
     """The fault of a rule on a kind that certainly does not exist: it finds nothing, and looks like one that passes."""
     from compiler.verify.kinds import meant  # only for users' rules
 

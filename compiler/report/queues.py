@@ -35,12 +35,12 @@ def _rows(subject: Subject) -> Iterator[tuple[str, ...]]:
         for quota in queue.quota:
             borrows = _borrows(subject, queue, quota)
             waiting = jobs.get((queue.name, quota.pool), [])
-            asked = _asked(waiting, quota.nodes + borrows)
+            asked = _demand(waiting, quota.nodes + borrows)
             yield queue.name, quota.pool, str(quota.nodes), str(borrows), *asked
     if queues:
         return
     for pool in PoolsSection.of(subject.spec).node_pools:
-        asked = _asked(jobs.get((pool.name, pool.name), []), pool.nodes.max)
+        asked = _demand(jobs.get((pool.name, pool.name), []), pool.nodes.max)
         yield pool.name, pool.name, str(pool.nodes.max), "0", *asked
 
 
@@ -69,7 +69,7 @@ def _lends(queue: Queue, pool: str) -> int:
     return nodes
 
 
-def _asked(jobs: list[TrainJob], most: int) -> tuple[str, str, str]:
+def _demand(jobs: list[TrainJob], most: int) -> tuple[str, str, str]:
     """Nodes that the jobs ask in all and at most, and a word on whether they fit at once."""
     nodes = [job.nodes or 1 for job in jobs]
     total, largest = sum(nodes), max(nodes, default=0)

@@ -62,16 +62,16 @@ class _Editors(GenerateJsonSchema):
         return body | {"propertyNames": names}
 
 
-def _of(model: type[SpecModel]) -> dict[str, Any]:
+def _schema_of(model: type[SpecModel]) -> dict[str, Any]:
     return model.model_json_schema(by_alias=True, schema_generator=_Editors)
 
 
 def schema(kind: str) -> dict[str, Any]:
     """The schema of a whole document of a kind (JSON Schema 2020-12)."""
     if kind in documents():
-        body = _document(kind, _of(documents()[kind][1]))
+        body = _document(kind, _schema_of(documents()[kind][1]))
     else:
-        cluster = _of(language())
+        cluster = _schema_of(language())
         body = _base(cluster) if kind == _BASE else _cluster(cluster)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
 

@@ -70,7 +70,7 @@ def policy_for_anybody(policy: AccessPolicy) -> Iterator[Finding]:
     if what is None:
         return
     for statement in policy.statements:
-        if statement.allows and _anybody(statement) and not _limited(statement):
+        if statement.allows and _anybody(statement) and not _is_limited(statement):
             yield Finding(
                 f"`{policy.logical}` {what}",
                 statement.where("principals"),
@@ -83,7 +83,7 @@ def _anybody(statement: Statement) -> bool:
     return "*" in principals or "*" in principals.get("AWS", ())
 
 
-def _limited(statement: Statement) -> bool:
+def _is_limited(statement: Statement) -> bool:
     """Whether a condition says who it is; one that is unknown may."""
     if "conditions" in statement.unread:
         return True

@@ -63,7 +63,7 @@ def efa_zone_not_pinned(work: Work, world: World) -> Iterator[Finding]:
     for pool in work.pools:
         if pool.zones is not None or not work.spread(pool):
             continue
-        if not _pinned(pool, world.node_class(pool)):
+        if not _is_pinned(pool, world.node_class(pool)):
             yield Finding(
                 f"pool `{pool.name}` pins no zone, and job `{work.name}` talks over EFA between {work.nodes} nodes",
                 pool.where("zones"),
@@ -101,7 +101,7 @@ def _split(work: Work, world: World) -> Iterator[Finding]:
         )
 
 
-def _pinned(pool: NodePool, node_class: NodeClass | None) -> bool:
+def _is_pinned(pool: NodePool, node_class: NodeClass | None) -> bool:
     """Whether the subnets are unknown or a single one, or nodes come into a placement group or reservations only: a
     cluster placement group and a reservation lie in one zone."""
     if node_class is None or not node_class.subnets or node_class.placement_group:

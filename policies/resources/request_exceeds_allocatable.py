@@ -36,7 +36,7 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
     devices = work.accelerator[1] if work.accelerator else 0
     if devices > max(instance.accelerators for instance in work.types):
         return  # LIM001 reports a request that was written for another type
-    over = [room for room in _rooms(work, world) if _exceeded(work, room)]
+    over = [room for room in _rooms(work, world) if _is_exceeded(work, room)]
     # In third-party manifests the type may be what is wrong, and then both are one fault.
     reported = over if world.plan.closed else over[:1]
     more = tuple(
@@ -86,7 +86,7 @@ def _amount(room: _Room) -> Quantity:
     return room.amount
 
 
-def _exceeded(work: Work, room: _Room) -> bool:
+def _is_exceeded(work: Work, room: _Room) -> bool:
     asked = work.asks.get(room.resource)
     return asked is not None and asked > room.amount
 

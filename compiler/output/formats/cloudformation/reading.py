@@ -9,7 +9,7 @@ from typing import Any
 
 from compiler.lift.reader import Reader
 from compiler.output.artifact import Artifact
-from compiler.output.formats.cloudformation.functions import is_call, named, text_of
+from compiler.output.formats.cloudformation.functions import is_call, name_of, text_of
 from compiler.output.formats.cloudformation.grammar import statements
 from compiler.source import Route
 from compiler.subjects.cloud.plan import (
@@ -46,7 +46,7 @@ def _text(value: Reader) -> str | None:
 
 def _name(value: Reader) -> str | None:
     """A text, or the logical name of what it refers to."""
-    return named(value.value)
+    return name_of(value.value)
 
 
 def _names(values: Reader) -> tuple[str, ...]:

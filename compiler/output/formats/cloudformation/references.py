@@ -28,13 +28,13 @@ def unresolved(body: Body) -> Iterator[Fault]:
         return
     for section in ("Resources", "Outputs", "Conditions"):
         for use in uses(body.get(section), (section,)):
-            fault = _nowhere(use, body, resources)
+            fault = _unresolved_use(use, body, resources)
             if fault is not None:
                 yield fault
     for name, resource in resources.items():
         if isinstance(resource, dict):
             yield from _attributes(("Resources", name), resource, body, resources)
-    yield from _circle(resources)
+    yield from _circles(resources)
 
 
 def _entries(body: Body, section: str) -> Body:
@@ -56,7 +56,7 @@ def _attributes(
         yield _absent((*path, "Condition"), "condition", condition, conditions)
 
 
-def _nowhere(use: Use, body: Body, resources: Body) -> Fault | None:
+def _unresolved_use(use: Use, body: Body, resources: Body) -> Fault | None:
     parameters = _entries(body, "Parameters")
     if use.function == "Ref":
         if use.name in resources or use.name in parameters or use.name in PSEUDO:
@@ -104,7 +104,7 @@ def _absent(path: Path, what: str, name: str, known: Iterable[str]) -> Fault:
     )
 
 
-def _circle(resources: Body) -> Iterator[Fault]:
+def _circles(resources: Body) -> Iterator[Fault]:
     """Resources that wait for each other: CloudFormation refuses the template ("Circular dependency")."""
     waits = {
         name: list(dict.fromkeys(_waits_for(resource, resources)))
@@ -112,7 +112,7 @@ def _circle(resources: Body) -> Iterator[Fault]:
     }
     free: set[str] = set()
     for start in waits:
-        trail = _walked(start, waits, free)
+        trail = _find_circle(start, waits, free)
         if trail:
             shown = " → ".join(f"`{name}`" for name in trail)
             yield Fault(
@@ -126,7 +126,7 @@ def _circle(resources: Body) -> Iterator[Fault]:
             return
 
 
-def _walked(start: str, waits: dict[str, list[str]], free: set[str]) -> list[str]:
+def _find_circle(start: str, waits: dict[str, list[str]], free: set[str]) -> list[str]:
     """The circle that is met from a resource; ``free`` learns which are in none."""
     stack: list[tuple[str, Iterator[str]]] = [(start, iter(waits[start]))]
     trail = [start]

@@ -98,7 +98,7 @@ def faults(
 ) -> list[Fault]:
     """All faults of a template of so many bytes, in the order of its sections. ``closed``: it is our own, so that a
     type without a structure is a fault."""
-    if _rewritten(body):
+    if _is_rewritten(body):
         return list(_too_large(body, size, limit))
     reported = [*_sections(body), *_too_large(body, size, limit)]
     resources = body.get("Resources")
@@ -106,13 +106,13 @@ def faults(
         for name, resource in resources.items():
             reported += _resource(name, resource)
             if closed:
-                reported += _unjudged(name, resource)
-    reported += _declared(body)
+                reported += _missing_structure(name, resource)
+    reported += _declaration_faults(body)
     reported += unresolved(body)
     return reported
 
 
-def _rewritten(body: Body) -> bool:
+def _is_rewritten(body: Body) -> bool:
     """Whether a program makes another template of it before CloudFormation reads it: a macro of one's own, or modules
     that are packaged."""
     transforms = body.get("Transform")
@@ -206,7 +206,7 @@ def _resource(name: str, resource: Any) -> Iterator[Fault]:
     yield from _properties(path, kind, resource.get("Properties"))
 
 
-def _unjudged(name: str, resource: Any) -> Iterator[Fault]:
+def _missing_structure(name: str, resource: Any) -> Iterator[Fault]:
     """A resource of our own whose type has no structure here: nothing would judge its properties."""
     kind = resource.get("Type") if isinstance(resource, dict) else None
     if isinstance(kind, str) and structure(kind) is None:
@@ -237,15 +237,17 @@ def _properties(path: Path, kind: str, properties: Any) -> Iterator[Fault]:
     place = (*path, "Properties")
     if known is not None and not is_call(properties):
         wrong = walk(known.properties, {} if properties is None else properties)
-        yield from _below(place, _certain(wrong, properties))
+        yield from _move_below(place, _certain_faults(wrong, properties))
     for route, document_kind in DOCUMENTS.get(kind, ()):
-        for where, document in _at(properties, route):
+        for where, document in _values_at(properties, route):
             if not is_call(document):
                 wrong = policy_faults(document, document_kind)
-                yield from _below((*place, *where), _certain(wrong, document))
+                yield from _move_below(
+                    (*place, *where), _certain_faults(wrong, document)
+                )
 
 
-def _certain(all_faults: list[Fault], value: Any) -> list[Fault]:
+def _certain_faults(all_faults: list[Fault], value: Any) -> list[Fault]:
     """The faults of a value that no function fills in, each once: a misspelt name is not missing as well."""
     if not all_faults:
         return []
@@ -254,32 +256,32 @@ def _certain(all_faults: list[Fault], value: Any) -> list[Fault]:
     return [
         fault
         for fault in all_faults
-        if not _excused(fault, filled)
+        if not _is_excused(fault, filled)
         and not (fault.code == "SCH003" and fault.path in meant)
     ]
 
 
-def _excused(fault: Fault, filled: list[Path]) -> bool:
+def _is_excused(fault: Fault, filled: list[Path]) -> bool:
     """Whether a fault is about a value that a function gives, or a scalar that CloudFormation takes for the right one:
     numbers and booleans may be texts, and the other way round. A key is wrong with whatever value."""
     if fault.code == "SCH002" and any(not isinstance(v, list) for v in fault.instead):
         return True
     if fault.code in ("SCH013", "SCH007"):  # about the whole of a value
         inside = any(path[: len(fault.path)] == fault.path for path in filled)
-        return inside or _within(fault.path, filled)
-    return _within(fault.path[:-1] if fault.key else fault.path, filled)
+        return inside or _is_within(fault.path, filled)
+    return _is_within(fault.path[:-1] if fault.key else fault.path, filled)
 
 
-def _within(path: Path, filled: list[Path]) -> bool:
+def _is_within(path: Path, filled: list[Path]) -> bool:
     return any(path[: len(place)] == place for place in filled)
 
 
-def _below(place: Path, faults_inside: list[Fault]) -> Iterator[Fault]:
+def _move_below(place: Path, faults_inside: list[Fault]) -> Iterator[Fault]:
     for fault in faults_inside:
         yield replace(fault, path=(*place, *fault.path))
 
 
-def _at(
+def _values_at(
     value: Any, route: tuple[str, ...], path: Path = ()
 ) -> Iterator[tuple[Path, Any]]:
     """The values at a route, in which `*` is every item of a list."""
@@ -289,12 +291,12 @@ def _at(
     elif route[0] == "*":
         if isinstance(value, list):
             for index, item in enumerate(value):
-                yield from _at(item, route[1:], (*path, index))
+                yield from _values_at(item, route[1:], (*path, index))
     elif isinstance(value, dict) and route[0] in value:
-        yield from _at(value[route[0]], route[1:], (*path, route[0]))
+        yield from _values_at(value[route[0]], route[1:], (*path, route[0]))
 
 
-def _declared(body: Body) -> Iterator[Fault]:
+def _declaration_faults(body: Body) -> Iterator[Fault]:
     """Parameters without a type, outputs without a value, and names of both."""
     for section, needed in (("Parameters", "Type"), ("Outputs", "Value")):
         entries = body.get(section)
