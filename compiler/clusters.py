@@ -1,4 +1,4 @@
-"""Which objects of a tree of files make one set: a repository often holds several clusters side by side."""
+"""Which objects of a tree of files form one set: a repository often holds several clusters side by side."""
 
 from __future__ import annotations
 

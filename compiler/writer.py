@@ -38,8 +38,8 @@ def render(done: Compilation, base: Path) -> dict[str, bytes]:
 
 
 def refused(done: Compilation) -> list[Diagnostic]:
-    """What is wrong with pages, whose text is made when they are written, and so is judged then. What is written as it
-    was has been judged."""
+    """What is wrong with pages: their text is rendered when they are written, and so judged then. What is written as
+    it was has been judged."""
     assert done.plan is not None
     faults = unjudged(done.artifacts, setting_of(done.plan, done.artifacts))
     placed = traced(faults, done.artifacts)

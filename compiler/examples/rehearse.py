@@ -143,7 +143,7 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
 
 
 def from_template(text: str) -> Plan:
-    """What a template of CloudFormation, in YAML or JSON, makes. Raises ``UnusableExampleError``."""
+    """The plan of a template of CloudFormation, in YAML or JSON. Raises ``UnusableExampleError``."""
     documents, faults = parse_manifests(SourceFile("template.yaml", text), TAGS)
     _refuse(faults)
     body: Any = documents[0].root.to_python() if documents else None

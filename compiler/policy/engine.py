@@ -76,7 +76,7 @@ def _run_one(
                 subject=_subject(node),
             )
     except BaseException as problem:
-        # A rule is somebody's program: neither its fault nor its `sys.exit` may hide what other rules find.
+        # A third-party rule may raise or call `sys.exit`: neither may hide what other rules find.
         if isinstance(problem, KeyboardInterrupt):
             raise
         failures.append(_failure(rule, problem))
@@ -109,7 +109,7 @@ def _subject(node: Any) -> str:
 
 
 def _shared_key(finding: Finding, work: Work) -> object:
-    """What makes a finding the same for another job: its place in their runtime, or its place and words elsewhere
+    """By what a finding is the same for another job: its place in their runtime, or its place and words elsewhere
     outside of them; ``None`` for one in the job itself."""
     at = finding.at
     if not at or not work.job.at or at[0] == work.job.at[0]:

@@ -191,7 +191,7 @@ def quiet() -> AbstractContextManager[object]:
 
 
 def words(fault: BaseException) -> str:
-    """What somebody's program raised, in one line."""
+    """What a third-party program raised, in one line."""
     try:
         text = " ".join(str(fault).split())
     except Exception:  # its own `__str__` may be at fault

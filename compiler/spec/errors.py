@@ -62,7 +62,7 @@ def explain_all(
 
 
 def _as_written(item: Diagnostic, document: Document) -> Diagnostic:
-    """Numbers as the file has them: whoever wrote `1.30` or `0x1F` did not mean 1.3 or 31."""
+    """Numbers as the file has them: `1.30` or `0x1F` in a spec does not mean 1.3 or 31."""
     at = item.at or Route()
     node, depth = document.node(at)
     if depth < len(at) or not isinstance(node, ScalarNode):

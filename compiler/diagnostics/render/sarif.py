@@ -1,6 +1,6 @@
 """SARIF 2.1.0 for code scanning (OASIS standard; GitHub's limits in "SARIF support for code scanning").
 
-Columns count Unicode code points. Fingerprints are made of code, file, text of the line and message, so
+Columns count Unicode code points. Fingerprints hold code, file, text of the line and message, so
 that a finding keeps its identity when lines above it come and go.
 """
 
@@ -23,7 +23,8 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 MAX_RESULTS = 25_000
 """Most results of a run: GitHub refuses a file with more (docs.github.com, "SARIF support for code scanning")."""
 
-_LINE = 4096  # characters of a line that a fingerprint is made of: a file may be one line with a fault in each word
+# Characters of a line that go into a fingerprint: a file may be one line with a fault in each word.
+_LINE = 4096
 
 
 def render(

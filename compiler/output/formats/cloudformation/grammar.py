@@ -17,7 +17,7 @@ from compiler.verify.structure import Raw
 from compiler.verify.walk import walk
 
 IDENTITY, TRUST, RESOURCE = "identity", "trust", "resource"
-"""What a policy is attached to: whoever acts, a role that is taken on, or the thing that is acted upon."""
+"""What a policy is attached to: an identity, a role that is assumed, or a resource."""
 
 # Where resources have policies, and of which kind.
 DOCUMENTS: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {

@@ -113,7 +113,7 @@ def faults(
 
 
 def _is_rewritten(body: Body) -> bool:
-    """Whether a program makes another template of it before CloudFormation reads it: a macro of one's own, or modules
+    """Whether a program rewrites it before CloudFormation reads it: a macro of one's own, or modules
     that are packaged."""
     transforms = body.get("Transform")
     several = transforms if isinstance(transforms, list) else [transforms]
