@@ -38,8 +38,8 @@ class Plan:
     """Everything that will exist: nodes of any kind, in the order in which they are written.
 
     ``closed``: our own output. Nothing else exists than what is here and in ``external`` (apiVersion, kind, namespace
-    and name of external objects that must exist); an open plan was lifted from third-party files, and what is missing from it may
-    live elsewhere. ``release`` is the name of the set of versions.
+    and name of external objects that must exist); an open plan was lifted from third-party files, and what is missing
+    from it may live elsewhere. ``release`` is the name of the set of versions.
 
     Two plans are equal if they have the same nodes of each kind in the same order, of the kinds that manifests carry.
     """

@@ -122,7 +122,8 @@ def taint_key(value: Any) -> str:
 
 
 # IAM's tagKeyType and tagValueType (botocore 1.44.5, iam service-2): eksctl tags the roles that it creates, and
-# Karpenter its instance profiles, with what every other resource gets. \p{L}, \p{N} and \p{Z} are letters, digits and spaces.
+# Karpenter its instance profiles, with what every other resource gets. \p{L}, \p{N} and \p{Z} are letters, digits and
+# spaces.
 _TAG = r"[^\W_]|[ _.:/=+\-@]"
 _OF_OTHERS = any_case(
     r"(?:aws:|kubernetes\.io/cluster/|karpenter\.(?:sh|k8s\.aws)/|eks:)"

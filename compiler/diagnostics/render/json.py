@@ -21,10 +21,11 @@ def render(
 ) -> str:
     """One JSON object, indented by two."""
     counts = Counter(item.severity for item in diagnostics)
+    summary = {f"{level}s": counts[level] for level in reversed(Severity)}
     body = {
         "version": 1,
         "tool": {"name": "trainyard", "version": tool_version},
-        "summary": {f"{level}s": counts[level] for level in reversed(Severity)},
+        "summary": summary,
         "diagnostics": [_diagnostic(item) for item in diagnostics],
     }
     return json.dumps(body, indent=2) + "\n"
