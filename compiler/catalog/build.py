@@ -151,7 +151,8 @@ def known_regions() -> list[str]:
 
 def built() -> str:
     """The text of the data file, from the installed packages and the curated files."""
-    resources = Path(str(import_module("moto").__file__)).with_name("ec2") / "resources"
+    moto = Path(str(import_module("moto").__file__)).parent
+    resources = moto / "ec2" / "resources"
     curated, prices = _read(DATA / "curated.json"), _read(DATA / "prices.json")
     return dump(build(resources, curated, prices, known_regions()))
 

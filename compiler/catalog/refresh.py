@@ -174,8 +174,8 @@ def _reason(fault: Exception) -> str:
 
 
 def _families() -> frozenset[str]:
-    curated = json.loads((DATA / "curated.json").read_bytes())
-    groups: Mapping[str, list[str]] = curated["families"]
+    text = (DATA / "curated.json").read_bytes()
+    groups: Mapping[str, list[str]] = json.loads(text)["families"]
     return frozenset().union(*groups.values())
 
 

@@ -89,7 +89,7 @@ def masked(text: str) -> str:
 
 
 def _hide_value(assignment: re.Match[str]) -> str:
-    text, value = assignment[0], assignment["value"]
+    text, hidden = assignment[0], "*" * len(assignment["value"])
     start = assignment.start("value") - assignment.start()
-    rest = text[start + len(value) :]
-    return text[:start] + "*" * len(value) + rest
+    end = start + len(hidden)
+    return text[:start] + hidden + text[end:]

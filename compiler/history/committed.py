@@ -146,8 +146,8 @@ class Committed:
         return body if isinstance(body, dict) else None
 
     def _paths_in(self, folder: str) -> list[str]:
-        names = sorted(self._entries(self._folder / folder))
-        return [f"{folder}/{name}" for name in names]
+        entries = self._entries(self._folder / folder)
+        return [f"{folder}/{name}" for name in sorted(entries)]
 
     def _is_ours(self, path: str) -> bool:
         return is_marked(path, self._read(path) or b"")

@@ -26,7 +26,9 @@ def content(value: object) -> str:
     """A value as text, for names by content: its ``repr``, without fields of later versions that are not set."""
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         items = [content(item) for item in value]
-        return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+        if len(items) == 1:
+            return f"({items[0]},)"
+        return f"({', '.join(items)})"
     if not is_dataclass(value):
         return repr(value)
     shown = [field for field in fields(value) if field.repr and _is_set(field, value)]

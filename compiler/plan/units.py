@@ -135,5 +135,8 @@ class Duration:
     def __str__(self) -> str:
         hours, rest = divmod(self.seconds, 3600)
         minutes, seconds = divmod(rest, 60)
-        parts = [(hours, "h"), (minutes, "m"), (seconds, "s")]
-        return "".join(f"{count}{unit}" for count, unit in parts if count) or "0s"
+        text = ""
+        for count, unit in ((hours, "h"), (minutes, "m"), (seconds, "s")):
+            if count:
+                text += f"{count}{unit}"
+        return text or "0s"

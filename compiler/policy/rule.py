@@ -214,4 +214,5 @@ def examples(doc: str, section: str) -> tuple[str, ...]:
 def _indent(doc: str) -> str:
     """The indentation of the lines after the first, which a docstring's first line lacks."""
     rest = [line for line in doc.splitlines()[1:] if line.strip()]
-    return " " * min((len(line) - len(line.lstrip()) for line in rest), default=0)
+    indents = [len(line) - len(line.lstrip()) for line in rest]
+    return " " * min(indents, default=0)

@@ -74,11 +74,11 @@ def _rooms(work: Work, world: World) -> tuple[_Room, _Room]:
     cpus: list[_Room] = []
     memories: list[_Room] = []
     for pool, instance in work.offers:
-        room = node_room(pool, instance, world, huge_pages=pages)
-        cpu, memory = Quantity(room.cpu_milli), Quantity.mib(room.memory_mib)
-        gib = _rounded(room.memory_mib)
-        cpus.append(_Room("cpu", f"{cpu.milli}m", cpu, room.notes, instance.name))
-        memories.append(_Room("memory", gib, memory, room.notes, instance.name))
+        milli, mib, steps = node_room(pool, instance, world, huge_pages=pages)
+        cpus.append(_Room("cpu", f"{milli}m", Quantity(milli), steps, instance.name))
+        memories.append(
+            _Room("memory", _rounded(mib), Quantity.mib(mib), steps, instance.name)
+        )
     return max(cpus, key=_amount), max(memories, key=_amount)
 
 
