@@ -1,4 +1,4 @@
-"""Which objects of a tree of files make one set: a repository often holds several clusters side by side."""
+"""Which objects of a tree of files form one set: a repository often holds several clusters side by side."""
 
 from __future__ import annotations
 
@@ -15,51 +15,52 @@ Parts = tuple[str, ...]
 Together = Callable[[str, str], bool]
 
 
-def _apart(one: str, other: str) -> bool:
+def _separate(one: str, other: str) -> bool:
     """Nothing applies two files together."""
     return False
 
 
 def by_cluster(
-    items: Iterable[T], manifest: Callable[[T], Manifest], together: Together = _apart
+    items: Iterable[T],
+    manifest: Callable[[T], Manifest],
+    together: Together = _separate,
 ) -> list[list[T]]:
     """The items of each cluster: of each folder that Trainyard wrote, of folders beside each other that hold the same,
     and of each ClusterConfig where there are several. ``together``: whether something applies both of two files."""
-    written: dict[str, list[T]] = {}
-    known: dict[str, str] = {}
-    for each in items:
-        folder = os.path.dirname(manifest(each).path)
-        if folder not in known:
-            known[folder] = _written(os.path.abspath(folder))
-        written.setdefault(known[folder], []).append(each)
-    return [
-        found
-        for part in written.values()
-        for side in _by_folder(part, manifest, together)
-        for found in _by_config(side, manifest)
-    ]
+    roots: dict[str, str] = {}
+    by_root: dict[str, list[T]] = {}
+    for item in items:
+        folder = os.path.dirname(manifest(item).path)
+        if folder not in roots:
+            roots[folder] = _generated_root(os.path.abspath(folder))
+        by_root.setdefault(roots[folder], []).append(item)
+    clusters: list[list[T]] = []
+    for root_items in by_root.values():
+        for folder_items in _by_folder(root_items, manifest, together):
+            clusters += _by_config(folder_items, manifest)
+    return clusters
 
 
-def _written(folder: str) -> str:
-    """The folder of the cluster that Trainyard wrote a folder for, or nothing."""
+def _generated_root(folder: str) -> str:
+    """The folder that Trainyard wrote for a cluster, at a folder or above it; empty where there is none."""
     while not os.path.exists(os.path.join(folder, MANIFEST)):
-        if folder == (folder := os.path.dirname(folder)):
+        parent = os.path.dirname(folder)
+        if parent == folder:
             return ""
+        folder = parent
     return folder
 
 
 def _by_config(items: list[T], manifest: Callable[[T], Manifest]) -> list[list[T]]:
-    """Several ClusterConfigs each by itself, since nothing tells to which of them the other objects belong."""
+    """Several ClusterConfigs each by itself, since nothing says to which of them the other objects belong."""
     configs: dict[str, list[T]] = {}
     others: list[T] = []
-    for each in items:
-        is_config = (manifest(each).ref.group, manifest(each).ref.kind) == (
-            "eksctl.io",
-            "ClusterConfig",
-        )
-        (
-            configs.setdefault(str(manifest(each).ref), []) if is_config else others
-        ).append(each)
+    for item in items:
+        ref = manifest(item).ref
+        if (ref.group, ref.kind) == ("eksctl.io", "ClusterConfig"):
+            configs.setdefault(str(ref), []).append(item)
+        else:
+            others.append(item)
     if len(configs) < 2:
         return [items]
     return [others, *configs.values()]
@@ -73,63 +74,67 @@ def _by_folder(
     Folders that hold the same objects beside each other (``clusters/dev`` and ``clusters/prod``, as Flux and Kustomize
     lay out a repository) are clusters, and so is every folder of their names: ``tenants/dev`` belongs to ``dev``.
     """
-    folders = _folders([manifest(each).path for each in items])
-    placed = [
-        (folder, manifest(each)) for folder, each in zip(folders, items, strict=True)
-    ]
-    names = _alternatives(placed, together)
+    manifests = [manifest(item) for item in items]
+    folders = _folders([placed.path for placed in manifests])
+    names = _alternatives(folders, manifests, together)
     if not names:
         return [list(items)]
-    cluster = [
-        next((part for part in folder if part in names), "") for folder in folders
-    ]
-    parts = [
-        [each for each, own in zip(items, cluster, strict=True) if own in ("", name)]
-        for name in sorted(names)
-    ]
-    return [found for part in parts for found in _by_folder(part, manifest, together)]
+    by_name: dict[str, list[T]] = {name: [] for name in sorted(names)}
+    for item, folder in zip(items, folders, strict=True):
+        own = [part for part in folder if part in names]
+        for name in own[:1] or by_name:
+            by_name[name].append(item)
+    clusters: list[list[T]] = []
+    for named_items in by_name.values():
+        clusters += _by_folder(named_items, manifest, together)
+    return clusters
 
 
 def _folders(paths: Sequence[str]) -> list[Parts]:
     """The folder of each file, below the one that they have in common."""
     names = [os.path.dirname(path) for path in paths]
-    parts = {
-        name: tuple(os.path.abspath(name).split(os.sep))
-        for name in dict.fromkeys(names)
-    }
-    shared = _shared(*parts.values())
-    return [parts[name][shared:] for name in names]
+    parts: dict[str, Parts] = {}
+    for name in names:
+        if name not in parts:
+            parts[name] = tuple(os.path.abspath(name).split(os.sep))
+    depth = _shared_depth(*parts.values())
+    return [parts[name][depth:] for name in names]
 
 
-def _shared(*folders: Parts) -> int:
+def _fork(one: Parts, other: Parts) -> tuple[Parts, Parts] | None:
+    """The two folders in which the paths to two folders part; ``None`` where one holds the other."""
+    depth = _shared_depth(one, other)
+    if depth == min(len(one), len(other)):
+        return None
+    return one[: depth + 1], other[: depth + 1]
+
+
+def _shared_depth(*folders: Parts) -> int:
     """How many parts folders have in common from the top."""
-    return next(
-        (
-            depth
-            for depth, parts in enumerate(zip(*folders, strict=False))
-            if len({*parts}) > 1
-        ),
-        min(map(len, folders), default=0),
-    )
+    depth = 0
+    for parts in zip(*folders, strict=False):
+        if len({*parts}) > 1:
+            break
+        depth += 1
+    return depth
 
 
 def _alternatives(
-    placed: Sequence[tuple[Parts, Manifest]], together: Together
+    folders: Sequence[Parts], manifests: Sequence[Manifest], together: Together
 ) -> set[str]:
     """Names of folders of which each holds at least half of what another one holds, nearest to the top."""
     first: dict[str, tuple[Parts, str]] = {}
-    both: Counter[tuple[Parts, Parts]] = Counter()
+    in_both: Counter[tuple[Parts, Parts]] = Counter()
     size: Counter[Parts] = Counter()
-    for folder, manifest in placed:
-        size.update(folder[:depth] for depth in range(1, len(folder) + 1))
+    for folder, manifest in zip(folders, manifests, strict=True):
+        size.update(folder[: end + 1] for end in range(len(folder)))
         before, path = first.setdefault(str(manifest.ref), (folder, manifest.path))
-        depth = _shared(before, folder)
-        if depth < min(len(before), len(folder)) and not together(path, manifest.path):
-            both[before[: depth + 1], folder[: depth + 1]] += 1
-    pairs = [
-        (one, other)
-        for (one, other), count in both.items()
-        if 2 * count >= min(size[one], size[other])
-    ]
-    top = min((len(one) for one, _ in pairs), default=0)
-    return {folder[-1] for pair in pairs for folder in pair if len(folder) == top}
+        fork = _fork(before, folder)
+        if fork is not None and not together(path, manifest.path):
+            in_both[fork] += 1
+    alternatives: set[Parts] = set()
+    for (one, other), count in in_both.items():
+        if 2 * count >= min(size[one], size[other]):
+            alternatives |= {one, other}
+    top = min(map(len, alternatives), default=0)
+    return {folder[-1] for folder in alternatives if len(folder) == top}

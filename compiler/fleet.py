@@ -43,17 +43,10 @@ def spread(
     _here(shares[0], do, verdict, done, verdicts)
     for pipe in pipes:
         verdicts.update(_verdicts(pipe))
-    _here(
-        (
-            index
-            for index in range(count)
-            if index not in done and index not in verdicts
-        ),
-        do,
-        verdict,
-        done,
-        verdicts,
-    )
+    left = [
+        index for index in range(count) if index not in done and index not in verdicts
+    ]
+    _here(left, do, verdict, done, verdicts)
     return done, verdicts
 
 
@@ -83,14 +76,13 @@ def _start(
     try:
         os.close(reads)
         done: dict[int, T] = {}
-        found: dict[int, Any] = {}
-        _here(share, do, verdict, done, found)
+        verdicts: dict[int, Any] = {}
+        _here(share, do, verdict, done, verdicts)
         with os.fdopen(writes, "wb") as pipe:
-            marshal.dump(found, pipe)
+            marshal.dump(verdicts, pipe)
     finally:
-        os._exit(
-            0
-        )  # neither handlers nor buffers of the process that this is a copy of
+        # Neither handlers nor buffers of the process that this is a copy of.
+        os._exit(0)
 
 
 def _verdicts(worker: tuple[int, int]) -> dict[int, Any]:

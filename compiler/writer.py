@@ -31,18 +31,19 @@ _NAME = Route(("metadata", "name"))
 def render(done: Compilation, base: Path) -> dict[str, bytes]:
     """All files of a compilation's folder, by path. ``base``: what the path of the spec is relative to."""
     assert done.plan is not None
-    files = {each.path: written(each) for each in done.artifacts}
+    files = {artifact.path: written(artifact) for artifact in done.artifacts}
     files.update((run.path, run.to_bytes()) for run in known_runs(done))
     files[MANIFEST] = _head(done, done.plan, base)
     return {path: marked(path, data) for path, data in files.items()}
 
 
 def refused(done: Compilation) -> list[Diagnostic]:
-    """What is wrong with pages, whose text is made when they are written, and so is judged then. What is written as it
-    was has been judged."""
+    """What is wrong with pages: their text is rendered when they are written, and so judged then. What is written as
+    it was has been judged."""
     assert done.plan is not None
-    found = unjudged(done.artifacts, setting_of(done.plan, done.artifacts))
-    return [each.locate(done.document) for each in traced(found, done.artifacts)]
+    faults = unjudged(done.artifacts, setting_of(done.plan, done.artifacts))
+    placed = traced(faults, done.artifacts)
+    return [fault.locate(done.document) for fault in placed]
 
 
 def known_runs(done: Compilation) -> list[Run]:
@@ -60,21 +61,19 @@ def _head(done: Compilation, plan: Plan, base: Path) -> bytes:
         "cluster": done.name,
         "release": plan.release,
         "trainyard": __version__,
-        "facts": {each.name: each.date for each in load_catalog().sources[:4]},
+        "facts": {source.name: source.date for source in load_catalog().sources[:4]},
     }
+    text = json.dumps(head, indent=1, ensure_ascii=False)
     # Names of files that are not UTF-8 hold lone surrogates, which JSON can only escape.
-    return (
-        json.dumps(head, indent=1, ensure_ascii=False).encode(errors="backslashreplace")
-        + b"\n"
-    )
+    return text.encode(errors="backslashreplace") + b"\n"
 
 
 def _spec_file(done: Compilation, base: Path) -> str:
     """The file of the cluster's document: the same on every machine, and by whatever links its folder was reached."""
-    folder, file = os.path.split(os.path.abspath(done.document.span(_NAME).file.name))
-    return Path(
-        os.path.relpath(os.path.join(os.path.realpath(folder), file), base)
-    ).as_posix()
+    name = done.document.span(_NAME).file.name
+    folder, file = os.path.split(os.path.abspath(name))
+    path = os.path.join(os.path.realpath(folder), file)
+    return Path(os.path.relpath(path, base)).as_posix()
 
 
 def current(done: Compilation, options: Options) -> tuple[str, ...] | None:
@@ -120,27 +119,25 @@ def prepare(done: Compilation, options: Options, cdk8s: Synthesis) -> Prepared:
 def write(
     done: Compilation, prepared: Prepared, options: Options, cdk8s: Synthesis
 ) -> tree.TreeDiff:
-    """Write a compilation's folder. Objects that change are made by cdk8s; without any, Node is not started."""
-    files, changes, root = prepared.files, prepared.changes, options.output / done.name
-    if done.current is not None:
+    """Write a compilation's folder. cdk8s makes the objects that change; without any, Node is not started."""
+    files, changes = prepared.files, prepared.changes
+    root = options.output / done.name
+    if done.current is not None or changes.failed:
         return changes
-    if changes.failed or not changes.stale:
-        return (
-            tree.write(root, files)
-            if tree.interrupted(root) and not changes.failed
-            else changes
-        )
+    if not changes.stale:
+        return tree.write(root, files) if tree.interrupted(root) else changes
     if not prepared.taken:
         stale = {*changes.added, *changes.changed}
-        cdk8s.take([each for each in done.manifests if each.path in stale])
+        changed = [manifest for manifest in done.manifests if manifest.path in stale]
+        cdk8s.take(changed)
     faults = tuple(
         error(
             "INT001",
-            f"cdk8s made another object of `{each.ref}`",
-            each.at,
+            f"cdk8s made another object of `{manifest.ref}`",
+            manifest.at,
             help="this is a fault of Trainyard: please report it with the spec",
         )
-        for each in cdk8s.differing()
+        for manifest in cdk8s.differing()
     )
     if faults:
         return replace(changes, diagnostics=(*changes.diagnostics, *faults))
@@ -155,9 +152,10 @@ def orphans(
     done: Outcome, options: Options, paths: Sequence[str | os.PathLike[str]]
 ) -> list[Diagnostic]:
     """Folders of clusters that no spec names any more: those that this run reads were renamed, others are gone."""
-    names = {each.name for each in done.compilations}
+    names = {compilation.name for compilation in done.compilations}
     read = [Path(path).resolve() for path in paths]
-    folders = sorted(each.parent for each in options.output.glob(f"*/{MANIFEST}"))
+    heads = options.output.glob(f"*/{MANIFEST}")
+    folders = sorted(head.parent for head in heads)
     return [
         warning(
             "OUT009",
@@ -176,6 +174,6 @@ def _spec_elsewhere(manifest: Path, base: Path, read: Sequence[Path]) -> bool:
         file = base / str(json.loads(read_bytes(manifest))["spec"])
     except UNREADABLE:
         return False
-    return file.is_file() and not any(
-        file.resolve().is_relative_to(path) for path in read
-    )
+    if not file.is_file():
+        return False
+    return not any(file.resolve().is_relative_to(path) for path in read)

@@ -14,27 +14,24 @@ _STANDARD = "Standard (A, C, D, H, I, M, R, T, Z)"
 
 @cache
 def _facts() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((DATA / "account.json").read_bytes())
-    return found
+    facts: dict[str, Any] = json.loads((DATA / "account.json").read_bytes())
+    return facts
 
 
 def opt_in(region: str) -> bool:
     """Whether an account must opt into a Region before it can be used. China and GovCloud are accounts of their own."""
-    return (
-        not region.startswith(("cn-", "us-gov-"))
-        and region not in _facts()["default_regions"]
-    )
+    if region.startswith(("cn-", "us-gov-")):
+        return False
+    return region not in _facts()["default_regions"]
 
 
 def vcpu_quota(instance_type: str, market: str) -> tuple[str, str]:
     """Code and name of the quota that counts the vCPUs of a type, ``on-demand`` or ``spot``."""
     letters = re.match(r"[a-z]+", instance_type)
     family = _facts()["families"].get(letters[0] if letters else "", _STANDARD)
-    name = (
-        f"Running On-Demand {family} instances"
-        if market == "on-demand"
-        else f"All {family} Spot Instance Requests"
-    )
+    name = f"Running On-Demand {family} instances"
+    if market == "spot":
+        name = f"All {family} Spot Instance Requests"
     return _facts()["vcpus"][market][family], name
 
 

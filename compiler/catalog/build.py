@@ -1,7 +1,7 @@
-"""Make ``data/instances.json``: ``python -m compiler.catalog.build``.
+"""Write ``data/instances.json``: ``python -m compiler.catalog.build``.
 
 Reads EC2's stored answers in the PyPI package moto (a development requirement), ``data/curated.json`` (what EC2
-does not tell, by hand, each with its source) and ``data/prices.json``. Same input, same bytes.
+does not say, by hand, each with its source) and ``data/prices.json``. Same input, same bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def build(
     for name, text in offered.items():
         if name in rows and text:
             rows[name]["zones"] = text
-    for name, facts in _curated(curated, rows):
+    for name, facts in _curated_facts(curated, rows):
         rows.setdefault(name, {}).update(facts)
     for region, by_type in prices["usd_hour"].items():
         for name in by_type.keys() & rows.keys():
@@ -57,35 +57,30 @@ def build(
 def _zone_ids(folder: Path) -> dict[str, dict[str, str]]:
     """By region and letter the id of each zone: the stored answers by name and by id are of one account, so the zone of
     a name is that of the id with the same hundreds of types. Left out where several have the same."""
-    found: dict[str, dict[str, str]] = {}
+    zone_ids: dict[str, dict[str, str]] = {}
     for path in sorted((folder / "availability-zone").glob("*.json.gz")):
-        by_id: dict[frozenset[str], list[str]] = {}
-        for zone_id, types in _types_by_zone(
-            folder / "availability-zone-id" / path.name
-        ).items():
-            by_id.setdefault(types, []).append(zone_id)
-        names = _types_by_zone(path)
-        pairs = {
-            name[-1]: by_id.get(types, [])
-            for name, types in sorted(names.items())
-            if list(names.values()).count(types) == 1
+        names = _zones_by_types(path)
+        ids = _zones_by_types(folder / "availability-zone-id" / path.name)
+        by_letter = {
+            zones[0][-1]: ids[types][0]
+            for types, zones in names.items()
+            if len(zones) == len(ids.get(types, ())) == 1
         }
         region = path.name.removesuffix(".json.gz")
-        found[region] = {
-            letter: ids[0] for letter, ids in pairs.items() if len(ids) == 1
-        }
-    return found
+        zone_ids[region] = dict(sorted(by_letter.items()))
+    return zone_ids
 
 
-def _types_by_zone(path: Path) -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+def _zones_by_types(path: Path) -> dict[frozenset[str], list[str]]:
+    """The ordinary zones of a file of offerings, by the types that they have."""
+    types_of: dict[str, set[str]] = {}
     for item in _read(path):
-        found.setdefault(item["Location"], set()).add(item["InstanceType"])
-    return {
-        zone: frozenset(types)
-        for zone, types in found.items()
-        if len(zone.rpartition("-")[2]) <= _PLAIN
-    }
+        types_of.setdefault(item["Location"], set()).add(item["InstanceType"])
+    zones: dict[frozenset[str], list[str]] = {}
+    for zone, types in types_of.items():
+        if len(zone.rpartition("-")[2]) <= _PLAIN:
+            zones.setdefault(frozenset(types), []).append(zone)
+    return zones
 
 
 _PLAIN = 3  # letters after the last hyphen of `us-east-1a` and of `use1-az1`; local zones have more
@@ -97,17 +92,16 @@ def _offerings(folder: Path) -> tuple[dict[str, str], dict[str, set[str]]]:
     regions: dict[str, set[str]] = {}
     for path in sorted(folder.glob("*.json.gz")):
         region = path.name.removesuffix(".json.gz")
+        locations: set[str] = set()
         for item in _read(path):
-            by_type.setdefault(item["InstanceType"], {}).setdefault(region, set()).add(
-                item["Location"]
-            )
-        regions[region] = plain_letters(
-            region, {zone for each in by_type.values() for zone in each.get(region, ())}
-        )
+            zones = by_type.setdefault(item["InstanceType"], {})
+            zones.setdefault(region, set()).add(item["Location"])
+            locations.add(item["Location"])
+        regions[region] = plain_letters(region, locations)
     return {name: zone_text(zones) for name, zones in by_type.items()}, regions
 
 
-def _curated(
+def _curated_facts(
     curated: Mapping[str, Any], rows: Mapping[str, Any]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for name in rows:
@@ -122,19 +116,18 @@ def _curated(
 
 def dump(facts: Mapping[str, Any]) -> str:
     """JSON with one line an entry: small, and a change shows as the lines that changed."""
-    parts = []
-    for key, value in facts.items():
-        if isinstance(value, dict):
-            lines = ",\n".join(
-                f"  {_json(name)}: {_json(item)}" for name, item in value.items()
-            )
-            parts.append(f" {_json(key)}: {{\n{lines}\n }}")
-        elif isinstance(value, list):
-            lines = ",\n".join(f"  {_json(item)}" for item in value)
-            parts.append(f" {_json(key)}: [\n{lines}\n ]")
-        else:
-            parts.append(f" {_json(key)}: {_json(value)}")
+    parts = [f" {_json(key)}: {_dump_value(value)}" for key, value in facts.items()]
     return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _dump_value(value: Any) -> str:
+    if isinstance(value, dict):
+        lines = [f"  {_json(name)}: {_json(item)}" for name, item in value.items()]
+        return "{\n" + ",\n".join(lines) + "\n }"
+    if isinstance(value, list):
+        lines = [f"  {_json(item)}" for item in value]
+        return "[\n" + ",\n".join(lines) + "\n ]"
+    return _json(value)
 
 
 def _json(value: Any) -> str:
@@ -142,11 +135,8 @@ def _json(value: Any) -> str:
 
 
 def _read(path: Path) -> Any:
-    return json.loads(
-        gzip.decompress(path.read_bytes())
-        if path.suffix == ".gz"
-        else path.read_bytes()
-    )
+    data = path.read_bytes()
+    return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
 
 
 def known_regions() -> list[str]:
@@ -161,15 +151,10 @@ def known_regions() -> list[str]:
 
 def built() -> str:
     """The text of the data file, from the installed packages and the curated files."""
-    resources = Path(str(import_module("moto").__file__)).with_name("ec2") / "resources"
-    return dump(
-        build(
-            resources,
-            _read(DATA / "curated.json"),
-            _read(DATA / "prices.json"),
-            known_regions(),
-        )
-    )
+    moto = Path(str(import_module("moto").__file__)).parent
+    resources = moto / "ec2" / "resources"
+    curated, prices = _read(DATA / "curated.json"), _read(DATA / "prices.json")
+    return dump(build(resources, curated, prices, known_regions()))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a pod can get of a machine: capacity less everything that is taken before pods are placed.
+"""What a pod can get of a machine: capacity without everything that is taken before pods are placed.
 
 Formulas: karpenter-provider-aws v1.14.1 ``pkg/providers/instancetype/types.go`` (the scheduler's view, which decides
 whether a node is created at all); the kubelet's own reservation by nodeadm in amazon-eks-ami is the same.
@@ -37,9 +37,9 @@ class Step:
 
     @property
     def amounts(self) -> tuple[str, ...]:
-        """What it takes in words, less what it takes nothing of: ``("550m CPU", "5667Mi")``."""
-        found = ((self.cpu_milli, "m CPU"), (self.memory_mib, "Mi"))
-        return tuple(f"{amount}{unit}" for amount, unit in found if amount)
+        """What it takes in words, without what it takes nothing of: ``("550m CPU", "5667Mi")``."""
+        amounts = ((self.cpu_milli, "m CPU"), (self.memory_mib, "Mi"))
+        return tuple(f"{amount}{unit}" for amount, unit in amounts if amount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +86,11 @@ def huge_pages_mib(instance: InstanceType) -> int:
 
 def _kube_reserved_cpu(vcpus: int) -> int:
     milli = vcpus * 1000
-    return int(
-        sum(
-            (min(milli, end) - start) * rate / 1000
-            for start, end, rate in _CPU_BANDS
-            if milli > start
-        )
-    )
+    reserved = 0.0
+    for start, end, rate in _CPU_BANDS:
+        if milli > start:
+            reserved += (min(milli, end) - start) * rate / 1000
+    return int(reserved)
 
 
 def _steps(
@@ -104,24 +102,15 @@ def _steps(
         steps.append(Step("contiguous memory that Graviton keeps", 0, 64, _KARPENTER))
         memory -= 64
     if vm_overhead:
-        taken = ceil(memory * vm_overhead)
-        steps.append(
-            Step(f"`vmMemoryOverheadPercent` {vm_overhead:.1%}", 0, taken, _KARPENTER)
-        )
-    reserved = 11 * pods + 255
-    steps.append(
-        Step(
-            f"kubeReserved for {pods} pods",
-            _kube_reserved_cpu(instance.vcpus),
-            reserved,
-            _KARPENTER,
-        )
-    )
+        overhead = ceil(memory * vm_overhead)
+        what = f"`vmMemoryOverheadPercent` {vm_overhead:.1%}"
+        steps.append(Step(what, 0, overhead, _KARPENTER))
+    cpu, reserved = _kube_reserved_cpu(instance.vcpus), 11 * pods + 255
+    steps.append(Step(f"kubeReserved for {pods} pods", cpu, reserved, _KARPENTER))
     steps.append(Step("evictionHard `memory.available`", 0, 100, _KARPENTER))
     if huge_pages:
-        steps.append(
-            Step("huge pages of EFA", 0, huge_pages_mib(instance), _EFA_CONFIG)
-        )
+        pages = huge_pages_mib(instance)
+        steps.append(Step("huge pages of EFA", 0, pages, _EFA_CONFIG))
     return steps
 
 
@@ -145,9 +134,11 @@ def allocatable(
         instance, prefix_delegation=prefix_delegation, reserved_enis=reserved_enis
     )
     steps = tuple(_steps(instance, pods, huge_pages, vm_overhead))
+    taken_cpu = sum(step.cpu_milli for step in steps)
+    taken_memory = sum(step.memory_mib for step in steps)
     return Allocatable(
-        cpu_milli=instance.vcpus * 1000 - sum(step.cpu_milli for step in steps),
-        memory_mib=max(instance.memory_mib - sum(step.memory_mib for step in steps), 0),
+        cpu_milli=instance.vcpus * 1000 - taken_cpu,
+        memory_mib=max(instance.memory_mib - taken_memory, 0),
         # kubeReserved 1Gi and evictionHard nodefs 10 %.
         ephemeral_gib=max(storage_gib - ceil(storage_gib / 10) - 1, 0),
         pods=pods,

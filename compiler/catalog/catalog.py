@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from compiler.catalog.instance import InstanceType, instance_from_row
+from compiler.catalog.instance import InstanceType, expand_zones, instance_from_row
 from compiler.catalog.overlay import merge, read_overlay
 from compiler.catalog.release import (
     Release,
@@ -46,10 +46,10 @@ class InstanceTypes(Mapping[str, InstanceType]):
         self._built: dict[str, InstanceType] = {}
 
     def __getitem__(self, name: str) -> InstanceType:
-        found = self._built.get(name)
-        if found is None:
-            found = self._built[name] = instance_from_row(name, self._rows[name])
-        return found
+        instance = self._built.get(name)
+        if instance is None:
+            instance = self._built[name] = instance_from_row(name, self._rows[name])
+        return instance
 
     def __contains__(self, name: object) -> bool:
         return name in self._rows
@@ -104,16 +104,13 @@ class Catalog:
         self.instance_types: Mapping[str, InstanceType] = InstanceTypes(
             facts["instances"]
         )
-        self.regions: Mapping[str, tuple[str, ...]] = {
-            region: tuple(region + letter for letter in letters)
-            for region, letters in facts["regions"].items()
-        }
+        self.regions = expand_zones(facts["regions"])
         self.zone_ids: Mapping[str, str] = {
             region + letter: zone_id
             for region, ids in facts.get("zone_ids", {}).items()
             for letter, zone_id in ids.items()
         }
-        self._told = facts.get("told", {})
+        self._accounts = facts.get("accounts", {})
         self._sources = facts["sources"]
 
     def instance(self, name: str) -> InstanceType | None:
@@ -123,9 +120,9 @@ class Catalog:
     def knows_names(self, region: str, account: str | None = None) -> bool:
         """Whether names of zones mean here what they mean in an account: everywhere the same, or asked in it. Of an
         account that is not known, it is taken to be the one that was asked."""
-        if region not in INDEPENDENT or (region in self._told and account is None):
+        if region not in INDEPENDENT or account is None:
             return True
-        return self._told.get(region) in ("", account)
+        return self._accounts.get(region) in ("", account)
 
     def near(self, name: str) -> list[str]:
         """Instance types with a similar name, best first."""
@@ -164,8 +161,8 @@ class Catalog:
                 for component in release.components.values()
             )
         listed += (
-            Source(f"Xids: {each.name}", each.source, each.version, each.date)
-            for each in self.xids.lists.values()
+            Source(f"Xids: {xids.name}", xids.source, xids.version, xids.date)
+            for xids in self.xids.lists.values()
         )
         listed.append(Source(*runtimes_source()))
         return tuple(listed)

@@ -104,20 +104,25 @@ class InstanceType:
         """
         if not self.network_cards:
             return ()
-        cards = self.efa_cards[: self.efa_interfaces]
-        return (
-            (0, 0, "interface"),
-            *((card, 1 if card == 0 else 0, "efa-only") for card in cards),
-        )
+        interfaces = [(0, 0, "interface")]
+        for card in self.efa_cards[: self.efa_interfaces]:
+            device = 1 if card == 0 else 0
+            interfaces.append((card, device, "efa-only"))
+        return tuple(interfaces)
 
 
-def expand_zones(text: str) -> dict[str, tuple[str, ...]]:
-    """Zones by region from the compact form ``us-east-1:abf us-west-2:a``."""
-    found: dict[str, tuple[str, ...]] = {}
-    for part in text.split():
-        region, _, letters = part.partition(":")
-        found[region] = tuple(region + letter for letter in letters)
-    return found
+def expand_zones(letters: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The names of zones by region from their letters: ``{"us-east-1": "abf"}``."""
+    zones: dict[str, tuple[str, ...]] = {}
+    for region, written in letters.items():
+        zones[region] = tuple(region + letter for letter in written)
+    return zones
+
+
+def zone_letters(text: str) -> dict[str, str]:
+    """The letters of zones by region from the compact form ``us-east-1:abf us-west-2:a``."""
+    pairs = [part.partition(":") for part in text.split()]
+    return {region: letters for region, _, letters in pairs}
 
 
 def _cards(row: Row) -> tuple[NetworkCard, ...]:
@@ -132,7 +137,9 @@ def _cards(row: Row) -> tuple[NetworkCard, ...]:
 def _accelerator(row: Row) -> tuple[str | None, int]:
     if row.get("gpus"):
         return NVIDIA_RESOURCE, row["gpus"]
-    return (NEURON_RESOURCE, row["neuron"]) if row.get("neuron") else (None, 0)
+    if row.get("neuron"):
+        return NEURON_RESOURCE, row["neuron"]
+    return None, 0
 
 
 def instance_from_row(name: str, row: Row) -> InstanceType:
@@ -142,6 +149,7 @@ def instance_from_row(name: str, row: Row) -> InstanceType:
     resource, accelerators = _accelerator(row)
     family, _, size = name.partition(".")
     nvme_gb, nvme_disks = get("nvme", (0, 0))
+    efa_cards = [card.index for card in cards if card.efa]
     return InstanceType(
         name=name,
         family=family,
@@ -159,7 +167,7 @@ def instance_from_row(name: str, row: Row) -> InstanceType:
         neuron_cores=get("neuron_cores", 0),
         neuron_lnc=get("neuron_lnc", 1),
         efa_interfaces=get("efa", 0),
-        efa_cards=tuple(card.index for card in cards if card.efa) if get("efa") else (),
+        efa_cards=tuple(efa_cards) if get("efa") else (),
         network_cards=cards,
         ipv4_per_interface=get("ipv4", 0),
         network_gbps=get("gbps", 0.0),
@@ -172,7 +180,7 @@ def instance_from_row(name: str, row: Row) -> InstanceType:
         nvme_disks=nvme_disks,
         placement_strategies=tuple(get("placement", "").split()),
         usage_classes=tuple(get("usage", "").split()),
-        zones=expand_zones(get("zones", "")),
+        zones=expand_zones(zone_letters(get("zones", ""))),
         price_usd_hour=get("usd", {}),
         unknown=frozenset(get("unknown", ())),
     )

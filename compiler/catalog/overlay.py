@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler.catalog.instance import instance_from_row
+from compiler.catalog.instance import instance_from_row, zone_letters
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
 from compiler.source.read import read_bytes
@@ -17,56 +17,46 @@ SCHEMA = "trainyard-catalog/1"
 
 Facts = Mapping[str, Any]
 
-_HELP = "write the file anew with `trainyard catalog refresh`"
+_HELP = "rewrite the file with `trainyard catalog refresh`"
 
 
 def read_overlay(path: Path) -> tuple[Facts | None, list[Diagnostic]]:
     """The facts of an overlay file, or None and why not (``CAT001``, ``CAT002``)."""
+    file = f"catalog file `{path}`"
     try:
         facts = json.loads(read_bytes(path))
     except OSError as fault:
-        return None, [
-            error(
-                "CAT001",
-                f"catalog file `{path}` cannot be read: {fault.strerror}",
-                help=_HELP,
-            )
-        ]
+        message = f"{file} cannot be read: {fault.strerror}"
+        return None, [error("CAT001", message, help=_HELP)]
     except RecursionError:
-        return None, [
-            error("CAT002", f"catalog file `{path}` is nested too deeply", help=_HELP)
-        ]
+        return None, [error("CAT002", f"{file} is nested too deeply", help=_HELP)]
     except ValueError as fault:
-        return None, [
-            error("CAT002", f"catalog file `{path}` is not JSON: {fault}", help=_HELP)
-        ]
-    faults = [
-        error("CAT002", f"catalog file `{path}`: {what}", help=_HELP)
-        for what in _faults(facts)
-    ]
-    return (None, faults) if faults else (facts, [])
+        return None, [error("CAT002", f"{file} is not JSON: {fault}", help=_HELP)]
+    faults = _faults(facts)
+    if faults:
+        return None, [error("CAT002", f"{file}: {what}", help=_HELP) for what in faults]
+    return facts, []
 
 
 def _faults(facts: Any) -> list[str]:
     if not isinstance(facts, dict) or facts.get("schema") != SCHEMA:
         return [f"`schema` is not `{SCHEMA}`"]
-    found = []
+    faults: list[str] = []
     sources, regions = facts.get("sources"), facts.get("regions")
     if not isinstance(sources, list) or not all(map(_is_source, sources)):
-        found.append("`sources` is not a list of name, address, version and date")
+        faults.append("`sources` is not a list of name, address, version and date")
     if not isinstance(regions, dict) or not all(map(_are_letters, regions.values())):
-        found.append("`regions` does not map regions to the letters of their zones")
+        faults.append("`regions` does not map regions to the letters of their zones")
     if not _are_zone_ids(facts.get("zone_ids", {})):
-        found.append("`zone_ids` does not map regions to the ids of their zones")
+        faults.append("`zone_ids` does not map regions to the ids of their zones")
     if not isinstance(facts.get("account", ""), str):
-        found.append("`account` is not the id of an account")
+        faults.append("`account` is not the id of an account")
     if not isinstance(facts.get("instances"), dict):
-        found.append("`instances` is not a mapping")
-    return found or [
-        what
-        for name, row in facts["instances"].items()
-        for what in _row_faults(name, row)
-    ]
+        faults.append("`instances` is not a mapping")
+    if not faults:
+        for name, row in facts["instances"].items():
+            faults += _row_faults(name, row)
+    return faults
 
 
 _MOST = 10**9
@@ -94,42 +84,41 @@ _CARDS = 1000
 
 def _row_faults(name: str, row: Any) -> list[str]:
     if not isinstance(row, dict):
-        return [f"instance type `{name}` is malformed (not a mapping)"]
-    if wrong := [key for key, value in row.items() if not _is_sound(key, value)]:
+        return [_malformed(name, "not a mapping")]
+    wrong = {key: value for key, value in row.items() if not _is_sound(key, value)}
+    if wrong:
         return [
-            f"instance type `{name}` is malformed (`{key}` cannot be {_short(row[key])})"
-            for key in wrong
+            _malformed(name, f"`{key}` cannot be {_short(value)}")
+            for key, value in wrong.items()
         ]
     try:
         instance_from_row(name, row)
     except (KeyError, TypeError, ValueError, AttributeError) as fault:
-        return [
-            f"instance type `{name}` is malformed ({type(fault).__name__}: {fault})"
-        ]
+        return [_malformed(name, f"{type(fault).__name__}: {fault}")]
     return []
+
+
+def _malformed(name: str, why: str) -> str:
+    return f"instance type `{name}` is malformed ({why})"
 
 
 def _is_sound(key: str, value: Any) -> bool:
     """Whether a field of an entry has a value that it may have. Fields of a newer Trainyard are left alone."""
     if key in _NUMBERS:
-        return _is_number(value, int) and (value > 0 or key != "neuron_lnc")
+        return _is_count(value) and (value > 0 or key != "neuron_lnc")
     if key == "zones":
         return isinstance(value, str) and all(map(_ZONES.fullmatch, value.split()))
     if key in _TEXTS:
         return isinstance(value, str)
     if key in ("gbps", "gpu_partition"):
-        return _is_number(value, int, float)
+        return _is_amount(value)
     if key == "usd":
-        return isinstance(value, dict) and all(
-            _is_number(each, int, float) for each in value.values()
-        )
+        return isinstance(value, dict) and all(map(_is_amount, value.values()))
     if key == "cards":
         return isinstance(value, list) and all(map(_is_card, value))
     if key == "nvme":
         return (
-            isinstance(value, list)
-            and len(value) == 2
-            and all(_is_number(each, int) for each in value)
+            isinstance(value, list) and len(value) == 2 and all(map(_is_count, value))
         )
     if key == "unknown":
         return isinstance(value, list) and _is_texts(value)
@@ -145,48 +134,56 @@ def _are_letters(value: Any) -> bool:
 
 
 def _are_zone_ids(value: Any) -> bool:
-    regions = value.values() if isinstance(value, dict) else [None]
-    return all(isinstance(each, dict) and _is_texts(each.values()) for each in regions)
+    if not isinstance(value, dict):
+        return False
+    regions = value.values()
+    return all(isinstance(ids, dict) and _is_texts(ids.values()) for ids in regions)
 
 
 def _is_texts(values: Iterable[Any]) -> bool:
-    return all(isinstance(each, str) for each in values)
+    return all(isinstance(value, str) for value in values)
 
 
-def _is_number(value: Any, *types: type) -> bool:
-    return type(value) in types and 0 <= value <= _MOST
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= _MOST
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value <= _MOST
 
 
 def _is_card(value: Any) -> bool:
     """Whether a value is ``[first, last, interfaces, types]``."""
     if not isinstance(value, list) or len(value) != 4 or not isinstance(value[3], str):
         return False
-    return all(_is_number(each, int) and each < _CARDS for each in value[:3])
+    return all(_is_count(number) and number < _CARDS for number in value[:3])
 
 
 def _short(value: Any) -> str:
-    text = repr(value) if not isinstance(value, int) or value <= _MOST else "so large"
+    if isinstance(value, int) and value > _MOST:
+        return "so large"
+    text = repr(value)
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def merge(base: Facts, overlay: Facts) -> Facts:
     """The base with the overlay on top, type by type and field by field.
 
-    The overlay's ``regions`` are those whose offerings it tells in full: there, a type that it does not name is not
-    offered. Fields that EC2's API does not tell (prices, NVLink, AMX, GPUDirect) are absent in a refresh and stay.
+    The overlay's ``regions`` are those whose offerings it states in full: there, a type that it does not name is not
+    offered. Fields that EC2's API does not have (prices, NVLink, AMX, GPUDirect) are absent in a refresh and stay.
     """
-    told = overlay["regions"]
-    rows = overlay["instances"]
+    regions, rows = overlay["regions"], overlay["instances"]
     instances = {
-        name: _merge_row(base["instances"].get(name, {}), rows.get(name, {}), told)
+        name: _merge_row(base["instances"].get(name, {}), rows.get(name, {}), regions)
         for name in sorted({*base["instances"], *rows})
     }
+    zone_ids = _without(base["zone_ids"], regions)
     return {
         "schema": SCHEMA,
         "sources": [*base["sources"], *overlay["sources"]],
-        "regions": dict(sorted({**base["regions"], **told}.items())),
-        "zone_ids": {**_without(base["zone_ids"], told), **overlay.get("zone_ids", {})},
-        "told": dict.fromkeys(told, overlay.get("account", "")),
+        "regions": dict(sorted({**base["regions"], **regions}.items())),
+        "zone_ids": {**zone_ids, **overlay.get("zone_ids", {})},
+        "accounts": dict.fromkeys(regions, overlay.get("account", "")),
         "instances": instances,
     }
 
@@ -198,28 +195,27 @@ def _without(by_region: Facts, regions: Facts) -> dict[str, Any]:
 
 
 def _merge_row(base: Facts, row: Facts, regions: Facts) -> Facts:
-    merged = {**base, **row}
-    zones = dict(part.split(":", 1) for part in base.get("zones", "").split())
-    kept = {
-        region: letters for region, letters in zones.items() if region not in regions
-    }
-    kept.update(part.split(":", 1) for part in row.get("zones", "").split())
-    merged["zones"] = " ".join(
-        f"{region}:{letters}" for region, letters in sorted(kept.items())
-    )
-    merged["unknown"] = [
-        field for field in base.get("unknown", ()) if field not in _told(row)
-    ]
-    return merged
+    before = zone_letters(base.get("zones", ""))
+    zones = {**_without(before, regions), **zone_letters(row.get("zones", ""))}
+    offered = [f"{region}:{letters}" for region, letters in sorted(zones.items())]
+    stated = _fields_of(row)
+    unknown = [field for field in base.get("unknown", ()) if field not in stated]
+    return {**base, **row, "zones": " ".join(offered), "unknown": unknown}
 
 
-def _told(row: Facts) -> set[str]:
-    names = {
-        "cards": ("network_cards", "efa_cards"),
-        "efa": ("efa_interfaces",),
-        "ipv4": ("ipv4_per_interface",),
-        "nvme": ("nvme_gb", "nvme_disks"),
-        "placement": ("placement_strategies",),
-        "zones": ("zones",),
-    }
-    return {told for key in row for told in names.get(key, (key,))}
+_FIELDS = {
+    "cards": ("network_cards", "efa_cards"),
+    "efa": ("efa_interfaces",),
+    "ipv4": ("ipv4_per_interface",),
+    "nvme": ("nvme_gb", "nvme_disks"),
+    "placement": ("placement_strategies",),
+    "zones": ("zones",),
+}
+"""The fields of ``InstanceType`` that a key of an entry states, where they have other names."""
+
+
+def _fields_of(row: Facts) -> set[str]:
+    fields: set[str] = set()
+    for key in row:
+        fields.update(_FIELDS.get(key, (key,)))
+    return fields

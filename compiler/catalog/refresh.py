@@ -7,7 +7,7 @@ Needs ec2:DescribeInstanceTypes, ec2:DescribeInstanceTypeOfferings, ec2:Describe
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from importlib import import_module
 from pathlib import Path
@@ -68,9 +68,8 @@ def boto3_clients() -> ClientFactory | Diagnostic:
 def caller_account() -> str:
     """The account whose credentials are used (STS GetCallerIdentity, which needs no right); empty if nobody says."""
     try:
-        answer = (
-            import_module("boto3").session.Session().client("sts").get_caller_identity()
-        )
+        session = import_module("boto3").session.Session()
+        answer = session.client("sts").get_caller_identity()
     except Exception:  # whatever it is, EC2 will say so; names of zones are then taken for those of the spec's account
         return ""
     return str(answer.get("Account", ""))
@@ -85,9 +84,8 @@ def refresh(
     """What EC2 says today about these regions. A region that cannot be read is a fault (``CAT004``), not an end.
     ``account``: whose names of zones these are."""
     failures = import_module("botocore.exceptions")  # whoever has clients has botocore
-    garbled = import_module(
-        "botocore.parsers"
-    ).ResponseParserError  # what a proxy says in EC2's place
+    # What a proxy says in EC2's place.
+    garbled = import_module("botocore.parsers").ResponseParserError
     families = _families()
     infos: dict[str, Mapping[str, Any]] = {}
     offered: dict[str, dict[str, set[str]]] = {}
@@ -96,7 +94,7 @@ def refresh(
     faults: list[Diagnostic] = []
     for region in dict.fromkeys(regions):
         try:
-            answer = _region(client_factory(region), families)
+            answer = _ask_region(client_factory(region), families)
         except (failures.BotoCoreError, failures.ClientError, garbled) as fault:
             faults.append(
                 error(
@@ -107,7 +105,7 @@ def refresh(
             )
             continue
         for name, info in answer.infos.items():
-            infos[name] = _joined(infos.get(name), info)
+            infos[name] = _merge_infos(infos.get(name), info)
         zones[region] = "".join(sorted(plain_letters(region, answer.zones)))
         known = {letter: answer.zones[region + letter] for letter in zones[region]}
         ids[region] = {letter: zone_id for letter, zone_id in known.items() if zone_id}
@@ -116,9 +114,8 @@ def refresh(
     rows = {name: row(info) for name, info in sorted(infos.items())}
     for name, entry in rows.items():
         entry["zones"] = zone_text(offered.get(name, {}))
-    return CatalogPatch(
-        _text(rows, zones, ids, account, today), len(rows), tuple(zones), tuple(faults)
-    )
+    text = _text(rows, zones, ids, account, today)
+    return CatalogPatch(text, len(rows), tuple(zones), tuple(faults))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +125,7 @@ class _Answer:
     zones: Mapping[str, str]  # their ids by name
 
 
-def _region(client: Any, families: frozenset[str]) -> _Answer:
+def _ask_region(client: Any, families: frozenset[str]) -> _Answer:
     infos = {
         info["InstanceType"]: info
         for info in _pages(client, "describe_instance_types", "InstanceTypes")
@@ -141,25 +138,23 @@ def _region(client: Any, families: frozenset[str]) -> _Answer:
         LocationType="availability-zone",
     )
     zones = client.describe_availability_zones()["AvailabilityZones"]
-    return _Answer(
-        infos,
-        tuple(
-            (each["InstanceType"], each["Location"])
-            for each in offerings
-            if each["InstanceType"] in infos
-        ),
-        {
-            zone["ZoneName"]: zone.get("ZoneId", "")
-            for zone in zones
-            if zone.get("ZoneType", "availability-zone") == "availability-zone"
-        },
-    )
+    offered = [
+        (offering["InstanceType"], offering["Location"])
+        for offering in offerings
+        if offering["InstanceType"] in infos
+    ]
+    zone_ids = {
+        zone["ZoneName"]: zone.get("ZoneId", "")
+        for zone in zones
+        if zone.get("ZoneType", "availability-zone") == "availability-zone"
+    }
+    return _Answer(infos, tuple(offered), zone_ids)
 
 
-def _joined(
+def _merge_infos(
     known: Mapping[str, Any] | None, info: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    # A region tells the usage classes that it has itself: Capacity Blocks are not sold everywhere.
+    # A region lists the usage classes that it has itself: Capacity Blocks are not sold everywhere.
     classes = {
         *(known or {}).get("SupportedUsageClasses", ()),
         *info.get("SupportedUsageClasses", ()),
@@ -179,10 +174,9 @@ def _reason(fault: Exception) -> str:
 
 
 def _families() -> frozenset[str]:
-    groups: Mapping[str, Iterable[str]] = json.loads(
-        (DATA / "curated.json").read_bytes()
-    )["families"]
-    return frozenset(family for group in groups.values() for family in group)
+    text = (DATA / "curated.json").read_bytes()
+    groups: Mapping[str, list[str]] = json.loads(text)["families"]
+    return frozenset().union(*groups.values())
 
 
 def _text(

@@ -47,9 +47,8 @@ class Pair:
     def met(self, versions: Mapping[str, str]) -> bool:
         """Whether the two of them work together, or neither is of this pair."""
         minor = self.version.rpartition(".")[0]
-        return self.wanted(versions) == versions.get(self.component, "").startswith(
-            f"{minor}."
-        )
+        version = versions.get(self.component, "")
+        return self.wanted(versions) == version.startswith(f"{minor}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +92,7 @@ class Component:
     def supports(self, version: str) -> bool:
         """Whether the compiler renders for this version: equal to, or a patch of, one that is listed."""
         number = version.removeprefix("v")
-        return any(
-            number == known or number.startswith(f"{known}.")
-            for known in self.supported
-        )
+        return any(f"{number}.".startswith(f"{known}.") for known in self.supported)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +162,9 @@ class Release:
             return False
         version = version or component.version or component.build
         first = component.features.get(feature)
-        return (
-            first is not None
-            and version is not None
-            and version_key(version) >= version_key(first)
-        )
+        if first is None or version is None:
+            return False
+        return version_key(version) >= version_key(first)
 
     def step(
         self, component: str, before: str, after: str, *, runs: bool
@@ -229,6 +223,8 @@ def _laid_over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any
 
 def _component(name: str, facts: Mapping[str, Any]) -> Component:
     chart = facts.get("chart")
+    crds = {kind: tuple(served) for kind, served in facts.get("crds", {}).items()}
+    pairs = [Pair(component=name, **pair) for pair in facts.get("pairs", ())]
     return Component(
         name=name,
         source=facts["source"],
@@ -240,12 +236,12 @@ def _component(name: str, facts: Mapping[str, Any]) -> Component:
         image=facts.get("image"),
         supported=tuple(facts.get("supported", ())),
         features=facts.get("features", {}),
-        crds={kind: tuple(known) for kind, known in facts.get("crds", {}).items()},
-        pairs=tuple(Pair(component=name, **pair) for pair in facts.get("pairs", ())),
+        crds=crds,
+        pairs=tuple(pairs),
         support_ends=facts.get("support_ends", {}),
         builds=facts.get("builds", {}),
         builds_source=facts.get("builds_source", ""),
         note=facts.get("note", ""),
         restarts=facts.get("restarts", ""),
-        upgrades=tuple(Upgrade.of(upgrade) for upgrade in facts.get("upgrades", ())),
+        upgrades=tuple(map(Upgrade.of, facts.get("upgrades", ()))),
     )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from itertools import groupby
 from typing import Any
 
 Info = Mapping[str, Any]
 """One element of DescribeInstanceTypes' ``InstanceTypes``, of the stored or of the live answer."""
 
-# A count of 0 GPUs is told all the same: a slice of a GPU is not the same as none.
+# A count of 0 GPUs is written all the same: a slice of a GPU is not the same as none.
 _DEFAULTS: tuple[Any, ...] = (None, False, 0, "", [], "amd64")
 # Neuron documentation 2.29.0, Trainium2 architecture: 96 GiB a device (EC2's stored answer says 512), and by default
 # two physical cores make a logical one (logical-neuroncore-config).
@@ -23,14 +22,14 @@ _PERFORMANCE = re.compile(
 
 
 def row(info: Info) -> dict[str, Any]:
-    """The entry of one type, defaults left out, without zones, prices and what EC2 does not tell."""
+    """The entry of one type, defaults left out, without zones, prices and what EC2 does not say."""
     network = info["NetworkInfo"]
+    architectures = info["ProcessorInfo"]["SupportedArchitectures"]
+    strategies = info.get("PlacementGroupInfo", {}).get("SupportedStrategies", ())
     entry: dict[str, Any] = {
         "vcpus": info["VCpuInfo"]["DefaultVCpus"],
         "memory_mib": info["MemoryInfo"]["SizeInMiB"],
-        "arch": "arm64"
-        if "arm64" in info["ProcessorInfo"]["SupportedArchitectures"]
-        else "amd64",
+        "arch": "arm64" if "arm64" in architectures else "amd64",
         "bare_metal": info.get("BareMetal", False),
         **_gpus(info.get("GpuInfo", {}).get("Gpus", ())),
         **_neuron(info.get("NeuronInfo", {}).get("NeuronDevices", ())),
@@ -39,9 +38,7 @@ def row(info: Info) -> dict[str, Any]:
         "ipv4": network.get("Ipv4AddressesPerInterface", 0),
         **_bandwidth(network.get("NetworkPerformance", "")),
         "nvme": _nvme(info.get("InstanceStorageInfo", {})),
-        "placement": " ".join(
-            sorted(info.get("PlacementGroupInfo", {}).get("SupportedStrategies", ()))
-        ),
+        "placement": " ".join(sorted(strategies)),
         "usage": " ".join(sorted(info.get("SupportedUsageClasses", ()))),
     }
     return {
@@ -54,24 +51,20 @@ def row(info: Info) -> dict[str, Any]:
 def wanted(name: str, info: Info, families: Iterable[str]) -> bool:
     """Whether a type belongs in the catalog: accelerated, HPC, or of a family that is asked for."""
     family = name.partition(".")[0]
-    nvidia = any(
-        gpu["Manufacturer"] == "NVIDIA"
-        for gpu in info.get("GpuInfo", {}).get("Gpus", ())
-    )
-    return (
-        nvidia or "NeuronInfo" in info or family.startswith("hpc") or family in families
-    )
+    if "NeuronInfo" in info or family.startswith("hpc") or family in families:
+        return True
+    gpus = info.get("GpuInfo", {}).get("Gpus", ())
+    return any(gpu["Manufacturer"] == "NVIDIA" for gpu in gpus)
 
 
 def zone_text(zones: Mapping[str, Iterable[str]]) -> str:
     """The compact form ``us-east-1:abf us-west-2:a``. Local and Wavelength zones have no EKS nodes of these types."""
-    letters = {
-        region: "".join(sorted(plain_letters(region, names)))
-        for region, names in zones.items()
-    }
-    return " ".join(
-        f"{region}:{text}" for region, text in sorted(letters.items()) if text
-    )
+    parts = []
+    for region, names in sorted(zones.items()):
+        letters = "".join(sorted(plain_letters(region, names)))
+        if letters:
+            parts.append(f"{region}:{letters}")
+    return " ".join(parts)
 
 
 def plain_letters(region: str, zones: Iterable[str]) -> set[str]:
@@ -110,33 +103,33 @@ def _neuron(devices: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _cards(cards: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
-    alike = groupby(
-        sorted(cards, key=lambda card: int(card["NetworkCardIndex"])),
-        lambda card: (
-            card["MaximumNetworkInterfaces"],
-            " ".join(card.get("InterfaceTypes", ("interface",))),
-        ),
-    )
-    runs = [(key, [card["NetworkCardIndex"] for card in group]) for key, group in alike]
-    return [[indices[0], indices[-1], count, types] for (count, types), indices in runs]
+    """Runs of cards that are alike: first and last index, interfaces, their types."""
+    in_order = sorted(cards, key=lambda card: int(card["NetworkCardIndex"]))
+    runs: list[list[Any]] = []
+    for card in in_order:
+        index, count = card["NetworkCardIndex"], card["MaximumNetworkInterfaces"]
+        types = " ".join(card.get("InterfaceTypes", ("interface",)))
+        if runs and runs[-1][2:] == [count, types]:
+            runs[-1][1] = index
+        else:
+            runs.append([index, index, count, types])
+    return runs
 
 
 def _bandwidth(text: str) -> dict[str, Any]:
     # The text, not the sum over cards: the sum is wrong for p6-b200, p6-b300 and g6e.
-    found = _PERFORMANCE.match(text)
-    if found is None:
+    performance = _PERFORMANCE.match(text)
+    if performance is None:
         return {}
-    gbps = round(float(found["gbps"]) * int(found["cards"] or 1), 3)
+    gbps = round(float(performance["gbps"]) * int(performance["cards"] or 1), 3)
     return {
         "gbps": int(gbps) if gbps.is_integer() else gbps,
-        "burst": bool(found["burst"]),
+        "burst": bool(performance["burst"]),
     }
 
 
 def _nvme(storage: Mapping[str, Any]) -> list[int] | None:
     if not storage.get("TotalSizeInGB"):
         return None
-    return [
-        storage["TotalSizeInGB"],
-        sum(disk["Count"] for disk in storage.get("Disks", ())),
-    ]
+    disks = sum(disk["Count"] for disk in storage.get("Disks", ()))
+    return [storage["TotalSizeInGB"], disks]

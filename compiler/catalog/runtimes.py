@@ -34,16 +34,21 @@ def _data() -> dict[str, Any]:
 @cache
 def released_runtimes() -> Mapping[str, ReleasedRuntime]:
     """By name; of one that several releases have, the newest."""
-    return {
-        name: ReleasedRuntime(
-            name, each["version"], each["file"], tuple(each["releases"]), each["body"]
+    runtimes = {}
+    for name, facts in _data()["runtimes"].items():
+        runtimes[name] = ReleasedRuntime(
+            name,
+            facts["version"],
+            facts["file"],
+            tuple(facts["releases"]),
+            facts["body"],
         )
-        for name, each in _data()["runtimes"].items()
-    }
+    return runtimes
 
 
 def runtimes_source() -> tuple[str, str, str, str]:
     """Where they come from: what, from where, version, date."""
     data = _data()
-    newest = max((each["version"] for each in data["runtimes"].values()), default="")
+    versions = [facts["version"] for facts in data["runtimes"].values()]
+    newest = max(versions, default="")
     return "training runtimes", data["source"], newest, data["date"]

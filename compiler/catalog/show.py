@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from compiler.catalog.capacity import allocatable
 from compiler.catalog.catalog import Catalog
 from compiler.catalog.instance import InstanceType
@@ -30,18 +28,21 @@ def rows(catalog: Catalog, filter: str = "") -> list[tuple[str, ...]]:
     accelerator's name, a region or zone that offers the type, ``efa``, ``block``, ``spot``, ``amx`` or ``arm64``.
     """
     words = filter.lower().split()
-    types = sorted(
-        catalog.instance_types.values(),
-        key=lambda each: (each.family, each.vcpus, each.name),
-    )
-    return [_row(each) for each in types if all(_matches(each, word) for word in words)]
+    types = sorted(catalog.instance_types.values(), key=_order)
+    for word in words:
+        types = [instance for instance in types if _matches(instance, word)]
+    return [_row(instance) for instance in types]
+
+
+def _order(instance: InstanceType) -> tuple[str, int, str]:
+    return instance.family, instance.vcpus, instance.name
 
 
 def source_rows(catalog: Catalog) -> list[tuple[str, str, str, str]]:
     """One row a source: what, from where, version, date."""
     return [
-        (each.name, each.url_or_package, each.version, each.date)
-        for each in catalog.sources
+        (source.name, source.url_or_package, source.version, source.date)
+        for source in catalog.sources
     ]
 
 
@@ -56,16 +57,17 @@ def _matches(instance: InstanceType, word: str) -> bool:
     }
     if word in flags:
         return flags[word]
-    return (
-        word in instance.name
-        or word in (instance.accelerator or "").lower()
-        or word in instance.zones
-        or any(word in zones for zones in instance.zones.values())
-    )
+    if word in instance.name or word in (instance.accelerator or "").lower():
+        return True
+    if word in instance.zones:
+        return True
+    return any(word in zones for zones in instance.zones.values())
 
 
 def _row(instance: InstanceType) -> tuple[str, ...]:
     left = allocatable(instance, huge_pages=instance.efa_interfaces > 0)
+    burst = " burst" if instance.network_burst else ""
+    block = "yes" if instance.capacity_block else "-"
     return (
         instance.name,
         instance.arch,
@@ -74,9 +76,9 @@ def _row(instance: InstanceType) -> tuple[str, ...]:
         str(instance.vcpus),
         str(instance.memory_mib),
         f"{left.cpu_milli}m {left.memory_mib}Mi",
-        f"{instance.network_gbps:g}{' burst' if instance.network_burst else ''}",
+        f"{instance.network_gbps:g}{burst}",
         _known(instance, "nvme_gb"),
-        "yes" if instance.capacity_block else "-",
+        block,
         str(len(instance.regions) or "?"),
         _prices(instance),
     )
@@ -95,5 +97,6 @@ def _known(instance: InstanceType, field: str) -> str:
 
 
 def _prices(instance: InstanceType) -> str:
-    prices: Iterable[tuple[str, float]] = instance.price_usd_hour.items()
-    return ", ".join(f"{price:g} {region}" for region, price in prices) or "?"
+    by_region = instance.price_usd_hour.items()
+    prices = [f"{price:g} {region}" for region, price in by_region]
+    return ", ".join(prices) or "?"

@@ -1,4 +1,4 @@
-"""What torchrun does when its pod is told to stop, and which PyTorch an image holds where its tag says so.
+"""What torchrun does when its pod is asked to stop, and which PyTorch an image holds where its tag says so.
 
 On SIGTERM torchrun passes the signal on to its ranks, waits, and kills those that still run. It waits 30 seconds,
 whatever the grace period of the pod. PyTorch 2.12 reads another number from ``TORCH_ELASTIC_SHUTDOWN_TIMEOUT`` or
@@ -25,5 +25,5 @@ _NAMED = re.compile(
 
 def torch_of(image: str) -> tuple[int, int] | None:
     """Major and minor version of the PyTorch in an image; ``None`` where its tag does not say it."""
-    found = _NAMED.search(image)
-    return (int(found[1]), int(found[2])) if found else None
+    version = _NAMED.search(image)
+    return (int(version[1]), int(version[2])) if version else None

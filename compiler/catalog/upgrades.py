@@ -84,7 +84,8 @@ class VersionStep:
 
     @property
     def _is_a_patch(self) -> bool:
-        before, after = version_key(self.before), version_key(self.after)
+        before = version_key(self.before)
+        after = version_key(self.after)
         return before[:2] == after[:2] and before < after
 
     def asking(self) -> tuple[Upgrade, ...]:

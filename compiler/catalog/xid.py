@@ -24,9 +24,8 @@ class XidList:
     @property
     def codes(self) -> tuple[int, ...]:
         """All codes of the list, sorted."""
-        return tuple(
-            sorted({code for codes in self.actions.values() for code in codes})
-        )
+        codes: set[int] = set()
+        return tuple(sorted(codes.union(*self.actions.values())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +50,18 @@ class XidTable:
 
     def action(self, code: int, source: str = "nvidia") -> str | None:
         """What a source asks for at this code (``RESET_GPU``, ``RESTART_BM``…), if it lists the code."""
-        return next(
-            (
-                name
-                for name, codes in self.lists[source].actions.items()
-                if code in codes
-            ),
-            None,
-        )
+        for name, codes in self.lists[source].actions.items():
+            if code in codes:
+                return name
+        return None
 
 
 def xids_from_data(data: Mapping[str, Any]) -> XidTable:
     """The table from ``data/xids.json``."""
-    return XidTable(
-        {
-            name: XidList(
-                name,
-                item["source"],
-                item["version"],
-                item["date"],
-                {action: tuple(codes) for action, codes in item["actions"].items()},
-            )
-            for name, item in data["lists"].items()
-        }
-    )
+    lists = {}
+    for name, item in data["lists"].items():
+        actions = {action: tuple(codes) for action, codes in item["actions"].items()}
+        lists[name] = XidList(
+            name, item["source"], item["version"], item["date"], actions
+        )
+    return XidTable(lists)

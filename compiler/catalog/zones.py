@@ -1,8 +1,8 @@
 """Zones: their names differ by account in some regions, their ids nowhere.
 
 `us-east-1a` of one account need not be that of another; `use1-az4` is one place for all (AWS Regions and Availability
-Zones, AZ IDs, read 2026-11-22). What the built-in catalog tells by names is told in those of the account whose answers
-moto stores; its offerings by id (the same answers by ``LocationType=availability-zone-id``) tell which zone each is.
+Zones, AZ IDs, read 2026-11-22). The built-in catalog has the names of the account whose answers moto stores;
+its offerings by id (the same answers by ``LocationType=availability-zone-id``) say which zone each is.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ EXIT_CODES = """exit codes:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The whole grammar. ``completion`` and the documentation are made from it."""
+    """The whole grammar. ``completion`` and the documentation are generated from it."""
     top = argparse.ArgumentParser(
         prog="trainyard",
         description="Compile training cluster specs into what Flux, eksctl and EKS need.",
@@ -46,13 +46,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _command(commands: Commands, name: str, help: str) -> argparse.ArgumentParser:
-    found = commands.add_parser(
-        name, help=help, description=f"{help[0].upper()}{help[1:]}."
-    )
-    _common(
-        found, default=argparse.SUPPRESS
-    )  # what stands before the command is not taken back behind it
-    return found
+    description = f"{help[0].upper()}{help[1:]}."
+    command = commands.add_parser(name, help=help, description=description)
+    # What stands before the command is not reset by what stands behind it.
+    _common(command, default=argparse.SUPPRESS)
+    return command
 
 
 def _common(parser: argparse.ArgumentParser, default: object) -> None:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compiler.cli.exits import CLEAN, FINDINGS, STALE, USAGE
-from compiler.cli.output import exit_code, formats, say, tell
+from compiler.cli.output import exit_code, formats, report_diagnostics, say
 from compiler.cli.streams import UsageError, err, out, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from compiler.diagnostics import Diagnostic
     from compiler.emit.tree import TreeDiff
     from compiler.outcome import Options, Outcome
     from compiler.synthesis import Synthesis
@@ -28,12 +29,12 @@ _SHOWN = 12  # paths of changed files that are listed without --verbose
 def _usage(
     command: Callable[[argparse.Namespace], int],
 ) -> Callable[[argparse.Namespace], int]:
-    """Wrong words are told in one line, and so is a working directory that somebody removed."""
+    """Report wrong words, and a working directory that was removed, in one line."""
 
     @wraps(command)
     def run(options: argparse.Namespace) -> int:
         try:
-            _at_home()
+            _require_working_directory()
             return command(options)
         except UsageError as fault:
             err(f"trainyard: {fault}\n")
@@ -42,7 +43,7 @@ def _usage(
     return run
 
 
-def _at_home() -> None:
+def _require_working_directory() -> None:
     """Paths are shown relative to the working directory, so there must be one."""
     try:
         os.getcwd()
@@ -81,16 +82,17 @@ def find_policies(paths: Iterable[str]) -> Path | None:
     """The adopter's ``policies/``: beside or above the first path that has one within three levels."""
     for path in map(Path, paths):
         folder = path.absolute() if path.is_dir() else path.absolute().parent
-        for each in (folder, *folder.parents)[:3]:
-            if os.path.isdir(
-                found := each / "policies"
-            ):  # where nothing may be read, there is none
-                return (
-                    found.relative_to(Path.cwd())
-                    if found.is_relative_to(Path.cwd())
-                    else found
-                )
+        for parent in (folder, *folder.parents)[:3]:
+            policies = parent / "policies"
+            if os.path.isdir(policies):  # where nothing may be read, there is none
+                return _shown(policies)
     return None
+
+
+def _shown(path: Path) -> Path:
+    """A path as messages show it: relative to the working directory where it is in it."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 @_usage
@@ -100,19 +102,19 @@ def run_check(options: argparse.Namespace) -> int:
 
     formats(options)
     done = check(options.paths, _options(options))
-    return _told(options, done)
+    return _report(options, done)
 
 
-def _told(options: argparse.Namespace, done: Outcome) -> int:
-    found = done.all()
-    tell(options, found, excused=done.excused)
-    if not found:
-        names = [each.name for each in done.compilations]
+def _report(options: argparse.Namespace, done: Outcome) -> int:
+    diagnostics = done.all()
+    report_diagnostics(options, diagnostics, excused=done.excused)
+    if not diagnostics:
+        names = [compilation.name for compilation in done.compilations]
         shown = ", ".join(names)
         if len(names) > _SHOWN and not options.verbose:
             shown = f"{len(names)} clusters"
         say(options, f"clean: {shown}" if names else "clean")
-    return exit_code(options, found)
+    return exit_code(options, diagnostics)
 
 
 @_usage
@@ -134,11 +136,11 @@ def run_lint(options: argparse.Namespace) -> int:
 
     formats(options)
     done = lint(options.paths, _options(options))
-    found = done.all()
-    tell(options, found, excused=done.excused)
-    for line in done.coverage.lines(findings=bool(found)):
+    diagnostics = done.all()
+    report_diagnostics(options, diagnostics, excused=done.excused)
+    for line in done.coverage.lines(findings=bool(diagnostics)):
         say(options, line)
-    return exit_code(options, found)
+    return exit_code(options, diagnostics)
 
 
 @_usage
@@ -151,10 +153,10 @@ def run_compile(options: argparse.Namespace) -> int:
     with Synthesis() as cdk8s:
         if not options.check and not any(options.output.glob(f"*/{MANIFEST}")):
             cdk8s.start()  # all will be new, so Node may start while the specs are read
-        return _compiled(options, cdk8s)
+        return _compile_all(options, cdk8s)
 
 
-def _compiled(options: argparse.Namespace, cdk8s: Synthesis) -> int:
+def _compile_all(options: argparse.Namespace, cdk8s: Synthesis) -> int:
     from compiler.driver import check
     from compiler.writer import current, orphans
 
@@ -165,37 +167,39 @@ def _compiled(options: argparse.Namespace, cdk8s: Synthesis) -> int:
         cdk8s.take if cdk8s.started else None,
         lambda compilation: current(compilation, settings),
     )
-    if done.compilations and any(
-        Path(each).is_dir() for each in options.paths
-    ):  # else not every spec was read
+    # Where only files are named, not every spec was read.
+    has_folder = any(Path(path).is_dir() for path in options.paths)
+    if done.compilations and has_folder:
         done.diagnostics += orphans(done, settings, options.paths)
     code = exit_code(options, done.all())
     if done.failed or code != CLEAN:
-        tell(options, done.all(), excused=done.excused)
+        report_diagnostics(options, done.all(), excused=done.excused)
         say(options, "nothing was written")
         return code or FINDINGS
-    return _written(options, done, settings, cdk8s)
+    return _write_all(options, done, settings, cdk8s)
 
 
-def _written(
+def _write_all(
     options: argparse.Namespace, done: Outcome, settings: Options, cdk8s: Synthesis
 ) -> int:
     """Every folder is compared before the first is written, so that what one refuses keeps all from being written."""
     from compiler.writer import prepare, write
 
-    ready = [(each, prepare(each, settings, cdk8s)) for each in done.compilations]
+    ready = [
+        (compilation, prepare(compilation, settings, cdk8s))
+        for compilation in done.compilations
+    ]
     refused = any(prepared.changes.failed for _, prepared in ready)
     written: list[tuple[Path, TreeDiff]] = []
-    for each, prepared in ready:
-        changes = (
-            prepared.changes
-            if options.check or refused
-            else write(each, prepared, settings, cdk8s)
-        )
+    for compilation, prepared in ready:
+        changes = prepared.changes
+        if not options.check and not refused:
+            changes = write(compilation, prepared, settings, cdk8s)
         done.diagnostics += changes.diagnostics
-        written.append((settings.output / each.name, changes))
-    tell(options, done.all(), excused=done.excused)
-    for line in ["nothing was written"] if refused else _lines(options, written):
+        written.append((settings.output / compilation.name, changes))
+    report_diagnostics(options, done.all(), excused=done.excused)
+    lines = ["nothing was written"] if refused else _lines(options, written)
+    for line in lines:
         say(options, line)
     stale = any(changes.stale for _, changes in written)
     if options.check and stale and not refused:
@@ -208,22 +212,17 @@ def _lines(
     options: argparse.Namespace, written: list[tuple[Path, TreeDiff]]
 ) -> list[str]:
     """A line for each cluster; of many only those that change, and how many are current."""
-    if options.verbose or len(written) <= _SHOWN:
-        return [
-            line
-            for folder, changes in written
-            for line in _changes(options, folder, changes)
-        ]
+    all_shown = options.verbose or len(written) <= _SHOWN
     changing = [
         (folder, changes)
         for folder, changes in written
         if changes.stale or changes.failed
     ]
-    lines = [
-        line
-        for folder, changes in changing[:_SHOWN]
-        for line in _changes(options, folder, changes)
-    ]
+    lines: list[str] = []
+    for folder, changes in written if all_shown else changing[:_SHOWN]:
+        lines += _changes(options, folder, changes)
+    if all_shown:
+        return lines
     if len(changing) > _SHOWN:
         lines.append(
             f"and {len(changing) - _SHOWN} more clusters: `--verbose` lists them"
@@ -241,22 +240,23 @@ def _changes(options: argparse.Namespace, folder: Path, changes: Any) -> list[st
         return [f"{folder}: not written"]
     if not changes.stale:
         return [f"{folder}: current, {len(changes.unchanged)} files"]
-    counts = [
-        (len(changes.added), "added"),
-        (len(changes.changed), "changed"),
-        (len(changes.removed), "removed"),
+    kinds = [
+        ("+", "added", changes.added),
+        ("~", "changed", changes.changed),
+        ("-", "removed", changes.removed),
     ]
+    counts = ", ".join(f"{len(paths)} {word}" for _, word, paths in kinds if paths)
     verb = "not current: " if options.check else ""
-    lines = [
-        f"{folder}: {verb}{', '.join(f'{count} {word}' for count, word in counts if count)}"
-    ]
+    lines = [f"{folder}: {verb}{counts}"]
     if options.verbose or options.check:
-        marks = (("+", changes.added), ("~", changes.changed), ("-", changes.removed))
-        paths = [f"  {mark} {path}" for mark, paths in marks for path in sorted(paths)]
-        shown = paths if options.verbose else paths[:_SHOWN]
-        lines += shown + [
-            f"  and {len(paths) - len(shown)} more: `--verbose` lists them"
-        ] * (len(paths) > len(shown))
+        marked = [
+            f"  {mark} {path}" for mark, _, paths in kinds for path in sorted(paths)
+        ]
+        shown = marked if options.verbose else marked[:_SHOWN]
+        lines += shown
+        if len(marked) > len(shown):
+            hidden = len(marked) - len(shown)
+            lines.append(f"  and {hidden} more: `--verbose` lists them")
     return lines
 
 
@@ -273,12 +273,12 @@ def run_test(options: argparse.Namespace) -> int:
     builtin = {rule.code for rule in load_rules(None)[0]}
     rules, faults = load_rules(options.policies)
     own = [rule for rule in rules if rule.code not in builtin]
-    found = [*faults, *judged(own, Config(today=date.today()))]
-    tell(options, found)
+    diagnostics = [*faults, *judged(own, Config(today=date.today()))]
+    report_diagnostics(options, diagnostics)
     examples = sum(len(rule.fails) + len(rule.passes) for rule in own)
     rules_run = "1 rule" if len(own) == 1 else f"{len(own)} rules"
     say(options, f"{rules_run} of your own, {examples} examples")
-    return exit_code(options, found)
+    return exit_code(options, diagnostics)
 
 
 @_usage
@@ -294,12 +294,12 @@ def run_explain(options: argparse.Namespace) -> int:
         _print_table(("code", "name", "what it finds"), all_codes(settings))
         return CLEAN
     text = explain_code(options.subject, settings)
-    if text is None and options.subject.startswith("spec."):
-        raise UsageError(
-            f"there is no code or object `{options.subject}`: "
-            f"`trainyard explain --spec {options.subject}` explains a key of the spec"
-        )
     if text is None:
+        if options.subject.startswith("spec."):
+            raise UsageError(
+                f"there is no code or object `{options.subject}`: "
+                f"`trainyard explain --spec {options.subject}` explains a key of the spec"
+            )
         text = explain_object(options.subject, options.field, options.paths, settings)
     out(visible(text))
     return CLEAN
@@ -347,12 +347,12 @@ def run_catalog(options: argparse.Namespace) -> int:
     if options.words[:1] == ["sources"]:
         _print_table(("facts", "source", "version", "date"), source_rows(catalog))
         return CLEAN
-    found = rows(catalog, " ".join(options.words))
-    if not found:
+    listed = rows(catalog, " ".join(options.words))
+    if not listed:
         near = catalog.near(options.words[0]) if options.words else []
         hint = f": did you mean {near[0]}?" if near else ""
         raise UsageError(f"no type matches `{' '.join(options.words)}`{hint}")
-    _print_table(HEADER, found)
+    _print_table(HEADER, listed)
     return CLEAN
 
 
@@ -369,9 +369,12 @@ def _refresh(options: argparse.Namespace) -> int:
         _complain([clients])
         return USAGE
     patch = refresh(clients, options.region, date.today(), caller_account())
-    fault = patch.write(options.output) if not patch.faults else None
-    _complain([*patch.faults, *([fault] if fault else [])])
-    if patch.faults or fault:
+    if patch.faults:
+        _complain(patch.faults)
+        return USAGE
+    fault = patch.write(options.output)
+    if fault is not None:
+        _complain([fault])
         return USAGE
     say(
         options,
@@ -380,22 +383,20 @@ def _refresh(options: argparse.Namespace) -> int:
     return CLEAN
 
 
-def _complain(found: Iterable[Any]) -> None:
+def _complain(diagnostics: Iterable[Diagnostic]) -> None:
     from compiler import __version__
     from compiler.diagnostics.render import render
 
-    err(render("text", list(found), tool_version=__version__))
+    err(render("text", list(diagnostics), tool_version=__version__))
 
 
-def _print_table(header: tuple[str, ...], found: list[Any]) -> None:
-    widths = [
-        max(len(row[column]) for row in (header, *found))
-        for column in range(len(header))
-    ]
-    lines = (
-        "  ".join(map(str.ljust, row, widths)).rstrip() for row in (header, *found)
-    )
-    out("".join(f"{visible(line)}\n" for line in lines))
+def _print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    table = [header, *rows]
+    columns = zip(*table, strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    for row in table:
+        line = "  ".join(map(str.ljust, row, widths))
+        out(f"{visible(line.rstrip())}\n")
 
 
 @_usage

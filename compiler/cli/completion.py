@@ -1,4 +1,4 @@
-"""Completion scripts, made from the grammar."""
+"""Completion scripts, generated from the grammar."""
 
 from __future__ import annotations
 
@@ -34,14 +34,13 @@ def _choices(command: argparse.ArgumentParser) -> list[str]:
 
 def _values(commands: dict[str, argparse.ArgumentParser]) -> dict[str, list[str]]:
     """What may follow an option, for those that take one of a few words."""
-    known = {
-        flag: [str(choice) for choice in action.choices]
-        for command in commands.values()
-        for action in command._actions
-        if action.choices
-        for flag in action.option_strings
-    }
-    return {"--format": list(FORMATS), **known}
+    values = {"--format": list(FORMATS)}
+    for command in commands.values():
+        for action in command._actions:
+            if action.choices:
+                words = list(map(str, action.choices))
+                values |= dict.fromkeys(action.option_strings, words)
+    return values
 
 
 # The keys of the language, from the command that is being completed.
@@ -129,18 +128,15 @@ def _fish(commands: dict[str, argparse.ArgumentParser]) -> str:
         lines.append(
             f"complete -c trainyard -n __fish_use_subcommand -a {name} -d '{text}'"
         )
-        lines += [
-            f"complete -c trainyard -n '__fish_seen_subcommand_from {name}' -l {flag[2:]}"
-            + (f" -x -a '{' '.join(values[flag])}'" if flag in values else "")
-            for flag in _flags(command)
-            if flag != "--spec"
-        ]
-        if "--spec" in _flags(command):
-            lines.append(
-                f"complete -c trainyard -n '__fish_seen_subcommand_from {name}' -l spec -x -a \"({_KEYS})\""
-            )
-        if choices := _choices(command):
-            lines.append(
-                f"complete -c trainyard -n '__fish_seen_subcommand_from {name}' -f -a '{' '.join(choices)}'"
-            )
+        start = f"complete -c trainyard -n '__fish_seen_subcommand_from {name}'"
+        flags, choices = _flags(command), _choices(command)
+        for flag in flags:
+            if flag == "--spec":
+                continue
+            words = f" -x -a '{' '.join(values[flag])}'" if flag in values else ""
+            lines.append(f"{start} -l {flag[2:]}{words}")
+        if "--spec" in flags:
+            lines.append(f'{start} -l spec -x -a "({_KEYS})"')
+        if choices:
+            lines.append(f"{start} -f -a '{' '.join(choices)}'")
     return "\n".join(lines) + "\n"

@@ -14,7 +14,7 @@ from compiler.cli.streams import prepare
 def entry() -> None:
     """Run the command line and leave the process with its exit code.
 
-    A run keeps nearly all that it makes until its end, so the collector would only walk it again and again; and
+    A run keeps nearly all that it creates until its end, so the collector would only walk it again and again; and
     tearing down the interpreter object by object would take a tenth of a small run (mypy leaves in the same way).
     """
     gc.disable()
@@ -28,7 +28,6 @@ def entry() -> None:
     except BrokenPipeError:
         code = BROKEN_PIPE
     except OSError:
-        code = (
-            code or USAGE
-        )  # `--help` to a full disk; whatever a command says was flushed by it
+        # `--help` to a full disk; whatever a command says was flushed by it.
+        code = code or USAGE
     os._exit(code)

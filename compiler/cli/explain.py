@@ -12,6 +12,7 @@ from compiler.diagnostics.near import meant, near
 from compiler.diagnostics.pages import load_pages
 from compiler.driver import check
 from compiler.outcome import Compilation, Options
+from compiler.plan import Derived
 from compiler.policy.interface import describe
 from compiler.policy.load import load_rules
 from compiler.policy.rule import Rule
@@ -25,12 +26,11 @@ _CODE = re.compile(r"[A-Z]{2,4}\d{3}\Z")
 
 def all_codes(options: Options) -> list[tuple[str, str, str]]:
     """Code, name and first sentence of every page: of the compiler's own codes and of all rules."""
-    pages = [(page.code, page.slug, page.title) for page in load_pages().values()]
-    rules = [
-        (rule.code, rule.slug, f"{rule.title}{'' if rule.enabled else OFF}")
-        for rule in load_rules(options.policies)[0]
-    ]
-    return sorted([*pages, *rules])
+    rows = [(page.code, page.slug, page.title) for page in load_pages().values()]
+    for rule in load_rules(options.policies)[0]:
+        off = "" if rule.enabled else OFF
+        rows.append((rule.code, rule.slug, f"{rule.title}{off}"))
+    return sorted(rows)
 
 
 def explain_code(subject: str, options: Options) -> str | None:
@@ -46,16 +46,17 @@ def explain_code(subject: str, options: Options) -> str | None:
         for rule in rules
     ]
     slugs = (subject, former.get(subject))
-    shown = [page for page in pages if page[0] == subject.upper() or page[1] in slugs]
+    shown = [
+        f"{code} {slug}{level}\n\n{text}\n"
+        for code, slug, level, text in pages
+        if code == subject.upper() or slug in slugs
+    ]
     if shown:
-        return "\n".join(
-            f"{code} {slug}{level}\n\n{text}\n" for code, slug, level, text in shown
-        )
+        return "\n".join(shown)
     if _CODE.match(subject.upper()):
-        raise UsageError(
-            f"there is no code `{subject}`: "
-            f"{meant(subject, [each[0] for each in pages]) or '`trainyard explain` lists all'}"
-        )
+        codes = [code for code, *_ in pages]
+        hint = meant(subject, codes) or "`trainyard explain` lists all"
+        raise UsageError(f"there is no code `{subject}`: {hint}")
     return None
 
 
@@ -71,112 +72,126 @@ def explain_object(
 ) -> str:
     """Every value of an object that nobody wrote, with its reason and source."""
     done = check(paths, options)
-    parts = [
-        text for each in done.compilations if (text := _explained(each, subject, field))
+    texts = [
+        _explain_in(compilation, subject, field) for compilation in done.compilations
     ]
-    if not parts:
-        if not done.compilations:
-            named = listed(paths)
-            raise UsageError(
-                f"no spec could be read in {named}, so nothing is known of `{subject}`: "
-                "`--in` names specs, `trainyard check` reports their faults"
-            )
-        if any(each.plan is None for each in done.compilations):
-            raise UsageError("the specs have faults: `trainyard check` reports them")
-        slugs = [slug for _, slug, _ in all_codes(options)]
-        raise UsageError(_unknown(subject, field, done.compilations, slugs))
-    return "\n".join(parts)
+    if any(texts):
+        return "\n".join(text for text in texts if text)
+    if not done.compilations:
+        raise UsageError(
+            f"no spec could be read in {listed(paths)}, so nothing is known of `{subject}`: "
+            "`--in` names specs, `trainyard check` reports their faults"
+        )
+    if any(compilation.plan is None for compilation in done.compilations):
+        raise UsageError("the specs have faults: `trainyard check` reports them")
+    slugs = [slug for _, slug, _ in all_codes(options)]
+    raise UsageError(_unknown(subject, field, done.compilations, slugs))
 
 
 def _unknown(
     subject: str, field: str, compilations: Sequence[Compilation], slugs: list[str]
 ) -> str:
     """Why there is nothing to show."""
-    fields = sorted({name for done in compilations for name in _fields(done, subject)})
+    fields: set[str] = set()
+    written: set[str] = set()
+    known: set[str] = set()
+    for done in compilations:
+        fields.update(_fields(done, subject))
+        written.update(_spec_objects(done))
+        known.update(str(artifact.ref) for artifact in done.artifacts)
+        known.update(derived.object for derived in _derived_values(done))
     if fields:
-        inside = [
-            name for name in fields if field in re.split(r"[.\[\]]+", name)
-        ] or fields
-        return f"nothing is known of field `{field}` of `{subject}`: {near_help(field, inside, 'field')}"
-    written = {name for done in compilations for name in _written(done)}
+        close = [name for name in fields if field in re.split(r"[.\[\]]+", name)]
+        hint = near_help(field, sorted(close or fields), "field")
+        return f"nothing is known of field `{field}` of `{subject}`: {hint}"
     if subject in written:
         return f"nothing of `{subject}` is derived: the spec has all of it"
-    derived = {
-        each.object for done in compilations if done.plan for each in done.plan.derived
+    named = {
+        derived.object for done in compilations for derived in _derived_values(done)
     }
-    rendered = {str(each.ref) for done in compilations for each in done.artifacts}
-    known = sorted(derived | written | rendered)
-    close = near(subject, known if "/" in subject else [*slugs, *known], limit=1)
-    return f"there is no code or object `{subject}`: {near_help(subject, close or sorted(derived | written), 'object')}"
+    candidates = sorted(known | written)
+    if "/" not in subject:
+        candidates = [*slugs, *candidates]
+    close = near(subject, candidates, limit=1) or sorted(named | written)
+    return (
+        f"there is no code or object `{subject}`: {near_help(subject, close, 'object')}"
+    )
 
 
-def _written(done: Compilation) -> Iterator[str]:
+def _derived_values(done: Compilation) -> Sequence[Derived]:
+    return done.plan.derived if done.plan is not None else ()
+
+
+def _spec_objects(done: Compilation) -> Iterator[str]:
     """The jobs, pools and queues of a spec, as they are asked for."""
     spec = done.document.root.child("spec")
+    if spec is None:
+        return
     for kind, key in (("job", "jobs"), ("pool", "nodePools"), ("queue", "queues")):
-        items = spec.child(key) if spec is not None else None
-        for item in items.items if isinstance(items, SequenceNode) else ():
-            if (name := item.child("name")) is not None:
+        items = spec.child(key)
+        if not isinstance(items, SequenceNode):
+            continue
+        for item in items.items:
+            name = item.child("name")
+            if name is not None:
                 yield f"{kind}/{name.to_python()}"
 
 
 def _fields(done: Compilation, subject: str) -> Iterator[str]:
     """The fields of an object of which something is known."""
-    if done.plan is not None:
-        yield from (each.field for each in done.plan.derived if each.object == subject)
+    for derived in _derived_values(done):
+        if derived.object == subject:
+            yield derived.field
     for artifact in done.artifacts:
         if str(artifact.ref) == subject:
-            yield from (str(Route(path)) for path in artifact.places())
+            for path in artifact.places():
+                yield str(Route(path))
 
 
-def _within(name: str, field: str) -> bool:
+def _is_within(name: str, field: str) -> bool:
     """Whether a field is the one asked for, or below it."""
     field = field.rstrip(".")
     return not field or name == field or name.startswith((f"{field}.", f"{field}["))
 
 
-def _explained(done: Compilation, subject: str, field: str) -> str:
-    if done.plan is None:
-        return ""
-    rows = [
-        (
-            each.field,
-            each.value,
-            each.reason,
-            str(done.document.span(each.at)) if each.at else each.origin,
-        )
-        for each in done.plan.derived
-        if each.object == subject and _within(each.field, field)
-    ]
+def _explain_in(done: Compilation, subject: str, field: str) -> str:
+    """What is known of an object of a cluster; empty where it has none of this name."""
+    rows = []
+    for derived in _derived_values(done):
+        if derived.object != subject or not _is_within(derived.field, field):
+            continue
+        source = str(done.document.span(derived.at)) if derived.at else derived.origin
+        rows.append((derived.field, derived.value, derived.reason, source))
     if rows:
         return f"{subject} in {done.name}\n{_lines(rows)}"
-    return _placed(done, subject, field)
+    return _explain_places(done, subject, field)
 
 
-def _placed(done: Compilation, subject: str, field: str) -> str:
+def _explain_places(done: Compilation, subject: str, field: str) -> str:
     """What is written: the line of the spec behind it and behind each of its fields."""
-    artifact = next((each for each in done.artifacts if str(each.ref) == subject), None)
-    if artifact is None:
+    for artifact in done.artifacts:
+        if str(artifact.ref) == subject:
+            break
+    else:
         return ""
-    found = [("", done.document.span(artifact.at))]
-    found += [
-        (str(Route(path)), done.document.span(route))
-        for path, route in artifact.places().items()
-    ]
+    places = {"": artifact.at}
+    places |= {str(Route(path)): at for path, at in artifact.places().items()}
     lines = [
-        f"  {name or 'object'}: {span}" for name, span in found if _within(name, field)
+        f"  {name or 'object'}: {done.document.span(at)}\n"
+        for name, at in places.items()
+        if _is_within(name, field)
     ]
-    return (
-        f"{subject} in {done.name}, {artifact.path}\n" + "\n".join(lines) + "\n"
-        if lines
-        else ""
-    )
+    if not lines:
+        return ""
+    return f"{subject} in {done.name}, {artifact.path}\n{''.join(lines)}"
 
 
 def _lines(rows: Sequence[tuple[str, str, str, str]]) -> str:
     width = max(len(name) for name, *_ in rows)
+    indent = " " * width
     lines = []
     for name, value, reason, source in rows:
-        lines.append(f"  {name.ljust(width)}  {value}")
-        lines.append(f"  {' ' * width}    {reason}{f' [{source}]' if source else ''}")
-    return "\n".join(lines) + "\n"
+        cited = f" [{source}]" if source else ""
+        lines.append(f"  {name.ljust(width)}  {value}\n")
+        lines.append(f"  {indent}    {reason}{cited}\n")
+    return "".join(lines)

@@ -47,7 +47,7 @@ def _rows(key: Key) -> Iterator[tuple[str, str]]:
         yield "bound", bound.replace("\\|", "|")
     if source:
         yield "source", source
-    codes = [each for each in holders.split(", ") if _CODE.match(each)]
+    codes = [holder for holder in holders.split(", ") if _CODE.match(holder)]
     if codes:
         yield "codes", ", ".join(codes)
     for example in key.examples:
@@ -55,9 +55,10 @@ def _rows(key: Key) -> Iterator[tuple[str, str]]:
 
 
 def _inside(model: type[BaseModel]) -> str:
-    found = keys(model)
-    width = max(len(key.name) for key in found)
-    return "".join(f"    {key.name.ljust(width)}  {key.description}\n" for key in found)
+    inside = keys(model)
+    width = max(len(key.name) for key in inside)
+    lines = [f"    {key.name.ljust(width)}  {key.description}\n" for key in inside]
+    return "".join(lines)
 
 
 def _find(words: str) -> Key:
@@ -70,7 +71,8 @@ def _find(words: str) -> Key:
         above = known.get(path.rpartition(".")[0])
         if above is not None and get_origin(above.field.annotation) is dict:
             return above
-        if (inside := _of_a_name(path, known)) is not None:
+        inside = _of_a_name(path, known)
+        if inside is not None:
             return inside
     raise UsageError(f"there is no key `{words}` in a spec: {_offer(asked, known)}")
 
@@ -110,9 +112,10 @@ def _bounds() -> dict[str, tuple[str, str, str]]:
     """Bound, source and holders of each value, from docs/bounds.md of the repository or of the wheel."""
     inside = _PACKAGE / "_bounds.md"
     page = inside if inside.is_file() else _PACKAGE.parent / "docs" / "bounds.md"
-    found = {}
+    bounds = {}
     for line in page.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
         if len(cells) == _BOUND_CELLS and cells[0].startswith("`"):
-            found[cells[0].strip("`")] = (cells[1], cells[2], cells[3])
-    return found
+            key, bound, source, holders = cells
+            bounds[key.strip("`")] = (bound, source, holders)
+    return bounds

@@ -17,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         try:
             options = parser().parse_args(arguments)
-        except SystemExit as ended:  # argparse has told what is wrong
+        except SystemExit as ended:  # argparse has reported what is wrong
             return int(ended.code or 0)
         verbose = options.verbose
         from compiler.cli import commands
@@ -32,32 +32,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as fault:  # what the machine refuses: a mode, a full disk, a limit
-        named = f": `{fault.filename}`" if fault.filename else ""
         reason = fault.strerror or str(fault)
-        err(
-            f"trainyard: {reason[:1].lower()}{reason[1:]}{named}{_place(fault) if verbose else ''}\n"
-        )
+        message = f"trainyard: {reason[:1].lower()}{reason[1:]}"
+        if fault.filename:
+            message += f": `{fault.filename}`"
+        if verbose:
+            message += _place(fault)
+        err(f"{message}\n")
         return USAGE
     except MemoryError:
         err("trainyard: out of memory\n")
         return USAGE
     except BaseException as fault:  # the last line of defence; a panic of pydantic's core is no `Exception`
-        _tell(fault, verbose=verbose)
+        _report_panic(fault, verbose=verbose)
         return INTERNAL
 
 
 def _place(fault: BaseException) -> str:
     trace, place = fault.__traceback__, ""
     while trace is not None:
-        place = f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})"
+        file = os.path.basename(trace.tb_frame.f_code.co_filename)
+        place = f" ({file}:{trace.tb_lineno})"
         trace = trace.tb_next
     return place
 
 
-def _tell(fault: BaseException, *, verbose: bool) -> None:
+def _report_panic(fault: BaseException, *, verbose: bool) -> None:
     text = " ".join(str(fault).split())
+    place = _place(fault) if verbose else ""
+    more = "" if verbose else "; `--verbose` says where it arose"
     err(
-        f"error[INT000]: {type(fault).__name__}: {text}{_place(fault) if verbose else ''}\n"
-        "  = help: this is a fault of Trainyard: please report it with the spec"
-        f"{'' if verbose else '; `--verbose` says where it arose'}\n"
+        f"error[INT000]: {type(fault).__name__}: {text}{place}\n"
+        f"  = help: this is a fault of Trainyard: please report it with the spec{more}\n"
     )

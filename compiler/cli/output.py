@@ -11,7 +11,7 @@ from pathlib import Path
 
 from compiler import __version__
 from compiler.cli.arguments import FORMATS
-from compiler.cli.exits import CLEAN, FINDINGS, USAGE
+from compiler.cli.exits import CLEAN, FINDINGS, INTERNAL, USAGE
 from compiler.cli.streams import UsageError, err, out
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.pages import Page, load_pages
@@ -19,40 +19,57 @@ from compiler.diagnostics.render import render, summary
 from compiler.source.read import is_yaml
 
 # Input that cannot be read, and output that cannot be written: the run could not do its work.
-_UNUSABLE = (
-    frozenset(f"YML{number:03}" for number in (16, 17, 19, 20, 21, 22, 23, 40))
-    | frozenset(f"OUT{number:03}" for number in (1, 2, 3, 4, 5))
-    | {"CAT001", "CAT002", "LNT001"}
+_UNUSABLE = frozenset(
+    (
+        "CAT001",
+        "CAT002",
+        "LNT001",
+        "OUT001",
+        "OUT002",
+        "OUT003",
+        "OUT004",
+        "OUT005",
+        "YML016",
+        "YML017",
+        "YML019",
+        "YML020",
+        "YML021",
+        "YML022",
+        "YML023",
+        "YML040",
+    )
 )
-_FATAL = ("INT",)
+_OUR_FAULT = "INT"
 
 
 def formats(options: argparse.Namespace) -> list[tuple[str, Path | None]]:
     """The formats asked for, each with its file or ``None`` for standard output."""
-    found: list[tuple[str, Path | None]] = []
-    for each in options.formats or ["text"]:
-        name, into, file = each.partition("=")
+    asked: list[tuple[str, Path | None]] = []
+    for text in options.formats or ["text"]:
+        name, into, file = text.partition("=")
         if name not in FORMATS:
             raise UsageError(
                 f"`{name}` is no format: write one of {', '.join(FORMATS)}"
             )
         if into and not file:
             raise UsageError(
-                f"`{each}` names no file: write `{name}` for standard output, or `{name}=FILE`"
+                f"`{text}` names no file: write `{name}` for standard output, or `{name}=FILE`"
             )
-        found.append((name, Path(file) if file else None))
-    files = [file for _, file in found if file is not None]
-    if twice := next((file for file in files if files.count(file) > 1), None):
-        raise UsageError(f"two formats go to `{twice}`: give each a file of its own")
-    if own := next((file for file in files if is_yaml(file.name)), None):
-        raise UsageError(
-            f"`{own}` may be a spec, and no format is YAML: name the report another way"
-        )
-    if len(found) - len(files) > 1:
+        asked.append((name, Path(file) if file else None))
+    files = [path for _, path in asked if path is not None]
+    for path in files:
+        if files.count(path) > 1:
+            raise UsageError(f"two formats go to `{path}`: give each a file of its own")
+    for path in files:
+        if is_yaml(path.name):
+            raise UsageError(
+                f"`{path}` may be a spec, and no format is YAML: name the report another way"
+            )
+    if len(asked) - len(files) > 1:
         raise UsageError(
             "only one format can go to standard output: give the others a file, like `sarif=out.sarif`"
         )
-    return found
+    return asked
 
 
 def colored(options: argparse.Namespace) -> bool:
@@ -65,15 +82,15 @@ def colored(options: argparse.Namespace) -> bool:
     return not unwanted and sys.stdout.isatty()
 
 
-def tell(
-    options: argparse.Namespace, found: Sequence[Diagnostic], *, excused: int = 0
+def report_diagnostics(
+    options: argparse.Namespace, diagnostics: Sequence[Diagnostic], *, excused: int = 0
 ) -> None:
     """Print diagnostics in every format asked for, and a summary line for people."""
     for name, file in formats(options):
         more = {"pages": _pages(options.policies)} if name == "sarif" else {}
         text = render(
             name,
-            found,
+            diagnostics,
             tool_version=__version__,
             color=file is None and colored(options),
             **more,
@@ -82,11 +99,11 @@ def tell(
             out(text)
         else:
             _save(file, text)
-    if not options.quiet and (found or excused):
-        exceptions = (
-            f"{excused} exception{'s' if excused != 1 else ''}" if excused else ""
-        )
-        say(options, ", ".join(part for part in (summary(found), exceptions) if part))
+    parts = [summary(diagnostics)] if diagnostics else []
+    if excused:
+        parts.append("1 exception" if excused == 1 else f"{excused} exceptions")
+    if parts:
+        say(options, ", ".join(parts))
 
 
 def _pages(policies: Path | None) -> dict[str, Page]:
@@ -116,18 +133,19 @@ def say(options: argparse.Namespace, text: str) -> None:
         err(f"{text}\n")
 
 
-def exit_code(options: argparse.Namespace, found: Sequence[Diagnostic]) -> int:
+def exit_code(options: argparse.Namespace, diagnostics: Sequence[Diagnostic]) -> int:
     """4 for our own faults, 2 for unusable input or output, 1 for findings at the fail level, else 0."""
-    if any(each.code.startswith(_FATAL) for each in found):
-        return 4
-    if any(
-        each.code in _UNUSABLE and each.severity is Severity.ERROR for each in found
-    ):
+    errors = {
+        diagnostic.code
+        for diagnostic in diagnostics
+        if diagnostic.severity is Severity.ERROR
+    }
+    if any(diagnostic.code.startswith(_OUR_FAULT) for diagnostic in diagnostics):
+        return INTERNAL
+    if not errors.isdisjoint(_UNUSABLE):
         return USAGE
     if options.fail_on == "never":
         return CLEAN
-    return (
-        FINDINGS
-        if any(each.severity >= Severity[options.fail_on.upper()] for each in found)
-        else CLEAN
-    )
+    level = Severity[options.fail_on.upper()]
+    fails = any(diagnostic.severity >= level for diagnostic in diagnostics)
+    return FINDINGS if fails else CLEAN

@@ -10,12 +10,13 @@ from compiler.writer import compare
 
 def text(done: Outcome, options: Options) -> str:
     """What belongs to no cluster, then the report of each."""
-    parts = [unfinished("Specs", done.diagnostics)] if done.diagnostics else []
-    parts += [_of(each, options) for each in done.compilations]
+    parts = [_cluster_report(compilation, options) for compilation in done.compilations]
+    if done.diagnostics:
+        parts.insert(0, unfinished("Specs", done.diagnostics))
     return "\n".join(parts)
 
 
-def _of(done: Compilation, options: Options) -> str:
+def _cluster_report(done: Compilation, options: Options) -> str:
     if done.plan is None or done.spec is None:
         return unfinished(done.name, done.diagnostics)
     changes = compare(done, options)

@@ -1,4 +1,4 @@
-"""Standard output and standard error, whatever the caller made of them."""
+"""Standard output and standard error, whatever the caller set them to."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def prepare() -> None:
 
 
 def out(text: str) -> None:
-    """Write to standard output, at once. A full disk is told; a reader that has gone is ``BrokenPipeError``."""
+    """Write to standard output, at once. Raises ``UsageError`` for a full disk, ``BrokenPipeError`` where the
+    reader has gone."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""What is told to a person: a stable code, one fact, one place, one help."""
+"""What is reported: a stable code, one fact, one place, one help."""
 
 from compiler.diagnostics.diagnostic import Diagnostic, Severity
 

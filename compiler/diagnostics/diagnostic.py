@@ -23,7 +23,7 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing to tell: code, severity, a sentence of fact, the place, and what to write instead.
+    """One thing to report: code, severity, a sentence of fact, the place, and what to write instead.
 
     ``message`` states the fact, lowercase, identifiers in backticks, no full stop; only ``help`` says
     what to do. ``at`` is symbolic (a route); ``span`` is concrete and filled in by ``locate`` or by a
@@ -86,4 +86,4 @@ def warning(
 
 def listed(names: Iterable[object], joint: str = ", ") -> str:
     """Names as a message lists them: in backticks."""
-    return joint.join(f"`{each}`" for each in names)
+    return joint.join(f"`{name}`" for name in names)

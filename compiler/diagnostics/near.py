@@ -24,8 +24,8 @@ def near(word: str, names: Iterable[str], limit: int = 3) -> list[str]:
 
 def meant(word: str, names: Iterable[str]) -> str:
     """``did you mean …`` with the nearest name; empty where none is near."""
-    found = near(word, names, limit=1)
-    return f"did you mean `{found[0]}`?" if found else ""
+    nearest = near(word, names, limit=1)
+    return f"did you mean `{nearest[0]}`?" if nearest else ""
 
 
 def likeness(word: str, name: str) -> float:

@@ -1,7 +1,8 @@
-"""The order in which findings are told."""
+"""The order in which findings are reported."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from compiler.diagnostics.diagnostic import Diagnostic, Severity
@@ -11,27 +12,20 @@ def sort(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """By file, line, column, code and message; those without a place come first; exact duplicates go."""
     unique: dict[tuple[object, ...], Diagnostic] = {}
     for item in diagnostics:
-        unique.setdefault(
-            (
-                *_key(item),
-                item.severity,
-                item.object,
-                item.label,
-                item.help,
-                item.notes,
-            ),
-            item,
-        )
+        rest = (item.severity, item.object, item.label, item.help, item.notes)
+        unique.setdefault((*_key(item), *rest), item)
     return sorted(unique.values(), key=_key)
 
 
 def summary(diagnostics: Iterable[Diagnostic]) -> str:
-    """``2 errors, 1 warning``; empty if there is nothing to tell."""
-    levels = [item.severity for item in diagnostics]
-    counts = ((level, levels.count(level)) for level in reversed(Severity))
-    return ", ".join(
-        f"{count} {level}{'s' if count > 1 else ''}" for level, count in counts if count
-    )
+    """``2 errors, 1 warning``; empty if there is nothing to report."""
+    counts = Counter(item.severity for item in diagnostics)
+    parts = []
+    for level in reversed(Severity):
+        if counts[level]:
+            plural = "s" if counts[level] > 1 else ""
+            parts.append(f"{counts[level]} {level}{plural}")
+    return ", ".join(parts)
 
 
 def _key(item: Diagnostic) -> tuple[str, int, int, str, str, str]:

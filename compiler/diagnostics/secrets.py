@@ -52,7 +52,7 @@ _HINTS = "|".join(hint for _, hints, _ in _FORMS for hint in hints)
 
 
 def forms(text: str) -> list[str]:
-    """What kinds of secrets stand in a text, told by their form."""
+    """What kinds of secrets stand in a text, by their form."""
     return [what for what, pattern in _possible(text) if re.search(pattern, text)]
 
 
@@ -60,11 +60,11 @@ def _possible(text: str) -> list[tuple[str, str]]:
     """The kinds of which a text has a hint, with their patterns; of nearly every text of thousands of jobs, none."""
     if re.search(_HINTS, text) is None:
         return []
-    return [
-        (what, pattern)
-        for what, hints, pattern in _FORMS
-        if any(hint in text for hint in hints)
-    ]
+    possible = []
+    for what, hints, pattern in _FORMS:
+        if any(hint in text for hint in hints):
+            possible.append((what, pattern))
+    return possible
 
 
 def named(name: str) -> bool:
@@ -74,24 +74,22 @@ def named(name: str) -> bool:
 
 def named_values(text: str) -> list[str]:
     """The names of keys of a text that carry credentials, and have a value that is no variable."""
-    return [
-        re.split(r"[\s:=\"']", found[0].lstrip("_"), maxsplit=1)[0]
-        for found in re.finditer(_NAMED, text, re.IGNORECASE)
-    ]
+    assignments = re.finditer(_NAMED, text, re.IGNORECASE)
+    names = [assignment[0].lstrip("_") for assignment in assignments]
+    return [re.split(r"[\s:=\"']", name, maxsplit=1)[0] for name in names]
 
 
 def masked(text: str) -> str:
     """The text with ``*`` for each character of a secret, so that columns stay what they are."""
     for _, pattern in _possible(text):
-        text = re.sub(pattern, lambda found: "*" * len(found[0]), text)
+        text = re.sub(pattern, lambda secret: "*" * len(secret[0]), text)
     for pattern in (_NAMED, _OPTION):
         text = re.sub(pattern, _hide_value, text, flags=re.IGNORECASE)
     return text
 
 
-def _hide_value(found: re.Match[str]) -> str:
-    start, end = (
-        found.start("value") - found.start(),
-        found.end("value") - found.start(),
-    )
-    return f"{found[0][:start]}{'*' * (end - start)}{found[0][end:]}"
+def _hide_value(assignment: re.Match[str]) -> str:
+    text, hidden = assignment[0], "*" * len(assignment["value"])
+    start = assignment.start("value") - assignment.start()
+    end = start + len(hidden)
+    return text[:start] + hidden + text[end:]

@@ -15,25 +15,23 @@ from compiler.policy.rule import Rule
 
 def judged(rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
     """Every example of the rules that does not hold, at the line where its rule begins."""
-    return [fault for rule in rules for fault in _of(rule, config)]
+    return [fault for rule in rules for fault in _judge_rule(rule, config)]
 
 
-def _of(rule: Rule, config: Config) -> Iterator[Diagnostic]:
+def _judge_rule(rule: Rule, config: Config) -> Iterator[Diagnostic]:
     for number, text in enumerate(rule.fails, 1):
-        yield from _example(
-            rule, f"example {number} under `Fails`", text, config, finds=True
-        )
+        which = f"example {number} under `Fails`"
+        yield from _example(rule, which, text, config, finds=True)
     for number, text in enumerate(rule.passes, 1):
-        yield from _example(
-            rule, f"example {number} under `Passes`", text, config, finds=False
-        )
+        which = f"example {number} under `Passes`"
+        yield from _example(rule, which, text, config, finds=False)
 
 
 def _example(
     rule: Rule, which: str, text: str, config: Config, *, finds: bool
 ) -> Iterator[Diagnostic]:
     try:
-        found = findings(text, (rule,), config_for(rule, text, config))
+        reported = findings(text, (rule,), config_for(rule, text, config))
     except UnusableExampleError as fault:
         yield _fault(
             rule,
@@ -41,23 +39,23 @@ def _example(
             "write keys of a `spec`, or whole manifests; the base has a job `llama` and a pool `gpu`",
         )
         return
-    others = [each for each in found if each.code != rule.code]
+    others = [finding for finding in reported if finding.code != rule.code]
     if others:
         yield _fault(
             rule,
             f"{which} of rule `{rule.code}` gives {others[0].code}: {others[0].message}",
             "correct the rule",
         )
-    elif finds and not found:
+    elif finds and not reported:
         yield _fault(
             rule,
             f"rule `{rule.code}` finds nothing in {which}",
             "correct the rule, or the example",
         )
-    elif found and not finds:
+    elif reported and not finds:
         yield _fault(
             rule,
-            f"rule `{rule.code}` finds something in {which}: {found[0].message}",
+            f"rule `{rule.code}` finds something in {which}: {reported[0].message}",
             "correct the rule, or the example",
         )
 

@@ -35,7 +35,7 @@ from compiler.output.formats.cloudformation.template import is_template
 from compiler.plan import Plan
 from compiler.policy.config import Config
 from compiler.policy.engine import run
-from compiler.policy.params import refused
+from compiler.policy.params import refusal_of
 from compiler.policy.rule import Rule
 from compiler.resolve.resolve import resolve
 from compiler.source import Document, SourceFile
@@ -110,7 +110,7 @@ def _params(rule: Rule, text: str) -> dict[str, Any]:
     if not isinstance(params, dict):
         raise UnusableExampleError(f"`{_PARAMS}{text}` is not `{_PARAMS} {{name: 1}}`")
     for name, value in params.items():
-        refusal = refused(rule, name, value)
+        refusal = refusal_of(rule, name, value)
         if refusal is not None:
             raise UnusableExampleError(refusal.message)
     return params
@@ -135,17 +135,15 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
         return from_spec(yaml.safe_dump(merged(base_spec(), {"spec": documents[0]})))
     if WHOLE in _header(text):
         plan, manifests = from_spec(yaml.safe_dump(base_spec()))
-        changed = [
-            Manifest(body)
-            for body in overlaid([manifest.body for manifest in manifests], documents)
-        ]
+        bodies = [manifest.body for manifest in manifests]
+        changed = list(map(Manifest, overlaid(bodies, documents)))
         return reread(changed, plan), changed
     manifests = [Manifest(body) for body in overlaid(base_set(), documents)]
     return lift(manifests, closed=False), manifests
 
 
 def from_template(text: str) -> Plan:
-    """What a template of CloudFormation, in YAML or JSON, makes. Raises ``UnusableExampleError``."""
+    """The plan of a template of CloudFormation, in YAML or JSON. Raises ``UnusableExampleError``."""
     documents, faults = parse_manifests(SourceFile("template.yaml", text), TAGS)
     _refuse(faults)
     body: Any = documents[0].root.to_python() if documents else None

@@ -1,4 +1,4 @@
-"""What differs between an object as it was submitted and as it would be made now, field by field."""
+"""What differs between an object as it was submitted and as it would be written now, field by field."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Change:
     at: Route
 
     def __str__(self) -> str:
-        return f"`{self.path}`: {said(self.before)} → {said(self.after)}"
+        return f"`{self.path}`: {shown_value(self.before)} → {shown_value(self.after)}"
 
 
 def changed_fields(
@@ -41,16 +41,18 @@ def changed_fields(
 ) -> list[Change]:
     """The fields of a run's TrainJob and runtime that differ from what was submitted; the spec's own come first.
 
-    ``manifests``: the objects as they would be made now, by reference (``Kind/[namespace/]name``).
+    ``manifests``: the objects as they would be written now, by reference (``Kind/[namespace/]name``).
     """
-    changes: list[Change] = []
     new = manifests[f"{TRAIN_JOB}/{job.namespace}/{job.name}"]
     path = object_path(JOBS, TRAIN_JOB, run.object, run.namespace)
     old = committed.manifest(f"{TRAIN_JOB}/{run.namespace}/{run.object}", path, new)
-    if old is not None:
-        names = {run.object: job.name}
-        changes += _differences(old.body["spec"], new, names)
-        changes += _of_runtime(committed, old, job, manifests, names)
+    if old is None:
+        return []
+    names = {run.object: job.name}
+    changes = [
+        *_differences(old.body["spec"], new, names),
+        *_of_runtime(committed, old, job, manifests, names),
+    ]
     return sorted(changes, key=lambda change: _distance(change.at, job))
 
 
@@ -70,9 +72,9 @@ def _of_runtime(
 
 
 def _differences(old: Any, new: Manifest, names: Mapping[str, str]) -> Iterator[Change]:
-    for path, shown, before, after in _walk(
-        old, new.body["spec"], ("spec",), ("spec",), names
-    ):
+    start = ("spec",)
+    differences = _walk(old, new.body["spec"], start, start, names)
+    for path, shown, before, after in differences:
         if path != _NAMES_ITS_CONTENT:
             yield Change(str(Route(shown)), before, after, new.origin(path))
 
@@ -80,33 +82,31 @@ def _differences(old: Any, new: Manifest, names: Mapping[str, str]) -> Iterator[
 def _walk(
     old: Any, new: Any, path: _Path, shown: _Path, names: Mapping[str, str]
 ) -> Iterator[tuple[_Path, _Path, Any, Any]]:
-    """Path, path to show, value before and after of each difference. Items of lists are told apart by ``name``."""
+    """Path, path to show, value before and after of each difference. Items of lists are matched by ``name``."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted({*old, *new}):
-            yield from _walk(
-                old.get(key), new.get(key), (*path, key), (*shown, key), names
-            )
-    elif _named(old) and _named(new):
-        before = {item["name"]: item for item in old}
-        after = {item["name"]: (index, item) for index, item in enumerate(new)}
-        for name in sorted({*before, *after}):
-            index, item = after.get(name, (0, None))
-            here = (*path, index) if item is not None else path
-            yield from _walk(before.get(name), item, here, (*shown, name), names)
-    elif _renamed(old, names) != new:
+            before, after = old.get(key), new.get(key)
+            yield from _walk(before, after, (*path, key), (*shown, key), names)
+    elif _has_names(old) and _has_names(new):
+        before_by_name = {item["name"]: item for item in old}
+        after_by_name = {item["name"]: item for item in new}
+        paths = {item["name"]: (*path, index) for index, item in enumerate(new)}
+        for name in sorted({*before_by_name, *after_by_name}):
+            before, after = before_by_name.get(name), after_by_name.get(name)
+            here = paths.get(name, path)
+            yield from _walk(before, after, here, (*shown, name), names)
+    elif _with_new_name(old, names) != new:
         yield path, shown, old, new
 
 
-def _named(value: Any) -> bool:
+def _has_names(value: Any) -> bool:
     """Whether a value is a list whose items have names."""
-    return (
-        isinstance(value, Sequence)
-        and not isinstance(value, str)
-        and all(isinstance(item, Mapping) and "name" in item for item in value)
-    )
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return False
+    return all(isinstance(item, Mapping) and "name" in item for item in value)
 
 
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+def _with_new_name(value: Any, names: Mapping[str, str]) -> Any:
     """A value with the object's name as it would be now: the name carries a hash of everything else."""
     if isinstance(value, str):
         for before, after in names.items():
@@ -121,7 +121,7 @@ def _distance(at: Route, job: TrainJob) -> int:
     return 0 if at[: len(job.at)] == job.at else 1
 
 
-def said(value: Any) -> str:
+def shown_value(value: Any) -> str:
     """A value as a message shows it: short, and what is not there by its absence."""
     if value is None:
         return "absent"

@@ -1,4 +1,4 @@
-"""Claims keep the size that they were made with.
+"""Claims keep the size that they were created with.
 
 The API server refuses another size for a claim without an expandable storage class (Kubernetes 1.35, API validation
 of PersistentVolumeClaims: only dynamically provisioned claims can be resized). What a claim says does not bound what
@@ -18,18 +18,15 @@ from compiler.plan.units import Quantity
 _KIND = "PersistentVolumeClaim"
 
 
-def with_kept_sizes(
+def keep_claim_sizes(
     manifests: Iterable[Manifest], committed: Committed
 ) -> list[Manifest]:
-    """Every claim whose file system has grown since with the size that it was made with."""
-    return [
-        _kept(manifest, committed) if manifest.body["kind"] == _KIND else manifest
-        for manifest in manifests
-    ]
+    """The manifests; every claim whose file system has grown since has the size that it was created with."""
+    return [_keep_size(manifest, committed) for manifest in manifests]
 
 
-def _kept(new: Manifest, committed: Committed) -> Manifest:
-    if committed.holds(new):
+def _keep_size(new: Manifest, committed: Committed) -> Manifest:
+    if new.body["kind"] != _KIND or committed.holds(new):
         return new
     old = committed.manifest(str(new.ref), new.path, new)
     if old is None:
@@ -37,13 +34,10 @@ def _kept(new: Manifest, committed: Committed) -> Manifest:
     before, now = _size(old.body), _size(new.body)
     if before is None or now is None or before >= now:
         return new
-    resources = {
-        **new.body["spec"]["resources"],
-        "requests": old.body["spec"]["resources"]["requests"],
-    }
-    return replace(
-        new, body={**new.body, "spec": {**new.body["spec"], "resources": resources}}
-    )
+    requests = old.body["spec"]["resources"]["requests"]
+    resources = {**new.body["spec"]["resources"], "requests": requests}
+    spec = {**new.body["spec"], "resources": resources}
+    return replace(new, body={**new.body, "spec": spec})
 
 
 def _size(body: Body) -> Quantity | None:

@@ -35,22 +35,22 @@ class Committed:
         return read_index(self._folder)
 
     @cached_property
-    def _found(self) -> tuple[list[Run], list[str]]:
+    def _read_runs(self) -> tuple[list[Run], list[str]]:
         return read_runs(self._folder)
 
     @cached_property
     def runs(self) -> list[Run]:
         """Every run that it remembers."""
-        return self._found[0] or runs_of_index(self.index)
+        return self._read_runs[0] or runs_of_index(self.index)
 
     @property
     def broken_runs(self) -> list[str]:
         """The files of runs that cannot be read."""
-        return self._found[1]
+        return self._read_runs[1]
 
     @cached_property
     def latest(self) -> dict[str, list[Run]]:
-        """The last run of each job, by the job's name in the spec; several where two branches made one each."""
+        """The last run of each job, by the job's name in the spec; several where two branches submitted one each."""
         latest: dict[str, list[Run]] = {}
         for run in sorted(self.runs, key=lambda run: run.order):
             known = latest.setdefault(run.job, [])
@@ -61,25 +61,25 @@ class Committed:
 
     def holds(self, manifest: Manifest) -> bool:
         """Whether an object stands there just as it would be written."""
-        return self._read(manifest.path) == marked(
-            manifest.path, encoded(manifest.body, manifest.choices)
-        )
+        text = encoded(manifest.body, manifest.choices)
+        return self._read(manifest.path) == marked(manifest.path, text)
 
     def mentions(self, path: str, words: Iterable[str]) -> bool:
         """Whether a file is there and has all of some values, each at the end of a line."""
         text = (self._read(path) or b"").decode(errors="replace")
-        lines = {line.rpartition(" ")[2].strip("'\"") for line in text.splitlines()}
-        return lines.issuperset(words)
+        ends = {line.rpartition(" ")[2] for line in text.splitlines()}
+        values = {end.strip("'\"") for end in ends}
+        return values.issuperset(words)
 
     def names(self, folder: str, kind: str) -> list[str]:
         """The objects of a kind without a namespace that we wrote into a folder, by name."""
         prefix = f"{folder}/{kind.lower()}-"
-        found = [
+        paths = [
             path
-            for path in self._listed(folder)
+            for path in self._paths_in(folder)
             if path.startswith(prefix) and self._is_ours(path)
         ]
-        return [path.removeprefix(prefix).removesuffix(".yaml") for path in found]
+        return [path.removeprefix(prefix).removesuffix(".yaml") for path in paths]
 
     def forgotten(self) -> list[str]:
         """TrainJobs that we wrote and of whose run nothing is remembered: by path."""
@@ -94,29 +94,32 @@ class Committed:
         wanted = f".{TRAIN_JOB.lower()}-"
         return [
             str(self._folder / path)
-            for path in self._listed(JOBS)
+            for path in self._paths_in(JOBS)
             if wanted in path and path not in known and self._is_ours(path)
         ]
 
     def left_out(self, manifests: Sequence[Manifest]) -> list[Manifest]:
         """The objects that Flux applies from the folder and that are not among those to be written."""
         wanted = {manifest.path for manifest in manifests}
-        found = []
-        for path in self._applied():
-            data = self._read(path) if path not in wanted else None
-            body = self._body(path, data) if is_marked(path, data or b"") else None
+        leaving = []
+        for path in self._applied_paths():
+            if path in wanted:
+                continue
+            data = self._read(path)
+            if not is_marked(path, data or b""):
+                continue
+            body = self._body(path, data)
             if body is not None:
-                found.append(Manifest(body, path))
-        return found
+                leaving.append(Manifest(body, path))
+        return leaving
 
-    def _applied(self) -> list[str]:
+    def _applied_paths(self) -> list[str]:
         """The files of the folders that Flux reads."""
-        folders = (
-            folder
-            for folder in sorted(self._entries(self._folder))
-            if folder not in _NOT_APPLIED
-        )
-        return [path for folder in folders for path in self._yaml_below(folder)]
+        paths: list[str] = []
+        for folder in sorted(self._entries(self._folder)):
+            if folder not in _NOT_APPLIED:
+                paths += self._yaml_below(folder)
+        return paths
 
     def _yaml_below(self, folder: str) -> Iterator[str]:
         for name, is_folder in sorted(self._entries(self._folder / folder).items()):
@@ -142,10 +145,9 @@ class Committed:
             return None
         return body if isinstance(body, dict) else None
 
-    def _listed(self, folder: str) -> list[str]:
-        return [
-            f"{folder}/{name}" for name in sorted(self._entries(self._folder / folder))
-        ]
+    def _paths_in(self, folder: str) -> list[str]:
+        entries = self._entries(self._folder / folder)
+        return [f"{folder}/{name}" for name in sorted(entries)]
 
     def _is_ours(self, path: str) -> bool:
         return is_marked(path, self._read(path) or b"")
@@ -159,22 +161,16 @@ class Committed:
     def manifest(self, ref: str, path: str, like: Manifest) -> Manifest | None:
         """The object at a path as it stands there, with the places of ``like``; ``None`` where it cannot be read."""
         try:
-            data = self._read(path) or self._read(
-                self.index["objects"][ref]["path"]
-            )  # where 0.1 had it
+            data = self._read(path)
+            if not data:  # where Trainyard 0.1 had it
+                data = self._read(self.index["objects"][ref]["path"])
         except UNREADABLE:
             return None
         body = self._body(path, data)
         if body is None or str(ref_of(body)) != ref:
             return None
-        same_kind = like.ref.kind == ref.partition("/")[0]
-        origins = like.origins if same_kind else {}
-        lists = like.lists if same_kind else ()
+        if like.ref.kind != ref.partition("/")[0]:
+            return Manifest(body, path, like.at)
         return Manifest(
-            body,
-            path,
-            like.at,
-            origins,
-            lists,
-            choices=like.choices if same_kind else {},
+            body, path, like.at, like.origins, like.lists, choices=like.choices
         )

@@ -45,12 +45,10 @@ def earlier_runs(
         if run.job in done or run.object in ended:
             earlier.append(replace(run, state=ENDED))
         elif run.state != ENDED:
-            left = (
-                run
-                if run.landing or not run.pool
-                else replace(run, landing=landed(run.pool))
-            )
-            earlier.append(replace(left, state=LEFT))
+            landing = run.landing
+            if run.pool and not landing:
+                landing = landed(run.pool)
+            earlier.append(replace(run, landing=landing, state=LEFT))
     return earlier
 
 
@@ -59,43 +57,46 @@ def lost_needs(
 ) -> list[Diagnostic]:
     """What leaves the spec although a run may still need it: one error for each thing."""
     users: dict[tuple[str, str], list[Run]] = {}
-    for run in earlier:
-        if run.state == LEFT:
-            for need in _lost(run, spec, plan):
-                users.setdefault(need, []).append(run)
-    return [_needed(section, thing, runs) for (section, thing), runs in users.items()]
+    going_on = [run for run in earlier if run.state == LEFT]
+    for run in going_on:
+        for need in _lost_by(run, spec, plan):
+            users.setdefault(need, []).append(run)
+    return [
+        _needed_error(section, thing, runs) for (section, thing), runs in users.items()
+    ]
 
 
-def _lost(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str]]:
+def _lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str]]:
     """Section of the spec and words for each thing that a run needs and would lose."""
     pools = {pool.name: pool.nodes.max for pool in PoolsSection.of(spec).node_pools}
-    if run.namespace not in {namespace.name for namespace in plan.of(Namespace)}:
+    if plan.named(Namespace, run.namespace) is None:
         yield "namespaces", f"namespace `{run.namespace}`"
     elif run.queue and plan.named(LocalQueue, run.queue, run.namespace) is None:
         yield "queues", f"queue `{run.queue}` of namespace `{run.namespace}`"
     else:
         yield from list(_lost_share(run, pools, spec)) or _lost_quota(run, plan)
     yield from _lost_nodes(run, pools, plan)
-    storage = {each.name for each in StorageSection.of(spec).storage}
+    storage = {storage.name for storage in StorageSection.of(spec).storage}
     for name in run.storage:
         if name not in storage:
             yield "storage", f"storage `{name}`"
-    if run.priority and run.priority not in {
-        priority.name for priority in QueuesSection.of(spec).priorities
-    }:
+    priorities = {priority.name for priority in QueuesSection.of(spec).priorities}
+    if run.priority and run.priority not in priorities:
         yield "priorities", f"priority `{run.priority}`"
 
 
 def _lost_nodes(
     run: Run, pools: Mapping[str, int], plan: Plan
 ) -> Iterator[tuple[str, str]]:
+    pool = f"pool `{run.pool}`"
     if run.pool and run.pool not in pools:
-        yield "nodePools", f"pool `{run.pool}`"
-    elif run.pool and pools[run.pool] < run.nodes:
-        yield "nodePools", f"node {run.nodes} of pool `{run.pool}`"
-    else:
-        for what in lost_landing(run.landing, landing(plan, run.pool)):
-            yield "nodePools", f"{what} of pool `{run.pool}`"
+        yield "nodePools", pool
+        return
+    if run.pool and pools[run.pool] < run.nodes:
+        yield "nodePools", f"node {run.nodes} of {pool}"
+        return
+    for what in lost_landing(run.landing, landing(plan, run.pool)):
+        yield "nodePools", f"{what} of {pool}"
 
 
 def _lost_share(
@@ -119,7 +120,7 @@ def _lost_share(
 
 
 def _lost_quota(run: Run, plan: Plan) -> Iterator[tuple[str, str]]:
-    """A ResourceQuota below what the run holds: the API server refuses its pods once they are made anew."""
+    """A ResourceQuota below what the run holds: the API server refuses its pods once they are created again."""
     for quota in plan.of(ResourceQuota):
         if quota.namespace != run.namespace:
             continue
@@ -132,15 +133,14 @@ def _lost_quota(run: Run, plan: Plan) -> Iterator[tuple[str, str]]:
                 )
 
 
-def _needed(section: str, thing: str, runs: Sequence[Run]) -> Diagnostic:
+def _needed_error(section: str, thing: str, runs: Sequence[Run]) -> Diagnostic:
     objects = [run.object for run in runs]
-    subject = (
-        f"run {listed(objects[:_SHOWN])}" if len(runs) == 1 else f"{len(runs)} runs"
-    )
-    verb = "needs" if len(runs) == 1 else "need"
+    need = f"{len(runs)} runs need it"
+    if len(runs) == 1:
+        need = f"run {listed(objects)} needs it"
     return error(
         "CHG001",
-        f"{thing} leaves the spec, and {subject} {verb} it",
+        f"{thing} leaves the spec, and {need}",
         _SPEC / section,
         label="a run that the spec no longer asks for goes on until it ends or is deleted",
         key=True,
@@ -153,7 +153,7 @@ def _needed(section: str, thing: str, runs: Sequence[Run]) -> Diagnostic:
     )
 
 
-def goes_on(earlier: Iterable[Run]) -> list[Diagnostic]:
+def earlier_runs_note(earlier: Iterable[Run]) -> list[Diagnostic]:
     """The note on runs that go on: the nodes that they hold, and how to end them."""
     runs = [run for run in earlier if run.state == LEFT]
     if not runs:
@@ -178,7 +178,7 @@ def goes_on(earlier: Iterable[Run]) -> list[Diagnostic]:
     ]
 
 
-def unreadable(paths: Iterable[str]) -> list[Diagnostic]:
+def unreadable_run_errors(paths: Iterable[str]) -> list[Diagnostic]:
     """Files of runs that cannot be read: what they remember could run a second time."""
     return [
         error(
@@ -194,7 +194,7 @@ def unreadable(paths: Iterable[str]) -> list[Diagnostic]:
     ]
 
 
-def forgotten(paths: Iterable[str]) -> list[Diagnostic]:
+def forgotten_run_errors(paths: Iterable[str]) -> list[Diagnostic]:
     """TrainJobs whose run nobody remembers any more."""
     return [
         error(
@@ -210,32 +210,34 @@ def forgotten(paths: Iterable[str]) -> list[Diagnostic]:
 
 
 def _holds(run: Run) -> str:
+    name = f"`{run.object}` of job `{run.job}`"
     if not run.nodes:
-        return f"`{run.object}` of job `{run.job}`"
+        return name
     nodes = f"{run.nodes} nodes" if run.nodes > 1 else "1 node"
-    return f"`{run.object}` of job `{run.job}` holds {nodes} of pool `{run.pool}`"
+    return f"{name} holds {nodes} of pool `{run.pool}`"
 
 
-def not_ended(
+def ended_runs_faults(
     earlier: Iterable[Run], current: Iterable[Run], spec: ClusterSpec
 ) -> list[Diagnostic]:
     """Names under ``endedRuns`` that end nothing: those of jobs of the spec, and those that no run has."""
     ended = {run.object for run in earlier}
     asked_for = {run.object: run.job for run in current}
-    found = []
+    diagnostics = []
     for index, name in enumerate(JobsSection.of(spec).ended_runs):
         at = _SPEC / "endedRuns" / index
-        if name in asked_for:
-            found.append(
+        job = asked_for.get(name)
+        if job is not None:
+            diagnostics.append(
                 error(
                     "CHG005",
-                    f"run `{name}` is what job `{asked_for[name]}` asks for",
+                    f"run `{name}` is what job `{job}` asks for",
                     at,
-                    help=f"write `done: true` in job `{asked_for[name]}`, or remove `{name}` here",
+                    help=f"write `done: true` in job `{job}`, or remove `{name}` here",
                 )
             )
         elif name not in ended:
-            found.append(
+            diagnostics.append(
                 Diagnostic(
                     "CHG005",
                     Severity.NOTE,
@@ -244,4 +246,4 @@ def not_ended(
                     help="remove it; the name is that of a TrainJob, as `kubectl get trainjobs -A` shows it",
                 )
             )
-    return found
+    return diagnostics

@@ -10,21 +10,22 @@ from pathlib import Path
 from compiler.catalog import Catalog, VersionStep
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
-from compiler.history.changes import Change, changed_fields, said
-from compiler.history.claims import with_kept_sizes
+from compiler.history.changes import Change, changed_fields, shown_value
+from compiler.history.claims import keep_claim_sizes
 from compiler.history.committed import Committed
 from compiler.history.earlier import (
     earlier_runs,
-    forgotten,
-    goes_on,
+    earlier_runs_note,
+    ended_runs_faults,
+    forgotten_run_errors,
     lost_needs,
-    not_ended,
-    unreadable,
+    unreadable_run_errors,
 )
 from compiler.history.immutable import refused_edits
 from compiler.history.keep import Kept, kept, kept_as_submitted, with_kept
-from compiler.history.needs import landed, with_needs
-from compiler.history.pruned import pruned
+from compiler.history.landing import Landing
+from compiler.history.needs import committed_landing, with_needs
+from compiler.history.pruned import deletions_note
 from compiler.history.runs import ENDED, LEFT, Run, job_manifests, submitted
 from compiler.history.stays import pools_that_stay
 from compiler.history.upgrades import reported, steps
@@ -62,30 +63,31 @@ def hold(
     """Compare a plan with the committed ``folder`` of its cluster; ``catalog`` knows what upgrades ask for."""
     words = Words(document)
     committed = Committed(folder)
-    held = Held(plan, with_kept_sizes(manifests, committed))
-    held.diagnostics += unreadable(committed.broken_runs)
-    held.diagnostics += forgotten(committed.forgotten())
+    held = Held(plan, keep_claim_sizes(manifests, committed))
+    held.diagnostics += unreadable_run_errors(committed.broken_runs)
+    held.diagnostics += forgotten_run_errors(committed.forgotten())
     held.diagnostics += refused_edits(held.manifests, committed)
     held.diagnostics += pools_that_stay(held.manifests, committed)
     in_doubt = _keep_jobs(held, committed, words, spec)
     held.runs = submitted(held.plan, held.manifests, words)
     remembered = [run for run in committed.runs if run.job not in in_doubt]
-    earlier = earlier_runs(
-        remembered,
-        held.runs,
-        spec.spec,
-        lambda pool: landed(committed, pool, held.manifests),
-    )
-    held.diagnostics += lost_needs(earlier, spec.spec, held.plan) or goes_on(earlier)
-    held.diagnostics += not_ended(earlier, held.runs, spec.spec)
+
+    def landed_on(pool: str) -> Landing:
+        return committed_landing(committed, pool, held.manifests)
+
+    earlier = earlier_runs(remembered, held.runs, spec.spec, landed_on)
+    needs = lost_needs(earlier, spec.spec, held.plan)
+    held.diagnostics += needs or earlier_runs_note(earlier)
+    held.diagnostics += ended_runs_faults(earlier, held.runs, spec.spec)
     held.runs += earlier
     held.plan, held.manifests = with_needs(
         held.plan, held.manifests, earlier, committed
     )
     held.steps = steps(held.plan, held.manifests, committed, held.runs, catalog)
     held.diagnostics += reported(held.steps, spec.spec)
-    if not any(found.severity is Severity.ERROR for found in held.diagnostics):
-        held.diagnostics += pruned(held.manifests, committed)
+    severities = {diagnostic.severity for diagnostic in held.diagnostics}
+    if Severity.ERROR not in severities:
+        held.diagnostics += deletions_note(held.manifests, committed)
     return held
 
 
@@ -94,13 +96,13 @@ def _keep_jobs(
 ) -> set[str]:
     """Put every job that stays into its place, and report every job that would run a second time.
 
-    The names of jobs of which it is in doubt which run is theirs.
+    Returns the names of jobs of which it is in doubt which run is theirs.
     """
-    made = job_manifests(held.manifests)
+    objects = job_manifests(held.manifests)
 
     @cache
     def by_ref() -> dict[str, Manifest]:
-        """Made once, and only where something has changed."""
+        """Computed once, and only where something has changed."""
         return {str(manifest.ref): manifest for manifest in held.manifests}
 
     stay: dict[str, Kept] = {}
@@ -112,28 +114,27 @@ def _keep_jobs(
         if runs is None:
             before = _same_work(job, words.work(job), gone)
             if before is not None:
-                second[job.source_name] = _renamed(job, before)
+                second[job.source_name] = _renamed_job_error(job, before)
                 in_doubt.add(before.job)
             continue
-        # Two branches may have made one each: the merged spec asks for one of them, and the other goes on.
-        run = next(
-            (each for each in runs if each.is_same(job, made[job.name])), runs[-1]
-        )
+        new = objects[job.name]
+        run = _matching_run(runs, job, new)
         if job.rerun > run.rerun:
             continue
         if run.state == ENDED:
-            second[job.source_name] = _after_the_end(job, run)
-        elif run.is_same(job, made[job.name]):
-            held.diagnostics += _added_again(job, run)
-        elif (
-            run.asked != words.asked(job)
-            or (old := kept(committed, run, job, made[job.name])) is None
-        ):
-            second[job.source_name] = _second_run(
-                job, run, changed_fields(committed, run, job, by_ref())
-            )
-        else:
+            second[job.source_name] = _ended_job_error(job, run)
+            continue
+        if run.is_same(job, new):
+            held.diagnostics += _job_is_back_note(job, run)
+            continue
+        old = None
+        if run.asked == words.asked(job):
+            old = kept(committed, run, job, new)
+        if old is not None:
             stay[job.name] = old
+            continue
+        changes = changed_fields(committed, run, job, by_ref())
+        second[job.source_name] = _second_run_error(job, run, changes)
     held.diagnostics += second.values()
     if stay:
         held.plan, held.manifests = with_kept(held.plan, held.manifests, stay)
@@ -141,11 +142,20 @@ def _keep_jobs(
     return in_doubt | set(second)
 
 
-def _second_run(job: TrainJob, run: Run, changes: Sequence[Change]) -> Diagnostic:
+def _matching_run(runs: Sequence[Run], job: TrainJob, manifest: Manifest) -> Run:
+    """The run that a job asks for. Two branches may have submitted one each: the merged spec asks for one of them, and
+    the other goes on."""
+    for run in runs:
+        if run.is_same(job, manifest):
+            return run
+    return runs[-1]
+
+
+def _second_run_error(job: TrainJob, run: Run, changes: Sequence[Change]) -> Diagnostic:
     at, label = job.at, "what has changed cannot be changed in a TrainJob that exists"
     if changes:
         at = changes[0].at
-        label = f"{said(changes[0].before)} was submitted, and cannot be changed in a TrainJob that exists"
+        label = f"{shown_value(changes[0].before)} was submitted, and cannot be changed in a TrainJob that exists"
     notes = [str(change) for change in changes[:_SHOWN]]
     if len(changes) > _SHOWN:
         notes.append(f"and {len(changes) - _SHOWN} more fields")
@@ -156,22 +166,22 @@ def _second_run(job: TrainJob, run: Run, changes: Sequence[Change]) -> Diagnosti
         label=label,
         key=at == job.at,
         notes=tuple(notes),
-        help=f"add `rerun: {run.rerun + 1}` to run it anew, or undo the change; `--replace` if it was never pushed",
+        help=f"add `rerun: {run.rerun + 1}` to run it again, or undo the change; `--replace` if it was never pushed",
     )
 
 
-def _after_the_end(job: TrainJob, run: Run) -> Diagnostic:
+def _ended_job_error(job: TrainJob, run: Run) -> Diagnostic:
     return error(
         "RES030",
         f"job `{job.source_name}` has ended as `{run.object}` and would run a second time",
         job.at,
         label="the spec said that it is done",
         key=True,
-        help=f"add `rerun: {run.rerun + 1}` to run it anew, or write `done: true` again",
+        help=f"add `rerun: {run.rerun + 1}` to run it again, or write `done: true` again",
     )
 
 
-def _added_again(job: TrainJob, run: Run) -> list[Diagnostic]:
+def _job_is_back_note(job: TrainJob, run: Run) -> list[Diagnostic]:
     if run.state != LEFT:
         return []
     return [
@@ -182,8 +192,8 @@ def _added_again(job: TrainJob, run: Run) -> list[Diagnostic]:
             job.at,
             label="nothing is submitted as long as that TrainJob exists",
             key=True,
-            help="if the TrainJob was deleted it runs anew; "
-            f"to run it anew in any case, write `rerun: {run.rerun + 1}`",
+            help="if the TrainJob was deleted it runs again; "
+            f"to run it again in any case, write `rerun: {run.rerun + 1}`",
         )
     ]
 
@@ -207,7 +217,7 @@ def _same_work(job: TrainJob, work: str, gone: Sequence[Run]) -> Run | None:
     return None
 
 
-def _renamed(job: TrainJob, run: Run) -> Diagnostic:
+def _renamed_job_error(job: TrainJob, run: Run) -> Diagnostic:
     return error(
         "CHG004",
         f"job `{job.source_name}` is job `{run.job}` under another name and would run a second time",

@@ -12,7 +12,7 @@ from typing import Any
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
-from compiler.history.changes import said
+from compiler.history.changes import shown_value
 from compiler.history.committed import Committed
 from compiler.manifest import Body, Manifest
 from compiler.output.body import at
@@ -129,28 +129,31 @@ def refused_edits(
     manifests: Iterable[Manifest], committed: Committed
 ) -> list[Diagnostic]:
     """What the API server would refuse of the objects that differ from what is committed."""
-    found: list[Diagnostic] = []
+    refused: list[Diagnostic] = []
     for manifest in manifests:
         if manifest.body["kind"] not in RULES or committed.holds(manifest):
             continue
         old = committed.manifest(str(manifest.ref), manifest.path, manifest)
         if old is not None:
-            found += _refused(old.body, manifest)
-    return found
+            refused += _refused_fields(old.body, manifest)
+    return refused
 
 
-def _refused(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
+def _refused_fields(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
     for rule in RULES[manifest.body["kind"]]:
         if not rule.when(old):
             continue
         before, after = at(old, *rule.path), at(manifest.body, *rule.path)
-        if before == after or (rule.presence and (before is None) == (after is None)):
+        if before == after:
+            continue
+        both_present = before is not None and after is not None
+        if rule.presence and both_present:
             continue
         inner, before, after = _differs(before, after)
         path = Route((*rule.path, *inner))
         yield error(
             "CHG002",
-            f"`{path}` of {manifest.ref} cannot change: {said(before)} → {said(after)}",
+            f"`{path}` of {manifest.ref} cannot change: {shown_value(before)} → {shown_value(after)}",
             manifest.origin(rule.path),
             label="the API server refuses this edit for ever",
             help=rule.help,
@@ -169,5 +172,6 @@ def _differs(before: Any, after: Any) -> tuple[FieldPath, Any, Any]:
         if len(keys) != 1:
             break
         (key,) = keys
-        path, before, after = (*path, key), before.get(key), after.get(key)
+        path = (*path, key)
+        before, after = before.get(key), after.get(key)
     return path, before, after

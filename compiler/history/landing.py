@@ -31,27 +31,25 @@ def landing(plan: Plan, pool: str) -> Landing:
         for node_pool in plan.of(NodePool)
         if pool in (node_pool.name, node_pool.labels.get(POOL_LABEL))
     ]
-    found: Landing = {}
-    for word, key in _OFFERED.items():
-        found[word] = sorted(
-            {value for node_pool in nodes for value in _values(node_pool, key)}
-        )
-    found["taints"] = sorted(
-        {str(taint) for node_pool in nodes for taint in node_pool.taints}
-    )
+    offered = {word: _values(nodes, label) for word, label in _OFFERED.items()}
+    taints = {str(taint) for node_pool in nodes for taint in node_pool.taints}
     classes = [plan.named(NodeClass, node_pool.node_class) for node_pool in nodes]
-    found["efa"] = (
-        ["yes"]
-        if any(node_class and node_class.interfaces for node_class in classes)
-        else []
-    )
-    return found
+    has_efa = any(node_class and node_class.interfaces for node_class in classes)
+    return {
+        **offered,
+        "taints": sorted(taints),
+        "efa": ["yes"] if has_efa else [],
+    }
 
 
-def _values(pool: NodePool, key: str) -> Iterator[str]:
-    for requirement in pool.requirements:
-        if requirement.key == key:
-            yield from requirement.values
+def _values(pools: Sequence[NodePool], label: str) -> list[str]:
+    """What the requirements of some pools say of a label."""
+    values: set[str] = set()
+    for pool in pools:
+        for requirement in pool.requirements:
+            if requirement.key == label:
+                values.update(requirement.values)
+    return sorted(values)
 
 
 def lost_landing(

@@ -34,9 +34,10 @@ def with_needs(
     known = {str(manifest.ref): manifest for manifest in manifests}
     like = next(iter(manifests))
     needed: dict[str, Manifest] = {}
-    for run in (each for each in runs if each.left):
-        for found in _needs(run, known, committed, like):
-            needed.setdefault(str(found.ref), found)
+    for run in runs:
+        if run.left:
+            for manifest in _needs(run, known, committed, like):
+                needed.setdefault(str(manifest.ref), manifest)
     if not needed:
         return plan, list(manifests)
     lifted = lift(list(needed.values()), closed=False)
@@ -53,44 +54,42 @@ def with_needs(
 def _needs(
     run: Run, known: dict[str, Manifest], committed: Committed, like: Manifest
 ) -> Iterator[Manifest]:
-    found: Manifest | None = None
-    if run.runtime and f"ClusterTrainingRuntime/{run.runtime}" not in known:
-        found = kept_runtime(committed, run.runtime, like)
-        if found is not None:
-            yield found
-    runtime = known.get(f"ClusterTrainingRuntime/{run.runtime}", found)
+    ref = f"ClusterTrainingRuntime/{run.runtime}"
+    runtime = known.get(ref)
+    if run.runtime and runtime is None:
+        runtime = kept_runtime(committed, run.runtime, like)
+        if runtime is not None:
+            yield runtime
     if runtime is not None:
         for files in kept_files(committed, runtime, run.namespace, like):
             if str(files.ref) not in known:
                 yield files
     for name in run.storage:
-        volume = volume_name(run.namespace, name)
-        for ref, path in (
-            (
-                f"{_CLAIM}/{run.namespace}/{name}",
-                object_path(storage.FOLDER, _CLAIM, name, run.namespace),
-            ),
-            (f"{_VOLUME}/{volume}", object_path(storage.FOLDER, _VOLUME, volume)),
-        ):
-            found = committed.manifest(ref, path, like) if ref not in known else None
-            if found is not None:
-                yield found
+        for ref, path in _storage_objects(run.namespace, name):
+            if ref not in known:
+                manifest = committed.manifest(ref, path, like)
+                if manifest is not None:
+                    yield manifest
 
 
-def landed(committed: Committed, pool: str, manifests: Sequence[Manifest]) -> Landing:
+def _storage_objects(namespace: str, name: str) -> Iterator[tuple[str, str]]:
+    """Reference and path of the claim of a storage in a namespace, and of its volume."""
+    claim = object_path(storage.FOLDER, _CLAIM, name, namespace)
+    yield f"{_CLAIM}/{namespace}/{name}", claim
+    volume = volume_name(namespace, name)
+    yield f"{_VOLUME}/{volume}", object_path(storage.FOLDER, _VOLUME, volume)
+
+
+def committed_landing(
+    committed: Committed, pool: str, manifests: Sequence[Manifest]
+) -> Landing:
     """What the nodes of a pool were, by its committed objects."""
     like = next(iter(manifests))
-    named = [
-        (kind, name)
-        for kind in _NODES
-        for name in committed.names(karpenter.FOLDER, kind)
-    ]
-    found = [
-        committed.manifest(
-            f"{kind}/{name}", object_path(karpenter.FOLDER, kind, name), like
-        )
-        for kind, name in named
-    ]
-    return landing(
-        lift([each for each in found if each is not None], closed=False), pool
-    )
+    nodes = []
+    for kind in _NODES:
+        for name in committed.names(karpenter.FOLDER, kind):
+            path = object_path(karpenter.FOLDER, kind, name)
+            manifest = committed.manifest(f"{kind}/{name}", path, like)
+            if manifest is not None:
+                nodes.append(manifest)
+    return landing(lift(nodes, closed=False), pool)

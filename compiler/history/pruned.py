@@ -14,11 +14,15 @@ _PRUNE = "kustomize.toolkit.fluxcd.io/prune"
 _SHOWN = 8  # objects that the note names
 
 
-def pruned(manifests: Sequence[Manifest], committed: Committed) -> list[Diagnostic]:
-    """The note on what Flux deletes; what it is told to keep has notes of its own."""
-    leaving = [body for body in committed.left_out(manifests) if not _kept(body)]
+def deletions_note(
+    manifests: Sequence[Manifest], committed: Committed
+) -> list[Diagnostic]:
+    """The note on what Flux deletes; what its annotations keep has notes of its own."""
+    left_out = committed.left_out(manifests)
+    leaving = [manifest for manifest in left_out if not _stays(manifest)]
     if not leaving:
         return []
+    names = sorted(str(manifest.ref) for manifest in leaving)
     return [
         Diagnostic(
             "CHG009",
@@ -26,23 +30,22 @@ def pruned(manifests: Sequence[Manifest], committed: Committed) -> list[Diagnost
             _message(len(leaving)),
             Route(("spec",)),
             key=True,
-            notes=tuple(_lines(sorted(str(body.ref) for body in leaving))),
+            notes=tuple(_lines(names)),
             help="put back into the spec what should stay",
         )
     ]
 
 
-def _kept(manifest: Manifest) -> bool:
-    annotations = manifest.body.get("metadata", {}).get("annotations") or {}
+def _stays(manifest: Manifest) -> bool:
+    metadata = manifest.body.get("metadata", {})
+    annotations = metadata.get("annotations") or {}
     return annotations.get(_PRUNE) == "disabled"
 
 
 def _message(count: int) -> str:
-    return (
-        "Flux deletes an object that leaves the output"
-        if count == 1
-        else (f"Flux deletes {count} objects that leave the output")
-    )
+    if count == 1:
+        return "Flux deletes an object that leaves the output"
+    return f"Flux deletes {count} objects that leave the output"
 
 
 def _lines(names: Sequence[str]) -> Iterable[str]:

@@ -26,11 +26,8 @@ SUBMITTED = "submitted"
 LEFT = "left"
 ENDED = "ended"
 _RUNTIME = "ClusterTrainingRuntime"
-_STATES = (
-    ENDED,
-    LEFT,
-    SUBMITTED,
-)  # what counts for a job of which several runs have the same number
+# Of several runs of a job with the same number, the one with the last of these states counts.
+_STATES = (ENDED, LEFT, SUBMITTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +84,10 @@ class Run:
         return json.dumps(asdict(self), indent=1).encode() + b"\n"
 
     def is_same(self, job: TrainJob, manifest: Manifest) -> bool:
-        """Whether the job would be submitted just so today."""
-        return self.object == job.name and self.made in (
-            "",
-            digest(manifest.body["spec"]),
-        )
+        """Whether the job would be submitted the same way today."""
+        if self.object != job.name:
+            return False
+        return self.made in ("", digest(manifest.body["spec"]))
 
     def row(self) -> tuple[str, ...]:
         """Its line in the report."""
@@ -110,11 +106,11 @@ class Run:
 
 def submitted(plan: Plan, manifests: Sequence[Manifest], words: Words) -> list[Run]:
     """The run of each job of a plan."""
-    made = job_manifests(manifests)
-    ran = {
-        each.ref.name: digest(each.body["spec"])
-        for each in manifests
-        if each.body["kind"] == _RUNTIME
+    objects = job_manifests(manifests)
+    runtimes = {
+        manifest.ref.name: digest(manifest.body["spec"])
+        for manifest in manifests
+        if manifest.body["kind"] == _RUNTIME
     }
     return [
         Run(
@@ -124,9 +120,9 @@ def submitted(plan: Plan, manifests: Sequence[Manifest], words: Words) -> list[R
             rerun=job.rerun,
             asked=words.asked(job),
             work=words.work(job),
-            made=digest(made[job.name].body["spec"]),
+            made=digest(objects[job.name].body["spec"]),
             runtime=job.runtime,
-            ran=ran.get(job.runtime, ""),
+            ran=runtimes.get(job.runtime, ""),
             queue=job.queue or "",
             pool=job.pool,
             nodes=job.nodes or 1,
@@ -148,14 +144,13 @@ def _accelerators(job: TrainJob) -> dict[str, int]:
 
 
 def _claims(job: TrainJob) -> tuple[str, ...]:
-    volumes = (volume for patch in job.patches for volume in patch.pod.volumes)
-    return tuple(
-        dict.fromkeys(
-            volume.source
-            for volume in volumes
-            if volume.type == "persistentVolumeClaim"
-        )
-    )
+    claims = [
+        volume.source
+        for patch in job.patches
+        for volume in patch.pod.volumes
+        if volume.type == "persistentVolumeClaim"
+    ]
+    return tuple(dict.fromkeys(claims))
 
 
 def job_manifests(manifests: Iterable[Manifest]) -> dict[str, Manifest]:
@@ -206,15 +201,11 @@ def _is_sound(run: Run) -> bool:
         run.pool,
         run.priority,
     )
-    return (
-        all(isinstance(text, str) for text in (*texts, *run.storage))
-        and type(run.rerun) is type(run.nodes) is int
-        and run.state in _STATES
-        and all(type(count) is int for count in run.accelerators.values())
-        and all(
-            isinstance(text, str) for values in run.landing.values() for text in values
-        )
-    )
+    landing = [value for values in run.landing.values() for value in values]
+    if not all(isinstance(text, str) for text in (*texts, *run.storage, *landing)):
+        return False
+    counts = (run.rerun, run.nodes, *run.accelerators.values())
+    return all(type(count) is int for count in counts) and run.state in _STATES
 
 
 def runs_of_index(index: Mapping[str, Any]) -> list[Run]:

@@ -1,4 +1,4 @@
-"""Objects that leave the output and stay in the cluster, because Flux is told not to delete them."""
+"""Objects that leave the output and stay in the cluster, because an annotation keeps Flux from deleting them."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ def pools_that_stay(
         for manifest in manifests
         if manifest.body["kind"] == _KIND
     }
-    like = next(iter(pools.values()), None)
-    found: list[Diagnostic] = []
+    if not pools:
+        return []
+    like = next(iter(pools.values()))
+    notes: list[Diagnostic] = []
     for name in committed.names(FOLDER, _KIND):
+        if name in pools:
+            continue
         path = object_path(FOLDER, _KIND, name)
-        old = (
-            committed.manifest(f"{_KIND}/{name}", path, like)
-            if like is not None and name not in pools
-            else None
-        )
-        annotations = (
-            old.body["metadata"].get("annotations", {}) if old is not None else {}
-        )
+        old = committed.manifest(f"{_KIND}/{name}", path, like)
+        if old is None:
+            continue
+        annotations = old.body["metadata"].get("annotations", {})
         if annotations.get(_PRUNE) == "disabled":
-            found.append(_stays(name))
-    return found
+            notes.append(_stays(name))
+    return notes
 
 
 def _stays(pool: str) -> Diagnostic:

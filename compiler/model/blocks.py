@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from math import comb, prod
+from math import comb
 
 from compiler.model.reading import Reading
 from compiler.model.work import Work
@@ -17,8 +17,8 @@ from compiler.subjects.pools.plan import NodePool
 from compiler.subjects.queues.plan import Flavor, Topology
 
 Sizes = tuple[int, ...]
-# States that are searched. With more of them nothing is reported.
-_MOST = 20_000
+# With more states to search nothing is reported.
+_MOST_STATES = 20_000
 
 
 def blocks_of(flavor: Flavor, world: Reading) -> dict[str, int]:
@@ -49,11 +49,11 @@ def _most_nodes(pool: NodePool, world: Reading) -> int | None:
 
 def gangs_of(flavor: Flavor, world: Reading) -> list[Work]:
     """The jobs that may only run on a flavor, the largest first."""
-    gangs = [work for work in world.works if work.nodes and _lands(work, flavor)]
-    return sorted(gangs, key=lambda work: -(work.nodes or 0))
+    gangs = [work for work in world.works if work.nodes and _runs_only_on(work, flavor)]
+    return sorted(gangs, key=lambda work: work.nodes or 0, reverse=True)
 
 
-def _lands(work: Work, flavor: Flavor) -> bool:
+def _runs_only_on(work: Work, flavor: Flavor) -> bool:
     for choice in work.choices:
         if choice.flavor is None or choice.flavor.name != flavor.name:
             return False
@@ -62,8 +62,10 @@ def _lands(work: Work, flavor: Flavor) -> bool:
 
 def countable(blocks: Sequence[int], gangs: Sequence[int]) -> bool:
     """Whether there are few enough states to search: how many gangs of each size wait, and are in each block."""
-    counts = Counter(gangs).values()
-    return prod(comb(count + len(blocks), len(blocks)) for count in counts) <= _MOST
+    states = 1
+    for count in Counter(gangs).values():
+        states *= comb(count + len(blocks), len(blocks))
+    return states <= _MOST_STATES
 
 
 def placement(blocks: Sequence[int], gangs: Sequence[int]) -> Sizes | None:
@@ -73,13 +75,14 @@ def placement(blocks: Sequence[int], gangs: Sequence[int]) -> Sizes | None:
     def place(free: Sizes, index: int) -> Sizes | None:
         if index == len(gangs):
             return ()
+        gang = gangs[index]
         for block, room in enumerate(free):
-            if room >= gangs[index] and room not in free[:block]:
-                rest = place(
-                    (*free[:block], room - gangs[index], *free[block + 1 :]), index + 1
-                )
-                if rest is not None:
-                    return (block, *rest)
+            if room < gang or room in free[:block]:
+                continue  # too small, or as large as a block that was tried
+            left = (*free[:block], room - gang, *free[block + 1 :])
+            rest = place(left, index + 1)
+            if rest is not None:
+                return (block, *rest)
         return None
 
     return place(tuple(blocks), 0)
@@ -91,16 +94,20 @@ def always_fit(blocks: Sequence[int], gangs: Sequence[int]) -> bool:
     @cache
     def fit(free: Sizes, left: Sizes) -> bool:
         for gang in set(left):
+            waiting = _without(left, gang)
             roomy = {room for room in free if room >= gang}
-            rest = _less(left, gang)
-            after = [tuple(sorted((*_less(free, room), room - gang))) for room in roomy]
-            if not after or not all(fit(sizes, rest) for sizes in after):
+            if not roomy:
                 return False
+            for room in roomy:
+                sizes = (*_without(free, room), room - gang)
+                if not fit(tuple(sorted(sizes)), waiting):
+                    return False
         return True
 
     return fit(tuple(sorted(blocks)), tuple(sorted(gangs)))
 
 
-def _less(sizes: Sizes, size: int) -> Sizes:
+def _without(sizes: Sizes, size: int) -> Sizes:
+    """The sizes without one of this size."""
     index = sizes.index(size)
     return (*sizes[:index], *sizes[index + 1 :])

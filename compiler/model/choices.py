@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 
 from compiler.model.nodes import Nodes
 from compiler.model.offers import without_accelerators
-from compiler.model.work import Choice, Offer, Work
+from compiler.model.work import Choice, Work
 from compiler.subjects.jobs.plan import EFA, GPU, NEURON, Resources
 from compiler.subjects.pools.plan import (
     INSTANCE_TYPE,
@@ -27,6 +28,9 @@ from compiler.subjects.queues.plan import (
 Tolerations = tuple[Toleration, ...]
 
 
+_PINNING_LABELS = (NODEPOOL_LABEL, POOL_LABEL, INSTANCE_TYPE)
+
+
 def find_choices(
     nodes: Nodes,
     selector: Mapping[str, str],
@@ -39,161 +43,185 @@ def find_choices(
     Kueue gives a job one flavor in each resource group that covers something it asks for, and adds the labels and
     tolerations of each to its pods (kueue v0.19.2, flavorassigner).
     """
-    pools = tuple(each for each in nodes.pools if nodes.may_match(each, selector))
-    choices: tuple[Choice, ...] = (Choice(pools, labels=selector),)
+    pools = tuple(pool for pool in nodes.pools if nodes.may_match(pool, selector))
+    choices = [Choice(pools, labels=selector)]
     for group in groups_of(queue, asks):
-        flavors = [
-            nodes.plan.named(Flavor, each.flavor) for each in giving(queue, group, asks)
-        ]
-        known = [each for each in flavors if each is not None]
-        if known and len(known) == len(flavors):
-            choices = tuple(
-                _narrowed(nodes, choice, flavor)
-                for choice in choices
-                for flavor in known
-            )
-    found = [each for each in choices if each.pools]
-    if not any(key in selector for key in (NODEPOOL_LABEL, POOL_LABEL, INSTANCE_TYPE)):
-        found = _with_devices(nodes, found, asks)
-    found = [_tolerated(each, asks, reach) for each in found if each.pools]
+        choices = _follow_group(nodes, choices, flavors_with_quota(queue, group, asks))
+    choices = _with_pools(choices)
+    if not any(label in selector for label in _PINNING_LABELS):
+        choices = _with_pools(_prefer_device_pools(nodes, choices, asks))
+    choices = [_prefer_tolerated_pools(choice, asks, reach) for choice in choices]
     return tuple(
-        replace(each, offers=nodes.offers(each.pools, each.labels)) for each in found
+        replace(choice, offers=nodes.offers(choice.pools, choice.labels))
+        for choice in choices
     )
 
 
-def groups_of(queue: ClusterQueue | None, asks: Resources) -> Iterator[ResourceGroup]:
+def _with_pools(choices: list[Choice]) -> list[Choice]:
+    return [choice for choice in choices if choice.pools]
+
+
+def _follow_group(
+    nodes: Nodes, choices: list[Choice], quotas: tuple[FlavorQuotas, ...]
+) -> list[Choice]:
+    """Each choice with each flavor of a group; the choices as they are where a flavor is not in the set."""
+    flavors = []
+    for quota in quotas:
+        flavor = nodes.plan.named(Flavor, quota.flavor)
+        if flavor is None:
+            return choices
+        flavors.append(flavor)
+    if not flavors:
+        return choices
+    pairs = product(choices, flavors)
+    return [_add_flavor(nodes, choice, flavor) for choice, flavor in pairs]
+
+
+def _add_flavor(nodes: Nodes, choice: Choice, flavor: Flavor) -> Choice:
+    """A choice with the labels and tolerations of one more flavor. It is named for the last flavor with labels."""
+    wanted = flavor.node_labels
+    named = flavor
+    if choice.flavor is not None and not wanted:
+        named = choice.flavor
+    return Choice(
+        pools=tuple(pool for pool in choice.pools if nodes.may_match(pool, wanted)),
+        flavor=named,
+        tolerations=(*choice.tolerations, *flavor.tolerations),
+        labels={**choice.labels, **wanted},
+    )
+
+
+def groups_of(queue: ClusterQueue | None, asks: Resources) -> tuple[ResourceGroup, ...]:
     """The resource groups that cover something of what is asked for; all of them if none does."""
-    groups = queue.groups if queue else ()
-    covering = [each for each in groups if any(name in asks for name in each.covered)]
-    yield from covering or groups
+    if queue is None:
+        return ()
+    covering = tuple(
+        group for group in queue.groups if not asks.keys().isdisjoint(group.covered)
+    )
+    return covering or queue.groups
 
 
-def giving(
+def flavors_with_quota(
     queue: ClusterQueue | None, group: ResourceGroup, asks: Resources
 ) -> tuple[FlavorQuotas, ...]:
     """The flavors of which the queue has some of all that is asked for: Kueue passes over one of which it has nothing
     and can borrow nothing. All of them if none is left."""
     if queue is None or queue.cohort is not None:
         return group.flavors
-    found = [
-        each
-        for each in group.flavors
-        if not any(
-            quota.nominal.milli == 0
-            and quota.resource in asks
-            and asks[quota.resource].milli
-            for quota in each.quotas
-        )
-    ]
-    return tuple(found) or group.flavors
-
-
-def whole(nodes: Nodes) -> bool:
-    """Whether the set tells the nodes that jobs run on: its node pools, or node groups with accelerators."""
-    return bool(nodes.plan.of(NodePool)) or any(
-        nodes.accelerated(each) for each in nodes.pools
+    offering = tuple(
+        flavor for flavor in group.flavors if not _lacks_quota(flavor, asks)
     )
+    return offering or group.flavors
 
 
-def told_by_flavor(work: Work, nodes: Nodes, key: str) -> bool:
+def _lacks_quota(flavor: FlavorQuotas, asks: Resources) -> bool:
+    """Whether a flavor has a quota of nothing for something that is asked for."""
+    for quota in flavor.quotas:
+        asked = asks.get(quota.resource)
+        if asked is not None and asked.milli and quota.nominal.milli == 0:
+            return True
+    return False
+
+
+def describes_nodes(nodes: Nodes) -> bool:
+    """Whether the set says on which nodes jobs run: by its node pools, or by node groups with accelerators."""
+    if nodes.plan.of(NodePool):
+        return True
+    return any(nodes.accelerated(pool) for pool in nodes.pools)
+
+
+def conflicts_with_flavor(work: Work, nodes: Nodes, key: str) -> bool:
     """Whether a flavor of the job's queue says a label that the job selects, and some pool has it as the job wants: the
     job and the flavor are then at odds, not the job and the pools."""
-    flavors = (
-        [nodes.plan.named(Flavor, each.flavor) for each in work.queue.flavors()]
-        if work.queue
-        else []
-    )
-    if not any(each is not None and key in each.node_labels for each in flavors):
+    if work.queue is None:
         return False
-    return not nodes.pools or any(
-        nodes.has_label(each, key, work.selector[key]) is not False
-        for each in nodes.pools
-    )
+    flavors = [nodes.plan.named(Flavor, quota.flavor) for quota in work.queue.flavors()]
+    if not any(flavor is not None and key in flavor.node_labels for flavor in flavors):
+        return False
+    if not nodes.pools:
+        return True
+    wanted = {key: work.selector[key]}
+    return any(nodes.may_match(pool, wanted) for pool in nodes.pools)
 
 
-def _narrowed(nodes: Nodes, choice: Choice, flavor: Flavor) -> Choice:
-    named = flavor if flavor.node_labels or choice.flavor is None else choice.flavor
-    pools = tuple(
-        each for each in choice.pools if nodes.may_match(each, flavor.node_labels)
-    )
-    labels = {**choice.labels, **flavor.node_labels}
-    return Choice(pools, named, (*choice.tolerations, *flavor.tolerations), labels)
-
-
-def _with_devices(nodes: Nodes, choices: list[Choice], asks: Resources) -> list[Choice]:
+def _prefer_device_pools(
+    nodes: Nodes, choices: list[Choice], asks: Resources
+) -> list[Choice]:
     """Without a pin, a job that asks for a device belongs to pools that have it; none in the set is unknown. A flavor
     whose labels a pool certainly has is a pin. Where nodes are large enough for the job, no other pool is meant."""
-    resource = next((each for each in (GPU, NEURON) if each in asks), None)
+    resource = next((device for device in (GPU, NEURON) if device in asks), None)
     if resource is None:
         return choices
-    found = [
-        replace(
-            choice,
-            pools=tuple(
-                each
-                for each in choice.pools
-                if _has(nodes, each, resource) or _pinned(nodes, each, choice.flavor)
-            ),
-        )
-        for choice in choices
-    ]
-    large = [
-        replace(
-            choice,
-            pools=tuple(
-                each
-                for each in choice.pools
-                if _large(nodes.offers((each,), choice.labels), nodes, resource, asks)
-            ),
-        )
-        for choice in found
-    ]
-    kept = [each for each in large if each.pools]
-    return kept or found
+
+    def with_device(choice: Choice) -> Choice:
+        pools = [
+            pool
+            for pool in choice.pools
+            if _may_have_device(nodes, pool, resource)
+            or _is_pinned(nodes, pool, choice.flavor)
+        ]
+        return replace(choice, pools=tuple(pools))
+
+    def with_large_nodes(choice: Choice) -> Choice:
+        pools = [
+            pool
+            for pool in choice.pools
+            if _may_be_large(nodes, pool, choice, resource, asks)
+        ]
+        return replace(choice, pools=tuple(pools))
+
+    having = [with_device(choice) for choice in choices]
+    large = [with_large_nodes(choice) for choice in having]
+    return _with_pools(large) or having
 
 
-def _large(
-    offers: tuple[Offer, ...], nodes: Nodes, resource: str, asks: Resources
+def _may_be_large(
+    nodes: Nodes, pool: NodePool, choice: Choice, resource: str, asks: Resources
 ) -> bool:
     """Whether some node of a pool may have as many devices as are asked for."""
+    offers = nodes.offers((pool,), choice.labels)
+    if not offers:
+        return True
+    devices = asks[resource].value
     efa = asks[EFA].value if EFA in asks else 0
-    return not offers or any(
-        each.accelerators >= asks[resource].value and nodes.efa_of(pool, each) >= efa
-        for pool, each in offers
+    return any(
+        instance.accelerators >= devices and nodes.efa_of(pool, instance) >= efa
+        for pool, instance in offers
     )
 
 
-def _has(nodes: Nodes, pool: NodePool, resource: str) -> bool:
+def _may_have_device(nodes: Nodes, pool: NodePool, resource: str) -> bool:
     types = nodes.types(pool)
-    return (
-        any(each.accelerator_resource == resource for each in types)
-        if types
-        else not without_accelerators(pool)
-    )
+    if not types:
+        return not without_accelerators(pool)
+    return any(instance.accelerator_resource == resource for instance in types)
 
 
-def _pinned(nodes: Nodes, pool: NodePool, flavor: Flavor | None) -> bool:
-    return (
-        flavor is not None
-        and bool(flavor.node_labels)
-        and all(
-            nodes.has_label(pool, key, value)
-            for key, value in flavor.node_labels.items()
-        )
-    )
+def _is_pinned(nodes: Nodes, pool: NodePool, flavor: Flavor | None) -> bool:
+    """Whether a pool certainly has every label of a flavor that has some."""
+    if flavor is None or not flavor.node_labels:
+        return False
+    labels = flavor.node_labels.items()
+    return all(nodes.has_label(pool, key, value) for key, value in labels)
 
 
-def _tolerated(choice: Choice, asks: Resources, reach: Tolerations | None) -> Choice:
+def _prefer_tolerated_pools(
+    choice: Choice, asks: Resources, reach: Tolerations | None
+) -> Choice:
     """The pools whose taints the job tolerates; all of them if it tolerates none."""
     if reach is None:
         return choice
-    held = (*reach, *choice.tolerations)
-    kept = tuple(each for each in choice.pools if not keeping_away(each, held, asks))
-    return replace(choice, pools=kept) if kept else choice
+    tolerations = (*reach, *choice.tolerations)
+    pools = tuple(
+        pool for pool in choice.pools if not repelling_taint(pool, tolerations, asks)
+    )
+    return replace(choice, pools=pools) if pools else choice
 
 
-def keeping_away(pool: NodePool, reach: Tolerations, asks: Resources) -> str:
-    """The first taint of a pool that keeps a pod away, or nothing. EKS adds a toleration for each device that a pod
-    asks for, where the key of the taint is its name (Kubernetes, ExtendedResourceToleration)."""
-    left = (each for each in untolerated(pool.taints, reach) if each.key not in asks)
-    return next((str(each) for each in left), "")
+def repelling_taint(pool: NodePool, reach: Tolerations, asks: Resources) -> str:
+    """The first taint of a pool that repels a pod, or nothing. EKS adds a toleration for each device that a pod asks
+    for, where the key of the taint is its name (Kubernetes, ExtendedResourceToleration)."""
+    for taint in untolerated(pool.taints, reach):
+        if taint.key not in asks:
+            return str(taint)
+    return ""

@@ -5,32 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 
 
 def options(words: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
     """The long options of a command and of the shell lines in it: name (with ``-`` for ``_``) and value."""
-    return _options(tuple(words))
+    return _cached_options(tuple(words))
 
 
 @lru_cache(maxsize=8192)
-def _options(words: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:
-    """Kept, since ten rules ask for the options of every job."""
-    return tuple(_read(words))
+def _cached_options(words: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:
+    """Ten rules ask for the options of every job."""
+    return tuple(_read_options(words))
 
 
-def _read(words: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
+def _read_options(words: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
     parts = [part for word in words for part in _parts(word)]
-    for part, after in zip(parts, [*parts[1:], "-"], strict=False):
+    for part, following in zip_longest(parts, parts[1:], fillvalue="-"):
         if not part.startswith("--") or len(part) == 2:
             continue
         name, equals, value = part[2:].partition("=")
         name = name.replace("_", "-")
         if equals:
             yield name, value.strip("\"'")
-        elif after.startswith("-"):
+        elif following.startswith("-"):
             yield name, None
         else:
-            yield name, after
+            yield name, following
 
 
 def _parts(word: str) -> Sequence[str]:
@@ -49,10 +50,12 @@ _BEFORE = r"(?:^|[;&|(\n]|\b(?:exec|then|do|else|time)\s)\s*(?:\w+=\S*\s+)*(?:\S
 
 def starts(words: Sequence[str], program: str) -> bool:
     """Whether a command, or a line of shell in it, starts a program; as an argument or an option it does not count."""
-    lines = [word for word in words[1:] if " " in word or "\n" in word]
-    return any(
-        re.search(rf"{_BEFORE}{program}(?=\s|$)", line) for line in (*words[:1], *lines)
-    )
+    pattern = re.compile(rf"{_BEFORE}{program}(?=\s|$)")
+    for index, word in enumerate(words):
+        is_line = " " in word or "\n" in word
+        if (index == 0 or is_line) and pattern.search(word):
+            return True
+    return False
 
 
 def program(words: Sequence[str]) -> str:

@@ -12,10 +12,10 @@ from compiler.model.offers import (
     GroupPool,
     accelerated,
     as_pool,
-    excluding,
     has_label,
-    named,
+    named_types,
     types_of,
+    unmet_requirements,
 )
 from compiler.model.work import Offer
 from compiler.plan import Plan
@@ -44,54 +44,47 @@ class Nodes:
     def pools(self) -> tuple[NodePool, ...]:
         """Where pods may land: the node pools, and eksctl's node groups seen as pools."""
         cluster = self.plan.one(Cluster)
-        groups = cluster.node_groups if cluster else ()
-        return (
-            (*self.plan.of(NodePool), *(as_pool(each) for each in groups))
-            if groups
-            else self.plan.of(NodePool)
-        )
+        pools = self.plan.of(NodePool)
+        if cluster is None or not cluster.node_groups:
+            return pools
+        return (*pools, *map(as_pool, cluster.node_groups))
 
     def types(self, pool: NodePool) -> tuple[InstanceType, ...]:
-        """The instance types that a pool may launch; () where the facts do not tell all of them."""
-        found = self._types.get(id(pool))
-        if found is None:
-            found = self._types[id(pool)] = types_of(pool, self.catalog)
-        return found
+        """The instance types that a pool may launch; () where the facts do not say all of them."""
+        types = self._types.get(id(pool))
+        if types is None:
+            types = self._types[id(pool)] = types_of(pool, self.catalog)
+        return types
 
     def offers(
         self, pools: Iterable[NodePool], labels: Mapping[str, str]
     ) -> tuple[Offer, ...]:
         """Each pool with each of its types that has the labels; () where that of one is unknown."""
-        wanted = [
+        facts = [
             (FACTS[key], value)
             for key, value in labels.items()
             if key in FACTS and not placeholder(value)
         ]
-        wanted_type = self.catalog.instance(labels.get(INSTANCE_TYPE, ""))
-        found = [
-            [
-                (pool, each)
-                for each in self._offered(pool, wanted_type)
-                if all(fact(each) == value for fact, value in wanted)
-            ]
-            for pool in pools
-        ]
-        return (
-            tuple(offer for offers in found for offer in offers) if all(found) else ()
-        )
+        wanted = self.catalog.instance(labels.get(INSTANCE_TYPE, ""))
+        offers: list[Offer] = []
+        for pool in pools:
+            fitting = list(self._launchable(pool, wanted))
+            for fact, value in facts:
+                fitting = [instance for instance in fitting if fact(instance) == value]
+            if not fitting:
+                return ()
+            offers += [(pool, instance) for instance in fitting]
+        return tuple(offers)
 
-    def _offered(
+    def _launchable(
         self, pool: NodePool, wanted: InstanceType | None
     ) -> tuple[InstanceType, ...]:
         """The types that a pool may launch for pods that may name one: that one, where a pool says categories only."""
         types = self.types(pool)
-        if (
-            types
-            or wanted is None
-            or named(pool, self.catalog)
-            or excluding(pool, wanted)
-        ):
+        if types or wanted is None:
             return types
+        if named_types(pool, self.catalog) or unmet_requirements(pool, wanted):
+            return ()
         return (wanted,)
 
     def node_class(self, pool: NodePool) -> NodeClass | None:
@@ -100,11 +93,8 @@ class Nodes:
 
     def pools_of_class(self, node_class: NodeClass) -> list[NodePool]:
         """The pools that launch by a node class."""
-        return [
-            each
-            for each in self.plan.of(NodePool)
-            if each.node_class == node_class.name
-        ]
+        pools = self.plan.of(NodePool)
+        return [pool for pool in pools if pool.node_class == node_class.name]
 
     def accelerated(self, pool: NodePool) -> bool:
         """Whether every node of a pool is known to have accelerators."""
@@ -116,11 +106,9 @@ class Nodes:
         if isinstance(pool, GroupPool):
             return instance.efa_interfaces if pool.efa else 0
         node_class = self.node_class(pool)
-        return (
-            node_class.efa
-            if node_class is not None and node_class.interfaces
-            else instance.efa_interfaces
-        )
+        if node_class is not None and node_class.interfaces:
+            return node_class.efa
+        return instance.efa_interfaces
 
     def own_kubelet(self, pool: NodePool) -> bool:
         """Whether a pool's nodes configure kubelet or system by themselves: what is left for pods is then unknown."""
@@ -132,9 +120,11 @@ class Nodes:
     def amazon_linux_2023(self, pool: NodePool) -> bool | None:
         """Whether the nodes of a pool run AL2023; ``None`` where an image of another name may be anything."""
         node_class = self.node_class(pool)
-        if node_class is None or not (node_class.ami_alias or node_class.ami_family):
+        if node_class is None:
             return None
-        alias, family = node_class.ami_alias or "", node_class.ami_family or ""
+        alias, family = node_class.ami_alias or "", node_class.ami_family
+        if not alias and not family:
+            return None
         return alias.startswith("al2023@") or family == "AL2023"
 
     def most_nodes(self, pool: NodePool, instance: InstanceType) -> int | None:
@@ -148,14 +138,14 @@ class Nodes:
         }
         if instance.accelerator_resource:
             per_node[instance.accelerator_resource] = instance.accelerators * 1000
-        found = [
+        bounds = [
             limit.milli // per_node[name]
             for name, limit in pool.limits.items()
             if per_node.get(name)
         ]
         if pool.replicas is not None:
-            found.append(pool.replicas)
-        return min(found) if found else None
+            bounds.append(pool.replicas)
+        return min(bounds, default=None)
 
     def starts_empty(self, pool: NodePool) -> bool:
         """Whether a pool is known to have no node until a pod needs one."""
@@ -177,28 +167,22 @@ class Nodes:
     def zones(self) -> set[str]:
         """The zones in which the cluster has subnets, where the set says them."""
         cluster = self.plan.one(Cluster)
-        network = cluster.network if cluster else None
-        return (
-            {*network.zones, *(each.zone for each in network.subnets)}
-            if network
-            else set()
-        )
+        if cluster is None or cluster.network is None:
+            return set()
+        network = cluster.network
+        return {*network.zones, *(subnet.zone for subnet in network.subnets)}
 
     def has_label(self, pool: NodePool, key: str, value: str) -> bool | None:
         """Whether nodes of a pool carry a label; ``None`` if that cannot be known."""
-        types = self.types(pool) if key in FACTS else ()
-        if key in FACTS and not types and named(pool, self.catalog):
+        if key not in FACTS:
+            return has_label(pool, (), key, value)
+        types = self.types(pool)
+        if not types and named_types(pool, self.catalog):
             return None  # its requirements contradict each other: which one is meant is not known
-        if (
-            key == INSTANCE_TYPE
-            and not types
-            and (instance := self.catalog.instance(value)) is not None
-        ):
-            return (
-                False
-                if excluding(pool, instance)
-                else has_label(pool, types, key, value)
-            )
+        if not types and key == INSTANCE_TYPE:
+            instance = self.catalog.instance(value)
+            if instance is not None and unmet_requirements(pool, instance):
+                return False
         return has_label(pool, types, key, value)
 
     def may_match(self, pool: NodePool, labels: Mapping[str, str]) -> bool:
@@ -210,4 +194,5 @@ class Nodes:
 
     def pools_of(self, flavor: Flavor) -> list[NodePool]:
         """The pools whose nodes may belong to a flavor."""
-        return [each for each in self.pools if self.may_match(each, flavor.node_labels)]
+        labels = flavor.node_labels
+        return [pool for pool in self.pools if self.may_match(pool, labels)]

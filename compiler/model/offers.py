@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from itertools import product
+from operator import ge, gt, le, lt
 
 from compiler.catalog import Catalog, InstanceType
 from compiler.catalog.instance import NEURON_RESOURCE, NVIDIA_RESOURCE
@@ -63,29 +65,23 @@ class GroupPool(NodePool):
 
 def as_pool(group: NodeGroup) -> GroupPool:
     """A node group as a pool, with the labels that EKS and eksctl give its nodes (eksctl 0.230)."""
-    sizes = [each for each in (group.max_size, group.desired) if each is not None]
-    most = (
-        max(sizes) if sizes else None
-    )  # without maxSize eksctl takes the other; more than maxSize is told by LIM012
-    limit = {"nodes": Quantity.of(most)} if most is not None else {}
-    requirements = (
-        [Requirement(INSTANCE_TYPE, "In", group.instance_types)]
-        if group.instance_types
-        else []
-    )
+    # Without maxSize eksctl takes the desired capacity. LIM012 reports one that is above maxSize.
+    sizes = [size for size in (group.max_size, group.desired) if size is not None]
+    limits = {"nodes": Quantity.of(max(sizes))} if sizes else {}
+    requirements = []
+    if group.instance_types:
+        requirements.append(Requirement(INSTANCE_TYPE, "In", group.instance_types))
     if group.zones:
-        requirements.append(
-            Requirement("topology.kubernetes.io/zone", "In", group.zones)
-        )
+        requirements.append(Requirement(ZONE, "In", group.zones))
     labels = {
         **group.labels,
         "alpha.eksctl.io/nodegroup-name": group.name,
         f"{AUTO_MODE}nodegroup": group.name,
     }
-    bound = group.where("max_size" if group.max_size is not None else "desired")
+    bound = "max_size" if group.max_size is not None else "desired"
     origins = {
         **group.origins,
-        "limits": bound,
+        "limits": group.where(bound),
         "capacity_types": group.where("reservation"),
     }
     return GroupPool(
@@ -96,7 +92,7 @@ def as_pool(group: NodeGroup) -> GroupPool:
         labels=labels,
         taints=group.taints,
         requirements=tuple(requirements),
-        limits=limit,
+        limits=limits,
         efa=group.efa,
         block=group.capacity_block,
         least=group.min_size,
@@ -117,60 +113,76 @@ def admits(requirement: Requirement, value: str | None) -> bool:
         case "DoesNotExist":
             return value is None
         case "Gt" | "Lt" | "Gte" | "Lte" as operator:
-            return value is not None and _compared(operator, value, values)
+            return value is not None and _compare(operator, value, values)
     return True
 
 
-def _compared(operator: str, value: str, values: tuple[str, ...]) -> bool:
+def _compare(operator: str, value: str, values: tuple[str, ...]) -> bool:
     if not values or not values[0].isdigit() or not value.isdigit():
         return True
-    have, bound = int(value), int(values[0])
-    return {
-        "Gt": have > bound,
-        "Lt": have < bound,
-        "Gte": have >= bound,
-        "Lte": have <= bound,
-    }[operator]
+    compare = _COMPARISONS[operator]
+    return compare(int(value), int(values[0]))
 
 
-def _kebab(text: str | None) -> str | None:
-    return text.lower().replace(" ", "-") if text else None
-
-
-def _scheme(instance: InstanceType, part: int) -> str | None:
-    found = _SCHEME.match(instance.family)
-    return found[part] if found else None
-
-
-def _device(instance: InstanceType, resource: str, text: str | None) -> str | None:
-    return text if instance.accelerator_resource == resource else None
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "Gt": gt,
+    "Lt": lt,
+    "Gte": ge,
+    "Lte": le,
+}
 
 
 Fact = Callable[[InstanceType], str | None]
+
+
+def _accelerator_name(instance: InstanceType) -> str | None:
+    name = instance.accelerator
+    return name.lower().replace(" ", "-") if name else None
+
+
+def _family_part(part: int) -> Fact:
+    """A part of the name of a family: 1 is the category, 2 the generation."""
+
+    def read(instance: InstanceType) -> str | None:
+        matched = _SCHEME.match(instance.family)
+        return matched[part] if matched else None
+
+    return read
+
+
+def _of_device(resource: str, fact: Fact) -> Fact:
+    """A fact of the types whose accelerators are this resource."""
+
+    def read(instance: InstanceType) -> str | None:
+        if instance.accelerator_resource != resource:
+            return None
+        return fact(instance)
+
+    return read
+
+
 _INSTANCE: dict[str, Fact] = {
-    "family": lambda each: each.family,
-    "size": lambda each: each.size,
-    "category": lambda each: _scheme(each, 1),
-    "generation": lambda each: _scheme(each, 2),
-    "cpu": lambda each: str(each.vcpus),
-    "memory": lambda each: str(each.memory_mib),
-    "gpu-count": lambda each: _device(each, NVIDIA_RESOURCE, str(each.gpus)),
-    "gpu-name": lambda each: _device(each, NVIDIA_RESOURCE, _kebab(each.accelerator)),
-    "gpu-manufacturer": lambda each: _device(each, NVIDIA_RESOURCE, "nvidia"),
-    "gpu-memory": lambda each: _device(
-        each, NVIDIA_RESOURCE, str(each.accelerator_memory_mib)
+    "family": lambda instance: instance.family,
+    "size": lambda instance: instance.size,
+    "category": _family_part(1),
+    "generation": _family_part(2),
+    "cpu": lambda instance: str(instance.vcpus),
+    "memory": lambda instance: str(instance.memory_mib),
+    "gpu-count": _of_device(NVIDIA_RESOURCE, lambda instance: str(instance.gpus)),
+    "gpu-name": _of_device(NVIDIA_RESOURCE, _accelerator_name),
+    "gpu-manufacturer": _of_device(NVIDIA_RESOURCE, lambda _: "nvidia"),
+    "gpu-memory": _of_device(
+        NVIDIA_RESOURCE, lambda instance: str(instance.accelerator_memory_mib)
     ),
-    "accelerator-count": lambda each: _device(
-        each, NEURON_RESOURCE, str(each.accelerators)
+    "accelerator-count": _of_device(
+        NEURON_RESOURCE, lambda instance: str(instance.accelerators)
     ),
-    "accelerator-name": lambda each: _device(
-        each, NEURON_RESOURCE, _kebab(each.accelerator)
-    ),
-    "accelerator-manufacturer": lambda each: _device(each, NEURON_RESOURCE, "aws"),
+    "accelerator-name": _of_device(NEURON_RESOURCE, _accelerator_name),
+    "accelerator-manufacturer": _of_device(NEURON_RESOURCE, lambda _: "aws"),
 }
 FACTS: dict[str, Fact] = {
-    INSTANCE_TYPE: lambda each: each.name,
-    ARCH: lambda each: each.arch,
+    INSTANCE_TYPE: lambda instance: instance.name,
+    ARCH: lambda instance: instance.arch,
     **{
         f"{domain}instance-{name}": fact
         for domain in (KARPENTER, AUTO_MODE)
@@ -180,29 +192,40 @@ FACTS: dict[str, Fact] = {
 """What the catalog says of a type, by the label that Karpenter gives its nodes."""
 
 
-def one_of(pool: NodePool, name: str) -> tuple[str, ...] | None:
+def instance_values(pool: NodePool, name: str) -> tuple[str, ...] | None:
     """The values left for a label of instance types, by its name without domain."""
-    found = pool.values(f"{KARPENTER}instance-{name}")
-    return found if found is not None else pool.values(f"{AUTO_MODE}instance-{name}")
+    values = pool.values(f"{KARPENTER}instance-{name}")
+    if values is None:
+        values = pool.values(f"{AUTO_MODE}instance-{name}")
+    return values
 
 
 def types_of(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
-    """The instance types that a pool may launch; () where the facts do not tell all of them."""
-    return tuple(each for each in named(pool, catalog) if not excluding(pool, each))
+    """The instance types that a pool may launch; () where the facts do not say all of them."""
+    types = named_types(pool, catalog)
+    return tuple(
+        instance for instance in types if not unmet_requirements(pool, instance)
+    )
 
 
-def named(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
-    """The instance types that a pool names, before its other requirements; () where the facts do not tell them."""
-    found = [catalog.instance(name) for name in _names(pool, catalog)]
-    return tuple(each for each in found if each is not None) if all(found) else ()
+def named_types(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
+    """The instance types that a pool names, before its other requirements; () where the facts do not say them."""
+    types = []
+    for name in _names(pool, catalog):
+        instance = catalog.instance(name)
+        if instance is None:
+            return ()
+        types.append(instance)
+    return tuple(types)
 
 
-def excluding(pool: NodePool, instance: InstanceType) -> list[Requirement]:
+def unmet_requirements(pool: NodePool, instance: InstanceType) -> list[Requirement]:
     """The requirements of a pool that an instance type does not meet."""
     return [
-        each
-        for each in pool.requirements
-        if each.key in FACTS and not admits(each, FACTS[each.key](instance))
+        requirement
+        for requirement in pool.requirements
+        if requirement.key in FACTS
+        and not admits(requirement, FACTS[requirement.key](instance))
     ]
 
 
@@ -210,83 +233,84 @@ def _names(pool: NodePool, catalog: Catalog) -> Iterable[str]:
     """Candidates that are certainly all: by name, by family and size, by family or GPU where every size is known."""
     if pool.instance_types is not None:
         return pool.instance_types
-    families, sizes, gpus = (
-        one_of(pool, "family"),
-        one_of(pool, "size"),
-        one_of(pool, "gpu-name"),
-    )
-    known = catalog.instance_types
+    families = instance_values(pool, "family")
     if families:
-        return _of_families(families, sizes, catalog)
-    if gpus and not _PARTLY_KNOWN & set(gpus):
-        names = {
-            name: _kebab(each.accelerator)
-            for name in known
-            if (each := catalog.instance(name)) is not None
-        }
-        return (
-            [name for name, gpu in names.items() if gpu in gpus]
-            if set(gpus) <= set(names.values())
-            else ()
-        )
+        return _of_families(families, instance_values(pool, "size"), catalog)
+    gpus = instance_values(pool, "gpu-name")
+    if gpus and _PARTLY_KNOWN.isdisjoint(gpus):
+        return _with_gpus(gpus, catalog)
     return ()
 
 
-def not_there(pool: NodePool, catalog: Catalog) -> str:
+def _with_gpus(gpus: tuple[str, ...], catalog: Catalog) -> list[str]:
+    """The types with one of some GPUs; none where the catalog does not know one of these."""
+    known: set[str | None] = set()
+    names = []
+    for name in catalog.instance_types:
+        instance = catalog.instance(name)
+        if instance is None:
+            continue
+        gpu = _accelerator_name(instance)
+        known.add(gpu)
+        if gpu in gpus:
+            names.append(name)
+    return names if known.issuperset(gpus) else []
+
+
+def nonexistent_type(pool: NodePool, catalog: Catalog) -> str:
     """A type that a pool names by family and size and that does not exist, where none of those that it names does."""
-    names = [
-        f"{family}.{size}"
-        for family in one_of(pool, "family") or ()
-        for size in one_of(pool, "size") or ()
-    ]
-    return names[0] if names and all(sizes_of(each, catalog) for each in names) else ""
+    families = instance_values(pool, "family") or ()
+    sizes = instance_values(pool, "size") or ()
+    names = [f"{family}.{size}" for family, size in product(families, sizes)]
+    if not names or not all(other_sizes(name, catalog) for name in names):
+        return ""
+    return names[0]
 
 
-def sizes_of(name: str, catalog: Catalog) -> list[str]:
+def other_sizes(name: str, catalog: Catalog) -> list[str]:
     """The types of the family of an instance type that is none of them; nothing where that is not certain: general
     families are there only in the sizes that people train on."""
-    family = [
-        each
-        for each in catalog.instance_types
-        if each.startswith(f"{name.partition('.')[0]}.")
-    ]
-    return (
-        family
-        if name not in family and all(_whole(catalog.instance(each)) for each in family)
-        else []
-    )
+    family = _family_of(name)
+    names = [other for other in catalog.instance_types if _family_of(other) == family]
+    if name in names:
+        return []
+    complete = all(_has_all_sizes(catalog.instance(other)) for other in names)
+    return names if complete else []
+
+
+def _family_of(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def _of_families(
-    families: Iterable[str], sizes: tuple[str, ...] | None, catalog: Catalog
-) -> Iterable[str]:
-    by_family: dict[str, list[str]] = {}
+    families: tuple[str, ...], sizes: tuple[str, ...] | None, catalog: Catalog
+) -> list[str]:
+    """The types of some families, by size if sizes are named. Without sizes none where not every size is known."""
+    by_family: dict[str, list[str]] = {family: [] for family in families}
+    complete: set[str] = set()
     for name in catalog.instance_types:
-        by_family.setdefault(name.partition(".")[0], []).append(name)
-    whole = {
-        each
-        for each in families
-        if any(_whole(catalog.instance(name)) for name in by_family.get(each, ()))
-    }
-    if sizes is None:
-        return (
-            [name for each in families for name in by_family[each]]
-            if whole == set(families)
-            else ()
-        )
-    names = [f"{family}.{size}" for family in families for size in sizes]
-    return [
-        name
-        for name in names
-        if name in catalog.instance_types or name.partition(".")[0] not in whole
-    ]
+        family = _family_of(name)
+        if family in by_family:
+            by_family[family].append(name)
+            if _has_all_sizes(catalog.instance(name)):
+                complete.add(family)
+    if sizes is not None:
+        names = [f"{family}.{size}" for family, size in product(families, sizes)]
+        return [
+            name
+            for name in names
+            if name in catalog.instance_types or _family_of(name) not in complete
+        ]
+    if not complete.issuperset(families):
+        return []
+    return [name for family in families for name in by_family[family]]
 
 
-def _whole(instance: InstanceType | None) -> bool:
+def _has_all_sizes(instance: InstanceType | None) -> bool:
     """Whether all sizes of the type's family are in the catalog; general families are there in a few."""
-    return instance is not None and (
-        bool(instance.accelerators) or instance.family.startswith("hpc")
-    )
+    if instance is None:
+        return False
+    return bool(instance.accelerators) or instance.family.startswith("hpc")
 
 
 def has_label(
@@ -294,49 +318,42 @@ def has_label(
 ) -> bool | None:
     """Whether nodes of a pool carry a label; ``None`` if that cannot be known."""
     if key == NODEPOOL_LABEL:
-        return _same(pool.name, value) if not isinstance(pool, GroupPool) else False
+        return not isinstance(pool, GroupPool) and _equal(pool.name, value)
     if key in pool.labels:
-        return _same(pool.labels[key], value)
-    bounds = [each for each in pool.requirements if each.key == key]
-    if bounds and placeholder(value):
+        return _equal(pool.labels[key], value)
+    bounds = [bound for bound in pool.requirements if bound.key == key]
+    unknown = placeholder(value)
+    if bounds and unknown:
         return None
-    if not all(admits(each, value) for each in bounds):
+    if not all(admits(bound, value) for bound in bounds):
         return False
     if key in FACTS and types:
-        return (
-            None
-            if placeholder(value)
-            else any(FACTS[key](each) == value for each in types)
-        )
+        if unknown:
+            return None
+        return any(FACTS[key](instance) == value for instance in types)
     if bounds:
-        return (
-            True
-            if any(value in each.values for each in bounds if each.operator == "In")
-            else None
+        required = any(
+            bound.operator == "In" and value in bound.values for bound in bounds
         )
+        return True if required else None
     domain = key.rpartition("/")[0]
-    return None if domain.endswith(_WRITTEN_BY_OTHERS) and domain else False
+    return None if domain.endswith(_WRITTEN_BY_OTHERS) else False
 
 
-def _same(have: str, wanted: str) -> bool | None:
-    return (
-        True
-        if have == wanted
-        else None
-        if placeholder(have) or placeholder(wanted)
-        else False
-    )
+def _equal(have: str, wanted: str) -> bool | None:
+    """Whether two values are the same; ``None`` where one of them is filled in later."""
+    if have == wanted:
+        return True
+    return None if placeholder(have) or placeholder(wanted) else False
 
 
 def place(pool: NodePool, key: str, value: str) -> Route:
     """Where a pool requires a value of a label; the pool where that is not written."""
-    for index, each in enumerate(
-        pool.requirements if "requirements" in pool.origins else ()
-    ):
-        if each.key == key and each.operator == "In" and value in each.values:
-            return (
-                pool.where("requirements") / index / "values" / each.values.index(value)
-            )
+    requirements = pool.requirements if "requirements" in pool.origins else ()
+    for index, bound in enumerate(requirements):
+        if bound.key == key and bound.operator == "In" and value in bound.values:
+            at = pool.where("requirements") / index / "values"
+            return at / bound.values.index(value)
     return pool.where(_ORIGINS.get(key, "labels"))
 
 
@@ -347,45 +364,47 @@ _ORIGINS = {
 }
 
 
-def held(pool: NodePool, reason: str) -> bool:
+def forbids_disruption(pool: NodePool, reason: str) -> bool:
     """Whether a budget of no nodes, at all times, keeps Karpenter from disrupting a pool for a reason."""
-    return any(
-        each.nodes in ("0", "0%")
-        and not each.schedule
-        and (not each.reasons or reason in each.reasons)
-        for each in pool.budgets
-    )
+    for budget in pool.budgets:
+        always = budget.nodes in ("0", "0%") and not budget.schedule
+        if always and (not budget.reasons or reason in budget.reasons):
+            return True
+    return False
 
 
 def without_accelerators(pool: NodePool) -> bool:
     """Whether the categories of a pool say that no node has accelerators."""
-    categories = one_of(pool, "category")
+    categories = instance_values(pool, "category")
     return bool(categories) and ACCELERATED.isdisjoint(categories or ())
+
+
+_ACCELERATOR_LABELS = (
+    "gpu-name",
+    "gpu-count",
+    "gpu-manufacturer",
+    "accelerator-name",
+    "accelerator-count",
+)
+_ACCELERATOR_KEYS = frozenset(
+    f"{domain}instance-{name}"
+    for domain in (KARPENTER, AUTO_MODE)
+    for name in _ACCELERATOR_LABELS
+)
 
 
 def accelerated(pool: NodePool, types: tuple[InstanceType, ...]) -> bool:
     """Whether every node of a pool is known to have accelerators."""
     if types:
-        return all(each.accelerators for each in types)
-    categories = one_of(pool, "category")
+        return all(instance.accelerators for instance in types)
+    categories = instance_values(pool, "category")
     if categories:
-        return set(categories) <= ACCELERATED
-    names = (
-        "gpu-name",
-        "gpu-count",
-        "gpu-manufacturer",
-        "accelerator-name",
-        "accelerator-count",
-    )
-    keys = {
-        f"{domain}instance-{name}"
-        for domain in (KARPENTER, AUTO_MODE)
-        for name in names
-    }
-    return any(
-        each.key in keys and each.operator in ("In", "Gt", "Gte", "Exists")
-        for each in pool.requirements
-    )
+        return ACCELERATED.issuperset(categories)
+    for requirement in pool.requirements:
+        present = requirement.operator in ("In", "Gt", "Gte", "Exists")
+        if present and requirement.key in _ACCELERATOR_KEYS:
+            return True
+    return False
 
 
 __all__ = [
@@ -394,14 +413,14 @@ __all__ = [
     "accelerated",
     "admits",
     "as_pool",
-    "excluding",
+    "forbids_disruption",
     "has_label",
-    "held",
-    "named",
-    "not_there",
-    "one_of",
+    "instance_values",
+    "named_types",
+    "nonexistent_type",
+    "other_sizes",
     "place",
-    "sizes_of",
     "types_of",
+    "unmet_requirements",
     "without_accelerators",
 ]

@@ -8,23 +8,24 @@ from compiler.subjects.workloads.plan import Workload
 _DEVICES = (*ACCELERATORS, EFA)
 
 
-def in_question(workload: Workload, pod: Pod) -> bool:
+def is_judged(workload: Workload, pod: Pod) -> bool:
     """Whether pods are of the kind that the rules are about: they ask for devices, or Kueue starts them."""
-    return workload.queue is not None or any(_asks(each) for each in pod.containers)
+    if workload.queue is not None:
+        return True
+    return any(_asks_for_device(container) for container in pod.containers)
 
 
-def _asks(container: Container) -> bool:
-    return any(
-        each in container.limits or each in container.requests for each in _DEVICES
-    )
+def _asks_for_device(container: Container) -> bool:
+    asked = {*container.limits, *container.requests}
+    return not asked.isdisjoint(_DEVICES)
 
 
 def main_container(pod: Pod) -> Container | None:
     """The container that does the work: the first that asks for a device, or else the first."""
-    return next(
-        (each for each in pod.containers if _asks(each)),
-        pod.containers[0] if pod.containers else None,
-    )
+    for container in pod.containers:
+        if _asks_for_device(container):
+            return container
+    return pod.containers[0] if pod.containers else None
 
 
 def as_job(workload: Workload, main: Container | None) -> TrainJob:

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from compiler.catalog import Catalog, InstanceType, version_key
 from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
 from compiler.manifest import Manifest
 from compiler.model.choices import find_choices
 from compiler.model.nodes import Nodes
-from compiler.model.pods import as_job, in_question, main_container
-from compiler.model.runtimes import released
+from compiler.model.pods import as_job, is_judged, main_container
+from compiler.model.runtimes import released_runtime
 from compiler.model.storage import Storage
 from compiler.model.values import value
-from compiler.model.work import Choice, Offer, Work, patched_tolerations
+from compiler.model.work import (
+    Choice,
+    Offer,
+    Work,
+    patched_selector,
+    patched_tolerations,
+)
 from compiler.plan import Plan, Quantity
 from compiler.source import Route
 from compiler.subjects.delivery.plan import HelmRelease, chart_version
 from compiler.subjects.jobs.plan import (
     HUGEPAGES,
     TRAINER_CHART,
+    Container,
     Patch,
     Pod,
     Resources,
@@ -42,20 +50,30 @@ from compiler.subjects.queues.plan import (
     Quota,
     queue_of,
 )
-from compiler.subjects.workloads.plan import PodSet, Workload
+from compiler.subjects.workloads.plan import Workload
 
 Landing = tuple[tuple[NodePool, ...], tuple[Offer, ...], tuple[InstanceType, ...]]
+RoomKey = tuple[str, bool, float]
+"""An instance type, whether it has huge pages, and the share of memory that Karpenter leaves out of account."""
+
+
+class Room(NamedTuple):
+    """What pods can request on a node. ``notes`` say what was taken off before."""
+
+    cpu_milli: int
+    memory_mib: int
+    notes: tuple[str, ...]
 
 
 class Reading(Nodes):
-    """A plan and the catalog, joined. Joins are made on first use and kept."""
+    """A plan and the catalog, joined. Joins are computed on first use and cached."""
 
     def __init__(
         self, plan: Plan, catalog: Catalog, manifests: Sequence[Manifest] = ()
     ) -> None:
         super().__init__(plan, catalog, manifests)
-        self.rooms: dict[tuple[str, bool, float], tuple[int, int, tuple[str, ...]]] = {}
-        self._candidates: dict[object, tuple[Choice, ...]] = {}
+        self.rooms: dict[RoomKey, Room] = {}
+        self._known_choices: dict[object, tuple[Choice, ...]] = {}
         self._landings: dict[int, Landing] = {}
 
     # -- jobs
@@ -68,63 +86,41 @@ class Reading(Nodes):
     @cached_property
     def pods(self) -> tuple[Work, ...]:
         """The pods of other kinds that ask for devices or go to a queue, as far as they are like a job."""
-        sets = (
-            (workload, each)
-            for workload in self.plan.of(Workload)
-            for each in workload.pods
-        )
         return tuple(
-            self._pods(workload, each)
-            for workload, each in sets
-            if in_question(workload, each.pod)
+            self._pods_work(workload, pods.pod)
+            for workload in self.plan.of(Workload)
+            for pods in workload.pods
+            if is_judged(workload, pods.pod)
         )
 
-    def _pods(self, workload: Workload, each: PodSet) -> Work:
-        main = main_container(each.pod)
+    def _pods_work(self, workload: Workload, pod: Pod) -> Work:
+        main = main_container(pod)
         job = as_job(workload, main)
-        asks = {**main.requests, **main.limits} if main else {}
-        queue, selector = (
-            self._queue(job) if job.queue else None,
-            each.pod.node_selector,
-        )
-        lost = workload.everywhere or "node_affinity" in each.pod.unread
-        choices = () if lost else self._choices(job, selector, queue, asks, each.pod)
-        pools, offers, types = (
-            self._joined(choices)
-            if choices or lost or self.pools
-            else self._assumed(selector)
-        )
-        return Work(
-            job=job,
-            runtime=None,
-            pod=each.pod,
+        return self._join(
+            job,
+            pod=pod,
             main=main,
-            asks=asks,
-            pools=pools,
-            offers=offers,
-            types=types,
-            queue=queue,
+            queue=self._queue(job) if job.queue else None,
             nodes=workload.nodes,
-            choices=choices,
             kind=workload.kind,
-            env={one.name: one.value for one in main.env} if main else {},
-            words=(*main.command, *main.args) if main else (),
+            # A DaemonSet runs on every node. Where required node affinity leads is not read.
+            unknown=workload.everywhere or "node_affinity" in pod.unread,
         )
 
     @cached_property
     def _by_runtime(self) -> dict[int, list[Work]]:
-        found: dict[int, list[Work]] = {}
+        by_runtime: dict[int, list[Work]] = {}
         for work in self.works:
-            found.setdefault(id(work.runtime), []).append(work)
-        return found
+            by_runtime.setdefault(id(work.runtime), []).append(work)
+        return by_runtime
 
     @cached_property
     def _by_pool(self) -> dict[int, list[Work]]:
-        found: dict[int, list[Work]] = {}
+        by_pool: dict[int, list[Work]] = {}
         for work in self.works:
             for pool in work.pools:
-                found.setdefault(id(pool), []).append(work)
-        return found
+                by_pool.setdefault(id(pool), []).append(work)
+        return by_pool
 
     def work_of(self, job: TrainJob) -> Work:
         """A TrainJob, joined."""
@@ -149,34 +145,53 @@ class Reading(Nodes):
         return version is None or version_key(version) >= (2, 3)
 
     def _work(self, job: TrainJob) -> Work:
-        runtime, queue = self._runtime(job), self._queue(job)
-        # A patch of a job or container that the runtime does not have never runs (verify tells): what would is unknown.
-        known = runtime is not None and all(
-            _fits(each, runtime) for each in job.patches
-        )
-        pod = (
-            effective_pod(job, runtime, merge_resources=self._merge_resources)
-            if runtime and known
-            else None
-        )
+        runtime = self._runtime(job)
+        pod = self._pod(job, runtime)
         main = pod.container("node") if pod else None
-        asks = (
-            {**main.requests, **main.limits} if main else {**job.requests, **job.limits}
+        pods = [pod, *(patch.pod for patch in job.patches)]
+        return self._join(
+            job,
+            runtime=runtime,
+            pod=pod,
+            main=main,
+            queue=self._queue(job),
+            nodes=_nodes(job, runtime),
+            # Where required node affinity leads is not read.
+            unknown=any(pod and "node_affinity" in pod.unread for pod in pods),
         )
-        selector: dict[str, str] = dict(pod.node_selector) if pod else {}
-        if pod is None:
-            for patch in job.patches:
-                selector.update(patch.pod.node_selector)
-        # Where required node affinity leads is not read.
-        pods = (pod, *(each.pod for each in job.patches))
-        lost = any("node_affinity" in each.unread for each in pods if each is not None)
-        choices = () if lost else self._choices(job, selector, queue, asks, pod)
-        pools, offers, types = (
-            self._joined(choices)
-            if choices or lost or self.pools
-            else self._assumed(selector)
-        )
-        env = main.env if main else job.env
+
+    def _pod(self, job: TrainJob, runtime: Runtime | None) -> Pod | None:
+        """The pod of a job's nodes. With a patch of a job or container that the runtime does not have, which verify
+        reports, it is unknown."""
+        if runtime is None or not all(
+            _can_apply(patch, runtime) for patch in job.patches
+        ):
+            return None
+        return effective_pod(job, runtime, merge_resources=self._merge_resources)
+
+    def _join(
+        self,
+        job: TrainJob,
+        *,
+        runtime: Runtime | None = None,
+        pod: Pod | None,
+        main: Container | None,
+        queue: ClusterQueue | None,
+        nodes: int | None,
+        kind: str = "TrainJob",
+        unknown: bool,
+    ) -> Work:
+        """A job with all that it will run by. ``unknown``: something that is not read decides where it lands."""
+        written = main if main is not None else job
+        asks = {**written.requests, **written.limits}
+        selector = pod.node_selector if pod is not None else patched_selector(job)
+        choices: tuple[Choice, ...] = ()
+        if not unknown:
+            choices = self._choices(job, selector, queue, asks, pod)
+        if choices or unknown or self.pools:
+            pools, offers, types = self._cached_landing(choices)
+        else:
+            pools, offers, types = self._assumed_landing(selector)
         return Work(
             job=job,
             runtime=runtime,
@@ -187,42 +202,31 @@ class Reading(Nodes):
             offers=offers,
             types=types,
             queue=queue,
-            nodes=_nodes(job, runtime),
-            env={each.name: each.value for each in env},
+            nodes=nodes,
             choices=choices,
-            words=(*main.command, *main.args) if main else (*job.command, *job.args),
+            kind=kind,
+            env={variable.name: variable.value for variable in written.env},
+            words=(*written.command, *written.args),
         )
 
     def _runtime(self, job: TrainJob) -> Runtime | None:
         """The runtime of a job: one of the set, or else one that every Trainer brings."""
-        found = runtime_of(self.plan, job)
-        if (
-            found is None
-            and not self.plan.closed
-            and job.runtime_kind == "ClusterTrainingRuntime"
-        ):
-            return released(job.runtime, job.where("runtime"))
-        return found
+        runtime = runtime_of(self.plan, job)
+        if runtime is not None or self.plan.closed:
+            return runtime
+        if job.runtime_kind != "ClusterTrainingRuntime":
+            return None
+        return released_runtime(job.runtime, job.where("runtime"))
 
-    def _joined(self, choices: tuple[Choice, ...]) -> Landing:
-        """The pools, offers and types of all choices, each once; kept by the choices, which are kept themselves."""
-        found = self._landings.get(id(choices))
-        if found is None:
-            known = all(each.offers for each in choices)
-            pools = {pool.name: pool for each in choices for pool in each.pools}
-            offers = {
-                (pool.name, kind.name): (pool, kind)
-                for each in choices
-                for pool, kind in each.offers
-                if known
-            }
-            types = {kind.name: kind for _, kind in offers.values()}
-            found = tuple(pools.values()), tuple(offers.values()), tuple(types.values())
-            self._landings[id(choices)] = found
-        return found
+    def _cached_landing(self, choices: tuple[Choice, ...]) -> Landing:
+        """The pools, offers and types of all choices, each once; cached by the choices, which are cached themselves."""
+        landing = self._landings.get(id(choices))
+        if landing is None:
+            landing = self._landings[id(choices)] = _landing(choices)
+        return landing
 
-    def _assumed(self, selector: Mapping[str, str]) -> Landing:
-        """Where a set without any pool says by a job's own selector on which type it lands: nodes of just that."""
+    def _assumed_landing(self, selector: Mapping[str, str]) -> Landing:
+        """Where a set without any pool says by a job's own selector on which type it lands: nodes of that type."""
         instance = self.catalog.instance(selector.get(INSTANCE_TYPE, ""))
         if instance is None:
             return (), (), ()
@@ -234,11 +238,9 @@ class Reading(Nodes):
         """The ClusterQueue of a job; one without a queue goes to the LocalQueue ``default`` (kueue v0.19.2)."""
         if job.queue is not None:
             return queue_of(self.plan, job)
-        local = (
-            self.plan.named(LocalQueue, "default", job.namespace)
-            if job.namespace
-            else None
-        )
+        if not job.namespace:
+            return None
+        local = self.plan.named(LocalQueue, "default", job.namespace)
         return self.plan.named(ClusterQueue, local.cluster_queue) if local else None
 
     def _choices(
@@ -254,19 +256,18 @@ class Reading(Nodes):
             reach = None  # flavors of a queue that is elsewhere may add tolerations
             if self.plan.of(ClusterQueue) and not self._pins(selector):
                 return ()  # and lead to pools that are elsewhere
-        amounts = tuple(sorted((name, each.milli) for name, each in asks.items()))
+        amounts = [(name, amount.milli) for name, amount in asks.items()]
         key = (
             tuple(sorted(selector.items())),
             queue.name if queue else "",
-            amounts,
+            tuple(sorted(amounts)),
             reach,
         )
-        found = self._candidates.get(key)
-        if found is None:
-            found = self._candidates[key] = find_choices(
-                self, selector, queue, asks, reach
-            )
-        return found
+        choices = self._known_choices.get(key)
+        if choices is None:
+            choices = find_choices(self, selector, queue, asks, reach)
+            self._known_choices[key] = choices
+        return choices
 
     def _pins(self, selector: Mapping[str, str]) -> bool:
         """Whether a node selector names some pool of the set for certain."""
@@ -287,37 +288,38 @@ class Reading(Nodes):
             return None
         if queue.cohort is None:
             return own.nominal
-        bounds = [own.nominal + own.borrowing] if own.borrowing is not None else []
+        bounds = []
+        if own.borrowing is not None:
+            bounds.append(own.nominal + own.borrowing)
         root = self.root(queue.cohort)
         others = [
-            each
-            for each in self.plan.of(ClusterQueue)
-            if each is not queue and self.root(each.cohort) == root
+            other
+            for other in self.plan.of(ClusterQueue)
+            if other is not queue and self.root(other.cohort) == root
         ]
-        if self.plan.closed or (others and self._cohorts_whole):
-            lent = [_lent(_quota(each, flavor, resource)) for each in others]
-            given = [
-                each.nominal
-                for cohort in self.plan.of(Cohort)
-                if self.root(cohort.name) == root
-                if (each := _quota(cohort, flavor, resource)) is not None
-            ]
-            bounds.append(sum((*lent, *given), own.nominal))
+        if self.plan.closed or (others and self._knows_all_cohorts):
+            total = own.nominal
+            for other in others:
+                total += _lendable(_quota(other, flavor, resource))
+            for cohort in self.plan.of(Cohort):
+                quota = _quota(cohort, flavor, resource)
+                if quota is not None and self.root(cohort.name) == root:
+                    total += quota.nominal
+            bounds.append(total)
         return min(bounds, default=None)
 
     @cached_property
-    def _cohorts_whole(self) -> bool:
+    def _knows_all_cohorts(self) -> bool:
         """Whether an open set seems to hold all queues and cohorts: of those that it names none is elsewhere."""
-        plan = self.plan
-        named = {each.cohort for each in plan.of(ClusterQueue)} | {
-            each.parent for each in plan.of(Cohort)
-        }
-        return all(
-            plan.named(ClusterQueue, each.cluster_queue) for each in plan.of(LocalQueue)
-        ) and (
-            not plan.of(Cohort)
-            or named - {None} <= {each.name for each in plan.of(Cohort)}
-        )
+        queues, cohorts = self.plan.of(ClusterQueue), self.plan.of(Cohort)
+        for local in self.plan.of(LocalQueue):
+            if self.plan.named(ClusterQueue, local.cluster_queue) is None:
+                return False
+        if not cohorts:
+            return True
+        named = {queue.cohort for queue in queues}
+        named.update(cohort.parent for cohort in cohorts)
+        return named <= {None, *(cohort.name for cohort in cohorts)}
 
     def root(self, cohort: str | None) -> str | None:
         """The topmost cohort above one; itself in a cycle."""
@@ -330,7 +332,7 @@ class Reading(Nodes):
     @cached_property
     def parents(self) -> Mapping[str, str | None]:
         """The parent of each cohort."""
-        return {each.name: each.parent for each in self.plan.of(Cohort)}
+        return {cohort.name: cohort.parent for cohort in self.plan.of(Cohort)}
 
     @cached_property
     def storage(self) -> Storage:
@@ -340,70 +342,87 @@ class Reading(Nodes):
     @cached_property
     def limit_ranges(self) -> Mapping[str, list[Manifest]]:
         """The LimitRanges of each namespace."""
-        found: dict[str, list[Manifest]] = {}
-        for each in self.manifests:
-            if each.body.get("kind") == "LimitRange" and each.ref.namespace:
-                found.setdefault(each.ref.namespace, []).append(each)
-        return found
+        by_namespace: dict[str, list[Manifest]] = {}
+        for manifest in self.manifests:
+            namespace = manifest.ref.namespace
+            if manifest.body.get("kind") == "LimitRange" and namespace:
+                by_namespace.setdefault(namespace, []).append(manifest)
+        return by_namespace
 
     # -- delivery
 
     @cached_property
     def paths(self) -> Mapping[str, str]:
         """The file of each manifest, by its id."""
-        return {each.id: each.path.replace("\\", "/") for each in self.manifests}
+        return {
+            manifest.id: manifest.path.replace("\\", "/") for manifest in self.manifests
+        }
 
     def carries(self, folder: str, at: Route) -> bool:
         """Whether a Kustomization over a folder of the repository carries an object. Where files are unknown, every
         one may."""
         file = self.paths.get(str(at[0]), "") if at else ""
-        parts = "/".join(each for each in folder.split("/") if each not in ("", "."))
-        return (
-            not file
-            or not parts
-            or f"/{parts}/" in f"/{file}"
-            or file.startswith(f"{parts.rpartition('/')[2]}/")
-        )
+        parts = [part for part in folder.split("/") if part not in ("", ".")]
+        if not file or not parts:
+            return True
+        inside = f"/{'/'.join(parts)}/" in f"/{file}"
+        return inside or file.startswith(f"{parts[-1]}/")
 
     @cached_property
-    def huge_pages_told(self) -> bool:
-        """Whether Karpenter is told of huge pages. Our own output asks for no more than is left by all accounts."""
-        return self.plan.closed or any(
-            HUGEPAGES in each.capacity for each in self.plan.of(NodeOverlay)
-        )
+    def knows_huge_pages(self) -> bool:
+        """Whether Karpenter knows the huge pages of nodes: by an overlay, or since our own output asks for no more than
+        is left with and without them."""
+        if self.plan.closed:
+            return True
+        return any(HUGEPAGES in node.capacity for node in self.plan.of(NodeOverlay))
 
     @cached_property
     def memory_overhead(self) -> float:
         """The share of a node's memory that Karpenter leaves out of account, by its release or by default."""
-        given = (
-            value(each.values, "settings", "vmMemoryOverheadPercent")
-            for each in self.releases("karpenter")
-        )
-        return next(
-            (float(each) for each in given if isinstance(each, int | float)),
-            VM_MEMORY_OVERHEAD,
-        )
+        for release in self.releases("karpenter"):
+            percent = value(release.values, "settings", "vmMemoryOverheadPercent")
+            if isinstance(percent, int | float):
+                return float(percent)
+        return VM_MEMORY_OVERHEAD
 
     def releases(self, *charts: str) -> list[HelmRelease]:
         """The Helm releases of some charts."""
-        return [each for each in self.plan.of(HelmRelease) if each.chart in charts]
+        releases = self.plan.of(HelmRelease)
+        return [release for release in releases if release.chart in charts]
 
 
-def _fits(patch: Patch, runtime: Runtime) -> bool:
+def _landing(choices: tuple[Choice, ...]) -> Landing:
+    pools: dict[str, NodePool] = {}
+    offers: dict[tuple[str, str], Offer] = {}
+    types: dict[str, InstanceType] = {}
+    for choice in choices:
+        pools |= {pool.name: pool for pool in choice.pools}
+    if all(choice.offers for choice in choices):
+        for choice in choices:
+            for pool, instance in choice.offers:
+                offers[pool.name, instance.name] = pool, instance
+                types[instance.name] = instance
+    return tuple(pools.values()), tuple(offers.values()), tuple(types.values())
+
+
+def _can_apply(patch: Patch, runtime: Runtime) -> bool:
     """Whether a runtime has the job and the containers that a patch is for."""
     job = runtime.job(patch.job)
-    return job is not None and all(
-        job.pod.container(each.name) for each in patch.pod.containers
-    )
+    if job is None:
+        return False
+    names = [container.name for container in patch.pod.containers]
+    return all(job.pod.container(name) for name in names)
 
 
 def _nodes(job: TrainJob, runtime: Runtime | None) -> int | None:
     if job.nodes is not None or "nodes" in job.unread:
         return job.nodes
-    return None if runtime is None or "nodes" in runtime.unread else runtime.nodes or 1
+    if runtime is None or "nodes" in runtime.unread:
+        return None
+    return runtime.nodes or 1
 
 
-def _lent(quota: Quota | None) -> Quantity:
+def _lendable(quota: Quota | None) -> Quantity:
     """The most of a queue's quota that others may borrow."""
     if quota is None:
         return Quantity(0)
@@ -411,7 +430,9 @@ def _lent(quota: Quota | None) -> Quantity:
 
 
 def _quota(queue: ClusterQueue | Cohort, flavor: str, resource: str) -> Quota | None:
-    for each in queue.flavors():
-        if each.flavor == flavor and (found := each.of(resource)) is not None:
-            return found
+    for quotas in queue.flavors():
+        if quotas.flavor == flavor:
+            quota = quotas.of(resource)
+            if quota is not None:
+                return quota
     return None

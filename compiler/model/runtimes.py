@@ -9,18 +9,17 @@ from compiler.catalog.runtimes import released_runtimes
 from compiler.lift.reader import reader
 from compiler.manifest import Manifest
 from compiler.source import Route
-from compiler.subjects.jobs.lift import runtime
+from compiler.subjects.jobs.lift import runtime as lift_runtime
 from compiler.subjects.jobs.plan import Pod, ReplicatedJob, Runtime
 
 
-def released(name: str, at: Route) -> Runtime | None:
+def released_runtime(name: str, at: Route) -> Runtime | None:
     """A released runtime, with every place in it at the route of what refers to it: its own text is not at hand."""
-    found = _lifted(name)
-    if found is None:
+    runtime = _lift_released(name)
+    if runtime is None:
         return None
-    return replace(
-        found, at=at, origins={}, jobs=tuple(_job(each, at) for each in found.jobs)
-    )
+    jobs = tuple(_job(job, at) for job in runtime.jobs)
+    return replace(runtime, at=at, origins={}, jobs=jobs)
 
 
 def _job(job: ReplicatedJob, at: Route) -> ReplicatedJob:
@@ -28,14 +27,18 @@ def _job(job: ReplicatedJob, at: Route) -> ReplicatedJob:
 
 
 def _pod(pod: Pod, at: Route) -> Pod:
-    containers = tuple(replace(each, at=at, origins={}) for each in pod.containers)
+    containers = tuple(
+        replace(container, at=at, origins={}) for container in pod.containers
+    )
     return replace(pod, at=at, origins={}, containers=containers)
 
 
 @cache
-def _lifted(name: str) -> Runtime | None:
-    found = released_runtimes().get(name)
-    if found is None:
+def _lift_released(name: str) -> Runtime | None:
+    manifest = released_runtimes().get(name)
+    if manifest is None:
         return None
-    nodes = list(runtime(reader(Manifest(dict(found.body)))))
-    return next((each for each in nodes if isinstance(each, Runtime)), None)
+    for node in lift_runtime(reader(Manifest(dict(manifest.body)))):
+        if isinstance(node, Runtime):
+            return node
+    return None

@@ -1,4 +1,4 @@
-"""What a thing of the objects is called in a spec, for the help of a finding."""
+"""The key of a spec for a resource of pods, for the help of a finding."""
 
 from __future__ import annotations
 

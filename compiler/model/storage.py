@@ -14,13 +14,12 @@ from compiler.subjects.storage.plan import PersistentVolume, VolumeClaim
 EBS, EFS, FSX = "ebs.csi.aws.com", "efs.csi.aws.com", "fsx.csi.aws.com"
 ONE_NODE, ONE_POD = "ReadWriteOnce", "ReadWriteOncePod"
 _DEFAULT = "storageclass.kubernetes.io/is-default-class"
-_IN_TREE = {
-    "kubernetes.io/aws-ebs": EBS
-}  # moved to the driver by CSI migration (Kubernetes 1.25)
+# Moved to the driver by CSI migration (Kubernetes 1.25).
+_IN_TREE = {"kubernetes.io/aws-ebs": EBS}
 
 
 class Storage:
-    """By name what jobs mount. Joins are made on first use and kept."""
+    """By name what jobs mount. Joins are computed on first use and cached."""
 
     def __init__(self, plan: Plan, manifests: Sequence[Manifest]) -> None:
         self._plan = plan
@@ -28,21 +27,23 @@ class Storage:
 
     @cached_property
     def _claims(self) -> Mapping[tuple[str, str], VolumeClaim]:
-        return {
-            (each.namespace, each.name): each for each in self._plan.of(VolumeClaim)
-        }
+        claims = self._plan.of(VolumeClaim)
+        return {(claim.namespace, claim.name): claim for claim in claims}
 
     @cached_property
     def _classes(self) -> Mapping[str | None, str]:
-        """The provisioner of each StorageClass; ``None`` is the default one. EKS makes ``gp2``."""
-        found: dict[str | None, str] = {"gp2": EBS}
-        for each in self._manifests:
-            if each.ref.kind == "StorageClass" and each.ref.group == "storage.k8s.io":
-                provisioner = str(each.body.get("provisioner") or "")
-                found[each.ref.name] = _IN_TREE.get(provisioner, provisioner)
-                if value(each.body, "metadata", "annotations", _DEFAULT) == "true":
-                    found[None] = found[each.ref.name]
-        return found
+        """The provisioner of each StorageClass; ``None`` is the default one. EKS creates ``gp2``."""
+        provisioners: dict[str | None, str] = {"gp2": EBS}
+        for manifest in self._manifests:
+            ref = manifest.ref
+            if ref.kind != "StorageClass" or ref.group != "storage.k8s.io":
+                continue
+            named = str(manifest.body.get("provisioner") or "")
+            provisioner = _IN_TREE.get(named, named)
+            provisioners[ref.name] = provisioner
+            if value(manifest.body, "metadata", "annotations", _DEFAULT) == "true":
+                provisioners[None] = provisioner
+        return provisioners
 
     def claim(self, namespace: str, name: str) -> VolumeClaim | None:
         """A claim of the set."""
@@ -51,21 +52,18 @@ class Storage:
     def volumes(
         self, namespace: str, claims: AbstractSet[str]
     ) -> list[PersistentVolume]:
-        """The volumes of the set behind claims: those that they name, and those that are kept for them."""
-        named = {
-            found.volume
-            for each in claims
-            if (found := self.claim(namespace, each)) is not None
-        }
+        """The volumes of the set behind claims: those that they name, and those that are reserved for them."""
+        known = [self.claim(namespace, name) for name in claims]
+        named = {claim.volume for claim in known if claim is not None}
         return [
-            each
-            for each in self._plan.of(PersistentVolume)
-            if each.name in named
-            or (each.claim_namespace == namespace and each.claim_name in claims)
+            volume
+            for volume in self._plan.of(PersistentVolume)
+            if volume.name in named
+            or (volume.claim_namespace == namespace and volume.claim_name in claims)
         ]
 
     def driver(self, claim: VolumeClaim) -> str:
-        """The CSI driver behind a claim; empty where the set does not tell."""
+        """The CSI driver behind a claim; empty where the set does not say."""
         for volume in self.volumes(claim.namespace, {claim.name}):
             if claim.volume in ("", volume.name):
                 return volume.driver

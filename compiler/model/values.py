@@ -20,26 +20,26 @@ def tolerations(
 ) -> tuple[Toleration, ...] | None:
     """The tolerations in the values of a release or an add-on, or else the chart's own; ``None`` where they may be
     written elsewhere."""
-    given = value(agent.values, *path)
-    if given is None:
-        return (
-            None
-            if isinstance(agent, HelmRelease) and "values" in agent.unread
-            else default
-        )
-    return read_tolerations(given) if isinstance(given, list | tuple) else None
+    written = value(agent.values, *path)
+    if isinstance(written, list | tuple):
+        return read_tolerations(written)
+    if written is not None:
+        return None
+    if isinstance(agent, HelmRelease) and "values" in agent.unread:
+        return None
+    return default
 
 
-def read_tolerations(given: Any) -> tuple[Toleration, ...]:
+def read_tolerations(values: Any) -> tuple[Toleration, ...]:
     """The tolerations of a list of mappings; none of anything else."""
     return tuple(
         Toleration(
-            str(each.get("key", "")),
-            str(each.get("operator", "Equal")),
-            str(each.get("value", "")),
-            str(each.get("effect", "")),
+            str(toleration.get("key", "")),
+            str(toleration.get("operator", "Equal")),
+            str(toleration.get("value", "")),
+            str(toleration.get("effect", "")),
         )
-        for each in items(given)
+        for toleration in items(values)
     )
 
 
@@ -53,5 +53,5 @@ def seconds(text: str | None) -> int | None:
 
 def mapping(values: Any, *path: str) -> Mapping[str, Any]:
     """The mapping deep in a mapping, or an empty one."""
-    found = value(values, *path)
-    return found if isinstance(found, Mapping) else {}
+    inner = value(values, *path)
+    return inner if isinstance(inner, Mapping) else {}

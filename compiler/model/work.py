@@ -45,22 +45,39 @@ class Choice:
     labels: Mapping[str, str] = field(default_factory=dict)
     offers: tuple[Offer, ...] = ()
 
+    def has(self, pool: NodePool) -> bool:
+        """Whether a pool is one of those where the pods may land."""
+        return any(other is pool for other in self.pools)
 
-_REQUIRED = "kueue.x-k8s.io/podset-required-topology"
+
+_REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
 
 
 def patched_tolerations(job: TrainJob) -> tuple[Toleration, ...] | None:
     """What a job's patches make its pods tolerate whatever the runtime says, since they replace tolerations as a whole
     (observed with Trainer 2.3.0); ``None`` if that is up to the runtime."""
-    found = {
-        each.job: each.pod.tolerations for each in job.patches if each.pod.tolerations
+    by_job = {
+        patch.job: patch.pod.tolerations
+        for patch in job.patches
+        if patch.pod.tolerations
     }
-    return next(iter(found.values())) if len(found) == 1 else None
+    if len(by_job) != 1:
+        return None
+    (tolerations,) = by_job.values()
+    return tolerations
+
+
+def patched_selector(job: TrainJob) -> Mapping[str, str]:
+    """The node selector that a job's patches give its pods, beside that of the runtime."""
+    selector: dict[str, str] = {}
+    for patch in job.patches:
+        selector.update(patch.pod.node_selector)
+    return selector
 
 
 @dataclass(slots=True)
 class Work:
-    """A TrainJob joined with its runtime, pod, pools and queue. A value: made once, never changed.
+    """A TrainJob joined with its runtime, pod, pools and queue. A value: computed once, never changed.
 
     ``pod`` and ``main`` (its container for the trainer) are ``None`` while the runtime is unknown. ``asks`` is what
     a node of the job asks for, by resource; it is ``complete`` only with the runtime, since the rest may stand there.
@@ -92,13 +109,13 @@ class Work:
         """``efa`` devices that a node asks for, and the ``accelerator`` resource with how many of it: rules ask for
         both twenty times a job."""
         devices = self.asks.get(EFA)
-        found = [
-            (resource, asked.value)
-            for resource in ACCELERATORS
-            if (asked := self.asks.get(resource))
-        ]
         self.efa = devices.value if devices else 0
-        self.accelerator = found[0] if found else None
+        self.accelerator = None
+        for resource in ACCELERATORS:
+            asked = self.asks.get(resource)
+            if asked:
+                self.accelerator = resource, asked.value
+                break
 
     @property
     def at(self) -> Route:
@@ -171,8 +188,10 @@ class Work:
 
     @property
     def title(self) -> str:
-        """How it is called in a sentence: ``job `llama```, or by its kind if that is none of jobs."""
-        return f"{'job' if self.kind.endswith(('Job', 'JobSet')) else self.kind} `{self.name}`"
+        """Its name in a sentence: ``job `llama```, or with its kind if that is none of jobs."""
+        is_job = self.kind.endswith(("Job", "JobSet"))
+        noun = "job" if is_job else self.kind
+        return f"{noun} `{self.name}`"
 
     @property
     def name(self) -> str:
@@ -193,26 +212,22 @@ class Work:
         """The node selector of its pods; of a job without a known runtime what its patches say."""
         if self.pod is not None:
             return self.pod.node_selector
-        return {
-            key: value
-            for patch in self.job.patches
-            for key, value in patch.pod.node_selector.items()
-        }
+        return patched_selector(self.job)
 
     @property
     def tolerations(self) -> tuple[Toleration, ...] | None:
         """What its pods tolerate; ``None`` while the runtime is unknown and no patch replaces what it says."""
-        return (
-            self.pod.tolerations
-            if self.pod is not None
-            else patched_tolerations(self.job)
-        )
+        if self.pod is not None:
+            return self.pod.tolerations
+        return patched_tolerations(self.job)
 
     @property
     def where_tolerated(self) -> Route:
         """The place of the tolerations of its pods: in the last patch that has some, or else in the runtime."""
-        patched = [each.pod for each in self.job.patches if each.pod.tolerations]
-        pod = patched[-1] if patched and self.pod is None else self.pod
+        pod = self.pod
+        if pod is None:
+            pods = [patch.pod for patch in self.job.patches if patch.pod.tolerations]
+            pod = pods[-1] if pods else None
         return pod.where("tolerations") if pod is not None else self.job.at
 
     @property
@@ -223,75 +238,70 @@ class Work:
         if self.runtime is None or self.pod is None:
             return ()
         main = self.runtime.trainer()
-        return tuple(
-            self._beside(each) for each in self.runtime.jobs if each is not main
-        )
+        beside = [job for job in self.runtime.jobs if job is not main]
+        return tuple((job, *self._pod_and_asks(job)) for job in beside)
 
-    def _beside(self, each: ReplicatedJob) -> tuple[ReplicatedJob, Pod, Resources]:
-        pod = each.pod
+    def _pod_and_asks(self, job: ReplicatedJob) -> tuple[Pod, Resources]:
+        pod = job.pod
         for patch in self.job.patches:
-            pod = patched(pod, patch.pod) if patch.job == each.name else pod
-        asks = {
-            name: amount
-            for one in pod.containers
-            for name, amount in {**one.requests, **one.limits}.items()
-        }
-        return each, pod, asks if each.step in INITIALIZERS else {**asks, **self.asks}
+            if patch.job == job.name:
+                pod = patched(pod, patch.pod)
+        asks: dict[str, Quantity] = {}
+        for container in pod.containers:
+            asks |= {**container.requests, **container.limits}
+        if job.step not in INITIALIZERS:
+            asks |= self.asks
+        return pod, asks
 
     @property
     def claims(self) -> frozenset[str]:
         """The PersistentVolumeClaims that its pods are known to mount: without a runtime those of its patches, which
         only add volumes."""
-        pods = (
-            (self.pod,)
-            if self.pod is not None
-            else tuple(patch.pod for patch in self.job.patches)
-        )
+        pods = [patch.pod for patch in self.job.patches]
+        if self.pod is not None:
+            pods = [self.pod]
         return frozenset(
-            each.source
+            volume.source
             for pod in pods
-            for each in pod.volumes
-            if each.type == "persistentVolumeClaim"
+            for volume in pod.volumes
+            if volume.type == "persistentVolumeClaim"
         )
 
     def may_ask(self, resource: str) -> bool:
         """Whether the pods ask for a resource, or for an amount of something that cannot be read, like ``${GPUS}``."""
-        unread = self.job.unread | (
-            self.main.unread if self.main is not None else frozenset()
-        )
-        return resource in self.asks or (
-            "/" in resource and bool({"requests", "limits"} & unread)
-        )
+        if resource in self.asks:
+            return True
+        unread = {*self.job.unread}
+        if self.main is not None:
+            unread |= self.main.unread
+        return "/" in resource and not unread.isdisjoint(("requests", "limits"))
 
     @property
     def unread(self) -> frozenset[str]:
         """What its pods have and the plan has no field for, in the runtime or a patch."""
         pods = [patch.pod for patch in self.job.patches]
-        return frozenset().union(
-            *(each.unread for each in (*pods, self.pod) if each is not None)
-        )
+        if self.pod is not None:
+            pods.append(self.pod)
+        return frozenset().union(*(pod.unread for pod in pods))
 
     @property
     def complete(self) -> bool:
         """Whether everything that the pod asks for is known: what a resource claim brings is not."""
-        asked = {"requests", "limits", "claims"}
-        return self.main is not None and not asked & (
-            self.main.unread | self.job.unread
-        )
+        if self.main is None:
+            return False
+        unread = self.main.unread | self.job.unread
+        return unread.isdisjoint(("requests", "limits", "claims"))
 
     def spread(self, pool: NodePool) -> bool:
         """Whether nothing but a pool itself may keep the job's nodes on it in one zone: neither a label that they must
         have nor a topology that is required, each level of which lies in a zone (EC2, instance topology), nor an
         affinity between the pods."""
-        if all(
-            ZONE in each.labels
-            for each in self.choices
-            if any(one is pool for one in each.pools)
-        ):
+        on_pool = [choice for choice in self.choices if choice.has(pool)]
+        if all(ZONE in choice.labels for choice in on_pool):
             return False
-        return "pod_affinity" not in self.unread and (
-            self.pod is None or _REQUIRED not in self.pod.annotations
-        )
+        if "pod_affinity" in self.unread:
+            return False
+        return self.pod is None or _REQUIRED_TOPOLOGY not in self.pod.annotations
 
     @property
     def gang(self) -> bool:
@@ -301,56 +311,57 @@ class Work:
     @property
     def shared_memory(self) -> Volume | None:
         """The volume at /dev/shm; ``None`` without one, which is 64 MiB by default."""
-        mounts = self.main.mounts if self.main is not None else ()
-        name = next(
-            (each.volume for each in mounts if each.path.rstrip("/") == "/dev/shm"),
-            None,
-        )
-        volumes = self.pod.volumes if self.pod is not None else ()
-        return next((each for each in volumes if each.name == name), None)
+        if self.main is None or self.pod is None:
+            return None
+        names = [
+            mount.volume
+            for mount in self.main.mounts
+            if mount.path.rstrip("/") == "/dev/shm"
+        ]
+        for volume in self.pod.volumes:
+            if volume.name in names[:1]:
+                return volume
+        return None
 
     @property
     def boundless_memory(self) -> bool:
         """Whether /dev/shm is known to grow as far as the node's memory goes."""
         shm = self.shared_memory
-        limited = not self.complete or self.main is None or "memory" in self.main.limits
-        return (
-            shm is not None
-            and shm.medium == "Memory"
-            and shm.size is None
-            and not limited
-        )
+        if shm is None or shm.medium != "Memory" or shm.size is not None:
+            return False
+        if self.main is None or not self.complete:
+            return False
+        return "memory" not in self.main.limits
 
     def where(self, name: str) -> Route:
         """The place of a field of the TrainJob, or of the runtime that gives the number of nodes."""
-        if (
-            name == "nodes"
-            and self.job.nodes is None
-            and self.runtime is not None
-            and self.runtime.nodes is not None
-        ):
-            return self.runtime.where(name)
+        if name == "nodes" and self.job.nodes is None:
+            runtime = self.runtime
+            if runtime is not None and runtime.nodes is not None:
+                return runtime.where(name)
         return self.job.where(name)
+
+    def _sources(self) -> list[TrainJob | Container]:
+        """Where its command, variables and resources may stand: the object, then the container of the runtime."""
+        return [self.job] if self.main is None else [self.job, self.main]
 
     def where_env(self, variable: str) -> Route:
         """The place of an environment variable: in the TrainJob, or else in the runtime."""
-        for node in (self.job, self.main):
-            for index, each in enumerate(node.env if node is not None else ()):
-                if each.name == variable:
-                    return (
-                        node.where("env") / index if node is not None else self.job.at
-                    )
+        for node in self._sources():
+            for index, entry in enumerate(node.env):
+                if entry.name == variable:
+                    return node.where("env") / index
         return self.job.where("env")
 
     def where_said(self, text: str) -> Route:
         """The place of an option or variable in the command: the word of the arguments or the command of the TrainJob,
         or else of the runtime. ``-`` and ``_`` are one."""
         sought = text.replace("_", "-")
-        for node in (self.job, *([self.main] if self.main is not None else [])):
-            for name in ("args", "command"):
-                for index, each in enumerate(getattr(node, name)):
-                    if sought in each.replace("_", "-"):
-                        return node.where(name) / index
+        for node in self._sources():
+            for field_name, words in (("args", node.args), ("command", node.command)):
+                for index, word in enumerate(words):
+                    if sought in word.replace("_", "-"):
+                        return node.where(field_name) / index
         return self.job.where("command")
 
     def where_selected(self, key: str) -> Route:
@@ -363,8 +374,9 @@ class Work:
 
     def place(self, resource: str) -> Route:
         """The place of what is asked of a resource: in the TrainJob, or else in the runtime."""
-        for node in (self.job, self.main):
-            for name in ("limits", "requests"):
-                if node is not None and resource in getattr(node, name):
-                    return node.where(name) / resource
+        for node in self._sources():
+            if resource in node.limits:
+                return node.where("limits") / resource
+            if resource in node.requests:
+                return node.where("requests") / resource
         return self.job.where("limits")

@@ -26,19 +26,19 @@ def content(value: object) -> str:
     """A value as text, for names by content: its ``repr``, without fields of later versions that are not set."""
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         items = [content(item) for item in value]
-        return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+        if len(items) == 1:
+            return f"({items[0]},)"
+        return f"({', '.join(items)})"
     if not is_dataclass(value):
         return repr(value)
-    told = [
-        f"{each.name}={content(getattr(value, each.name))}"
-        for each in fields(value)
-        if each.repr and not _is_unset(each, value)
-    ]
-    return f"{type(value).__qualname__}({', '.join(told)})"
+    shown = [field for field in fields(value) if field.repr and _is_set(field, value)]
+    texts = [f"{field.name}={content(getattr(value, field.name))}" for field in shown]
+    return f"{type(value).__qualname__}({', '.join(texts)})"
 
 
-def _is_unset(of: Field[Any], value: object) -> bool:
-    return bool(of.metadata.get("later")) and not getattr(value, of.name)
+def _is_set(field: Field[Any], value: object) -> bool:
+    """Whether a field is in the content of a value: one of a later version only if it has a value."""
+    return not field.metadata.get("later") or bool(getattr(value, field.name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

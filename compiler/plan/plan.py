@@ -37,9 +37,9 @@ class Derived:
 class Plan:
     """Everything that will exist: nodes of any kind, in the order in which they are written.
 
-    ``closed``: nothing else exists than what is here and in ``external`` (apiVersion, kind, namespace, name of what
-    others made; our own output); an open plan was lifted from third-party files, and what is missing from it may
-    live elsewhere. ``release`` is the name of the set of versions.
+    ``closed``: our own output. Nothing else exists than what is here and in ``external`` (apiVersion, kind, namespace
+    and name of external objects that must exist); an open plan was lifted from third-party files, and what is missing
+    from it may live elsewhere. ``release`` is the name of the set of versions.
 
     Two plans are equal if they have the same nodes of each kind in the same order, of the kinds that manifests carry.
     """
@@ -63,8 +63,8 @@ class Plan:
         self, kind: type[Node], name: str | None, namespace: str = ""
     ) -> Node | None:
         """The node of a kind and a name."""
-        found = self._by_name.get((kind, namespace, name or ""))
-        return cast("Node | None", found)
+        node = self._by_name.get((kind, namespace, name or ""))
+        return cast("Node | None", node)
 
     def with_nodes(self, kind: type[Node], nodes: Iterable[Node]) -> Plan:
         """The same plan with these nodes of a kind instead of its own."""

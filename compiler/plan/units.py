@@ -78,10 +78,10 @@ class Quantity:
 
 @lru_cache(maxsize=4096)
 def _parse(text: str) -> Quantity:
-    found = _QUANTITY.match(text)
-    if found is None:
+    matched = _QUANTITY.match(text)
+    if matched is None:
         raise ValueError(f"{text!r} is not a quantity")
-    sign, digits, suffix, exponent = found.groups()
+    sign, digits, suffix, exponent = matched.groups()
     whole, _, fraction = digits.partition(".")
     numerator, denominator = int((whole or "0") + fraction), 10 ** len(fraction)
     suffix = suffix or ""
@@ -93,10 +93,10 @@ def _parse(text: str) -> Quantity:
         power = int(exponent)
         if abs(power) > 30:
             raise ValueError(f"{text!r} is out of range")
-        numerator, denominator = (
-            numerator * 10 ** max(power, 0),
-            denominator * 10 ** max(-power, 0),
-        )
+        if power >= 0:
+            numerator *= 10**power
+        else:
+            denominator *= 10**-power
     milli = -(-numerator * 1000 // denominator)
     return Quantity(-milli if sign == "-" else milli)
 
@@ -121,10 +121,10 @@ class Duration:
     @classmethod
     def parse(cls, text: str) -> Duration:
         """Read ``20m``, ``1h30m``, ``45s``; ``ValueError`` if it is none."""
-        found = _DURATION.match(text)
-        if not text or found is None:
+        matched = _DURATION.match(text)
+        if not text or matched is None:
             raise ValueError(f"{text!r} is not a duration")
-        hours, minutes, seconds = (int(part or 0) for part in found.groups())
+        hours, minutes, seconds = (int(part or 0) for part in matched.groups())
         return cls(hours * 3600 + minutes * 60 + seconds)
 
     @classmethod
@@ -135,5 +135,8 @@ class Duration:
     def __str__(self) -> str:
         hours, rest = divmod(self.seconds, 3600)
         minutes, seconds = divmod(rest, 60)
-        parts = [(hours, "h"), (minutes, "m"), (seconds, "s")]
-        return "".join(f"{count}{unit}" for count, unit in parts if count) or "0s"
+        text = ""
+        for count, unit in ((hours, "h"), (minutes, "m"), (seconds, "s")):
+            if count:
+                text += f"{count}{unit}"
+        return text or "0s"

@@ -16,7 +16,7 @@ from compiler.diagnostics.diagnostic import error, listed, warning
 from compiler.diagnostics.near import meant
 from compiler.policy.documents import read_documents
 from compiler.policy.load import FIXED_AREAS
-from compiler.policy.params import refused
+from compiler.policy.params import refusal_of
 from compiler.policy.rule import Rule
 from compiler.source import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
 
@@ -95,7 +95,7 @@ class Config:
         """
         if not self.exceptions:
             return list(findings), []
-        kept: list[Diagnostic] = []
+        remaining: list[Diagnostic] = []
         excused: list[Diagnostic] = []
         used: set[int] = set()
         for finding in findings:
@@ -104,19 +104,19 @@ class Config:
             if any(item.until >= self.today for item in allowing):
                 excused.append(finding)
             else:
-                kept.append(finding)
+                remaining.append(finding)
         judged = judged and not any(finding.code in _FAILED for finding in findings)
         for item in self.exceptions:
             if id(item) in used:
-                kept += self._expired(item)
+                remaining += self._expiry_fault(item)
             elif judged and not self._is_off(item.code):
-                kept.append(_unused(item, everything=everything))
-        return kept, excused
+                remaining.append(_unused_fault(item, everything=everything))
+        return remaining, excused
 
     def _is_off(self, code: str) -> bool:
         return code in self.levels and self.levels[code] is None
 
-    def _expired(self, item: PolicyException) -> list[Diagnostic]:
+    def _expiry_fault(self, item: PolicyException) -> list[Diagnostic]:
         if item.until < self.today:
             return [
                 error(
@@ -133,7 +133,7 @@ _FAILED = frozenset(("POL015", "INT002"))
 """Codes of a rule that did not end: what it would have found is unknown."""
 
 
-def _unused(item: PolicyException, *, everything: bool) -> Diagnostic:
+def _unused_fault(item: PolicyException, *, everything: bool) -> Diagnostic:
     help = "remove it"
     if not everything:
         help += ", unless a file that was not read needs it"
@@ -196,8 +196,9 @@ class _Reader:
             read = self.level if key == "levels" else self.param
             for name, child in self.entries(node):
                 read(name, child)
-        order = sorted(self._given, key=lambda given: given[0])
-        self.levels.update((code, level) for _, codes, level in order for code in codes)
+        weakest_first = sorted(self._given, key=lambda given: given[0])
+        for _, codes, level in weakest_first:
+            self.levels.update(dict.fromkeys(codes, level))
 
     def level(self, name: str, node: Node) -> None:
         """An area is weaker than a slug or a code, whatever the order in the file.
@@ -245,19 +246,19 @@ class _Reader:
     def param(self, name: str, node: Node) -> None:
         for code in self.known(name, node):
             defaults = self.rules[code].params
-            given: dict[str, Any] = dict(defaults)
+            params: dict[str, Any] = dict(defaults)
             for key, child in self.entries(node):
                 value = child.to_python()
-                refusal = refused(self.rules[code], key, value)
+                refusal = refusal_of(self.rules[code], key, value)
                 if refusal is None:
-                    given[key] = value
+                    params[key] = value
                 else:
                     unknown = key not in defaults
                     span = child.key_span if unknown else None
                     self.fault(
                         "POL008", refusal.message, span or child.span, refusal.help
                     )
-            self.params[code] = given
+            self.params[code] = params
 
     # -- exceptions.yaml
 

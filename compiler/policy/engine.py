@@ -58,7 +58,7 @@ def _run_one(
     failures: list[Diagnostic] = []
     try:
         for node, finding in _findings(rule, subjects, world):
-            key = _common(finding, node) if node.__class__ is Work else None
+            key = _shared_key(finding, node) if node.__class__ is Work else None
             if key is not None and key in reported:
                 repeats[key] += 1
                 continue
@@ -76,7 +76,7 @@ def _run_one(
                 subject=_subject(node),
             )
     except BaseException as problem:
-        # A rule is somebody's program: neither its fault nor its `sys.exit` may hide what other rules find.
+        # A third-party rule may raise or call `sys.exit`: neither may hide what other rules find.
         if isinstance(problem, KeyboardInterrupt):
             raise
         failures.append(_failure(rule, problem))
@@ -108,8 +108,8 @@ def _subject(node: Any) -> str:
     return str(at[0]) if at else ""
 
 
-def _common(finding: Finding, work: Work) -> object:
-    """What makes a finding the same for another job: its place in their runtime, or its place and words elsewhere
+def _shared_key(finding: Finding, work: Work) -> object:
+    """By what a finding is the same for another job: its place in their runtime, or its place and words elsewhere
     outside of them; ``None`` for one in the job itself."""
     at = finding.at
     if not at or not work.job.at or at[0] == work.job.at[0]:
@@ -171,8 +171,11 @@ class Subjects:
 
 
 def _kind(manifest: Manifest) -> str:
-    api_version, kind = manifest.body.get("apiVersion"), manifest.body.get("kind")
-    return f"{ObjectRef(str(api_version or ''), '', '', '').group}/{kind}"
+    """The kind of a manifest as rules name it: ``group/Kind``."""
+    api_version = str(manifest.body.get("apiVersion") or "")
+    group = ObjectRef(api_version, "", "", "").group
+    kind = manifest.body.get("kind")
+    return f"{group}/{kind}"
 
 
 def _nodes(plan: Plan) -> Iterator[PlanNode]:

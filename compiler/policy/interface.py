@@ -105,9 +105,10 @@ def _fields(kind: type) -> Iterator[str]:
 
 
 def _field(field: Field[object]) -> str:
-    if field.default is MISSING or not field.init:
-        return f"{field.name}: {field.type}"
-    return f"{field.name}: {field.type} = {field.default!r}"
+    text = f"{field.name}: {field.type}"
+    if field.init and field.default is not MISSING:
+        text += f" = {field.default!r}"
+    return text
 
 
 def _members(kind: type) -> Iterator[str]:

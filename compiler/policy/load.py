@@ -18,28 +18,8 @@ from compiler.source import SourceFile, Span
 from compiler.source.read import is_yaml, read
 
 SETTINGS = ("policy.yaml", "exceptions.yaml")
-BUILTIN = (
-    "access",
-    "capacity",
-    "checkpoints",
-    "cluster",
-    "disruption",
-    "efa",
-    "gitops",
-    "health",
-    "images",
-    "jobs",
-    "launch",
-    "network",
-    "nodes",
-    "placement",
-    "queues",
-    "resilience",
-    "resources",
-    "security",
-    "storage",
-)
-"""Folders of the built-in rules, by what they are about."""
+OWN_FOLDER = "org"
+"""The adopter's folder beside the built-in ones, where the repository of Trainyard is their template."""
 BUILTIN_AREAS = frozenset(("ACC", "EFA", "HLT", "LIM", "PLC", "QUE", "RUN"))
 """Areas of the codes of the built-in rules. A rule of any other area is the adopter's own, in whatever folder."""
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -62,9 +42,16 @@ def load_rules(
     base = builtin if builtin is not None else builtin_folder()
     loaded, unloaded = _builtin(base)
     faults = list(unloaded)
-    rules = {rule.code: rule for rule in loaded if rule.area in BUILTIN_AREAS}
-    own = [rule for rule in loaded if rule.area not in BUILTIN_AREAS]
+    rules: dict[str, Rule] = {}
+    others: list[Rule] = []
+    for rule in loaded:
+        if rule.area in BUILTIN_AREAS and rule.code not in rules:
+            rules[rule.code] = rule
+        else:
+            others.append(rule)
+    own: list[Rule] = []
     if folder is not None and folder.is_dir():
+        own += others if _is_same_folder(folder, base) else []
         own += _own(folder, base, faults)
     for rule in own:
         refusal = _refusal(rule, rules)
@@ -80,43 +67,49 @@ def is_builtin(rule: Rule) -> bool:
     folder, file = builtin_folder(), Path(rule.file)
     if rule.area not in BUILTIN_AREAS or not file.is_relative_to(folder):
         return False
-    return file.relative_to(folder).parts[0] in BUILTIN
+    return _is_builtin_place(file.relative_to(folder))
+
+
+def _is_builtin_place(name: Path) -> bool:
+    """Whether a file of the built-in folder, by its path in it, lies in a folder of rules and not in the adopter's."""
+    return len(name.parts) > 1 and name.parts[0] != OWN_FOLDER
+
+
+def _is_same_folder(folder: Path, other: Path) -> bool:
+    return folder.resolve() == other.resolve()
 
 
 def _own(folder: Path, base: Path, faults: list[Diagnostic]) -> Iterator[Rule]:
     """The rules of an adopter's folder, without unchanged copies of built-in ones; faults are added to ``faults``."""
-    shared = folder.resolve() == base.resolve()
-    for path in _files(folder, BUILTIN if shared else ()):
+    shared = _is_same_folder(folder, base)
+    for path in _files(folder):
+        name = path.relative_to(folder)
+        if shared and _is_builtin_place(name):
+            continue
         if not path.is_file():
             # A pipe, a device, a link to nowhere: to open it could wait for ever.
             faults += read(path)[1]
-        elif not _is_copy(path, folder, base):
+        elif not (_is_builtin_place(name) and _same(path, base / name)):
             yield from _load(path, faults)
-
-
-def _is_copy(path: Path, folder: Path, base: Path) -> bool:
-    """Whether a file of an adopter's folder is an unchanged copy of a built-in one."""
-    name = path.relative_to(folder)
-    return name.parts[0] in BUILTIN and _same(path, base / name)
 
 
 @cache
 def _builtin(base: Path) -> tuple[tuple[Rule, ...], tuple[Diagnostic, ...]]:
-    """The rules of the built-in folders."""
+    """The rules of the built-in folders: all folders that are there but the adopter's."""
     faults: list[Diagnostic] = []
-    files = [path for name in BUILTIN for path in _files(base / name)]
-    rules = [rule for path in files for rule in _load(path, faults)]
+    rules: list[Rule] = []
+    for path in _files(base):
+        if _is_builtin_place(path.relative_to(base)):
+            rules += _load(path, faults)
     return tuple(rules), tuple(faults)
 
 
-def _files(folder: Path, without: tuple[str, ...] = ()) -> Iterator[Path]:
+def _files(folder: Path) -> Iterator[Path]:
     for root, folders, names in os.walk(folder, onerror=_refuse):
-        top = Path(root) == folder
-        skipped = without if top else ()
-        shown = [name for name in folders if not name.startswith((".", "_"))]
-        folders[:] = sorted(name for name in shown if name not in skipped)
+        is_top = Path(root) == folder
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
         for name in sorted(names):
-            if _is_rule(name) and not (top and name in SETTINGS):
+            if _is_rule(name) and not (is_top and name in SETTINGS):
                 yield Path(root, name)
 
 
@@ -198,7 +191,7 @@ def quiet() -> AbstractContextManager[object]:
 
 
 def words(fault: BaseException) -> str:
-    """What somebody's program raised, in one line."""
+    """What a third-party program raised, in one line."""
     try:
         text = " ".join(str(fault).split())
     except Exception:  # its own `__str__` may be at fault
@@ -207,19 +200,20 @@ def words(fault: BaseException) -> str:
 
 
 def _failing_line(fault: BaseException, path: Path) -> int:
-    lines, trace = [1], fault.__traceback__
+    line, trace = 1, fault.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == str(path):
-            lines.append(trace.tb_lineno)
+            line = trace.tb_lineno
         trace = trace.tb_next
-    return lines[-1]
+    return line
 
 
 def line_of(path: Path, number: int) -> Span:
     file = SourceFile(str(path), path.read_text(encoding="utf-8", errors="replace"))
     text = file.line(number)
     start = len(text) - len(text.lstrip()) + 1
-    return Span(file, number, start, number, max(len(text.rstrip()) + 1, start))
+    end = len(text.rstrip()) + 1
+    return Span(file, number, start, number, max(end, start))
 
 
 def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
@@ -227,7 +221,7 @@ def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
     path = Path(rule.file)
     python = path.suffix == ".py"
     span = line_of(path, rule.check.__code__.co_firstlineno if python else 1)
-    wrong = _malformed(rule) if python else ""
+    wrong = _argument_fault(rule) if python else ""
     if wrong:
         return error(
             "POL010",
@@ -236,7 +230,7 @@ def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
             help="correct the arguments of `@rule`",
         )
     if rule.area in BUILTIN_AREAS or rule.area in FIXED_AREAS:
-        return _reserved(rule, rules, span)
+        return _reserved_area_fault(rule, rules, span)
     if rule.code in rules:
         return error(
             "POL012",
@@ -251,10 +245,12 @@ def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
             span=span,
             help="end its docstring with `## Fails` and `## Passes`, each with an indented YAML example",
         )
-    return _without_objects(rule, span) if python else None
+    return _unknown_kind_fault(rule, span) if python else None
 
 
-def _reserved(rule: Rule, rules: Mapping[str, Rule], span: Span) -> Diagnostic:
+def _reserved_area_fault(
+    rule: Rule, rules: Mapping[str, Rule], span: Span
+) -> Diagnostic:
     """The fault of a code in an area that is not the adopter's; often a copy that is older than the release."""
     builtin = rules.get(rule.code)
     if builtin is not None:
@@ -273,7 +269,7 @@ def _reserved(rule: Rule, rules: Mapping[str, Rule], span: Span) -> Diagnostic:
     )
 
 
-def _malformed(rule: Rule) -> str:
+def _argument_fault(rule: Rule) -> str:
     """What is wrong with the arguments of a user's ``@rule``."""
     if not is_code(rule.code):
         return "a code is 2 to 4 capitals and 3 digits, like `ORG001`"
@@ -290,7 +286,7 @@ def _malformed(rule: Rule) -> str:
     return ""
 
 
-def _without_objects(rule: Rule, span: Span) -> Diagnostic | None:
+def _unknown_kind_fault(rule: Rule, span: Span) -> Diagnostic | None:
     """The fault of a rule on a kind that certainly does not exist: it finds nothing, and looks like one that passes."""
     from compiler.verify.kinds import meant  # only for users' rules
 

@@ -20,7 +20,7 @@ F = TypeVar("F", bound=Callable[..., Iterator["Finding"]])
 class Finding:
     """A rule's verdict: the fact, where, and what to write instead.
 
-    ``help`` speaks of the fields of the object. ``spec_help`` is shown instead of it where the object was made of a
+    ``help`` speaks of the fields of the object. ``spec_help`` is shown instead of it where the object comes from a
     spec: it says what to write there, by the spec's own keys. ``severity`` differs from the rule's where one fault is
     worse in some cases; a level that the user sets wins.
     """
@@ -43,7 +43,7 @@ _TEXTS = ("message", "label", "help", "spec_help")
 
 
 def malformed(finding: object) -> str:
-    """What is wrong with a finding that a rule yielded; empty for a sound one. Rules may be anybody's."""
+    """What is wrong with a finding that a rule yielded; empty for a sound one. Anybody may write rules."""
     if not isinstance(finding, Finding):
         return f"it yields {_shown(finding)}, not a `Finding`"
     for name in _TEXTS:
@@ -141,7 +141,7 @@ def rule(
     aliases: tuple[str, ...] = (),
     enabled: bool = True,
 ) -> Callable[[F], F]:
-    """Make a generator function a rule; its name is the slug, its docstring the page.
+    """Mark a generator function as a rule; its name is the slug, its docstring the page.
 
     The annotation of the first parameter says what it is run on: a class of the plan (once for each node of it),
     ``Plan``, ``Work`` or ``Manifest``. A second parameter gets the ``World``.
@@ -214,4 +214,5 @@ def examples(doc: str, section: str) -> tuple[str, ...]:
 def _indent(doc: str) -> str:
     """The indentation of the lines after the first, which a docstring's first line lacks."""
     rest = [line for line in doc.splitlines()[1:] if line.strip()]
-    return " " * min((len(line) - len(line.lstrip()) for line in rest), default=0)
+    indents = [len(line) - len(line.lstrip()) for line in rest]
+    return " " * min(indents, default=0)

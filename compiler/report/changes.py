@@ -11,31 +11,30 @@ from compiler.report.upgrades import UPGRADES
 
 
 def section(subject: Subject) -> Iterator[str]:
-    """How many files differ, by kind of change; and what was said of the edit."""
+    """How many files differ, by kind of change; and what was reported of the edit."""
     kinds = (
         ("added", subject.added),
         ("changed", subject.changed),
         ("removed", subject.removed),
     )
     counts = [f"{len(paths)} {kind}" for kind, paths in kinds if paths]
-    said = [
+    reported = [
         finding
         for finding in subject.findings
         if finding.code.startswith("CHG") and finding.code not in UPGRADES
     ]
-    if not counts and not said:
+    if not counts and not reported:
         return
     yield from ("## Changes", "")
-    for finding in said:
+    for finding in reported:
         yield f"- **{finding.code}** {finding.message} ({place(finding)})"
         for note in finding.notes:
             yield f"  - {note}"
-    if said:
+    if reported:
         yield ""
     if counts:
-        yield from folded(
-            f"{', '.join(counts)} against what is committed", _paths(kinds)
-        )
+        title = f"{', '.join(counts)} against what is committed"
+        yield from folded(title, _paths(kinds))
 
 
 def _paths(kinds: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:

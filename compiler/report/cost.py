@@ -86,8 +86,9 @@ def _highest(subject: Subject, names: list[str]) -> tuple[float | None, bool]:
     """The price of the dearest of several types, known only where all of them are."""
     prices = [_price(subject, name) for name in names]
     known = [price for price, _ in prices if price is not None]
-    exact = all(is_exact for _, is_exact in prices)
-    return (max(known), exact) if len(known) == len(prices) else (None, False)
+    if len(known) < len(prices):
+        return None, False
+    return max(known), all(exact for _, exact in prices)
 
 
 def section(subject: Subject) -> Iterator[str]:
@@ -95,7 +96,8 @@ def section(subject: Subject) -> Iterator[str]:
     every = list(lines(subject))
     hourly = [line for line in every if not line.paid]
     known = [line for line in hourly if line.price is not None]
-    about = "" if all(line.exact for line in known) else "≈ "
+    exact = all(line.exact for line in known)
+    about = "" if exact else "≈ "
     least = sum(line.least * (line.price or 0) for line in known)
     most = sum(line.most * (line.price or 0) for line in known)
     yield from ("## Cost", "")
@@ -115,17 +117,21 @@ def section(subject: Subject) -> Iterator[str]:
 
 
 def _row(line: Line) -> tuple[str, ...]:
-    nodes = (
-        str(line.most) if line.least == line.most else f"{line.least} to {line.most}"
-    )
+    nodes = f"{line.least} to {line.most}"
+    if line.least == line.most:
+        nodes = str(line.most)
+    return line.name, line.instance_type, nodes, *_amounts(line), line.how
+
+
+def _amounts(line: Line) -> tuple[str, str, str]:
+    """USD an hour of a node, of all nodes that are always paid, and of all that there may be."""
     if line.paid:
-        return line.name, line.instance_type, nodes, "–", "–", "–", line.how
+        return "–", "–", "–"
     if line.price is None:
-        return line.name, line.instance_type, nodes, "?", "?", "?", line.how
+        return "?", "?", "?"
     about = "" if line.exact else "≈ "
-    amounts = (line.price, line.least * line.price, line.most * line.price)
-    each, least, most = (f"{about}{amount:,.2f}" for amount in amounts)
-    return line.name, line.instance_type, nodes, each, least, most, line.how
+    least, most = line.least * line.price, line.most * line.price
+    return f"{about}{line.price:,.2f}", f"{about}{least:,.2f}", f"{about}{most:,.2f}"
 
 
 def _usd(amount: float) -> str:

@@ -11,9 +11,8 @@ from compiler.report.subject import Subject
 
 def section(subject: Subject) -> Iterator[str]:
     """The findings, the worst first."""
-    return of(
-        [finding for finding in subject.findings if not finding.code.startswith("CHG")]
-    )
+    findings = subject.findings
+    return of([finding for finding in findings if not finding.code.startswith("CHG")])
 
 
 def of(findings: Sequence[Diagnostic]) -> Iterator[str]:

@@ -15,17 +15,14 @@ from compiler.subjects.queues.plan import Flavor
 
 def section(subject: Subject) -> Iterator[str]:
     """A line for each job: its queue, its nodes, and what these are."""
-    if not subject.plan.of(TrainJob):
+    jobs = subject.plan.of(TrainJob)
+    if not jobs:
         return
     yield from ("## Jobs", "")
     header = ("job", "object", "queue", "nodes:", "lands on", "a node asks for")
-    landings = {
-        name: _landing(subject, name)
-        for name in {job.pool for job in subject.plan.of(TrainJob)}
-    }
-    yield from table(
-        header, (_row(job, landings[job.pool]) for job in subject.plan.of(TrainJob))
-    )
+    pools = {job.pool for job in jobs}
+    landings = {pool: _landing(subject, pool) for pool in pools}
+    yield from table(header, (_row(job, landings[job.pool]) for job in jobs))
 
 
 def _row(job: TrainJob, landing: str) -> tuple[str, ...]:
@@ -48,42 +45,43 @@ def _landing(subject: Subject, name: str) -> str:
     pool = subject.pool(name)
     if not node_pools or pool is None:
         return name
+    types = _values(node_pools, INSTANCE_TYPE)
+    zones = _values(node_pools, ZONE)
     parts = [
-        f"{_values(node_pools, INSTANCE_TYPE)} in {_values(node_pools, ZONE)}",
+        f"{types} in {zones}",
         f"pool {name}",
+        _capacity(pool),
+        *_placement(subject, node_pools, name),
     ]
-    parts.append(_capacity(pool))
-    parts += _placement(subject, node_pools, name)
     return "; ".join(parts)
 
 
 def _capacity(pool: spec_pools.NodePool) -> str:
     """The reservations of a pool, or how its nodes are bought."""
-    reservations = ", ".join(one.id for one in pool.reservations)
-    return reservations or " or ".join(map(in_words, pool.capacity_types))
+    if pool.reservations:
+        return ", ".join(reservation.id for reservation in pool.reservations)
+    return " or ".join(map(in_words, pool.capacity_types))
 
 
 def _placement(
     subject: Subject, node_pools: list[NodePool], pool: str
 ) -> Iterator[str]:
-    groups = {
-        node_class.placement_group
-        for node_pool in node_pools
-        if (node_class := subject.plan.named(NodeClass, node_pool.node_class))
-        and node_class.placement_group
-    }
-    yield from (f"placement group {group}" for group in sorted(groups))
+    groups = set()
+    for node_pool in node_pools:
+        node_class = subject.plan.named(NodeClass, node_pool.node_class)
+        if node_class is not None and node_class.placement_group:
+            groups.add(node_class.placement_group)
+    for group in sorted(groups):
+        yield f"placement group {group}"
     flavor = subject.plan.named(Flavor, pool)
     if flavor is not None and flavor.topology is not None:
         yield f"topology {flavor.topology}"
 
 
 def _values(node_pools: list[NodePool], key: str) -> str:
-    values = {
-        value
-        for node_pool in node_pools
-        for requirement in node_pool.requirements
-        if requirement.key == key
-        for value in requirement.values
-    }
+    values: set[str] = set()
+    for node_pool in node_pools:
+        for requirement in node_pool.requirements:
+            if requirement.key == key:
+                values.update(requirement.values)
     return ", ".join(sorted(values)) or "any"

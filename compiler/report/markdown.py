@@ -8,10 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     """A table and an empty line. A header that ends in ``:`` is aligned to the right, for numbers."""
     yield _row([cell.removesuffix(":") for cell in header])
-    yield _row(["---:" if cell.endswith(":") else "---" for cell in header])
+    yield _row(map(_rule, header))
     for row in rows:
         yield _row(row)
     yield ""
+
+
+def _rule(cell: str) -> str:
+    return "---:" if cell.endswith(":") else "---"
 
 
 def _row(cells: Iterable[str]) -> str:

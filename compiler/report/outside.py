@@ -1,4 +1,4 @@
-"""What must exist and is made by nobody here."""
+"""External objects that must exist."""
 
 from __future__ import annotations
 
@@ -24,17 +24,16 @@ def section(subject: Subject) -> Iterator[str]:
 
 def _objects(subject: Subject) -> Iterator[str]:
     for _, kind, namespace, name in sorted(subject.plan.external):
-        yield f"{kind} {code(f'{namespace}/{name}')}"
+        path = f"{namespace}/{name}"
+        yield f"{kind} {code(path)}"
 
 
 def _account(subject: Subject) -> Iterator[str]:
-    images = {job.image for job in subject.plan.of(TrainJob) if job.image}
-    pods = [job.pod for runtime in subject.plan.of(Runtime) for job in runtime.jobs]
-    before = (container for pod in pods for container in pod.init_containers)
-    images.update(container.image for container in before if container.image)
-    yield from (f"image {code(image)}" for image in sorted(images))
+    for image in sorted(_images(subject)):
+        yield f"image {code(image)}"
     for pool in PoolsSection.of(subject.spec).node_pools:
-        yield from (f"reservation {code(one.id)}" for one in pool.reservations)
+        for reservation in pool.reservations:
+            yield f"reservation {code(reservation.id)}"
     for storage in StorageSection.of(subject.spec).storage:
         if storage.fsx_lustre is not None:
             yield f"file system {code(storage.fsx_lustre.id)}"
@@ -43,3 +42,12 @@ def _account(subject: Subject) -> Iterator[str]:
     network = NetworkSection.of(subject.spec).network.existing
     if network is not None:
         yield f"VPC {code(network.vpc)} with its subnets"
+
+
+def _images(subject: Subject) -> set[str]:
+    """The images that the jobs name: of their nodes, and of what runs before them."""
+    images = {job.image for job in subject.plan.of(TrainJob)}
+    for runtime in subject.plan.of(Runtime):
+        for job in runtime.jobs:
+            images.update(container.image for container in job.pod.init_containers)
+    return {image for image in images if image}

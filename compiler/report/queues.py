@@ -30,19 +30,17 @@ def section(subject: Subject) -> Iterator[str]:
 
 def _rows(subject: Subject) -> Iterator[tuple[str, ...]]:
     jobs = subject.jobs()
-    for queue in QueuesSection.of(subject.spec).queues:
+    queues = QueuesSection.of(subject.spec).queues
+    for queue in queues:
         for quota in queue.quota:
             borrows = _borrows(subject, queue, quota)
-            asked = _asked(
-                jobs.get((queue.name, quota.pool), []), quota.nodes + borrows
-            )
+            waiting = jobs.get((queue.name, quota.pool), [])
+            asked = _demand(waiting, quota.nodes + borrows)
             yield queue.name, quota.pool, str(quota.nodes), str(borrows), *asked
-    for pool in (
-        ()
-        if QueuesSection.of(subject.spec).queues
-        else PoolsSection.of(subject.spec).node_pools
-    ):
-        asked = _asked(jobs.get((pool.name, pool.name), []), pool.nodes.max)
+    if queues:
+        return
+    for pool in PoolsSection.of(subject.spec).node_pools:
+        asked = _demand(jobs.get((pool.name, pool.name), []), pool.nodes.max)
         yield pool.name, pool.name, str(pool.nodes.max), "0", *asked
 
 
@@ -56,23 +54,22 @@ def _borrows(subject: Subject, queue: Queue, quota: PoolQuota) -> int:
         if other is not queue and other.cohort == queue.cohort
     ]
     lendable = sum(_lends(other, quota.pool) for other in others)
-    return (
-        lendable
-        if quota.borrowing_limit is None
-        else min(quota.borrowing_limit, lendable)
-    )
+    if quota.borrowing_limit is None:
+        return lendable
+    return min(quota.borrowing_limit, lendable)
 
 
 def _lends(queue: Queue, pool: str) -> int:
     """Nodes of a pool that a queue lends at most."""
-    return sum(
-        quota.nodes if quota.lending_limit is None else quota.lending_limit
-        for quota in queue.quota
-        if quota.pool == pool
-    )
+    nodes = 0
+    for quota in queue.quota:
+        if quota.pool == pool:
+            limit = quota.lending_limit
+            nodes += quota.nodes if limit is None else limit
+    return nodes
 
 
-def _asked(jobs: list[TrainJob], most: int) -> tuple[str, str, str]:
+def _demand(jobs: list[TrainJob], most: int) -> tuple[str, str, str]:
     """Nodes that the jobs ask in all and at most, and a word on whether they fit at once."""
     nodes = [job.nodes or 1 for job in jobs]
     total, largest = sum(nodes), max(nodes, default=0)

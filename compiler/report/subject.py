@@ -37,14 +37,10 @@ class Subject:
 
     def pool(self, name: str) -> Pool | None:
         """The pool of a name, as the spec has it."""
-        return next(
-            (
-                pool
-                for pool in PoolsSection.of(self.spec).node_pools
-                if pool.name == name
-            ),
-            None,
-        )
+        for pool in PoolsSection.of(self.spec).node_pools:
+            if pool.name == name:
+                return pool
+        return None
 
     def node_pools(self, name: str) -> Iterator[NodePool]:
         """The NodePools that a pool of the spec is made of: one, or one for each reservation."""
@@ -54,10 +50,9 @@ class Subject:
 
     def jobs(self) -> dict[tuple[str, str], list[TrainJob]]:
         """The jobs by the ClusterQueue that admits them and the pool that they land on."""
-        found: dict[tuple[str, str], list[TrainJob]] = {}
+        jobs: dict[tuple[str, str], list[TrainJob]] = {}
         for job in self.plan.of(TrainJob):
             queue = queue_of(self.plan, job)
-            found.setdefault(
-                (queue.name if queue is not None else "", job.pool), []
-            ).append(job)
-        return found
+            name = queue.name if queue is not None else ""
+            jobs.setdefault((name, job.pool), []).append(job)
+        return jobs

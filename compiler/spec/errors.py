@@ -45,28 +45,29 @@ def explain_all(
 ) -> list[Diagnostic]:
     """Every fault of a document once: a key that is only misspelt is unknown, and not missing too."""
     data = document.root.to_python()
-    found = [_as_written(explain(each, model, data), document) for each in details]
-    meant = {
-        (each.at.parent, each.help)
-        for each in found
-        if each.code == "SPC002" and each.at is not None
+    faults = [_as_written(explain(detail, model, data), document) for detail in details]
+    misspelt = {
+        (fault.at.parent, fault.help)
+        for fault in faults
+        if fault.code == "SPC002" and fault.at is not None
     }
-    return [
-        each
-        for each, detail in zip(found, details, strict=True)
-        if each.code != "SPC001"
-        or (each.at, _meant(str(detail["loc"][-1]))) not in meant
-    ]
+    reported = []
+    for fault, detail in zip(faults, details, strict=True):
+        if fault.code == "SPC001":
+            missing = str(detail["loc"][-1])
+            if (fault.at, _meant(missing)) in misspelt:
+                continue
+        reported.append(fault)
+    return reported
 
 
 def _as_written(item: Diagnostic, document: Document) -> Diagnostic:
-    """Numbers as the file has them: whoever wrote `1.30` or `0x1F` did not mean 1.3 or 31."""
-    node, depth = document.node(item.at or Route())
-    if (
-        not isinstance(node, ScalarNode)
-        or type(node.value) not in (int, float)
-        or depth < len(item.at or ())
-    ):
+    """Numbers as the file has them: `1.30` or `0x1F` in a spec does not mean 1.3 or 31."""
+    at = item.at or Route()
+    node, depth = document.node(at)
+    if depth < len(at) or not isinstance(node, ScalarNode):
+        return item
+    if type(node.value) not in (int, float):
         return item
     value, text = str(node.value), node.text
     return replace(
@@ -108,25 +109,16 @@ def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnos
         )
     if kind in _WANTED:
         field = _field(model, at)
-        help = _type_help(
-            kind,
-            value,
-            model_at(model, at),
-            required=field is not None and field.is_required(),
-        )
-        return error(
-            "SPC003",
-            f"{_name(at)} is {kind_of(value)}, not {_WANTED[kind]}",
-            at,
-            help=help,
-        )
+        required = field is not None and field.is_required()
+        help = _type_help(kind, value, model_at(model, at), required=required)
+        message = f"{_name(at)} is {kind_of(value)}, not {_WANTED[kind]}"
+        return error("SPC003", message, at, help=help)
     if kind == "literal_error":
         return _choice(at, value, str(context["expected"]))
     if kind in _BOUND:
-        fact, help = (each.format(**context) for each in _BOUND[kind])
-        return error(
-            "SPC004", f"{_name(at)} {_shown(value)}, {fact}", at, help=f"write {help}"
-        )
+        fact, help = (text.format(**context) for text in _BOUND[kind])
+        message = f"{_name(at)} {_shown(value)}, {fact}"
+        return error("SPC004", message, at, help=f"write {help}")
     return error(
         "SPC005",
         f"{_name(at)}: {details['msg'].lower()}",
@@ -149,8 +141,8 @@ def _route(location: tuple[int | str, ...], data: Any) -> Route:
             data = data[key] if key < len(data) else None
         elif data is None:
             keys.append(key)
-    last = location[-1:]
-    return Route((*keys, *(key for key in last if key != "[key]")))
+    keys += [key for key in location[-1:] if key != "[key]"]
+    return Route(tuple(keys))
 
 
 def _name(at: Route) -> str:
@@ -184,7 +176,7 @@ def _shown(value: Any) -> str:
 
 def model_at(model: type[BaseModel], at: Route) -> type[BaseModel] | None:
     """The model that stands at a route; ``None`` where no model does (a free mapping)."""
-    found: type[BaseModel] | None = model
+    inner: type[BaseModel] | None = model
     named = False  # whether a name of a free mapping comes next
     for key in at:
         if isinstance(key, int):
@@ -192,19 +184,12 @@ def model_at(model: type[BaseModel], at: Route) -> type[BaseModel] | None:
         if named:
             named = False
             continue
-        if found is None:
+        if inner is None:
             return None
-        field = next(
-            (
-                each
-                for name, each in found.model_fields.items()
-                if (each.alias or name) == key
-            ),
-            None,
-        )
-        found = inner_model(field.annotation) if field is not None else None
+        field = _fields(inner).get(key)
+        inner = inner_model(field.annotation) if field is not None else None
         named = field is not None and holds(field.annotation, dict)
-    return found
+    return inner
 
 
 def holds(annotation: Any, kind: type) -> bool:
@@ -218,37 +203,47 @@ def inner_model(annotation: Any) -> type[BaseModel] | None:
     """The model inside the type of a field; ``None`` where there is none."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next(
-        (
-            found
-            for each in get_args(annotation)
-            if (found := inner_model(each)) is not None
-        ),
-        None,
-    )
+    for member in get_args(annotation):
+        inner = inner_model(member)
+        if inner is not None:
+            return inner
+    return None
 
 
 def keys_of(model: type[BaseModel]) -> list[str]:
     """The YAML keys of a model, in order."""
-    return [field.alias or name for name, field in model.model_fields.items()]
+    return list(_fields(model))
+
+
+def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of a model by their YAML keys, in order."""
+    fields = model.model_fields.items()
+    return {field.alias or name: field for name, field in fields}
 
 
 def _field(model: type[BaseModel], at: Route) -> FieldInfo | None:
     """The field of a model that stands at a route."""
     owner = model_at(model, at.parent) if at else None
-    fields = owner.model_fields.items() if owner is not None else ()
-    return next((each for name, each in fields if (each.alias or name) == at[-1]), None)
+    if owner is None:
+        return None
+    return _fields(owner).get(str(at[-1]))
 
 
 def _missing_help(model: type[BaseModel], at: Route) -> str:
     field = _field(model, at)
-    if field is not None and (inner := inner_model(field.annotation)) is not None:
-        return f"add `{at[-1]}:`, {_shape_help(_kind(field.annotation), None, inner).removeprefix('write ')}"
-    if field is None or not field.description:
-        return f"add `{at[-1]}:`"
+    add = f"add `{at[-1]}:`"
+    if field is None:
+        return add
+    inner = inner_model(field.annotation)
+    if inner is not None:
+        shape = _shape_help(_kind(field.annotation), None, inner)
+        return f"{add}, {shape.removeprefix('write ')}"
+    if not field.description:
+        return add
+    if field.examples:
+        add += f", like `{flow(field.examples[0])}`"
     words = field.description.rstrip(".")
-    like = f", like `{flow(field.examples[0])}`" if field.examples else ""
-    return f"add `{at[-1]}:`{like}: {words[0].lower()}{words[1:]}"
+    return f"{add}: {words[0].lower()}{words[1:]}"
 
 
 def _kind(annotation: Any) -> str:
@@ -258,33 +253,29 @@ def _kind(annotation: Any) -> str:
 def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     owner = model_at(model, at.parent)
     known = keys_of(owner) if owner is not None else []
-    where = (
-        f"`{at.parent[-1]}`"
-        if at.parent and isinstance(at.parent[-1], str)
-        else "this mapping"
-    )
+    where = "this mapping"
+    if at.parent and isinstance(at.parent[-1], str):
+        where = f"`{at.parent[-1]}`"
     help = meant(str(at[-1]), known) or f"{where} has: {listed(known)}"
     if at.parent == ("metadata",) and at[-1] in ("namespace", "labels", "annotations"):
         help = "remove it: the objects of a cluster take theirs from `spec`"
-    if (outer := _one_too_high(owner, str(at[-1]))) is not None:
+    outer = _one_too_high(owner, str(at[-1]))
+    if outer is not None:
         help = f"write it under `{outer}`"
     return error("SPC002", f"unknown key `{at[-1]}`", at, help=help, key=True)
 
 
 def _one_too_high(owner: type[BaseModel] | None, key: str) -> str | None:
     """The mapping inside ``owner`` that has the key, where there is just one."""
-    fields = owner.model_fields.items() if owner is not None else ()
-    found = [
-        field.alias or name
-        for name, field in fields
-        if (inner := inner_model(field.annotation)) is not None
-        and key in keys_of(inner)
-        and not any(
-            get_origin(each) is list
-            for each in (field.annotation, *get_args(field.annotation))
-        )
-    ]
-    return found[0] if len(found) == 1 else None
+    if owner is None:
+        return None
+    outer = []
+    for name, field in _fields(owner).items():
+        inner = inner_model(field.annotation)
+        has_key = inner is not None and key in keys_of(inner)
+        if has_key and not holds(field.annotation, list):
+            outer.append(name)
+    return outer[0] if len(outer) == 1 else None
 
 
 def _type_help(
@@ -295,9 +286,8 @@ def _type_help(
     if kind in ("list_type", "dict_type", "model_type"):
         return _shape_help(kind, value, owner)
     if kind == "string_type" and isinstance(value, bool | int | float):
-        return (
-            f'quote it: `"{str(value).lower() if isinstance(value, bool) else value}"`'
-        )
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        return f'quote it: `"{text}"`'
     if kind in ("int_type", "int_from_float"):
         if isinstance(value, str) and value.strip().isdigit():
             return f"write `{int(value)}` without quotes"
@@ -308,39 +298,37 @@ def _type_help(
 
 def _shape_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
     """What to write where a list or a mapping is wanted; ``owner`` is the model of the mapping or of the items."""
-    fields = owner.model_fields.items() if owner is not None else ()
-    required = [field.alias or name for name, field in fields if field.is_required()]
-    keys = listed(required or (keys_of(owner)[:4] if owner is not None else ()))
     if owner is not None:
-        if len(required) == 1 and isinstance(value, str | int | float):
-            meant = f"{{{required[0]}: {value}}}"
-            return (
-                f"write `{meant}`"
-                if kind == "model_type"
-                else f"write a list: `[{meant}]`"
-            )
-        return f"write a {'mapping' if kind == 'model_type' else 'list, each item'} with {keys}"
+        return _model_help(kind, value, owner)
     if kind == "list_type" and isinstance(value, str | int):
         words = ", ".join(str(value).split())
-        return (
-            f"write a list: `[{words}]`"
-            if len(words) < 40
-            else "write a list, each item after `- `"
-        )
-    return (
-        "write a mapping, each entry as `key: value`"
-        if kind == "dict_type"
-        else f"write {_WANTED[kind]}"
-    )
+        if len(words) < 40:
+            return f"write a list: `[{words}]`"
+        return "write a list, each item after `- `"
+    if kind == "dict_type":
+        return "write a mapping, each entry as `key: value`"
+    return f"write {_WANTED[kind]}"
+
+
+def _model_help(kind: str, value: Any, owner: type[BaseModel]) -> str:
+    fields = _fields(owner)
+    required = [key for key, field in fields.items() if field.is_required()]
+    if len(required) == 1 and isinstance(value, str | int | float):
+        item = f"{{{required[0]}: {value}}}"
+        if kind == "model_type":
+            return f"write `{item}`"
+        return f"write a list: `[{item}]`"
+    keys = listed(required or list(fields)[:4])
+    shape = "mapping" if kind == "model_type" else "list, each item"
+    return f"write a {shape} with {keys}"
 
 
 def _choice(at: Route, value: Any, expected: str) -> Diagnostic:
-    choices = [each.strip("' ") for each in expected.replace(" or ", ", ").split(", ")]
-    these = listed(choices)
-    help = (
-        meant(str(value), choices)
-        or f"write {'one of ' if len(choices) > 1 else ''}{these}"
-    )
+    words = expected.replace(" or ", ", ").split(", ")
+    choices = [word.strip("' ") for word in words]
+    wanted = listed(choices)
+    if len(choices) > 1:
+        wanted = f"one of {wanted}"
+    help = meant(str(value), choices) or f"write {wanted}"
     shown = f"`{value}`" if isinstance(value, str) else kind_of(value)
-    wanted = f"{'one of ' if len(choices) > 1 else ''}{these}"
     return error("SPC004", f"{_name(at)} is {shown}, not {wanted}", at, help=help)

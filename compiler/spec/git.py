@@ -94,12 +94,9 @@ def branch(value: Any) -> str:
             source="source.toolkit.fluxcd.io/v1 GitRepository, ref.branch",
         )
     for pattern, why in _NO_BRANCH:
-        found = (
-            re.search(pattern, text)
-            if pattern.startswith("[^")
-            else re.match(pattern, text)
-        )
-        if found:
+        anywhere = pattern.startswith("[^")
+        matched = re.search(pattern, text) if anywhere else re.match(pattern, text)
+        if matched:
             raise fault(
                 f"`{text}` is no branch of git: it {why}",
                 "write it like `main` or `release/1.0`",

@@ -19,7 +19,7 @@ label_key = matched(
     source="Kubernetes, labels: syntax and character set",
 )
 
-# Labels by which Kueue, Trainer, Flux and this compiler tell objects apart: a second value for one would be lost.
+# Labels by which Kueue, Trainer, Flux and this compiler distinguish objects: a second value for one would be lost.
 _OWN_LABELS = re.compile(
     r"app\.kubernetes\.io/managed-by\Z|([a-z0-9.-]+\.)?(trainyard\.dev|x-k8s\.io|kubeflow\.org|fluxcd\.io)/"
 )
@@ -121,8 +121,9 @@ def taint_key(value: Any) -> str:
     return text
 
 
-# IAM's tagKeyType and tagValueType (botocore 1.44.5, iam service-2): eksctl tags the roles that it makes, and Karpenter
-# its instance profiles, with what every other resource gets. \p{L}, \p{N} and \p{Z} are letters, digits and spaces.
+# IAM's tagKeyType and tagValueType (botocore 1.44.5, iam service-2): eksctl tags the roles that it creates, and
+# Karpenter its instance profiles, with what every other resource gets. \p{L}, \p{N} and \p{Z} are letters, digits and
+# spaces.
 _TAG = r"[^\W_]|[ _.:/=+\-@]"
 _OF_OTHERS = any_case(
     r"(?:aws:|kubernetes\.io/cluster/|karpenter\.(?:sh|k8s\.aws)/|eks:)"
@@ -160,11 +161,11 @@ _value = matched(
 
 
 def _of_tags(text: str, what: str) -> str:
-    bad = next((each for each in text if not re.match(_TAG, each)), None)
-    if bad is not None:
-        raise fault(
-            f"`{bad}` in `{text[:64]}` stands in no {what} of an IAM tag",
-            "take letters, digits, spaces and `_ . : / = + - @`: roles get these tags too",
-            source="IAM API, Tag (2010-05-08)",
-        )
+    for char in text:
+        if not re.match(_TAG, char):
+            raise fault(
+                f"`{char}` in `{text[:64]}` stands in no {what} of an IAM tag",
+                "take letters, digits, spaces and `_ . : / = + - @`: roles get these tags too",
+                source="IAM API, Tag (2010-05-08)",
+            )
     return text

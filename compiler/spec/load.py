@@ -29,11 +29,11 @@ _SPEC = Route(("spec",))
 def platform_of(document: Document) -> Platform:
     """The platform that a spec names by its key in ``spec.platform``; EKS where it names none that is known."""
     node, depth = document.node(_SPEC / "platform")
-    names = (
-        node.items if depth == len(_SPEC) + 1 and isinstance(node, MappingNode) else {}
-    )
-    known = [PLATFORMS[name] for name in names if name in PLATFORMS]
-    return known[0] if known else EKS
+    if depth == len(_SPEC) + 1 and isinstance(node, MappingNode):
+        for name in node.items:
+            if name in PLATFORMS:
+                return PLATFORMS[name]
+    return EKS
 
 
 def load(
@@ -42,16 +42,16 @@ def load(
     """The spec in a document, or everything that is wrong with its shape."""
     data = document.root.to_python()
     model = language(platform)
-    found = _of_defaults(document)
+    faults = _of_defaults(document)
     try:
         spec = model.model_validate(data)
     except ValidationError as problem:
-        faults = explain_all(problem.errors(include_url=False), model, document)
-        found += [_of_platform(fault, platform) for fault in faults]
+        of_spec = explain_all(problem.errors(include_url=False), model, document)
+        faults += [_of_platform(fault, platform) for fault in of_spec]
     else:
-        if not found:
+        if not faults:
             return spec, []
-    return None, _each_once(found, document)
+    return None, _without_repeats(faults, document)
 
 
 def _of_platform(fault: Diagnostic, platform: Platform) -> Diagnostic:
@@ -59,14 +59,13 @@ def _of_platform(fault: Diagnostic, platform: Platform) -> Diagnostic:
     key = fault.at[-1] if fault.at else ""
     if fault.code != "SPC002" or fault.at != _SPEC / key or key not in _all_keys():
         return fault
-    mine = _keys(platform.subjects)
+    keys = listed(sorted(_keys(platform.subjects)))
+    help = platform.instead.get(str(key), f"remove it; the platform has {keys}")
     return replace(
         fault,
         code="SPC006",
         message=f"`{key}` is no part of platform `{platform.name}`",
-        help=platform.instead.get(
-            str(key), f"remove it; the platform has {listed(sorted(mine))}"
-        ),
+        help=help,
     )
 
 
@@ -76,8 +75,10 @@ def _all_keys() -> set[str]:
 
 
 def _keys(subjects: tuple[str, ...] | None) -> set[str]:
-    sections = [module.SECTION for module in parts("spec", subjects)]
-    return {key for section in sections for key in keys_of(section)}
+    keys: set[str] = set()
+    for module in parts("spec", subjects):
+        keys.update(keys_of(module.SECTION))
+    return keys
 
 
 def _of_defaults(document: Document) -> list[Diagnostic]:
@@ -110,23 +111,24 @@ def _with_defaults() -> type[BaseModel]:
     """A mapping with ``jobDefaults``: every key that a job can inherit, and none of them required."""
     fields: dict[str, Any] = {}
     for name, field in Job.model_fields.items():
-        if name not in NEVER_INHERITED:
-            default = (
-                None
-                if field.is_required()
-                else field.get_default(call_default_factory=True)
-            )
-            fields[name] = (field.rebuild_annotation(), default)
+        if name in NEVER_INHERITED:
+            continue
+        default = None
+        if not field.is_required():
+            default = field.get_default(call_default_factory=True)
+        fields[name] = (field.rebuild_annotation(), default)
     defaults: Any = create_model("JobDefaults", __base__=SpecModel, **fields)
     return create_model(
         "WithDefaults", __base__=SpecModel, job_defaults=(defaults, ...)
     )
 
 
-def _each_once(found: Iterable[Diagnostic], document: Document) -> list[Diagnostic]:
+def _without_repeats(
+    faults: Iterable[Diagnostic], document: Document
+) -> list[Diagnostic]:
     """A value that several jobs inherit is wrong once, where it stands."""
-    kept: dict[object, Diagnostic] = {}
-    for each in found:
-        span = document.span(each.at or Route(), key=each.key)
-        kept.setdefault((each.code, each.message, str(span)), each)
-    return list(kept.values())
+    unique: dict[object, Diagnostic] = {}
+    for fault in faults:
+        span = document.span(fault.at or Route(), key=fault.key)
+        unique.setdefault((fault.code, fault.message, str(span)), fault)
+    return list(unique.values())

@@ -139,22 +139,14 @@ def mount_path(value: Any) -> str:
     """Where a volume may be mounted in a container."""
     text = _path(value)
     path = "/" + posixpath.normpath(text).lstrip("/")
-    top = next(
-        (
-            each
-            for each in _OF_THE_KERNEL
-            if path == each or path.startswith(f"{each}/")
-        ),
-        None,
-    )
-    if (
-        top is not None and path != "/dev/shm"
-    ):  # which has a fault of its own, in words of its own
-        raise fault(
-            f"`{text}` lies in `{top}`, which is the kernel's: a volume there hides devices, or no pod starts",
-            _ELSEWHERE,
-            source="OCI runtime specification 1.2, default file systems; runc, checkProcMount",
-        )
+    for folder in _OF_THE_KERNEL:
+        # /dev/shm has a fault of its own, in words of its own.
+        if f"{path}/".startswith(f"{folder}/") and path != "/dev/shm":
+            raise fault(
+                f"`{text}` lies in `{folder}`, which is the kernel's: a volume there hides devices, or no pod starts",
+                _ELSEWHERE,
+                source="OCI runtime specification 1.2, default file systems; runc, checkProcMount",
+            )
     if path in _HIDDEN:
         raise fault(
             f"a volume at `{text}` hides {_HIDDEN[path]}",

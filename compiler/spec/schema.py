@@ -62,16 +62,16 @@ class _Editors(GenerateJsonSchema):
         return body | {"propertyNames": names}
 
 
-def _of(model: type[SpecModel]) -> dict[str, Any]:
+def _schema_of(model: type[SpecModel]) -> dict[str, Any]:
     return model.model_json_schema(by_alias=True, schema_generator=_Editors)
 
 
 def schema(kind: str) -> dict[str, Any]:
     """The schema of a whole document of a kind (JSON Schema 2020-12)."""
     if kind in documents():
-        body = _document(kind, _of(documents()[kind][1]))
+        body = _document(kind, _schema_of(documents()[kind][1]))
     else:
-        cluster = _of(language())
+        cluster = _schema_of(language())
         body = _base(cluster) if kind == _BASE else _cluster(cluster)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
 
@@ -80,16 +80,14 @@ def _cluster(body: dict[str, Any]) -> dict[str, Any]:
     """With ``extends`` a base may have whatever is missing; pools may stand in documents of their own."""
     definitions = body["$defs"]
     definitions |= {
-        _PARTIAL + name: _partial(each) for name, each in definitions.items()
+        _PARTIAL + name: _partial(model) for name, model in definitions.items()
     }
     definitions["ClusterSpec"]["required"].remove("nodePools")
     _let_inherit(definitions)
     for spec in ("ClusterSpec", f"{_PARTIAL}ClusterSpec"):
         _with_defaults(definitions, spec)
-    whole, partial = (
-        body["properties"].pop("spec"),
-        _partial({"$ref": f"{_DEFINITIONS}ClusterSpec"}),
-    )
+    whole = body["properties"].pop("spec")
+    partial = _partial({"$ref": f"{_DEFINITIONS}ClusterSpec"})
     body["properties"] |= {"spec": {}, "extends": _EXTENDS}
     return body | {
         "if": {"required": ["extends"]},
@@ -102,9 +100,9 @@ def _let_inherit(definitions: dict[str, Any]) -> None:
     """What a pool that extends another leaves out is there; of a job, also what ``jobDefaults`` may give."""
     pool, job = definitions["NodePool"], definitions["Job"]
     pool |= _unless("extends", {"required": _but_name(pool)})
-    each = _unless("extends", {"required": _but_name(job)})
+    whole_job = _unless("extends", {"required": _but_name(job)})
     pool["required"] = job["required"] = ["name"]
-    whole = {"properties": {"jobs": {"items": each}}}
+    whole = {"properties": {"jobs": {"items": whole_job}}}
     definitions["ClusterSpec"] |= _unless(DEFAULTS, whole)
 
 
@@ -131,18 +129,18 @@ def _with_defaults(definitions: dict[str, Any], spec: str) -> None:
         "properties": inherited,
     }
     field = definitions[spec]["properties"][DEFAULTS]
-    kept = {key: field[key] for key in ("description", "examples")}
     definitions[spec]["properties"][DEFAULTS] = {
         "$ref": f"{_DEFINITIONS}JobDefaults",
-        **kept,
+        "description": field["description"],
+        "examples": field["examples"],
     }
 
 
 def _base(cluster: dict[str, Any]) -> dict[str, Any]:
     """A part of a cluster's spec, at any depth."""
     definitions = {
-        _PARTIAL + name: _partial(each)
-        for name, each in cluster["$defs"].items()
+        _PARTIAL + name: _partial(model)
+        for name, model in cluster["$defs"].items()
         if name != "Metadata"
     }
     _with_defaults(definitions, f"{_PARTIAL}ClusterSpec")
@@ -198,24 +196,21 @@ _OF_THE_WHOLE = frozenset(
 def _partial(schema: Any) -> Any:
     """The schema of a part of the values: nothing is required, at any depth, and lists may be empty."""
     if isinstance(schema, list):
-        return [_partial(each) for each in schema]
+        return [_partial(item) for item in schema]
+    if isinstance(schema, str):
+        return schema.replace(_DEFINITIONS, _DEFINITIONS + _PARTIAL)
     if not isinstance(schema, dict):
-        return (
-            schema.replace(_DEFINITIONS, _DEFINITIONS + _PARTIAL)
-            if isinstance(schema, str)
-            else schema
-        )
-    kept = {
-        key: value
-        for key, value in schema.items()
-        if key not in _OF_THE_WHOLE
-        and not (key == "required" and isinstance(value, list))
-    }
-    return {key: _partial(value) for key, value in kept.items()}
+        return schema
+    partial = {}
+    for key, value in schema.items():
+        is_required_list = key == "required" and isinstance(value, list)
+        if key not in _OF_THE_WHOLE and not is_required_list:
+            partial[key] = _partial(value)
+    return partial
 
 
 def _document(kind: str, body: dict[str, Any]) -> dict[str, Any]:
-    """A document of its own: the fields of a list item, less its name, under ``spec``."""
+    """A document of its own: the fields of a list item, without its name, under ``spec``."""
     definitions = body.pop("$defs", {})
     name = body["properties"].pop("name")
     required = _but_name(body)

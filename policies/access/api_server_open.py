@@ -16,7 +16,7 @@ def api_server_open(cluster: Cluster) -> Iterator[Finding]:
 
     Without `publicAccessCIDRs`, EKS lets every address connect to a public endpoint (EKS user guide, cluster-endpoint).
     Somebody with a stolen credential, or an exploit of the API server, then needs no access to your network. A file
-    that says nothing of its endpoints is not judged: eksctl makes a public one (0.230.0), which may be closed by now.
+    that says nothing of its endpoints is not judged: eksctl creates a public one (0.230.0), which may be closed by now.
 
     ## Fails
 

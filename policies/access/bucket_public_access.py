@@ -9,12 +9,12 @@ from compiler.subjects.cloud.plan import Bucket
 
 @rule("ACC010", severity=Severity.WARNING)
 def bucket_public_access(bucket: Bucket) -> Iterator[Finding]:
-    """A bucket may be made public.
+    """A bucket does not block public access.
 
     S3 blocks public access to every new bucket since April 2023, CloudFormation's among them, unless the bucket says
     otherwise (Amazon S3 user guide, blocking public access; "Heads-Up: Amazon S3 Security Changes Are Coming in
-    April of 2023"). Checkpoints and data sets are never meant for everybody. That a bucket names no encryption is no
-    fault: S3 encrypts every object since 2023-01-05, and nothing switches it off (bucket-encryption).
+    April of 2023"). Checkpoints and data sets are never meant for everybody. That a bucket names no encryption is not
+    reported: S3 encrypts every object since 2023-01-05, and nothing switches it off (bucket-encryption).
 
     ## Fails
 

@@ -11,11 +11,12 @@ from compiler.subjects.namespaces.plan import Access
 
 @rule("ACC002", severity=Severity.NOTE)
 def group_without_members(access: Access, world: World) -> Iterator[Finding]:
-    """A Kubernetes group has rights, and no access entry makes anybody its member.
+    """A Kubernetes group has rights, and no access entry has it.
 
     A cluster whose authentication mode is `API` knows people by its access entries alone, and their groups by
     `kubernetesGroups` (EKS user guide, access-entries). A group that no entry names has rights on paper: only the
-    administrators see the team's jobs. Silent where a cluster takes groups from elsewhere, as `lint` cannot know.
+    administrators see the team's jobs. Nothing is reported where a cluster may take groups from elsewhere, which
+    `lint` cannot know.
 
     ## Fails
 
@@ -41,6 +42,6 @@ def group_without_members(access: Access, world: World) -> Iterator[Finding]:
                 f"nobody logs in as a member of group `{subject.name}`",
                 access.at,
                 label=f"only administrators see what is in namespace `{access.namespace}`",
-                help="make an access entry with this group for the team's IAM roles",
+                help="create an access entry with this group for the team's IAM roles",
                 spec_help="add `principals:` with the ARNs of the team's IAM roles",
             )

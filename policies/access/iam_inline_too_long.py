@@ -10,11 +10,11 @@ _MOST = 10_240
 
 @rule("ACC013")
 def iam_inline_too_long(role: IamRole) -> Iterator[Finding]:
-    """The inline policies of a role have together more characters than IAM takes.
+    """The inline policies of a role together have more characters than IAM takes.
 
-    10,240 for all of a role's, and no quota raises it (IAM user guide, IAM and AWS STS quotas; white space does not
-    count). The stack rolls back at the policy that is one too many. Where functions fill in a part, only what is known
-    is counted.
+    It takes 10,240 for all of a role's, and no quota raises it (IAM user guide, IAM and AWS STS quotas; white space
+    does not count). The stack rolls back at the policy that is one too many. Where functions fill in a part, only
+    what is known is counted.
 
     ## Fails
 
@@ -71,6 +71,6 @@ def iam_inline_too_long(role: IamRole) -> Iterator[Finding]:
         yield Finding(
             f"the inline policies of role `{role.logical}` have {size:,} characters, IAM takes {_MOST:,}",
             role.where("inline"),
-            help="make managed policies of them, with 6,144 characters each",
+            help="move them into managed policies of at most 6,144 characters each",
             key=True,
         )

@@ -74,10 +74,13 @@ def iam_wildcard_action(policy: AccessPolicy) -> Iterator[Finding]:
             if name != "*":
                 continue
             at = statement.where("actions")
-            everything = not service and "*" in statement.resources
+            if len(statement.actions) > 1:
+                at = at / index
+            of = f"`{service}`" if service else "every service"
+            is_administrator = not service and "*" in statement.resources
             yield Finding(
-                f"`{policy.logical}` allows every action of {f'`{service}`' if service else 'every service'}",
-                at / index if len(statement.actions) > 1 else at,
+                f"`{policy.logical}` allows every action of {of}",
+                at,
                 help="name the actions that are needed, like `s3:GetObject`",
-                severity=Severity.ERROR if everything else None,
+                severity=Severity.ERROR if is_administrator else None,
             )

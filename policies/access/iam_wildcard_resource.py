@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 
 from compiler.catalog.iam import limited_actions
 from compiler.diagnostics import Severity
+from compiler.diagnostics.diagnostic import listed
 from compiler.policy.rule import Finding, rule
 from compiler.subjects.cloud.plan import AccessPolicy, Statement
 
@@ -20,7 +21,7 @@ def iam_wildcard_resource(policy: AccessPolicy) -> Iterator[Finding]:
 
     Whether an action can be limited to resources stands in the service authorization reference, for every action; a
     `*` that an action needs is no fault, nor is one of an action that only reads. A statement with a condition on tags,
-    accounts or the like is left alone, as in Karpenter's own policies (v1.14.1). Silent about services whose
+    accounts or the like is not reported, as in Karpenter's own policies (v1.14.1). Nor are services whose
     actions are not known here, and about `service:*`, of which ACC006 tells.
 
     ## Fails
@@ -64,16 +65,14 @@ def iam_wildcard_resource(policy: AccessPolicy) -> Iterator[Finding]:
     if not policy.gives_rights:
         return
     for statement in policy.statements:
-        if (
-            not statement.allows
-            or "*" not in statement.resources
-            or _narrowed(statement)
-        ):
+        if not statement.allows or "*" not in statement.resources:
             continue
-        found = [action for action in statement.actions if _could_be_limited(action)]
-        if found:
-            shown = ", ".join(f"`{action}`" for action in found[:_NAMED])
-            more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        if _has_narrowing_condition(statement):
+            continue
+        actions = [action for action in statement.actions if _could_be_limited(action)]
+        if actions:
+            shown = listed(actions[:_NAMED])
+            more = f" and {len(actions) - _NAMED} more" if actions[_NAMED:] else ""
             yield Finding(
                 f"`{policy.logical}` allows {shown}{more} on every resource",
                 statement.where("resources"),
@@ -81,7 +80,7 @@ def iam_wildcard_resource(policy: AccessPolicy) -> Iterator[Finding]:
             )
 
 
-def _narrowed(statement: Statement) -> bool:
+def _has_narrowing_condition(statement: Statement) -> bool:
     """Whether a condition says what the statement is about; one that is unknown may."""
     if "conditions" in statement.unread:
         return True
@@ -96,5 +95,5 @@ def _could_be_limited(action: str) -> bool:
         return False
     known = limited_actions(service)
     if "*" in name or "?" in name:
-        return any(fnmatchcase(each, name) for each in known)
+        return any(fnmatchcase(action, name) for action in known)
     return name in known

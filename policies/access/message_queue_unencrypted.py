@@ -11,7 +11,7 @@ from compiler.subjects.cloud.plan import MessageQueue
 def message_queue_unencrypted(queue: MessageQueue) -> Iterator[Finding]:
     """A queue of SQS keeps its messages unencrypted.
 
-    SQS encrypts with a key of its own unless it is told not to: "When SqsManagedSseEnabled is not defined, SSE-SQS
+    SQS encrypts with a key of its own unless that is switched off: "When SqsManagedSseEnabled is not defined, SSE-SQS
     encryption is enabled by default" (AWS::SQS::Queue, CloudFormation template reference). It costs nothing, and a
     queue without it fails the checks of Security Hub (SQS.1).
 

@@ -19,7 +19,7 @@ def policy_for_anybody(policy: AccessPolicy) -> Iterator[Finding]:
 
     `Principal: "*"` and `AWS: "*"` with `Allow` mean everybody (IAM user guide, Principal: "all users, including
     anonymous users"), unless a condition says who: `aws:PrincipalOrgID`, `aws:SourceAccount`, `sts:ExternalId`. A role
-    that anybody may take on hands its rights to whoever guesses its name. A service in `Service` is no such thing.
+    that anybody may take on hands its rights to whoever guesses its name. A service in `Service` is not reported.
 
     ## Fails
 
@@ -70,7 +70,7 @@ def policy_for_anybody(policy: AccessPolicy) -> Iterator[Finding]:
     if what is None:
         return
     for statement in policy.statements:
-        if statement.allows and _anybody(statement) and not _limited(statement):
+        if statement.allows and _anybody(statement) and not _is_limited(statement):
             yield Finding(
                 f"`{policy.logical}` {what}",
                 statement.where("principals"),
@@ -83,7 +83,7 @@ def _anybody(statement: Statement) -> bool:
     return "*" in principals or "*" in principals.get("AWS", ())
 
 
-def _limited(statement: Statement) -> bool:
+def _is_limited(statement: Statement) -> bool:
     """Whether a condition says who it is; one that is unknown may."""
     if "conditions" in statement.unread:
         return True

@@ -12,7 +12,7 @@ from compiler.source import Route
     "PLC028", aliases=("block-without-reservation",), kinds=("eksctl.io/ClusterConfig",)
 )
 def capacity_block_without_reservation(manifest: Manifest) -> Iterator[Finding]:
-    """A node group uses a Capacity Block and does not say which one.
+    """A node group takes a Capacity Block and does not name one.
 
     Instances of market type `capacity-block` are launched into a reservation that is named (EC2 user guide, Capacity
     Blocks); without one EC2 refuses them.

@@ -49,8 +49,8 @@ def no_spare_node(flavor: Flavor, world: World) -> Iterator[Finding]:
     yield Finding(
         f"{take} {asked} of {nodes} nodes of `{flavor.name}`",
         pools[0].where("replicas"),
-        label="a node that fails has no successor",
-        help=f"leave {spare} to spare",
+        label="nothing replaces a node that fails",
+        help=f"leave {spare} spare",
     )
 
 

@@ -32,7 +32,7 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
     and 2.12.0; pytorch/pytorch#172596).
 
     What works with every version is a `preStop` hook: SIGTERM comes only when it has ended. `checkpoint.signalFile` in
-    a spec writes one that makes a file and waits until the program, which looks for it every few steps, has saved and
+    a spec writes one that creates a file and waits until the program, which looks for it every few steps, has saved and
     removed it. A grace period of up to `seconds` is taken for the time to end, not to save.
 
     ## Fails

@@ -11,7 +11,7 @@ from compiler.subjects.cluster.plan import Cluster
 def addon_not_pinned(cluster: Cluster) -> Iterator[Finding]:
     """An EKS add-on has no pinned version.
 
-    Without `version` (or with `latest`) eksctl 0.230 takes what EKS offers on that day: the same file makes another
+    Without `version` (or with `latest`) eksctl 0.230 takes what EKS offers on that day: the same file creates another
     cluster later, with another CNI or another agent on its nodes.
 
     ## Fails

@@ -39,7 +39,7 @@ def component_installed_twice(plan: Plan, world: World) -> Iterator[Finding]:
             (release.namespace, release.name): release
             for chart, switch in owners.items()
             for release in world.releases(chart)
-            if _on(release, switch)
+            if _is_on(release, switch)
         }
         if len(installers) > 1:
             names = listed((release.name for release in installers.values()), " and ")
@@ -50,7 +50,7 @@ def component_installed_twice(plan: Plan, world: World) -> Iterator[Finding]:
             )
 
 
-def _on(release: HelmRelease, switch: tuple[str, ...]) -> bool:
+def _is_on(release: HelmRelease, switch: tuple[str, ...]) -> bool:
     """Whether a release certainly installs the component, on all nodes: every chart does so by default."""
     if any(value(release.values, field) for field in ("nodeSelector", "affinity")):
         return False

@@ -15,7 +15,7 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
 
     EKS then charges $0.60 instead of $0.10 an hour for the control plane (AWS containers blog, extended support
     pricing, 2024), and upgrades it by itself at the end of extended support (EKS user guide, Kubernetes versions).
-    Versions whose dates are not known are left alone.
+    Versions whose dates are not known are not judged.
 
     ## Fails
 

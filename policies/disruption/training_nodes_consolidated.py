@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.model.offers import held
+from compiler.model.offers import forbids_disruption
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.subjects.pools.plan import NodePool
@@ -34,7 +34,9 @@ def training_nodes_consolidated(pool: NodePool, world: World) -> Iterator[Findin
           {nodes: "0", reasons: [Underutilized]}]}}
     """
     packs = pool.consolidation in ("WhenEmptyOrUnderutilized", "Balanced")
-    if packs and not held(pool, "Underutilized") and world.accelerated(pool):
+    if not packs or forbids_disruption(pool, "Underutilized"):
+        return
+    if world.accelerated(pool):
         yield Finding(
             f"pool `{pool.name}` consolidates nodes in use: `{pool.consolidation}`",
             pool.where("consolidation"),

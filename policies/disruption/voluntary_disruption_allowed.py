@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.model.offers import GroupPool, held
+from compiler.model.offers import GroupPool, forbids_disruption
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.subjects.pools.plan import NodePool
@@ -30,7 +30,7 @@ def voluntary_disruption_allowed(work: Work) -> Iterator[Finding]:
     """
     if work.pod is None or work.accelerator is None:
         return
-    if all(map(_left_alone, work.pools)):
+    if all(map(_is_never_disrupted, work.pools)):
         return
     if work.pod.annotations.get("karpenter.sh/do-not-disrupt") != "true":
         yield Finding(
@@ -40,9 +40,11 @@ def voluntary_disruption_allowed(work: Work) -> Iterator[Finding]:
         )
 
 
-def _left_alone(pool: NodePool) -> bool:
+def _is_never_disrupted(pool: NodePool) -> bool:
     """Whether Karpenter disrupts no node of a pool that runs something: it is not Karpenter's, or budgets forbid it."""
     if isinstance(pool, GroupPool):
         return True
+    if not forbids_disruption(pool, "Drifted"):
+        return False
     packs = pool.consolidation != "WhenEmpty"
-    return held(pool, "Drifted") and not (packs and not held(pool, "Underutilized"))
+    return not packs or forbids_disruption(pool, "Underutilized")

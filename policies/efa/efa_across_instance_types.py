@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.model.offers import GroupPool, named, not_there
+from compiler.model.offers import GroupPool, named_types, nonexistent_type
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -31,8 +31,8 @@ def efa_across_instance_types(work: Work, world: World) -> Iterator[Finding]:
     """
     if not (work.gang and work.efa) or len(work.pools) != 1:
         return
-    pool, types = work.pools[0], work.types
-    if not types and (named(pool, world.catalog) or not_there(pool, world.catalog)):
+    pool, types, catalog = work.pools[0], work.types, world.catalog
+    if not types and (named_types(pool, catalog) or nonexistent_type(pool, catalog)):
         return  # reported by PLC024 or PLC018
     if isinstance(pool, GroupPool) and pool.block:
         return  # reported by PLC025

@@ -32,7 +32,9 @@ def efa_exceeds_node(work: Work, world: World) -> Iterator[Finding]:
     most = max(instance.accelerators for instance in types)
     if work.accelerator and work.accelerator[1] > most:
         return  # LIM001 reports a request that was written for another type
-    has, name = max((world.efa_of(*offer), offer[1].name) for offer in work.offers)
+    has, name = max(
+        (world.efa_of(pool, instance), instance.name) for pool, instance in work.offers
+    )
     groups = [pool for pool in work.pools if isinstance(pool, GroupPool)]
     disabled = [group for group in groups if not group.efa]
     enough = work.efa <= max(instance.efa_interfaces for instance in types)
@@ -44,12 +46,17 @@ def efa_exceeds_node(work: Work, world: World) -> Iterator[Finding]:
             help="write `efaEnabled: true`",
         )
     elif work.efa > has:
+        help = "take a type with EFA, or ask for none"
+        spec_help = "take a type with EFA, or remove `efa` of `resources`"
+        if has:
+            help = f"ask for {has}"
+            spec_help = (
+                f"write `resources: {{efa: {has}}}`, or remove `efa` to have it derived"
+            )
         yield Finding(
             f"{work.title} asks for {work.efa} EFA devices a node, and `{name}` has {has}",
             work.place(EFA),
             label="its pods stay Pending",
-            help=f"ask for {has}" if has else "take a type with EFA, or ask for none",
-            spec_help=f"write `resources: {{efa: {has}}}`, or remove `efa` to have it derived"
-            if has
-            else "take a type with EFA, or remove `efa` of `resources`",
+            help=help,
+            spec_help=spec_help,
         )

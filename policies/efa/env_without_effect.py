@@ -13,7 +13,7 @@ def env_without_effect(work: Work) -> Iterator[Finding]:
 
     Settings for InfiniBand verbs do not reach EFA, which NCCL uses through aws-ofi-nccl and libfabric; others were
     for versions long gone, or are misspelt (NCCL 2.30.7, src; aws-ofi-nccl 1.21.1; AWS distributed-training EFA
-    cheat sheet). Whoever reads them believes that they do something.
+    cheat sheet). They mislead whoever reads the job.
 
     ## Fails
 

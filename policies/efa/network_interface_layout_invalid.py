@@ -54,7 +54,7 @@ def network_interface_layout_invalid(
         yield Finding(
             "card 0 device 0, the primary interface, is not of type `interface`",
             at,
-            help="make it `interfaceType: interface`",
+            help="write `interfaceType: interface`",
         )
     if len(slots) < len(interfaces):
         yield Finding(
@@ -87,7 +87,7 @@ def _of_type(instance: InstanceType, node_class: NodeClass) -> Iterator[Finding]
         yield Finding(
             f"`{instance.name}` has no network card {missing[0]}: it has {len(known)}",
             at / _index(node_class, missing[0]),
-            help="make one node class for each instance type",
+            help="write one node class for each instance type",
         )
         return
     capable = set(instance.efa_cards)

@@ -21,7 +21,7 @@ from compiler.subjects.jobs.plan import TrainJob
 def flux_force_recreates_jobs(manifest: Manifest, world: World) -> Iterator[Finding]:
     """Flux may delete a running job to change it.
 
-    With `force` Flux deletes and makes anew what it cannot change (Flux kustomize-controller 1.9); most of a
+    With `force` Flux deletes and recreates what it cannot change (Flux kustomize-controller 1.9); most of a
     TrainJob cannot be changed, so an edit in git kills the run and starts another.
 
     ## Fails

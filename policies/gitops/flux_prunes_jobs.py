@@ -43,6 +43,7 @@ def flux_prunes_jobs(stage: Stage, world: World) -> Iterator[Finding]:
 
 def _carries(stage: Stage, job: TrainJob, world: World) -> bool:
     """Of several stages only one that is certainly over the job's folder."""
-    known = bool(job.at) and bool(world.paths.get(str(job.at[0])))
-    named = stage.path.rstrip("/").endswith("jobs") or len(world.plan.of(Stage)) == 1
-    return world.carries(stage.path, job.at) if known else named
+    if job.at and world.paths.get(str(job.at[0])):
+        return world.carries(stage.path, job.at)
+    is_only = len(world.plan.of(Stage)) == 1
+    return is_only or stage.path.rstrip("/").endswith("jobs")

@@ -69,8 +69,8 @@ def flux_substitutes_command(manifest: Manifest, world: World) -> Iterator[Findi
 
 def _variables(work: Work) -> list[str]:
     """The variables that a job's command and environment refer to as ``${NAME}``."""
-    texts = [*work.words, *filter(None, work.env.values())]
-    return [name for text in texts for name in _VARIABLE.findall(text)]
+    values = [value for value in work.env.values() if value]
+    return _VARIABLE.findall("\n".join([*work.words, *values]))
 
 
 def _of_the_pod(name: str, work: Work) -> bool:

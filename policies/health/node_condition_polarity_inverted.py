@@ -12,7 +12,7 @@ def node_condition_polarity_inverted(detector: ProblemDetector) -> Iterator[Find
 
     The detector starts each condition at `False`, meaning healthy; for the agent's five
     (`AcceleratedHardwareReady`…) `False` means unhealthy, and Karpenter deletes such a node after 10 to 30 minutes
-    (node-problem-detector v1.36.0; karpenter-provider-aws v1.14.1 RepairPolicies): healthy nodes go.
+    (node-problem-detector v1.36.0; karpenter-provider-aws v1.14.1 RepairPolicies): healthy nodes are deleted.
 
     ## Fails
 

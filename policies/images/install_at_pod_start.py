@@ -20,7 +20,7 @@ def install_at_pod_start(work: Work) -> Iterator[Finding]:
     """A job installs or clones at the start of every pod.
 
     So does every restart, on every node at once: hundreds of GPUs wait for a mirror, nodes that are replaced in the
-    middle of a run may get another version than the others, and a mirror that is away ends the run (Kubernetes,
+    middle of a run may get another version than the others, and a mirror that does not answer ends the run (Kubernetes,
     container images; PyPI allows uploads of newer versions at any time). What is in the image is the same for all.
 
     ## Fails

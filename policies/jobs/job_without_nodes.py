@@ -10,7 +10,7 @@ from compiler.policy.rule import Finding, rule
 def job_without_nodes(work: Work) -> Iterator[Finding]:
     """A job has no nodes.
 
-    Observed with Trainer 2.3.0: `numNodes: 0` is accepted, makes no pod, and the TrainJob is Complete at once.
+    Observed with Trainer 2.3.0: `numNodes: 0` is accepted, creates no pod, and the TrainJob is Complete at once.
 
     ## Fails
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.model.choices import keeping_away
+from compiler.model.choices import repelling_taint
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.subjects.pools.plan import Taint, Toleration
@@ -42,17 +42,17 @@ def patch_drops_tolerations(work: Work) -> Iterator[Finding]:
         return
     for patch in work.patches:
         replicated = work.runtime.job(patch.job)
-        kept = patch.pod.tolerations
-        if replicated is None or not kept:
+        tolerations = patch.pod.tolerations
+        if replicated is None or not tolerations:
             continue
         dropped = [
             old
             for old in replicated.pod.tolerations
-            if old.key and not any(_covers(new, old) for new in kept)
+            if old.key and not _is_covered(old, tolerations)
         ]
         if dropped:
             taint = Taint(dropped[0].key, dropped[0].value, dropped[0].effect)
-            pending = _kept_off_every_pool(work, kept)
+            pending = _is_repelled_by_every_pool(work, tolerations)
             yield Finding(
                 f"the patch of job `{work.name}` drops the runtime's toleration of `{taint}`",
                 patch.pod.where("tolerations"),
@@ -62,18 +62,20 @@ def patch_drops_tolerations(work: Work) -> Iterator[Finding]:
             )
 
 
-def _kept_off_every_pool(work: Work, kept: tuple[Toleration, ...]) -> bool:
-    """Whether the taints of every pool that the job may land on keep its pods away, with these tolerations."""
+def _is_repelled_by_every_pool(work: Work, tolerations: tuple[Toleration, ...]) -> bool:
+    """Whether the taints of every pool that the job may land on repel its pods, with these tolerations."""
     if work.queue_unknown or not work.choices:
         return False
     return all(
-        keeping_away(pool, (*kept, *choice.tolerations), work.asks)
+        repelling_taint(pool, (*tolerations, *choice.tolerations), work.asks)
         for choice in work.choices
         for pool in choice.pools
     )
 
 
-def _covers(new: Toleration, old: Toleration) -> bool:
-    return new == old or new.tolerates(
-        Taint(old.key, old.value, old.effect or new.effect)
-    )
+def _is_covered(old: Toleration, tolerations: tuple[Toleration, ...]) -> bool:
+    for new in tolerations:
+        taint = Taint(old.key, old.value, old.effect or new.effect)
+        if new == old or new.tolerates(taint):
+            return True
+    return False

@@ -14,7 +14,7 @@ def runtime_not_versioned(runtime: Runtime, world: World) -> Iterator[Finding]:
     """The name of a runtime carries no version.
 
     Observed with Kueue 0.19.2 and Trainer 2.3.0: a runtime that is edited never reaches an existing job, but may
-    restart it: Kueue compares the job with the runtime as it is now, deletes the workload and starts the pods anew,
+    restart it: Kueue compares the job with the runtime as it is now, deletes the workload and restarts the pods,
     with the old content. A new name for each content avoids that, as Trainyard's own have. Third-party manifests,
     whose owners may use other means, are not judged.
 
@@ -56,7 +56,7 @@ def runtime_not_versioned(runtime: Runtime, world: World) -> Iterator[Finding]:
         yield Finding(
             f"the name of runtime `{runtime.name}` carries no version",
             runtime.at,
-            help=f"call it `{runtime.name}-1`, and make `-2` instead of editing it",
+            help=f"call it `{runtime.name}-1`, and create `-2` instead of editing it",
         )
 
 

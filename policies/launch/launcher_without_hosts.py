@@ -106,5 +106,6 @@ def _mpi(work: Work) -> str:
 def _has_hosts(work: Work) -> bool:
     if any(name in work.env for name in _FROM_OUTSIDE):
         return True
-    parts = [part.partition("=")[0] for word in work.words for part in word.split()]
-    return any(re.fullmatch(_HOSTS, part) for part in parts)
+    parts = " ".join(work.words).split()
+    names = [part.partition("=")[0] for part in parts]
+    return any(re.fullmatch(_HOSTS, name) for name in names)

@@ -12,7 +12,7 @@ from compiler.subjects.jobs.plan import NEURON
 def neuron_process_count_unset(work: Work) -> Iterator[Finding]:
     """A job on Neuron devices leaves the number of processes to Trainer.
 
-    Trainer counts GPUs by the resource name; `aws.amazon.com/neuron` is none to it, and `PET_NPROC_PER_NODE`
+    Trainer counts GPUs by the resource name; it does not know `aws.amazon.com/neuron`, and `PET_NPROC_PER_NODE`
     becomes the number of CPUs (trainer v2.3.0, torch plugin).
 
     ## Fails

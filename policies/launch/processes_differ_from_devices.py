@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.model.command import launches, options
-from compiler.model.fit import over_node
+from compiler.model.fit import exceeds_node
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -27,7 +27,7 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
 
         jobs: [{name: llama, processesPerNode: 8}]
     """
-    if work.accelerator is None or not _torchrun(work) or over_node(work, world):
+    if work.accelerator is None or not _torchrun(work) or exceeds_node(work, world):
         return
     resource, gpus = work.accelerator
     given = dict(options(work.words)).get("nproc-per-node")
@@ -37,13 +37,14 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
     node = min((instance.accelerators for instance in work.types), default=0)
     if work.gang and gpus < node == processes:
         return  # LIM008 reports the GPUs that the job leaves idle
+    at, key = work.where("processes"), f"`processesPerNode: {gpus}`"
+    if given:
+        at, key = work.where_said("nproc-per-node"), str(gpus)
     yield Finding(
         f"job `{work.name}` starts {processes} processes a node and has {gpus} GPUs",
-        work.where_said("nproc-per-node") if given else work.where("processes"),
+        at,
         help=f"write {gpus}, or remove it",
-        spec_help=f"write {gpus}, or remove it"
-        if given
-        else f"write `processesPerNode: {gpus}`, or remove it",
+        spec_help=f"write {key}, or remove it",
     )
 
 

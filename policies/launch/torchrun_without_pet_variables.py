@@ -12,7 +12,7 @@ def torchrun_without_pet_variables(work: Work) -> Iterator[Finding]:
     """torchrun runs on several nodes with a runtime that sets no `PET_*` variables.
 
     Observed with Trainer 2.3.0: a runtime without an ML policy sets no `PET_*` variable, and drops `numProcPerNode`
-    in silence. Each node is then a run of its own.
+    without a message. Each node is then a run of its own.
 
     ## Fails
 

@@ -25,7 +25,7 @@ _OF_SERVICES = IPv4Network("172.17.0.0/16")
 
 @rule("ACC004", aliases=("vpc-of-public-addresses",), severity=Severity.WARNING)
 def vpc_cidr_not_private(cluster: Cluster) -> Iterator[Finding]:
-    """The CIDR of a new VPC has public addresses, or overlaps one that AWS services use.
+    """The CIDR of a new VPC has public addresses, or overlaps a range that AWS services use.
 
     EC2 takes any block of /16 to /28, and recommends those of RFC 1918. With others, the hosts of the internet that
     have these addresses are out of reach from inside, such as a registry or a mirror. `172.17.0.0/16` is

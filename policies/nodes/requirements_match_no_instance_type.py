@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.offers import excluding, named
+from compiler.model.offers import named_types, unmet_requirements
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.subjects.pools.plan import ARCH, NodePool
@@ -31,11 +31,11 @@ def requirements_match_no_instance_type(
         spec:
           template: {spec: {requirements: [{key: karpenter.k8s.aws/instance-category, operator: In, values: [p]}]}}
     """
-    types = named(pool, world.catalog)
+    types = named_types(pool, world.catalog)
     if not types or world.types(pool):
         return
     instance = types[0]
-    broken = excluding(pool, instance)[0]
+    broken = unmet_requirements(pool, instance)[0]
     if broken.key == ARCH and not {"amd64", "arm64"} & set(broken.values):
         return  # reported as an architecture that is none
     said = f"{broken.key} {broken.operator} {', '.join(broken.values)}".rstrip()

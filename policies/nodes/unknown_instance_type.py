@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.model.offers import not_there, place, sizes_of
+from compiler.model.offers import nonexistent_type, other_sizes, place
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.subjects.pools.plan import INSTANCE_TYPE, NodePool
@@ -13,8 +13,8 @@ from compiler.subjects.pools.plan import INSTANCE_TYPE, NodePool
 def unknown_instance_type(pool: NodePool, world: World) -> Iterator[Finding]:
     """A node pool names a size that its instance family does not have.
 
-    Karpenter offers what EC2 has; a type that does not exist leaves the pool without any, in silence (catalog: EC2
-    DescribeInstanceTypes). Families that the catalog does not know are left alone.
+    Karpenter offers what EC2 has; a type that does not exist leaves the pool without any, and nothing says so (catalog:
+    EC2 DescribeInstanceTypes). Families that the catalog does not know are not judged.
 
     ## Fails
 
@@ -33,14 +33,16 @@ def unknown_instance_type(pool: NodePool, world: World) -> Iterator[Finding]:
             {key: node.kubernetes.io/instance-type, operator: In, values: [p4d.24xlarge]}]}}
     """
     for name in pool.instance_types or ():
-        known = sizes_of(name, world.catalog)
+        known = other_sizes(name, world.catalog)
         if known:
             yield Finding(
                 f"there is no instance type `{name}`",
                 place(pool, INSTANCE_TYPE, name),
                 help=f"the family has {listed(known)}",
             )
-    missing = not_there(pool, world.catalog) if pool.instance_types is None else ""
+    if pool.instance_types is not None:
+        return
+    missing = nonexistent_type(pool, world.catalog)
     if missing:
         size = next(
             index
@@ -50,5 +52,5 @@ def unknown_instance_type(pool: NodePool, world: World) -> Iterator[Finding]:
         yield Finding(
             f"there is no instance type `{missing}`",
             pool.where("requirements") / size,
-            help=f"the family has {listed(sizes_of(missing, world.catalog))}",
+            help=f"the family has {listed(other_sizes(missing, world.catalog))}",
         )

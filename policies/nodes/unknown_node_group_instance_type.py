@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.model.offers import sizes_of
+from compiler.model.offers import other_sizes
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.subjects.pools.plan import NodeGroup
@@ -16,7 +16,7 @@ def unknown_node_group_instance_type(
     """A node group names a size that its instance family does not have.
 
     EC2 refuses the launch template or the group's first node (catalog: EC2 DescribeInstanceTypes). Families that the
-    catalog does not know, or knows in a few sizes, are left alone.
+    catalog does not know, or knows in a few sizes, are not judged.
 
     ## Fails
 
@@ -35,7 +35,7 @@ def unknown_node_group_instance_type(
         managedNodeGroups: [{name: gpu, instanceType: p4d.24xlarge, nodeRepairConfig: {enabled: true}}]
     """
     for name in group.instance_types:
-        known = sizes_of(name, world.catalog)
+        known = other_sizes(name, world.catalog)
         if known:
             yield Finding(
                 f"there is no instance type `{name}`",

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.model.fit import rooms
+from compiler.model.fit import room_by_pool
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -63,7 +63,7 @@ def efa_zone_not_pinned(work: Work, world: World) -> Iterator[Finding]:
     for pool in work.pools:
         if pool.zones is not None or not work.spread(pool):
             continue
-        if not _pinned(pool, world.node_class(pool)):
+        if not _is_pinned(pool, world.node_class(pool)):
             yield Finding(
                 f"pool `{pool.name}` pins no zone, and job `{work.name}` talks over EFA between {work.nodes} nodes",
                 pool.where("zones"),
@@ -79,7 +79,7 @@ def _split(work: Work, world: World) -> Iterator[Finding]:
     for choice in work.choices:
         if not all(work.spread(pool) for pool in choice.pools):
             return
-        room = rooms(work, choice, world)
+        room = room_by_pool(work, choice, world)
         if room is None:
             return
         by_zone: Counter[str] = Counter()
@@ -101,7 +101,7 @@ def _split(work: Work, world: World) -> Iterator[Finding]:
         )
 
 
-def _pinned(pool: NodePool, node_class: NodeClass | None) -> bool:
+def _is_pinned(pool: NodePool, node_class: NodeClass | None) -> bool:
     """Whether the subnets are unknown or a single one, or nodes come into a placement group or reservations only: a
     cluster placement group and a reservation lie in one zone."""
     if node_class is None or not node_class.subnets or node_class.placement_group:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.model.choices import find_choices, told_by_flavor, whole
+from compiler.model.choices import conflicts_with_flavor, describes_nodes, find_choices
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -38,11 +38,11 @@ def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
                 {name: node, template: {spec: {template: {spec: {
                   nodeSelector: {topology.kubernetes.io/zone: us-west-2b}}}}}}]}}}
     """
-    if work.pools or not work.selector or not whole(world):
+    if work.pools or not work.selector or not describes_nodes(world):
         return
     pools = _reached(work, world)
     for key, wanted in work.selector.items():
-        if told_by_flavor(work, world, key) or _flavor_is_lost(work, world, key):
+        if conflicts_with_flavor(work, world, key) or _flavor_is_lost(work, world, key):
             continue
         if pools and all(world.has_label(pool, key, wanted) is False for pool in pools):
             names = listed(pool.name for pool in pools[:3])

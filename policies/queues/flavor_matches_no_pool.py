@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import near
-from compiler.model.choices import whole
+from compiler.model.choices import describes_nodes
 from compiler.model.fit import not_offered
 from compiler.model.offers import GroupPool
 from compiler.policy.rule import Finding, rule
@@ -32,7 +32,7 @@ def flavor_matches_no_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
         kind: ResourceFlavor
         spec: {nodeLabels: {karpenter.sh/nodepool: gpu}}
     """
-    if not flavor.node_labels or not whole(world) or world.pools_of(flavor):
+    if not flavor.node_labels or not describes_nodes(world) or world.pools_of(flavor):
         return
     rest = {key: wanted for key, wanted in flavor.node_labels.items() if key != ZONE}
     reached = [pool for pool in world.pools if world.may_match(pool, rest)]

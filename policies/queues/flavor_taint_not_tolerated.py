@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.choices import giving, groups_of
+from compiler.model.choices import flavors_with_quota, groups_of
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -35,7 +35,7 @@ def flavor_taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     """
     for who, reach, asks in _pods(work):
         for group in groups_of(work.queue, asks):
-            quotas = giving(work.queue, group, asks)
+            quotas = flavors_with_quota(work.queue, group, asks)
             named = [world.plan.named(Flavor, entry.flavor) for entry in quotas]
             flavors = [flavor for flavor in named if flavor is not None]
             left = [

@@ -67,18 +67,18 @@ def gang_across_blocks(flavor: Flavor, world: World) -> Iterator[Finding]:
     if placement(tuple(blocks.values()), sizes) is None:
         lost = rest[-1]
         yield Finding(
-            f"{_named(rest)} have no placement in blocks of {said} nodes: one spans two",
+            f"{_names(rest)} have no placement in blocks of {said} nodes: one spans two",
             lost.where("nodes"),
             label="it talks over a slower path",
             help="change the nodes of a job, so that each block holds whole jobs",
         )
     elif not always_fit(tuple(blocks.values()), sizes):
         yield Finding(
-            f"{_named(rest)} fit into blocks of {said} nodes, and not in every order",
+            f"{_names(rest)} fit into blocks of {said} nodes, and not in every order",
             rest[0].where("nodes"),
             label="one may span two blocks",
             severity=Severity.NOTE,
-            help="leave some nodes of a block free, or make a pool of each block",
+            help="leave some nodes of a block free, or write one pool for each block",
         )
 
 
@@ -95,9 +95,10 @@ def _too_large(work: Work, largest: int) -> Finding:
     )
 
 
-def _named(works: list[Work]) -> str:
-    *first, last = [f"`{work.name}` ({work.nodes})" for work in works]
-    return f"jobs {', '.join(first)} and {last}"
+def _names(works: list[Work]) -> str:
+    names = [f"`{work.name}` ({work.nodes})" for work in works]
+    first = ", ".join(names[:-1])
+    return f"jobs {first} and {names[-1]}"
 
 
 _REQUIRED = "kueue.x-k8s.io/podset-required-topology"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.fit import over_node, over_pool, queue_lack
+from compiler.model.fit import exceeds_node, exceeds_pool, quota_shortfall
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -44,10 +44,10 @@ def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
         spec: {cohortName: all, resourceGroups: [
           {flavors: [{name: gpu, resources: [{name: nvidia.com/gpu, nominalQuota: 16}]}]}]}
     """
-    lack = queue_lack(work, world)
+    lack = quota_shortfall(work, world)
     if lack is None or work.queue is None:
         return
-    if over_node(work, world) or over_pool(work, world):
+    if exceeds_node(work, world) or exceeds_pool(work, world):
         return  # LIM001, LIM002 or LIM003 reports it
     quota, asked, most = lack
     # A job that fits by its accelerators is not too large: the quota of something else is too small.

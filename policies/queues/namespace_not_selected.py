@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.fit import NAMESPACE_NAME, turned_away
+from compiler.model.fit import NAMESPACE_NAME, excluding_namespace_label
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -27,7 +27,8 @@ def namespace_not_selected(work: Work, world: World) -> Iterator[Finding]:
         kind: ClusterQueue
         spec: {namespaceSelector: {}}
     """
-    queue, namespace, key = work.queue, work.namespace, turned_away(work, world)
+    queue, namespace = work.queue, work.namespace
+    key = excluding_namespace_label(work, world)
     by_label = f"select by the label `{key}` that it has"
     if queue is not None and key:
         yield Finding(

@@ -12,7 +12,7 @@ def pods_ready_timeout_unset(manager: QueueManager) -> Iterator[Finding]:
     """Kueue's configuration does not say how long the pods of an admitted job may take.
 
     The default changed with Kueue 0.19 from off to 30 minutes: off, a job with a missing node holds its quota for
-    ever; on, a slow image pull evicts jobs (kueue v0.19.2, waitForPodsReady). Say it.
+    ever; on, a slow image pull evicts jobs (kueue v0.19.2, waitForPodsReady). Set it in any case.
 
     ## Fails
 

@@ -60,5 +60,5 @@ def queue_in_other_namespace(work: Work, world: World) -> Iterator[Finding]:
             f"{work.title} is in namespace `{namespace}`, its queue `{name}` in `{queue.namespace}`",
             work.where("queue") if alone else queue.where("namespace"),
             label="the job is never admitted",
-            help=f"make a LocalQueue `{name}` in namespace `{namespace}`, or move the job to `{queue.namespace}`",
+            help=f"create a LocalQueue `{name}` in namespace `{namespace}`, or move the job to `{queue.namespace}`",
         )

@@ -56,7 +56,7 @@ def queue_label_without_effect(manifest: Manifest) -> Iterator[Finding]:
         for inner in (("template",), ("template", "spec", "template")):
             if value(job, *inner, *_LABEL) is not None:
                 yield Finding(
-                    f"`{manifest.ref}` gives a queue label to what a job is made of",
+                    f"`{manifest.ref}` gives a queue label to a part of a job",
                     Route((manifest.id, *jobs, index, *inner, *_LABEL)),
                     help="put the label on the TrainJob",
                     key=True,

@@ -14,7 +14,7 @@ def queue_stopped(work: Work, world: World) -> Iterator[Finding]:
 
     With `stopPolicy` `Hold` nothing is admitted, with `HoldAndDrain` what runs is evicted too, whether it is the
     LocalQueue or the ClusterQueue that says so (kueue v0.19.2, pkg/controller/core/localqueue_controller.go and
-    pkg/cache/scheduler/clusterqueue.go): the job waits until somebody takes it away.
+    pkg/cache/scheduler/clusterqueue.go): the job waits until somebody removes it.
 
     ## Fails
 

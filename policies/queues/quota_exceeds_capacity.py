@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.fit import over_pool
+from compiler.model.fit import exceeds_pool
 from compiler.plan import Quantity
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -42,7 +42,7 @@ def quota_exceeds_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
         if len(known) < len(rooms) or total <= sum(known):
             continue
         works = [work for pool in pools for work in world.works_on(pool)]
-        if any(over_pool(work, world) for work in works):
+        if any(exceeds_pool(work, world) for work in works):
             continue  # LIM003 reports the gang that its pool has no room for
         if resource == EFA and not any(known) and any(work.efa for work in works):
             continue  # EFA002 reports EFA that a job asks for and no node has

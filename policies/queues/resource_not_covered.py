@@ -46,8 +46,8 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
     covered = {MISSPELT.get(name, name) for name in queue.covered} | queue.covered
     lacking = [
         name
-        for name in _asked(work)
-        if name not in covered and not _excluded(name, covered, manager)
+        for name in _asked_resources(work)
+        if name not in covered and not _is_excluded(name, covered, manager)
     ]
     if lacking:
         names = listed(lacking, " and ")
@@ -60,7 +60,7 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
         )
 
 
-def _asked(work: Work) -> list[str]:
+def _asked_resources(work: Work) -> list[str]:
     """The resources that any pod of a job asks for, except misspelled names."""
     amounts = dict(work.asks)
     for _, _, asks in work.others:
@@ -68,7 +68,9 @@ def _asked(work: Work) -> list[str]:
     return [name for name, asked in amounts.items() if asked and name not in MISSPELT]
 
 
-def _excluded(name: str, covered: Iterable[str], manager: QueueManager | None) -> bool:
+def _is_excluded(
+    name: str, covered: Iterable[str], manager: QueueManager | None
+) -> bool:
     """Whether Kueue's configuration takes a resource out of quota, or may do so where it is unknown."""
     if manager is None:
         return _summed(name, covered)

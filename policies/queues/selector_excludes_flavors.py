@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import placeholder
-from compiler.model.choices import groups_of, told_by_flavor, whole
-from compiler.model.fit import turned_away
+from compiler.model.choices import conflicts_with_flavor, describes_nodes, groups_of
+from compiler.model.fit import excluding_namespace_label
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -38,7 +38,7 @@ def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
           nodeSelector: {karpenter.sh/nodepool: gpu}}}}}}]}}}
     """
     queue = work.queue
-    if queue is None or turned_away(work, world):
+    if queue is None or excluding_namespace_label(work, world):
         return  # QUE008 reports the latter
     selector = {
         key: value for key, value in work.selector.items() if not placeholder(value)
@@ -49,7 +49,7 @@ def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
         keys = {key for flavor in flavors for key in flavor.node_labels} & set(selector)
         if not keys or len(flavors) < len(named):
             continue
-        if not all(told_by_flavor(work, world, key) for key in keys):
+        if not all(conflicts_with_flavor(work, world, key) for key in keys):
             continue
         if _without_pools(flavors, world):
             continue  # QUE002 reports the flavors
@@ -72,7 +72,7 @@ def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
 def _without_pools(flavors: list[Flavor], world: World) -> bool:
     """Whether flavors lack pools: one of them in a whole set, or all of them in a part of one."""
     reached = [bool(world.pools_of(flavor)) for flavor in flavors]
-    enough = all(reached) if whole(world) else any(reached)
+    enough = all(reached) if describes_nodes(world) else any(reached)
     return bool(world.pools) and not enough
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.choices import find_choices, groups_of, keeping_away
+from compiler.model.choices import find_choices, groups_of, repelling_taint
 from compiler.model.work import Choice, Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -41,7 +41,7 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
         if _passed_over(choice, own):
             continue
         taints = [
-            keeping_away(pool, (*own, *choice.tolerations), work.asks)
+            repelling_taint(pool, (*own, *choice.tolerations), work.asks)
             for pool in choice.pools
         ]
         if taints and all(taints):
@@ -99,5 +99,5 @@ def _taint(pod: Pod, choice: Choice, asks: Resources, world: World) -> str:
     for pool in choice.pools:
         if not any(world.has_label(pool, *label) for label in labels.items()):
             return ""
-        taints.append(keeping_away(pool, reach, asks))
+        taints.append(repelling_taint(pool, reach, asks))
     return taints[0] if taints and all(taints) else ""

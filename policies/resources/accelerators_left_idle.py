@@ -13,8 +13,8 @@ from compiler.policy.world import World
 def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
     """A job takes a few accelerators of a large node, and no other job can use the rest.
 
-    Types with EFA are bought whole: a job with one GPU of a p4d.24xlarge pays for eight. Silent where other jobs of the
-    same pool take parts of nodes too, and in files of others, which do not show all jobs.
+    Types with EFA are bought whole: a job with one GPU of a p4d.24xlarge pays for eight. Nothing is reported where
+    other jobs of the same pool take parts of nodes too, and in third-party manifests, which do not show all jobs.
 
     ## Fails
 

@@ -35,5 +35,5 @@ def cpu_or_memory_request_missing(work: Work) -> Iterator[Finding]:
             f"{work.title} asks for {' and '.join(missing)}",
             work.where("limits"),
             label="the first to be evicted",
-            help="ask for what a node has, less the system's part",
+            help="ask for what a node has, minus the system's share",
         )

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.model.fit import over_node, over_pool, pool_room
+from compiler.model.fit import exceeds_node, exceeds_pool, pool_room
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -60,7 +60,7 @@ def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
 
 
 def _too_large(work: Work, world: World) -> bool:
-    return over_pool(work, world) and not over_node(work, world)
+    return exceeds_pool(work, world) and not exceeds_node(work, world)
 
 
 def _nodes(count: int | None) -> str:

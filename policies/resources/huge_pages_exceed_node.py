@@ -4,7 +4,11 @@ from collections.abc import Iterator
 
 from compiler.catalog import GUIDE_HUGE_PAGES_MIB, huge_pages_mib
 from compiler.diagnostics import Severity
-from compiler.model.fit import huge_pages, over_huge_pages, short_of_huge_pages
+from compiler.model.fit import (
+    certainly_exceeds_huge_pages,
+    exceeds_huge_pages,
+    huge_pages,
+)
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -15,15 +19,15 @@ from compiler.subjects.jobs.plan import HUGEPAGES
 def huge_pages_exceed_node(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more huge pages than a node has.
 
-    A node with EFA sets its huge pages aside when it boots, and nobody makes more: pods that ask for more stay Pending,
+    A node with EFA sets its huge pages aside when it boots, and nothing adds more: pods that ask for more stay Pending,
     and where a NodeOverlay promises them, Karpenter launches node after node.
 
     How many there are depends on the size. The script of EFA's package `efa-config`, which the AL2023 AMI installs
     (amazon-eks-ami v20260714), takes (110 × vCPU + 1) pages of 2 MiB (quoted in bottlerocket-core-kit pull request
     141). Nodes show just that: 21122Mi on p4de.24xlarge and p3dn.24xlarge, 42242Mi on p5.48xlarge. For other types no
     measurement is public, and the EKS user guide (node-efa) says 5128 pages, 10256Mi, for all. So an error is what is
-    above both numbers. On types below 47 vCPUs, where the guide promises more than the script makes, what lies between
-    them is a warning.
+    above both numbers. On types below 47 vCPUs, where the guide promises more than the script sets aside, what lies
+    between them is a warning.
 
     ## Fails
 
@@ -39,12 +43,12 @@ def huge_pages_exceed_node(work: Work, world: World) -> Iterator[Finding]:
         nodePools: [{name: gpu, instanceTypes: [g6.8xlarge], zones: [us-west-2a]}]
         jobs: [{name: llama, resources: {accelerators: 1, efa: 1, cpu: 16, memory: 64Gi}}]
     """
-    if not short_of_huge_pages(work, world):
+    if not exceeds_huge_pages(work, world):
         return
     most, largest = huge_pages(work, world), max(work.types, key=huge_pages_mib)
     label, severity = "its pods stay Pending", Severity.ERROR
     notes: tuple[str, ...] = ()
-    if not over_huge_pages(work, world):
+    if not certainly_exceeds_huge_pages(work, world):
         label, severity = "its pods may stay Pending", Severity.WARNING
         guide = f"{GUIDE_HUGE_PAGES_MIB}Mi of the EKS user guide"
         notes = (f"and the {guide} are not confirmed for it",)

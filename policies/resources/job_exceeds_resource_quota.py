@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.fit import over_node, over_pool, queue_lack
+from compiler.model.fit import exceeds_node, exceeds_pool, quota_shortfall
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -14,7 +14,7 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more than the ResourceQuota of its namespace.
 
     The API server refuses pods beyond a ResourceQuota (Kubernetes, resource quotas): Kueue admits the job and holds
-    its quota, and not all of its pods can be made. One with scopes is for some pods only, and left alone.
+    its quota, and not all of its pods can be created. One with scopes is for some pods only, and not judged.
 
     ## Fails
 
@@ -50,6 +50,6 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
 
 def _too_large(work: Work, world: World) -> bool:
     """Whether a job does not fit a node, a pool or a queue either, which other rules report."""
-    if over_node(work, world) or over_pool(work, world):
+    if exceeds_node(work, world) or exceeds_pool(work, world):
         return True
-    return queue_lack(work, world) is not None
+    return quota_shortfall(work, world) is not None

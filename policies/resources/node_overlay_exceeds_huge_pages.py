@@ -62,8 +62,7 @@ def _pools(overlay: NodeOverlay, world: World) -> list[NodePool]:
     requirements = overlay.requirements
     if {requirement.key for requirement in requirements} != {NODEPOOL_LABEL}:
         return []
-    return [
-        pool
-        for pool in world.plan.of(NodePool)
-        if all(admits(requirement, pool.name) for requirement in requirements)
-    ]
+    pools = list(world.plan.of(NodePool))
+    for requirement in requirements:
+        pools = [pool for pool in pools if admits(requirement, pool.name)]
+    return pools

@@ -17,7 +17,8 @@ def pod_exceeds_limit_range(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more than the LimitRange of its namespace lets a pod have.
 
     The API server refuses a pod whose container, or whose containers together, are limited to more than `max`
-    (Kubernetes 1.36, plugin/pkg/admission/limitranger): Kueue admits the job and holds its quota, and no pod is made.
+    (Kubernetes 1.36, plugin/pkg/admission/limitranger): Kueue admits the job and holds its quota, and no pod is
+    created.
 
     ## Fails
 
@@ -64,7 +65,7 @@ def _over(work: Work, limits: Manifest) -> Iterator[Finding]:
                     f"{what} of {work.title} has {asked[resource]} of `{resource}`, and LimitRange "
                     f"`{limits.ref.name}` allows {text}",
                     Route((limits.id, "spec", "limits", index, "max", resource)),
-                    label="no pod is made",
+                    label="no pod is created",
                     help="raise the maximum, or make the pods smaller",
                 )
                 return

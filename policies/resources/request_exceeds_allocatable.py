@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from operator import itemgetter
 from typing import NamedTuple
 
 from compiler.model.fit import node_room
@@ -37,7 +36,7 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
     devices = work.accelerator[1] if work.accelerator else 0
     if devices > max(instance.accelerators for instance in work.types):
         return  # LIM001 reports a request that was written for another type
-    over = [room for room in _rooms(work, world) if _exceeded(work, room)]
+    over = [room for room in _rooms(work, world) if _is_exceeded(work, room)]
     # In third-party manifests the type may be what is wrong, and then both are one fault.
     reported = over if world.plan.closed else over[:1]
     more = tuple(
@@ -72,21 +71,22 @@ class _Room(NamedTuple):
 def _rooms(work: Work, world: World) -> tuple[_Room, _Room]:
     """The most CPU and the most memory among the nodes that a job may get."""
     pages = HUGEPAGES in work.asks
-    rooms = [
-        (*node_room(*offer, world, huge_pages=pages), offer[1].name)
-        for offer in work.offers
-    ]
-    cpu, _, cpu_steps, cpu_type = max(rooms, key=itemgetter(0))
-    _, memory, memory_steps, memory_type = max(rooms, key=itemgetter(1))
-    return (
-        _Room("cpu", f"{cpu}m", Quantity(cpu), cpu_steps, cpu_type),
-        _Room(
-            "memory", _rounded(memory), Quantity.mib(memory), memory_steps, memory_type
-        ),
-    )
+    cpus: list[_Room] = []
+    memories: list[_Room] = []
+    for pool, instance in work.offers:
+        milli, mib, steps = node_room(pool, instance, world, huge_pages=pages)
+        cpus.append(_Room("cpu", f"{milli}m", Quantity(milli), steps, instance.name))
+        memories.append(
+            _Room("memory", _rounded(mib), Quantity.mib(mib), steps, instance.name)
+        )
+    return max(cpus, key=_amount), max(memories, key=_amount)
 
 
-def _exceeded(work: Work, room: _Room) -> bool:
+def _amount(room: _Room) -> Quantity:
+    return room.amount
+
+
+def _is_exceeded(work: Work, room: _Room) -> bool:
     asked = work.asks.get(room.resource)
     return asked is not None and asked > room.amount
 
@@ -98,7 +98,7 @@ def _limit(work: Work, world: World, resource: str, text: str) -> str:
     most = [share.resources[resource] for share in shares if share is not None]
     if most and len(most) == len(shares):
         return f"at most {max(most)}"
-    return f"at most {text}, less what the DaemonSets of the cluster take"
+    return f"at most {text}, minus what the DaemonSets of the cluster take"
 
 
 def _rounded(mib: int) -> str:

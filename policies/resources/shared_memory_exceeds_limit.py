@@ -36,29 +36,28 @@ def shared_memory_exceeds_limit(work: Work) -> Iterator[Finding]:
     if limit is None:
         return
     if volume is not None and volume.medium == "Memory" and _size(volume) >= limit:
+        at = work.pod.where("volumes") / work.pod.volumes.index(volume)
         yield Finding(
             f"/dev/shm of job `{work.name}` is {volume.size}, its memory limit {limit}",
-            work.pod.where("volumes")
-            / work.pod.volumes.index(volume)
-            / "emptyDir"
-            / "sizeLimit",
+            at / "emptyDir" / "sizeLimit",
             label="counts in the limit",
             help="make it smaller, or the memory limit larger",
             spec_help="lower `sharedMemory`, or raise `resources.memory`",
         )
         return
     mounted = {mount.volume for mount in work.main.mounts}
-    others = [
-        (index, each)
-        for index, each in enumerate(work.pod.volumes)
-        if each.name in mounted and each.medium == "Memory"
+    in_memory = [
+        volume
+        for volume in work.pod.volumes
+        if volume.name in mounted and volume.medium == "Memory"
     ]
-    total = Quantity(sum(_size(each).milli for _, each in others))
-    if len(others) > 1 and total >= limit:
-        names = listed(each.name for _, each in others)
+    total = Quantity(sum(_size(volume).milli for volume in in_memory))
+    if len(in_memory) > 1 and total >= limit:
+        names = listed(volume.name for volume in in_memory)
+        last = work.pod.volumes.index(in_memory[-1])
         yield Finding(
             f"volumes {names} of job `{work.name}` are {total} of memory, its memory limit {limit}",
-            work.pod.where("volumes") / others[-1][0],
+            work.pod.where("volumes") / last,
             label="count in the limit",
             help="make them smaller, or the memory limit larger",
             spec_help="lower `emptyDir.sizeLimit` or `sharedMemory`, or raise `resources.memory`",

@@ -12,7 +12,7 @@ def shared_memory_unbounded(work: Work) -> Iterator[Finding]:
     """Nothing bounds the /dev/shm of a job.
 
     A volume of `medium: Memory` without `sizeLimit` may take what the pod's memory limit allows, and without that
-    limit all the memory that the node has for pods (Kubernetes, emptyDir): the node then evicts.
+    limit all the memory that the node has for pods (Kubernetes, emptyDir): the node then evicts pods.
 
     ## Fails
 

@@ -12,8 +12,8 @@ def visible_devices_fixed(work: Work) -> Iterator[Finding]:
     """A job sets which GPUs its processes see.
 
     The device plugin gives each container its GPUs, numbered from 0; `CUDA_VISIBLE_DEVICES` then hides some of them
-    from every process of the node (NVIDIA device plugin 0.20.0; torchrun sets LOCAL_RANK, not this). A list of as many
-    as the job asks for hides none.
+    from every process of the node (NVIDIA device plugin 0.20.0; torchrun sets LOCAL_RANK, not this). A list of all that
+    the job asks for hides none.
 
     ## Fails
 

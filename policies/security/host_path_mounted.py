@@ -13,7 +13,8 @@ def host_path_mounted(work: Work, world: World) -> Iterator[Finding]:
 
     What a pod writes there stays when it is gone, other pods of the node read it, and many paths are those of the
     kubelet or the container runtime: "HostPath volumes present many security risks" (Kubernetes, volumes, hostPath).
-    `allowed` are the paths that jobs may mount, with all below them. Of files of others, RUN019 reports what matters.
+    `allowed` are the paths that jobs may mount, with all below them. In third-party manifests, RUN019 reports what
+    matters.
 
     ## Fails
 
@@ -42,7 +43,7 @@ def host_path_mounted(work: Work, world: World) -> Iterator[Finding]:
         yield Finding(
             f"{work.title} mounts `{volume.source}` of its nodes",
             work.pod.where("volumes") / index,
-            help="mount another kind of volume; whoever answers for the nodes allows it: "
+            help="mount another kind of volume, or have the platform team allow it: "
             f"`{volume.source}` in the parameter `allowed` of RUN052, in policies/policy.yaml",
         )
 

@@ -28,10 +28,13 @@ def secret_in_file(files: FileSet) -> Iterator[Finding]:
         jobs: [{name: llama, files: {/workspace/wandb.env: "WANDB_API_KEY=$WANDB_API_KEY"}}]
     """
     for key, text in files.files.items():
-        found = forms(text) or [f"the value of `{name}`" for name in named_values(text)]
-        if found:
+        secrets = [
+            *forms(text),
+            *(f"the value of `{name}`" for name in named_values(text)),
+        ]
+        if secrets:
             yield Finding(
-                f"file `{key}` has {found[0]} in git",
+                f"file `{key}` has {secrets[0]} in git",
                 files.where(f"files.{key}"),
                 help="put it into a Secret, and mount that under `volumes:`",
             )

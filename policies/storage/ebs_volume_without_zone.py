@@ -20,7 +20,7 @@ def ebs_volume_without_zone(manifest: Manifest) -> Iterator[Finding]:
     """A volume on an EBS disk does not say in which zone the disk is.
 
     A disk is attached to instances of its own zone only. The driver writes the node affinity of volumes that it
-    makes; of one written by hand nothing does, and a pod is placed where the disk cannot follow
+    creates; of one written by hand nothing does, and a pod is placed where the disk cannot follow
     (aws-ebs-csi-driver, static provisioning).
 
     ## Fails

@@ -18,9 +18,9 @@ def lustre_version_not_mountable(
 
     AL2023 has the Lustre client 2.15, on kernels 6.1, 6.12 and 6.18. It mounts file systems of Lustre 2.12 and 2.15 and
     not of 2.10 (FSx for Lustre user guide, lustre-client-matrix): pods stay in ContainerCreating with `mount failed:
-    Invalid argument`, and Kueue evicts their job again and again. 2.10 is what CreateFileSystem makes unless told
-    otherwise, for all deployment types but PERSISTENT_2 (FSx API, FileSystemTypeVersion), so a spec has to say the
-    version. A file system can be raised to 2.12 or 2.15, never lowered.
+    Invalid argument`, and Kueue evicts their job again and again. 2.10 is the default of CreateFileSystem for
+    all deployment types but PERSISTENT_2 (FSx API, FileSystemTypeVersion), so a spec has to say the version. A file
+    system can be raised to 2.12 or 2.15, never lowered.
 
     ## Fails
 

@@ -22,10 +22,10 @@ def storage_class_lustre_version_unsupported(
 ) -> Iterator[Finding]:
     """A storage class creates file systems of a Lustre version that the nodes cannot mount.
 
-    `fileSystemTypeVersion` of the FSx CSI driver is 2.10 unless it is given, for all deployment types but PERSISTENT_2
-    (FSx API, CreateFileSystem; aws-fsx-csi-driver issue 399). Nodes of AL2023 have the Lustre client 2.15, which mounts
-    2.12 and 2.15 only (FSx for Lustre user guide, lustre-client-matrix): the file system is made and paid for, and pods
-    stay in ContainerCreating.
+    `fileSystemTypeVersion` of the FSx CSI driver is 2.10 unless it is given, for all deployment types but
+    PERSISTENT_2 (FSx API, CreateFileSystem; aws-fsx-csi-driver issue 399). Nodes of AL2023 have the Lustre client
+    2.15, which mounts 2.12 and 2.15 only (FSx for Lustre user guide, lustre-client-matrix): the file system is
+    created and paid for, and pods stay in ContainerCreating.
 
     ## Fails
 
@@ -58,7 +58,7 @@ def storage_class_lustre_version_unsupported(
     said = "Lustre `2.10`" if version else default
     at = Route((manifest.id, "parameters"))
     yield Finding(
-        f"storage class `{manifest.ref.name}` makes file systems of {said}, and AL2023 nodes cannot mount them",
+        f"storage class `{manifest.ref.name}` creates file systems of {said}, and AL2023 nodes cannot mount them",
         at / "fileSystemTypeVersion" if version else at,
         label="pods stay in ContainerCreating",
         help='write `fileSystemTypeVersion: "2.15"`',

@@ -1,4 +1,4 @@
-"""Files and folders that cannot be read: what is told, and that nothing is written."""
+"""Files and folders that cannot be read: what is reported, and that nothing is written."""
 
 from __future__ import annotations
 
@@ -167,12 +167,12 @@ def test_a_pipe_among_the_files_is_named(
     shutil.copy(SPECS / "starter.yaml", tmp_path / "specs")
     os.mkfifo(tmp_path / where)
     done = trainyard(command, "--format", "json", "specs", cwd=tmp_path)
-    told = [
+    reported = [
         each["message"]
         for each in json.loads(done.out)["diagnostics"]
         if each["code"] == "YML022"
     ]
-    assert told == [
+    assert reported == [
         f"cannot read `{where}`: it is a pipe, and only regular files are read"
     ]
     assert done.code == 2
@@ -304,7 +304,7 @@ def test_policies_that_may_not_be_read(
 
 
 @pytest.mark.parametrize("command", ["check", "compile", "lint"])
-def test_every_unreadable_file_is_told_at_once(
+def test_every_unreadable_file_is_reported_at_once(
     command: str, trainyard: Command, tmp_path: Path
 ) -> None:
     """Not the first one only."""

@@ -1,4 +1,4 @@
-"""Output that cannot be written: what is told, and that what was there stays, byte for byte and time for time."""
+"""Output that cannot be written: what is reported, and that what was there stays, byte for byte and time for time."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_what_one_cluster_refuses_keeps_all_from_being_written(
 def test_a_cluster_whose_spec_cannot_be_read_is_no_orphan(
     folder: Path, trainyard: Command
 ) -> None:
-    """What was not read is unknown: nobody is told to take a cluster down for the sake of a tab."""
+    """What was not read is unknown: nobody is asked to take a cluster down for the sake of a tab."""
     (folder / "spec.yaml").write_text("\tkind: TrainingCluster\n")
     done = trainyard("compile", ".", cwd=folder)
     assert re.findall(r"^\w+\[(\w+)\]", done.out, re.MULTILINE) == ["YML003"]
@@ -192,7 +192,7 @@ def test_output_inside_the_folder_of_the_specs(
 
 
 def test_two_runs_at_once(folder: Path, trainyard: Command) -> None:
-    """The second is told to wait; when the first has ended, it goes through."""
+    """The second has to wait; when the first has ended, it goes through."""
     before = snapshot(folder)
     handle = os.open(folder / "generated", os.O_RDONLY)
     try:
@@ -217,7 +217,7 @@ def test_a_changed_job_that_was_submitted(folder: Path, trainyard: Command) -> N
         done.out,
     )
     assert "= note: `spec.trainer.command`: `['torchrun'" in done.out
-    assert "= help: add `rerun: 1` to run it anew" in done.out
+    assert "= help: add `rerun: 1` to run it again" in done.out
     assert done.code == 1
     assert snapshot(folder) == before
     assert trainyard("compile", "--replace", "spec.yaml", cwd=folder).code == 0
@@ -346,7 +346,7 @@ EXCEPTION = """\
 
 
 def test_an_expired_exception(trainyard: Command, tmp_path: Path) -> None:
-    """The exception is told where it stands, and what it excused is told again."""
+    """The exception is reported where it stands, and what it excused is reported again."""
     case = Path(__file__).parent / "cases" / "placement-group-with-block.yaml"
     shutil.copy(case, tmp_path / "spec.yaml")
     (tmp_path / "policies").mkdir()

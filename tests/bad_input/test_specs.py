@@ -1,4 +1,4 @@
-"""Specs with one fault each. A comment on the line says which code must be told there, and no other may be; the
+"""Specs with one fault each. A comment on the line says which code must be reported there, and no other may be; the
 comments at the end say the words: place, code, fact and help, as people read them."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from running import SPECS, Command, marks, snapshot
 
-from bad_input.told import CASES, told, words
+from bad_input.reported import CASES, reported, words
 
 
 @pytest.fixture(scope="module")
@@ -61,14 +61,14 @@ def test_every_case_of_the_list_is_here() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
-def test_each_fault_is_told_on_its_line(case: Path, trainyard: Command) -> None:
+def test_each_fault_is_reported_on_its_line(case: Path, trainyard: Command) -> None:
     """Exactly the marked codes on exactly their lines, in these words."""
     done = trainyard("check", "--format", "json", case.name, cwd=case.parent)
     found = json.loads(done.out)["diagnostics"]
     assert sorted(
         (each["place"]["file"], each["place"]["line"], each["code"]) for each in found
     ) == marks(case)
-    assert words(found) == told(case)
+    assert words(found) == reported(case)
     assert done.code == 1
 
 

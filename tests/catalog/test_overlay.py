@@ -49,7 +49,7 @@ def test_newer_facts_lie_over_the_built_in_ones(tmp_path: Path) -> None:
     assert any(source.name == "mine" for source in catalog.sources)
 
 
-def test_a_type_that_a_told_region_does_not_name_is_not_offered_there(
+def test_a_type_that_an_overlay_does_not_name_is_not_offered_in_its_regions(
     tmp_path: Path,
 ) -> None:
     p5 = load_catalog(overlay(tmp_path)).instance("p5.48xlarge")
@@ -134,7 +134,7 @@ def test_the_built_in_catalog_is_untouched(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_malformed_file_is_told_and_left_out(
+def test_a_malformed_file_is_reported_and_left_out(
     tmp_path: Path, changed: dict[str, Any], message: str
 ) -> None:
     catalog = load_catalog(overlay(tmp_path, **changed))
@@ -143,7 +143,7 @@ def test_a_malformed_file_is_told_and_left_out(
     assert len(catalog.instance_types) == len(load_catalog().instance_types)
 
 
-def test_all_malformed_types_are_told_at_once(tmp_path: Path) -> None:
+def test_all_malformed_types_are_reported_at_once(tmp_path: Path) -> None:
     _, faults = read_overlay(
         overlay(tmp_path, instances={"a.b": {}, "c.d": {}, "e.f": ROW})
     )

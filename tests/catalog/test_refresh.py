@@ -194,7 +194,7 @@ def test_all_pages_are_read_and_regions_joined() -> None:
 
 
 def test_an_answer_that_is_not_ec2s_is_a_fault_of_its_region() -> None:
-    """What a proxy says in EC2's place, as boto3 tells of it."""
+    """What a proxy says in EC2's place, as boto3 reports it."""
 
     def clients(region: str) -> Pages:
         raise ResponseParserError("Unable to parse response, invalid XML received")

@@ -6,7 +6,7 @@ import pytest
 
 from compiler.catalog import load_catalog
 from compiler.catalog.runtimes import ReleasedRuntime, released_runtimes
-from compiler.model.runtimes import released
+from compiler.model.runtimes import released_runtime
 from compiler.source import Route
 from compiler.verify import validate_body
 
@@ -30,7 +30,7 @@ def test_a_released_runtime_is_one(each: ReleasedRuntime) -> None:
     assert each.file.startswith("manifests/base/runtimes/")
     assert each.version in each.releases
     assert [fault.message for fault in validate_body(dict(each.body))] == []
-    runtime = released(each.name, Route(("here",)))
+    runtime = released_runtime(each.name, Route(("here",)))
     assert runtime is not None
     assert runtime.framework in ("torch", "mpi", "jax", "xgboost")
     main = runtime.trainer()

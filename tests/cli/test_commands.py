@@ -153,7 +153,7 @@ def test_options_of_all_commands_stand_before_or_behind(
 
 
 def test_compile_check_and_compile_again(trainyard: Command, tmp_path: Path) -> None:
-    """Stale, written, current, changed by hand: each told, with its exit code."""
+    """Stale, written, current, changed by hand: each reported, with its exit code."""
     shutil.copy(STARTER, tmp_path)
     done = trainyard("compile", "--check", "starter.yaml", cwd=tmp_path)
     assert done.code == 3
@@ -307,7 +307,7 @@ def test_explain_what_is_not_there(
 
 
 def test_explain_an_object(trainyard: Command) -> None:
-    """Every derived value with its reason; a field narrows; a rendered object tells its lines."""
+    """Every derived value with its reason; a field narrows; a rendered object has its lines."""
     done = trainyard("explain", "job/hello", "--in", STARTER)
     assert done.code == 0
     assert done.out.startswith("job/hello in starter\n")
@@ -323,7 +323,7 @@ def test_explain_an_object(trainyard: Command) -> None:
     )
 
 
-def test_every_derived_value_is_told_with_its_source(trainyard: Command) -> None:
+def test_every_derived_value_is_reported_with_its_source(trainyard: Command) -> None:
     """In brackets after the reason: an upstream document, a place in the spec, or that it is a default of ours."""
     jobs = [path.stem for path in (SPECS / "jakarta" / "jobs").glob("*.yaml")]
     assert len(jobs) == 7
@@ -427,7 +427,7 @@ def test_never_failing_writes_no_errors(trainyard: Command, tmp_path: Path) -> N
 
 
 def test_a_refreshed_catalog_is_used(trainyard: Command, tmp_path: Path) -> None:
-    """A file that is no catalog is told, with exit code 2."""
+    """A file that is no catalog is reported, with exit code 2."""
     (tmp_path / "catalog.json").write_text("[]")
     done = trainyard(
         "check", STARTER, "--catalog", tmp_path / "catalog.json", "--format", "json"

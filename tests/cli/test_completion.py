@@ -43,10 +43,10 @@ def test_zsh_completes_from_the_first_time_on(load: str, tmp_path: Path) -> None
     if shutil.which("zsh") is None:
         pytest.skip("no zsh on this machine")
     (tmp_path / "_trainyard").write_text(script("zsh", parser()))
-    told = "_describe() { print -l -- $commands }; compdef() { print -r -- $1 }; CURRENT=2; words=(trainyard '')\n"
+    setup = "_describe() { print -l -- $commands }; compdef() { print -r -- $1 }; CURRENT=2; words=(trainyard '')\n"
     done = subprocess.run(
         ["zsh", "-f"],
-        input=f"{told}{load.format(tmp_path)}\n_trainyard\n",
+        input=f"{setup}{load.format(tmp_path)}\n_trainyard\n",
         encoding="utf-8",
         capture_output=True,
         check=True,

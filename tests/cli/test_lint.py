@@ -1,7 +1,7 @@
 """Manifests that others wrote: sets of objects with one fault across two of them.
 
-`# error: CODE` marks the line where a fault must be told. `# right: TEXT` is what the line says in a set without the
-fault (`⏎` for a line break): with all of them in place, nothing may be told.
+`# error: CODE` marks the line where a fault must be reported. `# right: TEXT` is what the line says in a set without
+the fault (`⏎` for a line break): with all of them in place, nothing may be reported.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ SEEDS = ROOT.parent / "shared" / "cases"
 RIGHT = re.compile(r"^( *).*# right: (.*)$")
 
 
-def told(done_out: str) -> list[tuple[str, int, str]]:
+def reported(done_out: str) -> list[tuple[str, int, str]]:
     return sorted(
         (Path(each["place"]["file"]).name, each["place"]["line"], each["code"])
         for each in json.loads(done_out)["diagnostics"]
     )
 
 
-def mended(text: str) -> str:
+def fixed(text: str) -> str:
     """The set with every marked line as it should be."""
     lines = []
     for line in text.splitlines():
@@ -37,10 +37,10 @@ def mended(text: str) -> str:
 
 
 @pytest.mark.parametrize("path", SETS, ids=lambda path: path.stem)
-def test_each_fault_is_told_on_its_line(path: Path, trainyard: Command) -> None:
-    """That one finding and no other; what may exist elsewhere is not told as missing."""
+def test_each_fault_is_reported_on_its_line(path: Path, trainyard: Command) -> None:
+    """That one finding and no other; what may exist elsewhere is not reported as missing."""
     done = trainyard("lint", "--format", "json", path)
-    assert told(done.out) == marks(path)
+    assert reported(done.out) == marks(path)
     assert done.code == (1 if marks(path) else 0)
     assert all(
         each["help"] and each["object"] for each in json.loads(done.out)["diagnostics"]
@@ -52,7 +52,7 @@ def test_the_set_without_the_fault_is_silent(
     path: Path, trainyard: Command, tmp_path: Path
 ) -> None:
     (tmp_path / path.name).write_text(
-        mended(path.read_text(encoding="utf-8")), encoding="utf-8"
+        fixed(path.read_text(encoding="utf-8")), encoding="utf-8"
     )
     done = trainyard("lint", tmp_path / path.name)
     assert (done.code, done.out) == (0, "")
@@ -66,7 +66,7 @@ def test_objects_in_several_files_are_one_set(
     path = next(path for path in SETS if path.stem == "efa-not-covered")
     for number, part in enumerate(path.read_text(encoding="utf-8").split("---\n")):
         (tmp_path / f"{number}.yml").write_text(part, encoding="utf-8")
-    found = told(trainyard("lint", "--format", "json", tmp_path).out)
+    found = reported(trainyard("lint", "--format", "json", tmp_path).out)
     assert [(file, code) for file, _, code in found] == [("3.yml", "QUE001")]
     assert (
         "coveredResources:"
@@ -84,7 +84,9 @@ def test_a_list_and_json_are_read_too(trainyard: Command, tmp_path: Path) -> Non
     }
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [queue]}, indent=1)
     (tmp_path / "all.json").write_text(text)
-    ((file, line, code),) = told(trainyard("lint", "--format", "json", tmp_path).out)
+    ((file, line, code),) = reported(
+        trainyard("lint", "--format", "json", tmp_path).out
+    )
     assert (file, code) == ("all.json", "SCH001")
     assert "clusterQeue" in text.splitlines()[line - 1]
 
@@ -140,7 +142,7 @@ def test_a_job_from_the_field(trainyard: Command) -> None:
     lines = seed.read_text(encoding="utf-8").splitlines()
     found = {
         (code, lines[line - 1].split(":")[0].strip("- "))
-        for _, line, code in told(trainyard("lint", "--format", "json", seed).out)
+        for _, line, code in reported(trainyard("lint", "--format", "json", seed).out)
     }
     assert {
         ("SCH001", "backoffLimit"),

@@ -41,7 +41,9 @@ Resources:
 """
 
 
-def told(trainyard: Command, folder: Path, *paths: str) -> list[tuple[str, str, int]]:
+def reported(
+    trainyard: Command, folder: Path, *paths: str
+) -> list[tuple[str, str, int]]:
     """Code, file and line of each finding."""
     done = trainyard("lint", *(paths or ["."]), "--format", "json", cwd=folder)
     assert "Traceback" not in done.err
@@ -69,7 +71,7 @@ def test_a_template_is_judged_at_the_lines_of_its_file(
     trainyard: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "stack.yaml").write_text(TEMPLATE)
-    assert told(trainyard, tmp_path) == [
+    assert reported(trainyard, tmp_path) == [
         (code, "stack.yaml", line_of(TEMPLATE, part)) for code, part in FOUND
     ]
 
@@ -87,7 +89,7 @@ def test_the_same_template_in_json(trainyard: Command, tmp_path: Path) -> None:
     parts = ('"Action": [\n', '"SqsManagedSseEnabled"', '"Ref": "Clustr"', '"QueueNam"')
     lines = [line_of(text, part) for part in parts]
     wanted = {(code, line) for (code, _), line in zip(FOUND, lines, strict=True)}
-    found = told(trainyard, tmp_path)
+    found = reported(trainyard, tmp_path)
     assert {(code, line) for code, _, line in found} == wanted
 
 
@@ -95,9 +97,9 @@ def test_templates_among_objects(trainyard: Command, tmp_path: Path) -> None:
     (tmp_path / "queue.yaml").write_text(QUEUE)
     (tmp_path / "bootstrap").mkdir()
     (tmp_path / "bootstrap" / "stack.yaml").write_text(TEMPLATE)
-    alone = told(trainyard, tmp_path, "bootstrap")
-    assert told(trainyard, tmp_path) == alone
-    assert told(trainyard, tmp_path, "queue.yaml") == []
+    alone = reported(trainyard, tmp_path, "bootstrap")
+    assert reported(trainyard, tmp_path) == alone
+    assert reported(trainyard, tmp_path, "queue.yaml") == []
 
 
 def test_a_template_and_an_object_in_one_file(
@@ -105,7 +107,7 @@ def test_a_template_and_an_object_in_one_file(
 ) -> None:
     wrong = QUEUE.replace("clusterQueue", "clusterQueu")
     (tmp_path / "both.yaml").write_text(f"{TEMPLATE}---\n{wrong}")
-    found = told(trainyard, tmp_path)
+    found = reported(trainyard, tmp_path)
     assert {(code, line) for code, _, line in found} == {
         *((code, line_of(TEMPLATE, part)) for code, part in FOUND),
         ("SCH001", TEMPLATE.count("\n") + 1 + line_of(wrong, "clusterQueu")),
@@ -146,7 +148,7 @@ def test_an_unknown_tag_is_reported_at_its_line(
     (tmp_path / "stack.yaml").write_text(
         f"Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      QueueName: {text}\n"
     )
-    assert told(trainyard, tmp_path) == [(code, "stack.yaml", 5)]
+    assert reported(trainyard, tmp_path) == [(code, "stack.yaml", 5)]
     assert help in trainyard("lint", ".", cwd=tmp_path).out
 
 
@@ -167,7 +169,7 @@ def test_what_is_no_template_stays_not_read(
 ) -> None:
     (tmp_path / "queue.yaml").write_text(QUEUE)
     (tmp_path / "other.yaml").write_text(text)
-    assert told(trainyard, tmp_path) == []
+    assert reported(trainyard, tmp_path) == []
     done = trainyard("lint", ".", cwd=tmp_path)
     assert "not read: 1 file of YAML or JSON" in done.err
 

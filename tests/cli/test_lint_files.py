@@ -1,4 +1,4 @@
-"""Files of strangers as they lie about: templates, other programs' YAML, retired and misspelt kinds."""
+"""Third-party files as they lie about: templates, other programs' YAML, retired and misspelt kinds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ spec: {clusterQueue: research}
 """
 
 
-def told(folder: Path, *names: str) -> list[tuple[str, str, int, int]]:
+def reported(folder: Path, *names: str) -> list[tuple[str, str, int, int]]:
     """Level, code, line and column of each finding of a folder, or of files of it by name."""
     paths = [folder / name for name in names] or [folder]
     return [
@@ -43,19 +43,19 @@ def told(folder: Path, *names: str) -> list[tuple[str, str, int, int]]:
         ("{{- if .Values.queues }}\nmetadata: {name: a}\n{{- end }}\n", (3, 1)),
     ],
 )
-def test_a_template_is_told_once(
+def test_a_template_is_reported_once(
     text: str, place: tuple[int, int], tmp_path: Path
 ) -> None:
     (tmp_path / "queue.yaml").write_text(QUEUE)
     (tmp_path / "template.yaml").write_text(f"apiVersion: v1\nkind: ConfigMap\n{text}")
-    assert told(tmp_path) == [("WARNING", "LNT002", *place)]
+    assert reported(tmp_path) == [("WARNING", "LNT002", *place)]
 
 
 def test_braces_inside_a_value_are_no_template(tmp_path: Path) -> None:
     (tmp_path / "map.yaml").write_text(
         'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata: {text: "{{ .x }}"}\n'
     )
-    assert told(tmp_path) == []
+    assert reported(tmp_path) == []
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_yaml_of_other_programs_is_left_alone(
 ) -> None:
     (tmp_path / "queue.yaml").write_text(QUEUE)
     (tmp_path / "other.yaml").write_text(text)
-    assert told(tmp_path, *(["queue.yaml", "other.yaml"] if by_name else [])) == []
+    assert reported(tmp_path, *(["queue.yaml", "other.yaml"] if by_name else [])) == []
 
 
 def test_values_are_read_as_kubernetes_reads_them(tmp_path: Path) -> None:
@@ -90,7 +90,10 @@ spec:
       - {name: a, image: "busybox:1.37", args: [22:30], env: [{name: A, value: yes}]}
       volumes: [{name: s, configMap: {name: s, defaultMode: 0755}}, {name: t, emptyDir: {sizeLimit: 08}}]
 """)
-    assert told(tmp_path) == [("ERROR", "YML009", 11, 101), ("ERROR", "SCH002", 10, 80)]
+    assert reported(tmp_path) == [
+        ("ERROR", "YML009", 11, 101),
+        ("ERROR", "SCH002", 10, 80),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +136,7 @@ metadata: {name: p5}
 spec: {nodeLabels: {karpenter.sh/nodepool: p5}}
 """
     (tmp_path / "pool.yaml").write_text(pool.replace(old, new))
-    assert told(tmp_path) == [("ERROR", "SCH010", *place)]
+    assert reported(tmp_path) == [("ERROR", "SCH010", *place)]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +156,7 @@ def test_a_kind_that_may_exist_is_unknown(kind: str, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(
         f"apiVersion: {kind}\nmetadata: {{name: a, namespace: b}}\n"
     )
-    assert told(tmp_path) == []
+    assert reported(tmp_path) == []
 
 
 def test_training_jobs_of_other_operators_are_said_to_be_unread(tmp_path: Path) -> None:
@@ -161,7 +164,7 @@ def test_training_jobs_of_other_operators_are_said_to_be_unread(tmp_path: Path) 
         "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: a, namespace: b}\nspec: {}\n"
         "---\napiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: c, namespace: b}\nspec: {}\n"
     )
-    assert told(tmp_path) == [("NOTE", "LNT003", 2, 7)]
+    assert reported(tmp_path) == [("NOTE", "LNT003", 2, 7)]
 
 
 def test_one_fault_behind_an_alias_is_one_fault(tmp_path: Path) -> None:
@@ -175,7 +178,7 @@ spec:
     image: "busybox:1.37"
     resources: {limits: &a {nvidia.com: 1}, requests: *a}
 """)
-    assert told(tmp_path) == [("ERROR", "SCH011", 8, 29)]
+    assert reported(tmp_path) == [("ERROR", "SCH011", 8, 29)]
 
 
 def test_two_loose_ends_are_one_name_written_in_two_ways(tmp_path: Path) -> None:
@@ -191,7 +194,7 @@ spec:
 """
     for name, found in (("reserved-h10", [("ERROR", "REF001", 6, 63)]), ("spot", [])):
         (tmp_path / "a.yaml").write_text(queue.replace("NAME", name) + f"---\n{flavor}")
-        assert told(tmp_path) == found
+        assert reported(tmp_path) == found
 
 
 NODES = """\
@@ -241,7 +244,7 @@ def test_a_class_stands_beside_its_pool(
         + "".join(CLASS.replace("NAME", each) for each in there)
     )
     (tmp_path / "a.yaml").write_text(text)
-    assert told(tmp_path) == found
+    assert reported(tmp_path) == found
 
 
 def test_a_runtime_that_trainer_brings_is_no_loose_end(tmp_path: Path) -> None:
@@ -270,7 +273,7 @@ spec: {runtimeRef: {name: NAME}, trainer: {numNodes: 1, image: "busybox:1.37"}}
         ("torch-distributed-efa", [("ERROR", "REF001", 18, 27)]),
     ):
         (tmp_path / "a.yaml").write_text(runtime.replace("NAME", name))
-        assert told(tmp_path) == found
+        assert reported(tmp_path) == found
 
 
 def test_what_a_cluster_wide_runtime_uses_is_used(tmp_path: Path) -> None:
@@ -308,7 +311,7 @@ spec:
 """
     for text, found in ((claim, [("ERROR", "REF001", 11, 58)]), (claim + runtime, [])):
         (tmp_path / "a.yaml").write_text(text)
-        assert told(tmp_path) == found
+        assert reported(tmp_path) == found
 
 
 def test_two_clusters_of_eksctl_in_one_folder(tmp_path: Path) -> None:
@@ -340,8 +343,8 @@ spec:
             config.replace("NAME", name).replace("REGION", region).replace("MOST", most)
         )
         (tmp_path / f"{name}.yaml").write_text(text)
-    assert told(tmp_path) == [("ERROR", "LIM012", 5, 104)]
-    assert told(tmp_path, "east.yaml") == told(tmp_path)
+    assert reported(tmp_path) == [("ERROR", "LIM012", 5, 104)]
+    assert reported(tmp_path, "east.yaml") == reported(tmp_path)
 
 
 FIRST = "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\n"
@@ -387,7 +390,7 @@ FIRST = "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\n"
         ),
     ],
 )
-def test_a_document_without_a_usable_kind_is_told(
+def test_a_document_without_a_usable_kind_is_reported(
     text: str, column: int, message: str, trainyard: Command, tmp_path: Path
 ) -> None:
     """kubectl refuses it, so it is not passed over in silence."""

@@ -47,7 +47,7 @@ spec:
 """
 
 
-def told(folder: Path, text: str) -> list[tuple[str, int]]:
+def reported(folder: Path, text: str) -> list[tuple[str, int]]:
     (folder / "a.yaml").write_text(text)
     return sorted(
         (each.code, each.span.line if each.span else 0)
@@ -77,35 +77,35 @@ def test_a_fault_of_the_schema_hides_no_other(
 ) -> None:
     mount = ("SCH011", 11) if new.count("\n") == 2 else MOUNT
     found = sorted([fault, mount] if fault else [mount])
-    assert told(tmp_path, POD.replace(old, new)) == found
+    assert reported(tmp_path, POD.replace(old, new)) == found
 
 
 def test_what_is_filled_in_later_is_left_alone(tmp_path: Path) -> None:
     text = POD.replace("Seconds: 30", "Seconds: ${GRACE}").replace(
         "name: data", 'name: "${DATA}"'
     )
-    assert told(tmp_path, text) == []
+    assert reported(tmp_path, text) == []
 
 
 def test_a_key_is_unknown_whatever_fills_its_value(tmp_path: Path) -> None:
-    assert told(
+    assert reported(
         tmp_path, POD.replace("restartPolicy: Never", "restartPolice: ${POLICY}")
     ) == sorted([("SCH001", 5), MOUNT])
 
 
 def test_a_group_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
-    assert told(tmp_path, QUEUE) == [("SCH011", 9)]
-    assert told(
+    assert reported(tmp_path, QUEUE) == [("SCH011", 9)]
+    assert reported(
         tmp_path, QUEUE.replace("namespaceSelector: {}", "namespaceSelector: []")
     ) == [("SCH002", 5), ("SCH011", 9)]
 
 
 def test_the_version_that_fits_best_is_chosen(tmp_path: Path) -> None:
     """Trainer 2.1 has this field, and no later one: what is wrong is the word inside."""
-    assert told(tmp_path, OLD) == [("SCH001", 9)]
+    assert reported(tmp_path, OLD) == [("SCH001", 9)]
 
 
 def test_a_document_that_is_no_yaml_hides_no_other(tmp_path: Path) -> None:
-    assert told(
+    assert reported(
         tmp_path, f"apiVersion: v1\nkind: Pod\nmetadata: {{name: [}}\n---\n{POD}"
     ) == [("SCH011", 14), ("YML002", 3)]

@@ -50,7 +50,7 @@ spec: {interval: 10m, prune: false, path: ./apps, sourceRef: {kind: GitRepositor
 """
 
 
-def told(folder: Path) -> list[tuple[str, str, int]]:
+def reported(folder: Path) -> list[tuple[str, str, int]]:
     """File, code and line of each finding."""
     found = lint([folder], Options(today=date(2026, 11, 21))).diagnostics
     return sorted(
@@ -76,7 +76,7 @@ def test_a_finding_lands_in_the_file_of_its_object(faulty: str, tmp_path: Path) 
         (tmp_path / name).write_text(
             job("name: same", "gpu" if name == faulty else "nvidia.com/gpu")
         )
-    assert told(tmp_path) == [(faulty, "SCH011", 11)]
+    assert reported(tmp_path) == [(faulty, "SCH011", 11)]
 
 
 def test_objects_without_a_name_are_each_their_own(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_objects_without_a_name_are_each_their_own(tmp_path: Path) -> None:
     ]
     (tmp_path / "a.yaml").write_text("---\n".join(texts))
     (tmp_path / "b.yaml").write_text(texts[1])
-    assert told(tmp_path) == [
+    assert reported(tmp_path) == [
         ("a.yaml", "SCH011", 23),
         ("a.yaml", "SCH011", 35),
         ("b.yaml", "SCH011", 11),
@@ -96,7 +96,7 @@ def test_a_policy_of_a_pool_lands_in_its_file(tmp_path: Path) -> None:
     """Both pools are called `default`; one names a type that is none."""
     (tmp_path / "a.yaml").write_text(POOL.replace("TYPE", "p5.48xlarge"))
     (tmp_path / "b.yaml").write_text(POOL.replace("TYPE", "p5.24xlarge"))
-    assert told(tmp_path) == [("b.yaml", "PLC018", 10)]
+    assert reported(tmp_path) == [("b.yaml", "PLC018", 10)]
 
 
 def test_what_alternatives_share_is_judged_by_all_of_them(tmp_path: Path) -> None:
@@ -104,9 +104,9 @@ def test_what_alternatives_share_is_judged_by_all_of_them(tmp_path: Path) -> Non
     (tmp_path / "flavor.yaml").write_text(FLAVOR)
     (tmp_path / "a.yaml").write_text(POOL.replace("TYPE", "p5.48xlarge"))
     (tmp_path / "b.yaml").write_text(POOL.replace("TYPE", "p4d.24xlarge"))
-    assert told(tmp_path) == []
+    assert reported(tmp_path) == []
     (tmp_path / "a.yaml").write_text(POOL.replace("TYPE", "p5en.48xlarge"))
-    assert told(tmp_path) == [("flavor.yaml", "QUE002", 4)]
+    assert reported(tmp_path) == [("flavor.yaml", "QUE002", 4)]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_one_object_twice_collides_where_both_are_applied(
             else KUSTOMIZATION.replace("RESOURCES", str(content))
         )
         (tmp_path / name).write_text(times or text)
-    assert told(tmp_path) == found
+    assert reported(tmp_path) == found
 
 
 def test_many_alternatives_take_no_longer_than_their_number(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_many_alternatives_take_no_longer_than_their_number(tmp_path: Path) -> N
         "---\n".join(job(f"name: job-{number}") for number in range(400))
     )
     (tmp_path / "bad.yaml").write_text(job("name: bad", "gpu"))
-    assert told(tmp_path) == [("bad.yaml", "SCH011", 11)]
+    assert reported(tmp_path) == [("bad.yaml", "SCH011", 11)]
 
 
 LOCAL = """\
@@ -202,7 +202,7 @@ def test_a_queue_of_another_example_is_not_meant(
     if kustomized:
         text = KUSTOMIZATION.replace("RESOURCES", "jobs/job.yaml, tas/queue.yaml")
         (tmp_path / "kustomization.yaml").write_text(text)
-    assert told(tmp_path) == found
+    assert reported(tmp_path) == found
 
 
 DEPLOYMENT = """\
@@ -248,18 +248,18 @@ def test_a_patch_is_no_object(
     )
     (tmp_path / "manager.yaml").write_text(DEPLOYMENT)
     (tmp_path / name).write_text(PATCH)
-    assert told(tmp_path) == found
+    assert reported(tmp_path) == found
 
 
 def test_a_selector_is_wanted_where_no_kustomization_adds_one(tmp_path: Path) -> None:
     (tmp_path / "manager.yaml").write_text(DEPLOYMENT)
     (tmp_path / "kustomization.yaml").write_text("resources: [manager.yaml]\n")
-    assert told(tmp_path) == [("manager.yaml", "SCH003", 4)]
+    assert reported(tmp_path) == [("manager.yaml", "SCH003", 4)]
 
 
 def test_a_kustomization_alone_is_something_to_look_at(tmp_path: Path) -> None:
     (tmp_path / "kustomization.yaml").write_text("resources: [manager.yaml]\n")
-    assert told(tmp_path) == []
+    assert reported(tmp_path) == []
 
 
 EKSCTL = """\
@@ -299,7 +299,7 @@ nodeGroups: [{name: a, instanceType: m7i.2xlarge}]
 )
 def test_what_eksctl_takes(text: str, found: list[object], tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(EKSCTL + text)
-    assert [(each[0], each[1], each[2]) for each in told(tmp_path)] == found
+    assert [(each[0], each[1], each[2]) for each in reported(tmp_path)] == found
 
 
 def test_a_field_of_a_later_eksctl(tmp_path: Path) -> None:
@@ -339,9 +339,9 @@ def test_a_job_that_one_of_several_queues_takes_is_no_fault_of_the_others(
     )
     (tmp_path / "one.yaml").write_text(CLUSTER_QUEUE.replace("COVERED", "cpu, memory"))
     (tmp_path / "two.yaml").write_text(CLUSTER_QUEUE.replace("COVERED", covered))
-    assert [each for each in told(tmp_path) if each[1] == "QUE001"] == []
+    assert [each for each in reported(tmp_path) if each[1] == "QUE001"] == []
     (tmp_path / "two.yaml").write_text(CLUSTER_QUEUE.replace("COVERED", "cpu"))
-    assert [each[0] for each in told(tmp_path) if each[1] == "QUE001"] == [
+    assert [each[0] for each in reported(tmp_path) if each[1] == "QUE001"] == [
         "one.yaml",
         "two.yaml",
     ]
@@ -358,7 +358,7 @@ spec:
   - name: a
     template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: "busybox:1.37"}]}}}}
 """)
-    assert told(tmp_path) == []
+    assert reported(tmp_path) == []
 
 
 def test_a_disk_of_each_node_has_no_zone_and_many_readers(tmp_path: Path) -> None:
@@ -372,6 +372,6 @@ spec:
   csi: {driver: ebs.csi.aws.com, volumeHandle: HANDLE}
 """
     (tmp_path / "a.yaml").write_text(text.replace("HANDLE", "local-ebs://dev/xvdbz"))
-    assert told(tmp_path) == []
+    assert reported(tmp_path) == []
     (tmp_path / "a.yaml").write_text(text.replace("HANDLE", "vol-0a1b2c3d4e5f60718"))
-    assert told(tmp_path) == [("a.yaml", "PLC029", 7), ("a.yaml", "RUN030", 6)]
+    assert reported(tmp_path) == [("a.yaml", "PLC029", 7), ("a.yaml", "RUN030", 6)]

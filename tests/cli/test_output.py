@@ -19,7 +19,7 @@ COMMAND = [sys.executable, "-m", "compiler"]
 
 
 def test_several_formats_in_one_run(trainyard: Command, tmp_path: Path) -> None:
-    """One to standard output, the others into files; every one tells the same finding at the same place."""
+    """One to standard output, the others into files; every one has the same finding at the same place."""
     files = {
         "json": "out/a.json",
         "sarif": "b.sarif",
@@ -89,7 +89,7 @@ def _at_a_terminal(*arguments: str, **env: str) -> str:
     try:
         while data := os.read(leader, 65536):
             text += data
-    except OSError:  # Linux tells the end of a terminal as EIO
+    except OSError:  # Linux reports the end of a terminal as EIO
         pass
     os.close(leader)
     assert child.wait(60) == 1
@@ -121,12 +121,12 @@ def test_a_reader_that_has_gone(arguments: str) -> None:
     assert child.stdout is not None
     assert child.stderr is not None
     child.stdout.close()
-    told = child.stderr.read().decode()
+    stderr = child.stderr.read().decode()
     child.stderr.close()
     assert child.wait(60) == 141
-    assert "Traceback" not in told
-    assert "Exception ignored" not in told
-    assert "INT000" not in told
+    assert "Traceback" not in stderr
+    assert "Exception ignored" not in stderr
+    assert "INT000" not in stderr
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
@@ -161,7 +161,7 @@ def test_closed_streams(closed: str, tmp_path: Path) -> None:
     "arguments", ["catalog", "schema", "explain YML001", f"check {BAD}"]
 )
 def test_a_full_disk(arguments: str) -> None:
-    """It is told, and is no fault of ours; that standard error is full can be told to nobody."""
+    """It is reported, and is no fault of ours; that standard error is full can be reported to nobody."""
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [*COMMAND, *arguments.split()],
@@ -309,7 +309,7 @@ def test_no_plugin_of_pydantic_has_a_say(tmp_path: Path) -> None:
 
 
 def test_our_own_fault(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bug is told in two lines, with exit code 4; `--verbose` says where it is."""
+    """A bug is reported in two lines, with exit code 4; `--verbose` says where it is."""
 
     def broken(*_: object) -> None:
         raise ValueError("a fault\nof ours")
@@ -340,7 +340,7 @@ def test_a_target_that_cdk8s_changes(
 def test_a_built_in_rule_that_fails(
     trainyard: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It hides nothing that other rules find, and the run tells of it with exit code 4."""
+    """It hides nothing that other rules find, and the run reports it with exit code 4."""
     from dataclasses import replace
 
     from compiler.policy import load

@@ -276,8 +276,10 @@ def test_sarif_has_no_more_results_than_github_takes() -> None:
     assert [result["level"] for result in run["results"]] == ["warning"] * 3 + [
         "error"
     ] * (MAX_RESULTS - 3)
-    (told,) = run["invocations"][0]["toolExecutionNotifications"]
-    assert told["message"]["text"].startswith("7 more findings are not in this file")
+    (reported,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert reported["message"]["text"].startswith(
+        "7 more findings are not in this file"
+    )
     assert "invocations" not in _sarif(*found[:MAX_RESULTS])
 
 

@@ -373,7 +373,7 @@ def test_a_run_file_with_a_wrong_value(
 
 
 def test_what_flux_deletes_is_said(folder: Path, trainyard: Command) -> None:
-    """Objects that leave, but for those that Flux is told to keep; once, at the edit."""
+    """Objects that leave, but for those that Flux must keep; once, at the edit."""
     name = only_object(folder, "train")
     done = compiled(folder, trainyard, whole(jobs=[], priorities=[], endedRuns=[name]))
     assert "note[CHG009]: Flux deletes " in done.out

@@ -153,7 +153,7 @@ def test_a_submitted_file_that_someone_edited(
 def test_a_rendering_that_changes_under_the_same_name(
     folder: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The name need not tell: what was made is compared."""
+    """The name may be the same: what was written is compared."""
     from compiler.subjects.jobs import target as trainer
 
     body = trainer.job_body

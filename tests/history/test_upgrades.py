@@ -105,10 +105,10 @@ def test_the_place_is_the_version_that_the_spec_names(
     lines = (tmp_path / "spec.yaml").read_text().splitlines()
     line = lines.index(f"      version: {older}") + 1
     out = trainyard("check", "spec.yaml", cwd=tmp_path).out
-    _, _, told = out.partition(
+    _, _, reported = out.partition(
         f"karpenter {RELEASE.version('karpenter')} → {older} asks"
     )
-    assert told.splitlines()[1].strip().startswith(f"--> spec.yaml:{line}:")
+    assert reported.splitlines()[1].strip().startswith(f"--> spec.yaml:{line}:")
 
 
 def test_a_step_that_nobody_assessed_is_a_warning(

@@ -292,7 +292,7 @@ def test_what_is_taken(change: str) -> None:
     assert found_in(change) == []
 
 
-def test_a_misspelt_name_is_told_what_it_is_nearly() -> None:
+def test_a_misspelt_name_is_reported_what_it_is_nearly() -> None:
     body = laid(read(BASE), read(resource("Queue", "{QueueNam: a}")))
     (fault,) = faults(body)
     assert (fault.help, fault.key) == ("did you mean `QueueName`?", True)

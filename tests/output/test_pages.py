@@ -68,8 +68,8 @@ def test_a_page_without_fault(text: str) -> None:
     ],
 )
 def test_what_is_wrong_with_a_page(text: str, code: str, help: str) -> None:
-    ((found, told),) = found_in(text)
-    assert (found, told[: len(help)]) == (code, help)
+    ((found, reported),) = found_in(text)
+    assert (found, reported[: len(help)]) == (code, help)
 
 
 @pytest.mark.parametrize("name", SPECS)

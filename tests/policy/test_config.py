@@ -1,4 +1,4 @@
-"""policy.yaml and exceptions.yaml: what they change, and what is told about faults in them."""
+"""policy.yaml and exceptions.yaml: what they change, and what is reported about faults in them."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def breaks(pool: NodePool) -> Iterator[Finding]:
     raise KeyError("gone")
 
 
-def told(*functions: object, config: Config | None = None) -> list[tuple[str, str]]:
+def reported(*functions: object, config: Config | None = None) -> list[tuple[str, str]]:
     plan, manifests = lifted("jobs: [{name: llama}]")
     found = run(
         plan,
@@ -80,25 +80,26 @@ def told(*functions: object, config: Config | None = None) -> list[tuple[str, st
 
 
 def test_the_annotation_chooses_the_subject() -> None:
-    assert told(whole_plan) == [("TST001", "1 jobs")]
-    assert told(each_pool) == [("TST002", "gpu")]
-    assert told(single_nodes) == [("TST005", "manager")]
-    assert told(node_groups) == [("TST006", "system")]
-    assert sorted(text for _, text in told(some_manifests)) == [
+    assert reported(whole_plan) == [("TST001", "1 jobs")]
+    assert reported(each_pool) == [("TST002", "gpu")]
+    assert reported(single_nodes) == [("TST005", "manager")]
+    assert reported(node_groups) == [("TST006", "system")]
+    assert sorted(text for _, text in reported(some_manifests)) == [
         "Namespace/team-a",
         "NodePool/gpu",
     ]
-    assert [text.partition(" ")[2] for _, text in told(each_work)] == ["none"]
+    assert [text.partition(" ")[2] for _, text in reported(each_work)] == ["none"]
 
 
 def test_parameters_reach_their_rule_only() -> None:
     config = Config(params={"TST003": {"word": "given"}})
     assert [
-        text.partition(" ")[2] for _, text in told(each_pool, each_work, config=config)
+        text.partition(" ")[2]
+        for _, text in reported(each_pool, each_work, config=config)
     ] == ["", "given"]
 
 
-def test_a_broken_rule_is_told_and_hides_nothing() -> None:
+def test_a_broken_rule_is_reported_and_hides_nothing() -> None:
     plan, manifests = lifted("jobs: [{name: llama}]")
     found = run(
         plan, load_catalog(), [made(breaks), made(whole_plan)], manifests=manifests
@@ -200,7 +201,7 @@ def test_whatever_a_rule_yields_or_raises_is_a_finding(
             raise verdict
         yield verdict  # type: ignore[misc]
 
-    found = told(odd, whole_plan)
+    found = reported(odd, whole_plan)
     assert [code for code, _ in found] == ["POL015", "TST001"]
     assert found[0][1] == f"rule `TST020` failed: {words}"
 
@@ -231,4 +232,4 @@ def test_an_interrupt_in_a_rule_ends_the_run() -> None:
         yield
 
     with pytest.raises(KeyboardInterrupt):
-        told(interrupted)
+        reported(interrupted)

@@ -14,7 +14,7 @@ from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.policy.engine import run
 from compiler.policy.judge import load_policies
-from compiler.policy.load import BUILTIN, builtin_folder, load_rules
+from compiler.policy.load import OWN_FOLDER, builtin_folder, load_rules
 from compiler.policy.rule import Rule
 from compiler.source import Route
 from tests.policy.harness import SET, builtin_rules, lifted
@@ -231,7 +231,7 @@ message: Secret in git
         ("a.yaml", f"{SCHEMA}enabled: 'no'\n", "POL013", 9),
     ],
 )
-def test_a_fault_is_told_at_its_line(
+def test_a_fault_is_reported_at_its_line(
     tmp_path: Path, name: str, text: str, code: str, line: int
 ) -> None:
     rules, faults = loaded(tmp_path, {f"org/{name}": text})
@@ -261,8 +261,9 @@ def test_a_code_is_given_once(tmp_path: Path) -> None:
 
 def builtin_copy(folder: Path) -> None:
     """The built-in rules in a folder of an adopter."""
-    for area in BUILTIN:
-        shutil.copytree(builtin_folder() / area, folder / area)
+    for source in builtin_folder().iterdir():
+        if source.is_dir() and source.name != OWN_FOLDER:
+            shutil.copytree(source, folder / source.name)
 
 
 def test_copies_of_builtin_rules_count_once(tmp_path: Path) -> None:
@@ -315,6 +316,40 @@ def test_an_own_rule_in_a_builtin_folder_of_the_template(tmp_path: Path) -> None
     rules, faults = load_rules(folder, builtin=folder)
     assert {"ORG001", "ORG002"} <= {rule.code for rule in rules}
     assert [fault.code for fault in faults] == ["POL011"]
+
+
+def test_a_new_folder_is_built_in_by_being_there(tmp_path: Path) -> None:
+    """The adopter's folder and files at the top are theirs: a reserved area is refused in them."""
+    base = tmp_path / "policies"
+    for path, code in (
+        ("new/a.py", "EFA900"),
+        ("org/b.py", "EFA901"),
+        ("c.py", "RUN900"),
+    ):
+        (base / path).parent.mkdir(parents=True, exist_ok=True)
+        (base / path).write_text(PYTHON.format(code=code))
+    rules, faults = load_rules(base, builtin=base)
+    assert [rule.code for rule in rules] == ["EFA900"]
+    assert [fault.code for fault in faults] == ["POL009", "POL009"]
+
+
+def test_a_code_of_two_files_of_the_template(tmp_path: Path) -> None:
+    base = tmp_path / "policies"
+    for path in ("efa/a.py", "mine/b.py"):
+        (base / path).parent.mkdir(parents=True)
+        (base / path).write_text(PYTHON.format(code="EFA900"))
+    rules, faults = load_rules(base, builtin=base)
+    assert [Path(rule.file).name for rule in rules] == ["a.py"]
+    assert [fault.code for fault in faults] == ["POL009"]
+
+
+def test_own_rules_of_the_template_are_not_those_of_another_folder(
+    tmp_path: Path,
+) -> None:
+    base = tmp_path / "policies"
+    (base / "jobs").mkdir(parents=True)
+    (base / "jobs" / "own.py").write_text(PYTHON.format(code="ORG001"))
+    assert load_rules(None, builtin=base) == ((), [])
 
 
 @pytest.mark.parametrize(

@@ -320,17 +320,19 @@ def test_patterns_of_go(pattern: str) -> None:
     monitor = json.dumps(
         {"plugin": "kmsg", "source": "a", "conditions": [], "rules": rules}
     )
-    told = [each.code for each in findings_for(DETECTOR.format(json.dumps(monitor)))]
-    assert told == (["HLT008"] if pattern in OTHERS else [])
+    reported = [
+        each.code for each in findings_for(DETECTOR.format(json.dumps(monitor)))
+    ]
+    assert reported == (["HLT008"] if pattern in OTHERS else [])
 
 
-@pytest.mark.parametrize(("folder", "told"), [("infra", 0), ("apps", 1)])
-def test_a_stage_prunes_what_it_carries(folder: str, told: int) -> None:
+@pytest.mark.parametrize(("folder", "reported"), [("infra", 0), ("apps", 1)])
+def test_a_stage_prunes_what_it_carries(folder: str, reported: int) -> None:
     plan, manifests = lifted(STAGE.format(folder, ""))
     for each in manifests:
         each.path = "apps/all.yaml"
     rules = [each for each in builtin_rules() if each.code == "RUN015"]
-    assert len(run(plan, load_catalog(), rules, manifests=manifests)) == told
+    assert len(run(plan, load_catalog(), rules, manifests=manifests)) == reported
 
 
 SMALL = """\

@@ -31,20 +31,17 @@ def render(
     """The diagnostics, sorted and without duplicates, in one of ``FORMATS``. Ends with a newline unless empty.
 
     ``color`` is for people at a terminal; only ``text`` heeds it. ``more`` is what one format takes beside:
-    ``pages``, the page of each code, goes into ``sarif``. Secrets are hidden, whatever tells of them.
+    ``pages``, the page of each code, goes into ``sarif``. Secrets are hidden, whatever names them.
     """
     module = import_module(f"{__name__}.{format}")
-    shown = [_without_secrets(each) for each in sort(diagnostics)]
+    shown = [_without_secrets(item) for item in sort(diagnostics)]
     text: str = module.render(shown, tool_version=tool_version, color=color, **more)
     return text
 
 
 def _without_secrets(item: Diagnostic) -> Diagnostic:
-    message, help, notes = (
-        masked(item.message),
-        masked(item.help),
-        tuple(masked(each) for each in item.notes),
-    )
+    message, help = masked(item.message), masked(item.help)
+    notes = tuple(map(masked, item.notes))
     if (message, help, notes) == (item.message, item.help, item.notes):
         return item
     return replace(item, message=message, help=help, notes=notes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compiler.diagnostics.diagnostic import Diagnostic, Severity
-from compiler.diagnostics.render.text import printable
+from compiler.diagnostics.render.text import details, printable
 
 _COMMANDS = {
     Severity.ERROR: "error",
@@ -26,38 +26,26 @@ def render(
 
 def _command(item: Diagnostic) -> str:
     properties: dict[str, str | int] = {}
-    if (span := item.span) is not None:
+    span = item.span
+    if span is not None:
         properties = {
             "file": span.file.name,
             "line": span.line,
             "endLine": span.end_line,
             "col": span.column,
         }
-        if (
-            span.line == span.end_line
-        ):  # GitHub heeds columns only within one line; its end is inclusive
+        # GitHub heeds columns only within one line; its end is inclusive.
+        if span.line == span.end_line:
             properties["endColumn"] = max(span.column, span.end_column - 1)
     properties["title"] = item.code
-    text = "\n".join(
-        [
-            item.message,
-            *([item.label] if item.label else []),
-            *(f"in {name}" for name in [item.object] if name),
-            *(f"note: {note}" for note in item.notes),
-            *(f"{place}: {label}" for place, label in item.related),
-            *([f"help: {item.help}"] if item.help else []),
-        ]
-    )
-    pairs = ",".join(
-        f"{key}={_property(str(value))}" for key, value in properties.items()
-    )
-    return f"::{_COMMANDS[item.severity]} {pairs}::{_data(text)}"
+    text = "\n".join([item.message, *details(item)])
+    pairs = [f"{key}={_property(str(value))}" for key, value in properties.items()]
+    return f"::{_COMMANDS[item.severity]} {','.join(pairs)}::{_data(text)}"
 
 
 def _data(text: str) -> str:
-    text = "\n".join(
-        map(printable, text.split("\n"))
-    )  # a runner's log is read at a terminal, too
+    # A runner's log is read at a terminal, too.
+    text = "\n".join(map(printable, text.split("\n")))
     return text.replace("%", "%25").replace("\n", "%0A")
 
 

@@ -8,6 +8,7 @@ a place ``{"file", "line", "column", "endLine", "endColumn"}`` (1-based, charact
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,19 +20,19 @@ def render(
     diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False
 ) -> str:
     """One JSON object, indented by two."""
+    counts = Counter(item.severity for item in diagnostics)
+    summary = {f"{level}s": counts[level] for level in reversed(Severity)}
     body = {
         "version": 1,
         "tool": {"name": "trainyard", "version": tool_version},
-        "summary": {
-            f"{level}s": sum(item.severity is level for item in diagnostics)
-            for level in reversed(Severity)
-        },
+        "summary": summary,
         "diagnostics": [_diagnostic(item) for item in diagnostics],
     }
     return json.dumps(body, indent=2) + "\n"
 
 
 def _diagnostic(item: Diagnostic) -> dict[str, Any]:
+    related = [{"place": _place(span), "label": label} for span, label in item.related]
     return {
         "code": item.code,
         "severity": str(item.severity),
@@ -42,9 +43,7 @@ def _diagnostic(item: Diagnostic) -> dict[str, Any]:
         "route": str(item.at) if item.at is not None else None,
         "object": item.object,
         "place": _place(item.span),
-        "related": [
-            {"place": _place(span), "label": label} for span, label in item.related
-        ],
+        "related": related,
     }
 
 

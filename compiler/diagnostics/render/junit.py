@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from compiler.diagnostics.diagnostic import Diagnostic, Severity
+from compiler.diagnostics.render.text import details
 
 _ILLEGAL = re.compile(
     "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
@@ -37,36 +38,25 @@ def render(
 
 def _case(item: Diagnostic) -> str:
     span = item.span
-    file = (
-        f" file={_attribute(span.file.name)} line={_attribute(str(span.line))}"
-        if span is not None
-        else ""
-    )
-    where = str(span) if span is not None else str(item.at or item.object)
-    body = "\n".join(
-        part
-        for part in (
-            where,
-            item.label,
-            f"in {item.object}" if item.object else "",
-            *(f"note: {note}" for note in item.notes),
-            *(f"{place}: {label}" for place, label in item.related),
-            f"help: {item.help}" if item.help else "",
-        )
-        if part
-    )
-    name = f"{item.code} {where}".strip()
+    where, file = str(item.at or item.object), ""
+    if span is not None:
+        where = str(span)
+        file = f" file={_attribute(span.file.name)} line={_attribute(str(span.line))}"
+    parts = [where, *details(item)]
+    body = _text("\n".join(part for part in parts if part))
+    code, name = _attribute(item.code), _attribute(f"{item.code} {where}".strip())
     if item.severity is Severity.ERROR:
-        inner = f"<failure type={_attribute(item.code)} message={_attribute(item.message)}>{_text(body)}</failure>"
+        message = _attribute(item.message)
+        inner = f"<failure type={code} message={message}>{body}</failure>"
     else:
-        inner = f"<system-out>{_text(f'{item.severity}: {item.message}')}\n{_text(body)}</system-out>"
-    return f"    <testcase classname={_attribute(item.code)} name={_attribute(name)}{file}>{inner}</testcase>\n"
+        message = _text(f"{item.severity}: {item.message}")
+        inner = f"<system-out>{message}\n{body}</system-out>"
+    return f"    <testcase classname={code} name={name}{file}>{inner}</testcase>\n"
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(
-        _ILLEGAL.sub("\ufffd", text), {"\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
-    )
+    entities = {"\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
+    return quoteattr(_ILLEGAL.sub("\ufffd", text), entities)
 
 
 def _text(text: str) -> str:

@@ -31,13 +31,14 @@ def render(
 
 
 def _row(item: Diagnostic) -> str:
-    place = (
-        f"`{_code(str(item.span))}`"
-        if item.span is not None
-        else _cell(str(item.at or item.object))
-    )
-    fact = _cell(item.message) + (f"<br>{_cell(item.label)}" if item.label else "")
-    return f"| {_ICONS[item.severity]} | {item.code} | {place} | {fact} | {_cell(item.help)} |\n"
+    place = _cell(str(item.at or item.object))
+    if item.span is not None:
+        place = f"`{_code(str(item.span))}`"
+    fact = _cell(item.message)
+    if item.label:
+        fact += f"<br>{_cell(item.label)}"
+    icon, help = _ICONS[item.severity], _cell(item.help)
+    return f"| {icon} | {item.code} | {place} | {fact} | {help} |\n"
 
 
 def _code(text: str) -> str:

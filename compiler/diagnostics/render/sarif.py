@@ -1,6 +1,6 @@
 """SARIF 2.1.0 for code scanning (OASIS standard; GitHub's limits in "SARIF support for code scanning").
 
-Columns count Unicode code points. Fingerprints are made of code, file, text of the line and message, so
+Columns count Unicode code points. Fingerprints hold code, file, text of the line and message, so
 that a finding keeps its identity when lines above it come and go.
 """
 
@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
-from compiler.diagnostics.diagnostic import Diagnostic, Severity
+from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.diagnostics.pages import Page, load_pages
 from compiler.source import Span
 
@@ -23,7 +23,8 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 MAX_RESULTS = 25_000
 """Most results of a run: GitHub refuses a file with more (docs.github.com, "SARIF support for code scanning")."""
 
-_LINE = 4096  # characters of a line that a fingerprint is made of: a file may be one line with a fault in each word
+# Characters of a line that go into a fingerprint: a file may be one line with a fault in each word.
+_LINE = 4096
 
 
 def render(
@@ -35,10 +36,9 @@ def render(
 ) -> str:
     """One run. ``pages`` gives help texts of codes; default: the compiler's own."""
     known = load_pages() if pages is None else pages
-    kept = _worst(diagnostics)
-    codes = {
-        code: number for number, code in enumerate(sorted({item.code for item in kept}))
-    }
+    worst = _worst(diagnostics)
+    codes = sorted({item.code for item in worst})
+    indices = {code: index for index, code in enumerate(codes)}
     driver = {
         "name": "trainyard",
         "version": tool_version,
@@ -49,29 +49,24 @@ def render(
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
     }
-    if left := len(diagnostics) - len(kept):
-        text = f"{left} more findings are not in this file: it has the {MAX_RESULTS} that GitHub takes, errors first"
-        told = [{"level": "warning", "message": {"text": text}}]
+    more = len(diagnostics) - len(worst)
+    if more:
+        text = f"{more} more findings are not in this file: it has the {MAX_RESULTS} that GitHub takes, errors first"
+        notes = [{"level": "warning", "message": {"text": text}}]
         run["invocations"] = [
-            {"executionSuccessful": True, "toolExecutionNotifications": told}
+            {"executionSuccessful": True, "toolExecutionNotifications": notes}
         ]
-    run["results"] = [_result(item, codes[item.code], seen) for item in kept]
-    return (
-        json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
-        + "\n"
-    )
+    run["results"] = [_result(item, indices[item.code], seen) for item in worst]
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, indent=2) + "\n"
 
 
 def _worst(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     """As many as a run may have, errors before warnings before notes, in the order of their places."""
     if len(diagnostics) <= MAX_RESULTS:
         return diagnostics
-    kept: list[Diagnostic] = []
-    for level in reversed(Severity):
-        kept += [item for item in diagnostics if item.severity is level][
-            : MAX_RESULTS - len(kept)
-        ]
-    chosen = set(map(id, kept))
+    worst_first = sorted(diagnostics, key=lambda item: item.severity, reverse=True)
+    chosen = set(map(id, worst_first[:MAX_RESULTS]))
     return [item for item in diagnostics if id(item) in chosen]
 
 
@@ -123,7 +118,8 @@ def _location(item: Diagnostic) -> dict[str, Any]:
     location: dict[str, Any] = {}
     if item.span is not None:
         location["physicalLocation"] = _physical(item.span)
-    if name := str(item.at or item.object):
+    name = str(item.at or item.object)
+    if name:
         location["logicalLocations"] = [{"fullyQualifiedName": name}]
     return location
 
@@ -143,13 +139,12 @@ def _physical(span: Span) -> dict[str, Any]:
 
 def _fingerprint(item: Diagnostic, seen: Counter[str]) -> str:
     """Hex; equal findings on equal lines are numbered in the order of the file."""
-    span = item.span
-    place = (
-        [span.file.name, " ".join(span.file.line(span.line)[:_LINE].split())]
-        if span is not None
-        else ["", ""]
-    )
-    text = "\0".join([item.code, *place, item.message, item.object])
+    file, line = "", ""
+    if item.span is not None:
+        file = item.span.file.name
+        words = item.span.file.line(item.span.line)[:_LINE].split()
+        line = " ".join(words)
+    text = "\0".join([item.code, file, line, item.message, item.object])
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     seen[digest] += 1
     return f"{digest}:{seen[digest]}"

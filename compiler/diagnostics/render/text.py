@@ -36,9 +36,20 @@ def render(
 ) -> str:
     """One block a diagnostic, an empty line between two."""
     paint = _colored if color else _plain
-    return "\n".join(
-        "".join(f"{line}\n" for line in _block(item, paint)) for item in diagnostics
-    )
+    blocks = ["\n".join(_block(item, paint)) for item in diagnostics]
+    return "\n".join(f"{block}\n" for block in blocks)
+
+
+def details(item: Diagnostic) -> Iterator[str]:
+    """What a diagnostic says beside its fact, a line each, for formats without places of their own."""
+    if item.label:
+        yield item.label
+    if item.object:
+        yield f"in {item.object}"
+    yield from (f"note: {note}" for note in item.notes)
+    yield from (f"{place}: {label}" for place, label in item.related)
+    if item.help:
+        yield f"help: {item.help}"
 
 
 def _plain(text: str, style: str) -> str:
@@ -51,17 +62,15 @@ def _colored(text: str, style: str) -> str:
 
 def _block(item: Diagnostic, paint: Paint) -> Iterator[str]:
     severity = str(item.severity)
-    yield paint(f"{severity}[{item.code}]", severity) + paint(
-        f": {printable(item.message)}", "bold"
-    )
+    head = paint(f"{severity}[{item.code}]", severity)
+    yield head + paint(f": {printable(item.message)}", "bold")
     places = [item.span, *(span for span, _ in item.related)]
-    gutter = max(
-        (len(str(span.line)) for span in places if span is not None), default=1
-    )
+    lines = [span.line for span in places if span is not None]
+    gutter = len(str(max(lines, default=1)))
     if item.span is not None:
         yield from _excerpt(item.span, item.label, gutter, "-->", "^", severity, paint)
     elif item.at is not None or item.object:
-        where = " ".join(part for part in (item.object, str(item.at or "")) if part)
+        where = f"{item.object} {item.at or ''}".strip()
         yield f"{' ' * gutter}{paint('-->', 'frame')} {printable(where)}"
     for span, label in item.related:
         yield from _excerpt(span, label, gutter, ":::", "-", "frame", paint)
@@ -74,9 +83,12 @@ def _block(item: Diagnostic, paint: Paint) -> Iterator[str]:
 
 
 def _tail(kind: str, text: str, gutter: int, paint: Paint) -> str:
-    indent = "\n" + " " * (gutter + 3 + len(kind) + 2)
-    lines = indent.join(printable(line) for line in text.split("\n"))
-    return f"{' ' * gutter} {paint('=', 'frame')} {paint(f'{kind}:', kind)} {lines}"
+    blank, sign = " " * gutter, paint("=", "frame")
+    first, *rest = map(printable, text.split("\n"))
+    indent = " " * len(f"{blank} = {kind}: ")
+    lines = [f"{blank} {sign} {paint(f'{kind}:', kind)} {first}"]
+    lines += [f"{indent}{line}" for line in rest]
+    return "\n".join(lines)
 
 
 def _excerpt(
@@ -91,24 +103,27 @@ def _excerpt(
             yield f"{blank} {bar} {printable(label)}"
         return
     shown, start, width = _cut(*_measure(line, span))
-    under = paint(mark * width + (f" {printable(label)}" if label else ""), style)
+    under = mark * width
+    if label:
+        under += f" {printable(label)}"
+    number = paint(str(span.line).rjust(gutter), "frame")
     yield f"{blank} {bar}"
-    yield f"{paint(str(span.line).rjust(gutter), 'frame')} {bar} {shown}"
-    yield f"{blank} {bar} {' ' * start}{under}"
+    yield f"{number} {bar} {shown}"
+    yield f"{blank} {bar} {' ' * start}{paint(under, style)}"
 
 
 def _measure(line: str, span: Span) -> tuple[str, int, int]:
     """The line as a terminal shows it, and the column and width of the span in it."""
-    first = min(span.column - 1, len(line))
-    last = (
-        len(line) if span.end_line > span.line else min(span.end_column - 1, len(line))
-    )
-    left = max(
-        0, first - _REACH
-    )  # no farther: a file may be one line with a fault in each of its words
-    line, first, last = masked(line[left : first + _REACH]), first - left, last - left
-    before, inside = expand(line[:first]), expand(line[first : max(first, last)])
-    return expand(line).rstrip(), columns(before), max(1, columns(inside))
+    first, last = min(span.column - 1, len(line)), len(line)
+    if span.end_line == span.line:
+        last = min(span.end_column - 1, len(line))
+    # No farther: a file may be one line with a fault in each of its words.
+    left = max(0, first - _REACH)
+    line = masked(line[left : first + _REACH])
+    first, last = first - left, last - left
+    start = columns(expand(line[:first]))
+    width = columns(expand(line[first:last]))
+    return expand(line).rstrip(), start, max(1, width)
 
 
 def _cut(line: str, start: int, width: int) -> tuple[str, int, int]:
@@ -120,11 +135,8 @@ def _cut(line: str, start: int, width: int) -> tuple[str, int, int]:
     head = "..." if skipped else ""
     tail = "..." if columns(line) > skipped + columns(shown) else ""
     start = start - skipped + len(head)
-    return (
-        f"{head}{shown}{tail}",
-        start,
-        max(1, min(width, columns(shown) + len(head) - start)),
-    )
+    room = columns(shown) + len(head) - start
+    return f"{head}{shown}{tail}", start, max(1, min(width, room))
 
 
 def _window(line: str, left: int) -> tuple[str, int]:
@@ -149,13 +161,15 @@ def printable(text: str) -> str:
     """The text with U+FFFD for what steers a terminal or is not seen for what it is.
 
     Control and format characters (bidirectional ones, those of no width), line separators, lone surrogates, and all
-    spaces but the usual one, which only YAML tells apart.
+    spaces but the usual one, which only YAML distinguishes.
     """
     if text.isprintable():
         return text
-    return "".join(
-        "\ufffd" if char != " " and category(char) in _UNSEEN else char for char in text
-    )
+    return "".join(map(_visible, text))
+
+
+def _visible(char: str) -> str:
+    return "\ufffd" if char != " " and category(char) in _UNSEEN else char
 
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
@@ -165,11 +179,10 @@ def columns(text: str) -> int:
     """Columns of a terminal: two for wide (CJK) characters, none for combining ones."""
     if text.isascii():
         return len(text)
-    return sum(
-        2
-        if east_asian_width(char) in "WF"
-        else 0
-        if category(char) in ("Mn", "Me")
-        else 1
-        for char in text
-    )
+    return sum(map(_width, text))
+
+
+def _width(char: str) -> int:
+    if east_asian_width(char) in "WF":
+        return 2
+    return 0 if category(char) in ("Mn", "Me") else 1

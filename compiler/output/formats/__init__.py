@@ -108,9 +108,9 @@ _PARTS = (
 def formats() -> tuple[str, ...]:
     """The names of all formats."""
     folder = Path(__file__).parent
-    found = {path.stem for path in folder.glob("*.py")}
-    found |= {path.parent.name for path in folder.glob("*/__init__.py")}
-    return tuple(sorted(found - {"__init__"}))
+    names = {path.stem for path in folder.glob("*.py")}
+    names |= {path.parent.name for path in folder.glob("*/__init__.py")}
+    return tuple(sorted(names - {"__init__"}))
 
 
 @cache
@@ -131,7 +131,7 @@ def checked(name: str, module: ModuleType) -> Format:
 
 def objects(artifacts: Iterable[Artifact]) -> list[Manifest]:
     """The artifacts that are objects."""
-    return [each for each in artifacts if isinstance(each, Manifest)]
+    return [artifact for artifact in artifacts if isinstance(artifact, Manifest)]
 
 
 def hinted(text: str) -> list[str]:
@@ -150,36 +150,30 @@ def recognised(body: Any) -> str:
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """All faults of artifacts, in their order. What is judged when it is written is left for then."""
-    parts = {
-        name: several
-        for name, several in _by_format(artifacts).items()
-        if not format_of(name).LATE
-    }
-    return _faults(parts, setting)
+    return _faults(artifacts, setting, late=False)
 
 
 def unjudged(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """All faults of what ``verified`` leaves for when it is written."""
-    parts = {
-        name: several
-        for name, several in _by_format(artifacts).items()
-        if format_of(name).LATE
-    }
-    return _faults(parts, setting)
+    return _faults(artifacts, setting, late=True)
 
 
-def _faults(parts: dict[str, list[Artifact]], setting: Setting) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
-    for name, several in parts.items():
-        found += format_of(name).verified(several, setting)
-    return found
+def _faults(
+    artifacts: Sequence[Artifact], setting: Setting, *, late: bool
+) -> list[Diagnostic]:
+    faults: list[Diagnostic] = []
+    for name, of_format in _by_format(artifacts).items():
+        judge = format_of(name)
+        if late == judge.LATE:
+            faults += judge.verified(of_format, setting)
+    return faults
 
 
 def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Plan:
     """The plan that artifacts of all formats carry. ``closed``: nothing exists beside them."""
     nodes: list[PlanNode] = []
-    for name, several in _by_format(artifacts).items():
-        nodes += format_of(name).lifted(several, closed=closed)
+    for name, of_format in _by_format(artifacts).items():
+        nodes += format_of(name).lifted(of_format, closed=closed)
     return assembled(nodes, closed=closed)
 
 
@@ -194,7 +188,7 @@ def written(artifact: Artifact) -> bytes:
 
 
 def _by_format(artifacts: Iterable[Artifact]) -> dict[str, list[Artifact]]:
-    found: dict[str, list[Artifact]] = {}
+    by_format: dict[str, list[Artifact]] = {}
     for artifact in artifacts:
-        found.setdefault(artifact.format, []).append(artifact)
-    return found
+        by_format.setdefault(artifact.format, []).append(artifact)
+    return by_format

@@ -1,4 +1,4 @@
-"""Objects that Flux or kubectl apply, made by cdk8s: by released CRDs, the rules of webhooks, and their references."""
+"""Objects for Flux or kubectl, written by cdk8s: by released CRDs, the rules of webhooks, and their references."""
 
 from __future__ import annotations
 

@@ -37,13 +37,14 @@ _UNKNOWN = re.compile(r"[$*?]|\bNAME\b")
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """What a page names and is not there, and shell that does not end."""
-    written = {each.path for each in setting.others} | {each.path for each in artifacts}
-    folders = {part for path in written for part in _folders(path)}
-    return [
-        replace(found, at=Route((page.id,)), object=str(page.ref))
-        for page in artifacts
-        for found in _faults(page, written | folders, setting.folder)
-    ]
+    files = {artifact.path for artifact in (*setting.others, *artifacts)}
+    folders = {folder for path in files for folder in _folders(path)}
+    diagnostics: list[Diagnostic] = []
+    for page in artifacts:
+        at, name = Route((page.id,)), str(page.ref)
+        faults = _faults(page, files | folders, setting.folder)
+        diagnostics += [replace(fault, at=at, object=name) for fault in faults]
+    return diagnostics
 
 
 def _faults(page: Artifact, written: set[str], folder: str) -> Iterator[Diagnostic]:
@@ -65,9 +66,8 @@ def _links(path: str, text: str, written: set[str]) -> Iterator[Diagnostic]:
     for target in _LINK.findall(text):
         if _URL.match(target):
             continue
-        place = os.path.normpath(
-            os.path.join(os.path.dirname(path), target.partition("#")[0])
-        )
+        file = target.partition("#")[0]
+        place = os.path.normpath(os.path.join(os.path.dirname(path), file))
         if place not in written:
             yield _absent(path, f"`{path}` links to `{target}`", place, written)
 
@@ -86,16 +86,19 @@ def _shell(
         return
     for word in dict.fromkeys(words):
         yield from _files(path, word, written, folder)
-        group = _RESOURCE.match(word.partition(",")[0])
-        if group is not None and _kubectl(block, word) and group[1] not in _groups():
+        resource = _RESOURCE.match(word.partition(",")[0])
+        if resource is None or not _is_asked_of_kubectl(block, word):
+            continue
+        group, groups = resource[1], _groups()
+        if group not in groups:
             yield error(
                 "REF001",
                 f"`{path}` asks `kubectl` for `{word}`, of a group that nothing here has",
-                help=meant(group[1], _groups()) or "name the group of a kind",
+                help=meant(group, groups) or "name the group of a kind",
             )
 
 
-def _kubectl(block: str, word: str) -> bool:
+def _is_asked_of_kubectl(block: str, word: str) -> bool:
     """Whether a word is what a command of `kubectl` is about."""
     lines = block.replace("\\\n", " ").splitlines()
     return any("kubectl " in line and f" {word}" in line for line in lines)
@@ -124,13 +127,17 @@ def _absent(path: str, what: str, place: str, written: set[str]) -> Diagnostic:
 
 
 def _folders(path: str) -> Iterator[str]:
-    while path := path.rpartition("/")[0]:
-        yield path
+    folder = path.rpartition("/")[0]
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
 
 
 def _groups() -> set[str]:
-    served = BUILTIN.served().values()
-    return {api.rpartition("/")[0] for versions in served for api in versions}
+    groups: set[str] = set()
+    for versions in BUILTIN.served().values():
+        groups.update(version.rpartition("/")[0] for version in versions)
+    return groups
 
 
 def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:

@@ -36,7 +36,7 @@ TYPES = (
     "AWS::SQS::Queue",
     "AWS::SQS::QueuePolicy",
 )
-"""What the bootstrap makes, and what is read of third-party templates."""
+"""What the bootstrap creates, and what is read of third-party templates."""
 SERVICES = (
     "autoscaling",
     "batch",
@@ -64,7 +64,7 @@ SERVICES = (
     "ssm",
     "sts",
 )
-"""Those of which clusters for training have rights, and those that rights are widened by."""
+"""Services that training clusters have rights in, and those by which rights are widened."""
 _READING = ("describe", "get", "list", "batchget", "head", "lookup", "search", "view")
 _REGION = "us-east-1"
 _COPIED = (
@@ -87,23 +87,23 @@ def converted(schema: Raw, definitions: Raw, above: tuple[str, ...] = ()) -> Raw
         if name in above:
             return {"any": True}
         return converted(definitions[name], definitions, (*above, name))
-    found: Raw = {key: schema[key] for key in _COPIED if key in schema}
+    structure: Raw = {key: schema[key] for key in _COPIED if key in schema}
     pattern = schema.get("pattern", "")
     if pattern and "\\p" not in pattern:  # no classes of Unicode in `re`
-        found["pattern"] = pattern
+        structure["pattern"] = pattern
     if schema.get("uniqueItems"):
-        found["list"] = "set"
+        structure["list"] = "set"
     if "items" in schema:
-        found["items"] = converted(schema["items"], definitions, above)
+        structure["items"] = converted(schema["items"], definitions, above)
     properties = schema.get("properties", {})
     if properties:
-        found["properties"] = {
+        structure["properties"] = {
             name: converted(child, definitions, above)
             for name, child in properties.items()
         }
     elif "array" not in _types(schema) and not _is_scalar(schema):
-        found["any"] = True
-    return found
+        structure["any"] = True
+    return structure
 
 
 def _types(schema: Raw) -> tuple[str, ...]:
@@ -144,14 +144,15 @@ def derived(resource_type: str, manager: Any) -> Raw:
 
 def actions(reference: Raw) -> dict[str, list[str]]:
     """The actions of each service that change something and can be limited to a resource, in lowercase."""
-    return {
-        service: sorted(
-            name
-            for name, action in reference[service]["Actions"].items()
-            if action.get("Resources") and not name.startswith(_READING)
-        )
-        for service in SERVICES
-    }
+    return {service: _changing_actions(reference[service]) for service in SERVICES}
+
+
+def _changing_actions(service: Raw) -> list[str]:
+    return sorted(
+        name
+        for name, action in service["Actions"].items()
+        if action.get("Resources") and not name.startswith(_READING)
+    )
 
 
 def write_actions() -> None:
@@ -171,9 +172,8 @@ def main() -> int:
     manager = import_module("cfnlint.schema").PROVIDER_SCHEMA_MANAGER
     DATA.mkdir(exist_ok=True)
     for resource_type in TYPES:
-        text = json.dumps(
-            derived(resource_type, manager), separators=(",", ":"), sort_keys=True
-        )
+        structure = derived(resource_type, manager)
+        text = json.dumps(structure, separators=(",", ":"), sort_keys=True)
         (DATA / file_name(resource_type)).write_text(text + "\n")
     write_actions()
     sys.stdout.write(f"{len(TYPES)} structures in {DATA}\n")

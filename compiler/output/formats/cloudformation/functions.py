@@ -108,7 +108,7 @@ def text_of(value: Any) -> str | None:
     return None
 
 
-def named(value: Any) -> str | None:
+def name_of(value: Any) -> str | None:
     """What ``Ref`` or ``Fn::GetAtt`` names, or the text."""
     if isinstance(value, dict) and len(value) == 1:
         if isinstance(value.get("Ref"), str):

@@ -17,7 +17,7 @@ from compiler.verify.structure import Raw
 from compiler.verify.walk import walk
 
 IDENTITY, TRUST, RESOURCE = "identity", "trust", "resource"
-"""What a policy is attached to: whoever acts, a role that is taken on, or the thing that is acted upon."""
+"""What a policy is attached to: an identity, a role that is assumed, or a resource."""
 
 # Where resources have policies, and of which kind.
 DOCUMENTS: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {
@@ -39,6 +39,12 @@ _PRINCIPAL: Raw = {
         ("AWS", "Service", "Federated", "CanonicalUser"), _TEXTS
     ),
 }
+_SHAPES: dict[str, Raw] = {
+    "Principal": _PRINCIPAL,
+    "NotPrincipal": _PRINCIPAL,
+    "Resource": _TEXTS,
+    "NotResource": _TEXTS,
+}
 _ELEMENTS: dict[str, tuple[str, ...]] = {
     IDENTITY: ("Resource", "NotResource"),
     TRUST: ("Principal", "NotPrincipal"),
@@ -58,6 +64,7 @@ _NEEDED: dict[str, tuple[tuple[str, str], ...]] = {
 
 @cache
 def _node(kind: str) -> Node:
+    elements = {name: _SHAPES[name] for name in _ELEMENTS[kind]}
     statement: Raw = {
         "type": "object",
         "required": ["Effect"],
@@ -67,10 +74,7 @@ def _node(kind: str) -> Node:
             "Action": _TEXTS,
             "NotAction": _TEXTS,
             "Condition": {"type": "object", "any": True},
-            **{
-                name: _PRINCIPAL if name.endswith("Principal") else _TEXTS
-                for name in _ELEMENTS[kind]
-            },
+            **elements,
         },
     }
     document: Raw = {
@@ -106,13 +110,13 @@ def policy_faults(document: Any, kind: str) -> list[Fault]:
 
 def statements(document: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The statements of a policy, with their paths into it: a list, or one alone."""
-    found = document.get("Statement") if isinstance(document, dict) else None
-    if isinstance(found, dict):
-        yield ("Statement",), found
-    elif isinstance(found, list):
-        for index, each in enumerate(found):
-            if isinstance(each, dict):
-                yield ("Statement", index), each
+    written = document.get("Statement") if isinstance(document, dict) else None
+    if isinstance(written, dict):
+        yield ("Statement",), written
+    elif isinstance(written, list):
+        for index, statement in enumerate(written):
+            if isinstance(statement, dict):
+                yield ("Statement", index), statement
 
 
 def _incomplete(document: dict[str, Any], kind: str) -> Iterator[Fault]:

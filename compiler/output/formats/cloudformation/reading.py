@@ -10,7 +10,7 @@ from typing import Any
 from compiler.lift.reader import Reader
 from compiler.output.artifact import Artifact
 from compiler.output.body import walk_values
-from compiler.output.formats.cloudformation.functions import is_call, named, text_of
+from compiler.output.formats.cloudformation.functions import is_call, name_of, text_of
 from compiler.output.formats.cloudformation.grammar import statements
 from compiler.source import Route
 from compiler.subjects.cloud.plan import (
@@ -33,12 +33,12 @@ Read = Callable[[Reader, str], list[CloudResource]]
 def nodes(artifact: Artifact) -> list[CloudResource]:
     """The resources of a template whose type is read."""
     resources = Reader(artifact.body, Route((artifact.id,))) / "Resources"
-    found: list[CloudResource] = []
+    read: list[CloudResource] = []
     for name, resource in resources.entries():
-        read = _READERS.get((resource / "Type").word())
-        if read is not None:
-            found += read(resource / "Properties", name)
-    return _attached(found)
+        reader = _READERS.get((resource / "Type").word())
+        if reader is not None:
+            read += reader(resource / "Properties", name)
+    return _with_attached(read)
 
 
 def _text(value: Reader) -> str | None:
@@ -47,11 +47,11 @@ def _text(value: Reader) -> str | None:
 
 def _name(value: Reader) -> str | None:
     """A text, or the logical name of what it refers to."""
-    return named(value.value)
+    return name_of(value.value)
 
 
 def _names(values: Reader) -> tuple[str, ...]:
-    return tuple(name for each in _several(values) if (name := _name(each)))
+    return tuple(filter(None, map(_name, _several(values))))
 
 
 def _several(value: Reader) -> list[Reader]:
@@ -77,10 +77,13 @@ def _integer(value: Reader) -> int | None:
 
 def _unread(**fields: Reader) -> frozenset[str]:
     """The names of the fields that a function fills in, wholly or in part."""
-    return frozenset(name for name, value in fields.items() if _filled(value.value))
+    return frozenset(
+        name for name, field in fields.items() if _is_filled_in(field.value)
+    )
 
 
-def _filled(value: Any) -> bool:
+def _is_filled_in(value: Any) -> bool:
+    """Whether a function gives a value, or a part of it."""
     parts = (part for _, part in walk_values(value, stop=is_call))
     return any(is_call(part) and text_of(part) is None for part in parts)
 
@@ -89,37 +92,35 @@ def _policy_of(
     value: Reader, logical: str, what: str, name: str | None = None
 ) -> AccessPolicy | None:
     """A policy: a mapping, or JSON in a text, whose parts all stand at the text; ``None`` where it is unknown."""
-    body, inside = value.value, True
-    if isinstance(body, str):
+    body = value.value
+    in_text = isinstance(body, str)
+    if in_text:
         try:
-            body, inside = json.loads(body), False
+            body = json.loads(body)
         except ValueError:
             return None
     if not isinstance(body, dict) or is_call(body):
         return None
-    found = []
-    for path, statement in statements(body):
-        place = Route((*value.at, *path)) if inside else value.at
-        read = _statement(Reader(statement, place))
-        found.append(read if inside else _at_once(read, value.at))
+    read = []
+    for path, written in statements(body):
+        statement = _statement(Reader(written, Route((*value.at, *path))))
+        if in_text:  # no place in it is known
+            statement = replace(statement, at=value.at, origins={})
+        read.append(statement)
     return AccessPolicy(
         at=value.at,
         logical=logical,
         what=what,
         name=name,
-        statements=tuple(found),
+        statements=tuple(read),
         characters=characters(body),
     )
 
 
-def _at_once(statement: Statement, at: Route) -> Statement:
-    """A statement inside a text: no place in it is known."""
-    return replace(statement, at=at, origins={})
-
-
 def characters(body: Any) -> int:
     """At least how many characters IAM counts of a policy: no white space, and nothing of what a function fills in."""
-    return len("".join(json.dumps(_known(body), separators=(",", ":")).split()))
+    text = json.dumps(_known(body), separators=(",", ":"))
+    return len("".join(text.split()))
 
 
 def _known(value: Any) -> Any:
@@ -134,14 +135,22 @@ def _known(value: Any) -> Any:
 
 def _without_names(text: str) -> str:
     """The text of ``Fn::Sub`` without what is put into it."""
-    parts = text.split("${")
-    return parts[0] + "".join(part.partition("}")[2] for part in parts[1:])
+    first, *rest = text.split("${")
+    return first + "".join(part.partition("}")[2] for part in rest)
 
 
 def _statement(body: Reader) -> Statement:
     action, not_action = body / "Action", body / "NotAction"
     resource, not_resource = body / "Resource", body / "NotResource"
-    condition = body / "Condition"
+    principal, condition = body / "Principal", body / "Condition"
+    unread = _unread(
+        effect=body / "Effect",
+        actions=action,
+        resources=resource,
+        principals=principal,
+    )
+    if is_call(condition.value):
+        unread |= {"conditions"}
     return Statement(
         at=body.at,
         effect=(body / "Effect").text(),
@@ -149,7 +158,7 @@ def _statement(body: Reader) -> Statement:
         not_actions=_texts(not_action),
         resources=_texts(resource),
         not_resources=_texts(not_resource),
-        principals=_principals(body / "Principal"),
+        principals=_principals(principal),
         not_principals=bool(body / "NotPrincipal"),
         conditions={
             operator: tuple(keys.mapping()) for operator, keys in condition.entries()
@@ -159,22 +168,16 @@ def _statement(body: Reader) -> Statement:
             "not_actions": not_action.at,
             "resources": resource.at,
             "not_resources": not_resource.at,
-            "principals": (body / "Principal").at,
+            "principals": principal.at,
             "conditions": condition.at,
         },
-        unread=_unread(
-            effect=body / "Effect",
-            actions=action,
-            resources=resource,
-            principals=body / "Principal",
-        )
-        | (frozenset(("conditions",)) if is_call(condition.value) else frozenset()),
+        unread=unread,
     )
 
 
 def _texts(value: Reader) -> tuple[str, ...]:
     """The texts of a list, or the one that stands for a list; of what is unknown an empty one, so that places stay."""
-    return tuple(_text(each) or "" for each in _several(value))
+    return tuple(_text(item) or "" for item in _several(value))
 
 
 def _principals(value: Reader) -> Mapping[str, tuple[str, ...]]:
@@ -182,16 +185,16 @@ def _principals(value: Reader) -> Mapping[str, tuple[str, ...]]:
         return {value.word(): (value.word(),)}
     if is_call(value.value):
         return {}
-    return {kind: _texts(each) for kind, each in value.entries()}
+    return {kind: _texts(names) for kind, names in value.entries()}
 
 
 def _role(body: Reader, logical: str) -> list[CloudResource]:
     managed, inline = body / "ManagedPolicyArns", body / "Policies"
     trust = _policy_of(body / "AssumeRolePolicyDocument", logical, "trust")
     policies = []
-    for each in inline.items():
-        name = _text(each / "PolicyName")
-        policy = _policy_of(each / "PolicyDocument", logical, "inline", name)
+    for item in inline.items():
+        name = _text(item / "PolicyName")
+        policy = _policy_of(item / "PolicyDocument", logical, "inline", name)
         if policy is not None:
             policies.append(policy)
     role = IamRole(
@@ -199,7 +202,7 @@ def _role(body: Reader, logical: str) -> list[CloudResource]:
         logical=logical,
         name=_text(body / "RoleName"),
         trust=trust,
-        managed=tuple(_name(each) or "" for each in managed.items()),
+        managed=tuple(_name(arn) or "" for arn in managed.items()),
         inline=tuple(policies),
         origins={
             "name": (body / "RoleName").at,
@@ -208,7 +211,9 @@ def _role(body: Reader, logical: str) -> list[CloudResource]:
         },
         unread=_unread(name=body / "RoleName"),
     )
-    return [role, *([trust] if trust is not None else []), *policies]
+    if trust is None:
+        return [role, *policies]
+    return [role, trust, *policies]
 
 
 def _policy(what: str) -> Read:
@@ -219,7 +224,9 @@ def _policy(what: str) -> Read:
         policy = _policy_of(body / "PolicyDocument", logical, what, name)
         if policy is None:
             return []
-        holders = [name for key in _HOLDERS[what] for name in _names(body / key)]
+        holders: list[str] = []
+        for key in _HOLDERS[what]:
+            holders += _names(body / key)
         return [replace(policy, holders=tuple(holders))]
 
     return read
@@ -236,7 +243,7 @@ _HOLDERS = {
 
 def _queue(body: Reader, logical: str) -> list[CloudResource]:
     managed, key = body / "SqsManagedSseEnabled", body / "KmsMasterKeyId"
-    found = MessageQueue(
+    queue = MessageQueue(
         at=body.at,
         logical=logical,
         name=_text(body / "QueueName"),
@@ -246,67 +253,62 @@ def _queue(body: Reader, logical: str) -> list[CloudResource]:
         origins={"managed_encryption": managed.at, "key": key.at},
         unread=_unread(managed_encryption=managed),
     )
-    return [found]
+    return [queue]
 
 
 def _bucket(body: Reader, logical: str) -> list[CloudResource]:
     block = body / "PublicAccessBlockConfiguration"
-    said = {name: _flag(value) for name, value in block.entries()}
-    found = Bucket(
+    flags = {name: _flag(value) for name, value in block.entries()}
+    bucket = Bucket(
         at=body.at,
         logical=logical,
         name=_text(body / "BucketName"),
-        public_access={
-            name: value for name, value in said.items() if value is not None
-        },
+        public_access={name: flag for name, flag in flags.items() if flag is not None},
         origins={"public_access": block.at},
         unread=_unread(public_access=block),
     )
-    return [found]
+    return [bucket]
 
 
 def _event_rule(body: Reader, logical: str) -> list[CloudResource]:
     pattern = body / "EventPattern"
-    found = EventRule(
+    targets = [_name(target / "Arn") for target in (body / "Targets").items()]
+    rule = EventRule(
         at=body.at,
         logical=logical,
         detail_types=(pattern / "detail-type").texts(),
-        targets=tuple(
-            name for each in (body / "Targets").items() if (name := _name(each / "Arn"))
-        ),
+        targets=tuple(filter(None, targets)),
     )
-    return [found]
+    return [rule]
 
 
 def _placement_group(body: Reader, logical: str) -> list[CloudResource]:
-    found = PlacementGroupStack(
+    group = PlacementGroupStack(
         at=body.at,
         logical=logical,
         strategy=_text(body / "Strategy"),
     )
-    return [found]
+    return [group]
 
 
 def _access_entry(body: Reader, logical: str) -> list[CloudResource]:
-    found = AccessEntryStack(
+    attached = (body / "AccessPolicies").items()
+    policies = [_text(policy / "PolicyArn") for policy in attached]
+    entry = AccessEntryStack(
         at=body.at,
         logical=logical,
         cluster=_name(body / "ClusterName"),
         principal=_name(body / "PrincipalArn"),
         kind=_text(body / "Type"),
         groups=_names(body / "KubernetesGroups"),
-        policies=tuple(
-            name
-            for each in (body / "AccessPolicies").items()
-            if (name := _text(each / "PolicyArn"))
-        ),
+        policies=tuple(filter(None, policies)),
         origins={"groups": (body / "KubernetesGroups").at},
     )
-    return [found]
+    return [entry]
 
 
 def _pod_identity(body: Reader, logical: str) -> list[CloudResource]:
-    found = PodIdentityStack(
+    association = PodIdentityStack(
         at=body.at,
         logical=logical,
         cluster=_name(body / "ClusterName"),
@@ -314,7 +316,7 @@ def _pod_identity(body: Reader, logical: str) -> list[CloudResource]:
         service_account=_text(body / "ServiceAccount"),
         role=_name(body / "RoleArn"),
     )
-    return [found]
+    return [association]
 
 
 _READERS: dict[str, Read] = {
@@ -335,24 +337,30 @@ TYPES = frozenset(_READERS)
 """The types that are read."""
 
 
-def _attached(found: list[CloudResource]) -> list[CloudResource]:
-    """Roles with the policies that attach themselves to them."""
+def _with_attached(resources: list[CloudResource]) -> list[CloudResource]:
+    """The resources; the roles with the policies that attach themselves to them."""
     policies = [
-        each
-        for each in found
-        if isinstance(each, AccessPolicy) and each.gives_rights and each.holders
+        policy
+        for policy in resources
+        if isinstance(policy, AccessPolicy) and policy.gives_rights and policy.holders
     ]
     if not policies:
-        return found
-    return [
-        _with(each, policies) if isinstance(each, IamRole) else each for each in found
-    ]
+        return resources
+    attached: list[CloudResource] = []
+    for resource in resources:
+        if isinstance(resource, IamRole):
+            resource = _with_policies(resource, policies)
+        attached.append(resource)
+    return attached
 
 
-def _with(role: IamRole, policies: list[AccessPolicy]) -> IamRole:
-    names = {role.logical} | ({role.name} if role.name else set())
-    own = [each for each in policies if names & set(each.holders)]
-    managed = [each.logical for each in own if each.what == "managed"]
-    more = [name for name in managed if name not in role.managed]
-    inline = [each for each in own if each.what == "inline"]
-    return replace(role, managed=(*role.managed, *more), inline=(*role.inline, *inline))
+def _with_policies(role: IamRole, policies: list[AccessPolicy]) -> IamRole:
+    managed, inline = list(role.managed), list(role.inline)
+    for policy in policies:
+        if role.logical not in policy.holders and role.name not in policy.holders:
+            continue
+        if policy.what == "inline":
+            inline.append(policy)
+        elif policy.what == "managed" and policy.logical not in role.managed:
+            managed.append(policy.logical)
+    return replace(role, managed=tuple(managed), inline=tuple(inline))

@@ -20,7 +20,7 @@ from compiler.verify.fault import REFERENCE, Fault, Path, nearest
 
 
 def unresolved(body: Body) -> Iterator[Fault]:
-    """Names that nothing in the template has. A transform may make what is not there, so that nothing is certain."""
+    """Names that nothing in the template has. A transform may add what is not there, so that nothing is certain."""
     resources = body.get("Resources")
     if "Transform" in body or not isinstance(resources, dict):
         return
@@ -28,41 +28,35 @@ def unresolved(body: Body) -> Iterator[Fault]:
         return
     for section in ("Resources", "Outputs", "Conditions"):
         for use in uses(body.get(section), (section,)):
-            fault = _nowhere(use, body, resources)
+            fault = _unresolved_use(use, body, resources)
             if fault is not None:
                 yield fault
     for name, resource in resources.items():
         if isinstance(resource, dict):
             yield from _attributes(("Resources", name), resource, body, resources)
-    yield from _circle(resources)
+    yield from _circles(resources)
 
 
 def _entries(body: Body, section: str) -> Body:
     """The entries of a section; none of one that is no mapping."""
-    found = body.get(section)
-    return found if isinstance(found, dict) else {}
+    entries = body.get(section)
+    return entries if isinstance(entries, dict) else {}
 
 
 def _attributes(
     path: Path, resource: Body, body: Body, resources: Body
 ) -> Iterator[Fault]:
-    """What a resource waits for, and the condition that it is made on."""
-    waits = resource.get("DependsOn")
-    for index, other in enumerate(waits if isinstance(waits, list) else [waits]):
-        if isinstance(other, str) and other not in resources:
-            place = (
-                (*path, "DependsOn", index)
-                if isinstance(waits, list)
-                else (*path, "DependsOn")
-            )
-            yield _absent(place, "resource", other, resources)
+    """What a resource waits for, and the condition that it is created on."""
+    for place, other in _depends_on(resource):
+        if other not in resources:
+            yield _absent((*path, *place), "resource", other, resources)
     condition = resource.get("Condition")
     conditions = _entries(body, "Conditions")
     if isinstance(condition, str) and condition not in conditions:
         yield _absent((*path, "Condition"), "condition", condition, conditions)
 
 
-def _nowhere(use: Use, body: Body, resources: Body) -> Fault | None:
+def _unresolved_use(use: Use, body: Body, resources: Body) -> Fault | None:
     parameters = _entries(body, "Parameters")
     if use.function == "Ref":
         if use.name in resources or use.name in parameters or use.name in PSEUDO:
@@ -110,7 +104,7 @@ def _absent(path: Path, what: str, name: str, known: Iterable[str]) -> Fault:
     )
 
 
-def _circle(resources: Body) -> Iterator[Fault]:
+def _circles(resources: Body) -> Iterator[Fault]:
     """Resources that wait for each other: CloudFormation refuses the template ("Circular dependency")."""
     waits = {
         name: list(dict.fromkeys(_waits_for(resource, resources)))
@@ -118,7 +112,7 @@ def _circle(resources: Body) -> Iterator[Fault]:
     }
     free: set[str] = set()
     for start in waits:
-        trail = _walked(start, waits, free)
+        trail = _find_circle(start, waits, free)
         if trail:
             shown = " → ".join(f"`{name}`" for name in trail)
             yield Fault(
@@ -132,7 +126,7 @@ def _circle(resources: Body) -> Iterator[Fault]:
             return
 
 
-def _walked(start: str, waits: dict[str, list[str]], free: set[str]) -> list[str]:
+def _find_circle(start: str, waits: dict[str, list[str]], free: set[str]) -> list[str]:
     """The circle that is met from a resource; ``free`` learns which are in none."""
     stack: list[tuple[str, Iterator[str]]] = [(start, iter(waits[start]))]
     trail = [start]
@@ -157,7 +151,17 @@ def _waits_for(resource: Any, resources: Body) -> Iterator[str]:
     for use in uses(resource.get("Properties")):
         if use.function in ("Ref", "Fn::GetAtt") and use.name in resources:
             yield use.name
-    waits = resource.get("DependsOn")
-    for other in waits if isinstance(waits, list) else [waits]:
-        if isinstance(other, str) and other in resources:
+    for _, other in _depends_on(resource):
+        if other in resources:
             yield other
+
+
+def _depends_on(resource: Body) -> Iterator[tuple[Path, str]]:
+    """The names that a resource waits for, each with its path: a list, or one alone."""
+    written = resource.get("DependsOn")
+    if isinstance(written, str):
+        yield ("DependsOn",), written
+    elif isinstance(written, list):
+        for index, name in enumerate(written):
+            if isinstance(name, str):
+                yield ("DependsOn", index), name

@@ -45,11 +45,8 @@ _SECTIONS = (
     "Transform",
 )
 _OTHER_SECTIONS = ("Hooks", "Globals")  # of blue/green deployments, and of SAM
-_PACKAGED = (
-    "Modules",
-    "Packages",
-    "Rain",
-)  # of `aws cloudformation package`, and of Rain
+# Of `aws cloudformation package`, and of Rain.
+_PACKAGED = ("Modules", "Packages", "Rain")
 _TRANSFORMS = (
     "AWS::CodeDeployBlueGreen",
     "AWS::LanguageExtensions",
@@ -83,20 +80,16 @@ def is_template(body: Any) -> bool:
         return False
     if "AWSTemplateFormatVersion" in body:
         return True
-    resources = body.get("Resources")
-    return isinstance(resources, dict) and any(
-        isinstance(each, dict)
-        and isinstance(each.get("Type"), str)
-        and "::" in each["Type"]
-        for each in resources.values()
-    )
+    return any("::" in kind for kind in types_in(body))
 
 
 def types_in(body: Body) -> Iterator[str]:
     """The type of every resource that has one."""
     resources = body.get("Resources")
-    for each in resources.values() if isinstance(resources, dict) else ():
-        kind = each.get("Type") if isinstance(each, dict) else None
+    if not isinstance(resources, dict):
+        return
+    for resource in resources.values():
+        kind = resource.get("Type") if isinstance(resource, dict) else None
         if isinstance(kind, str) and kind:
             yield kind
 
@@ -106,27 +99,28 @@ def faults(
 ) -> list[Fault]:
     """All faults of a template of so many bytes, in the order of its sections. ``closed``: it is our own, so that a
     type without a structure is a fault."""
-    if _rewritten(body):
+    if _is_rewritten(body):
         return list(_too_large(body, size, limit))
-    found = [*_sections(body), *_too_large(body, size, limit)]
+    reported = [*_sections(body), *_too_large(body, size, limit)]
     resources = body.get("Resources")
     if isinstance(resources, dict):
         for name, resource in resources.items():
-            found += _resource(name, resource)
+            reported += _resource(name, resource)
             if closed:
-                found += _unjudged(name, resource)
-    found += _declared(body)
-    found += unresolved(body)
-    return found
+                reported += _missing_structure(name, resource)
+    reported += _declaration_faults(body)
+    reported += unresolved(body)
+    return reported
 
 
-def _rewritten(body: Body) -> bool:
-    """Whether a program makes another template of it before CloudFormation reads it: a macro of one's own, or modules
+def _is_rewritten(body: Body) -> bool:
+    """Whether a program rewrites it before CloudFormation reads it: a macro of one's own, or modules
     that are packaged."""
     transforms = body.get("Transform")
     several = transforms if isinstance(transforms, list) else [transforms]
-    own = any(each not in _TRANSFORMS for each in several if each is not None)
-    return own or any(name in body for name in _PACKAGED)
+    if any(name not in (None, *_TRANSFORMS) for name in several):
+        return True
+    return any(name in body for name in _PACKAGED)
 
 
 def _sections(body: Body) -> Iterator[Fault]:
@@ -186,12 +180,9 @@ def _resource(name: str, resource: Any) -> Iterator[Fault]:
             "give it a `Type`",
         )
         return
-    for key in resource:
-        if (
-            key not in _ATTRIBUTES
-            and key not in _OTHER_ATTRIBUTES
-            and not is_call(resource)
-        ):
+    unknown = [key for key in resource if key not in _ATTRIBUTES + _OTHER_ATTRIBUTES]
+    if not is_call(resource):
+        for key in unknown:
             yield _unknown((*path, key), key, _ATTRIBUTES, f"resource `{name}`")
     for key in ("DeletionPolicy", "UpdateReplacePolicy"):
         value = resource.get(key)
@@ -216,7 +207,7 @@ def _resource(name: str, resource: Any) -> Iterator[Fault]:
     yield from _properties(path, kind, resource.get("Properties"))
 
 
-def _unjudged(name: str, resource: Any) -> Iterator[Fault]:
+def _missing_structure(name: str, resource: Any) -> Iterator[Fault]:
     """A resource of our own whose type has no structure here: nothing would judge its properties."""
     kind = resource.get("Type") if isinstance(resource, dict) else None
     if isinstance(kind, str) and structure(kind) is None:
@@ -242,54 +233,56 @@ def _logical_name(path: Path, name: str) -> Iterator[Fault]:
 
 
 def _properties(path: Path, kind: str, properties: Any) -> Iterator[Fault]:
-    """Faults of a resource's properties, less those of values that CloudFormation fills in."""
+    """Faults of a resource's properties, without those of values that CloudFormation fills in."""
     known = structure(kind)
     place = (*path, "Properties")
     if known is not None and not is_call(properties):
-        found = walk(known.properties, {} if properties is None else properties)
-        yield from _below(place, _certain(found, properties))
+        wrong = walk(known.properties, {} if properties is None else properties)
+        yield from _move_below(place, _certain_faults(wrong, properties))
     for route, document_kind in DOCUMENTS.get(kind, ()):
         for where, document in follow(properties, route):
             if not is_call(document):
-                found = policy_faults(document, document_kind)
-                yield from _below((*place, *where), _certain(found, document))
+                wrong = policy_faults(document, document_kind)
+                yield from _move_below(
+                    (*place, *where), _certain_faults(wrong, document)
+                )
 
 
-def _certain(found: list[Fault], value: Any) -> list[Fault]:
+def _certain_faults(all_faults: list[Fault], value: Any) -> list[Fault]:
     """The faults of a value that no function fills in, each once: a misspelt name is not missing as well."""
-    if not found:
+    if not all_faults:
         return []
     filled = list(calls(value))
-    meant = {(*fault.path[:-1], fault.meant) for fault in found if fault.meant}
+    meant = {(*fault.path[:-1], fault.meant) for fault in all_faults if fault.meant}
     return [
         fault
-        for fault in found
-        if not _excused(fault, filled)
+        for fault in all_faults
+        if not _is_excused(fault, filled)
         and not (fault.code == "SCH003" and fault.path in meant)
     ]
 
 
-def _excused(fault: Fault, filled: list[Path]) -> bool:
+def _is_excused(fault: Fault, filled: list[Path]) -> bool:
     """Whether a fault is about a value that a function gives, or a scalar that CloudFormation takes for the right one:
     numbers and booleans may be texts, and the other way round. A key is wrong with whatever value."""
     if fault.code == "SCH002" and any(not isinstance(v, list) for v in fault.instead):
         return True
     if fault.code in ("SCH013", "SCH007"):  # about the whole of a value
         inside = any(path[: len(fault.path)] == fault.path for path in filled)
-        return inside or _within(fault.path, filled)
-    return _within(fault.path[:-1] if fault.key else fault.path, filled)
+        return inside or _is_within(fault.path, filled)
+    return _is_within(fault.path[:-1] if fault.key else fault.path, filled)
 
 
-def _within(path: Path, filled: list[Path]) -> bool:
-    return any(path[: len(each)] == each for each in filled)
+def _is_within(path: Path, filled: list[Path]) -> bool:
+    return any(path[: len(place)] == place for place in filled)
 
 
-def _below(place: Path, found: list[Fault]) -> Iterator[Fault]:
-    for fault in found:
+def _move_below(place: Path, faults_inside: list[Fault]) -> Iterator[Fault]:
+    for fault in faults_inside:
         yield replace(fault, path=(*place, *fault.path))
 
 
-def _declared(body: Body) -> Iterator[Fault]:
+def _declaration_faults(body: Body) -> Iterator[Fault]:
     """Parameters without a type, outputs without a value, and names of both."""
     for section, needed in (("Parameters", "Type"), ("Outputs", "Value")):
         entries = body.get(section)

@@ -1,6 +1,6 @@
-"""The words that a broken spec is told, as its last comments; ``python tests/bad_input/told.py`` writes them anew.
+"""What is reported of a broken spec, as its last comments; ``python tests/bad_input/reported.py`` rewrites them.
 
-The marks (`# error: CODE`) on the lines are written by hand: they say what must be told; these say how it reads.
+The marks (`# error: CODE`) on the lines are written by hand: they say what must be reported; these say how it reads.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from pathlib import Path
 from typing import Any
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.yaml"))
-TOLD = "# told: "
+REPORTED = "# reported: "
 
 
-def told(path: Path) -> list[str]:
+def reported(path: Path) -> list[str]:
     """What the comments of a case say."""
     return [
-        line.removeprefix(TOLD)
+        line.removeprefix(REPORTED)
         for line in path.read_text(encoding="utf-8").splitlines()
-        if line.startswith(TOLD)
+        if line.startswith(REPORTED)
     ]
 
 
 def words(found: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Findings (of ``--format json``) as the comments tell them; the hash in the name of a job's object is left out."""
+    """Findings (of ``--format json``) as the comments have them; the hash in the name of a job's object is left out."""
     return [
         f"{each['place']['line']}:{each['place']['column']} {each['code']} "
         f"{re.sub(r'-[0-9a-f]{5}(?![0-9a-z])', '-HASH', each['message'])} → {each['help']}"
@@ -36,7 +36,7 @@ def words(found: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def main() -> None:
-    """Every case as it is told now."""
+    """Every case as it is reported now."""
     for path in CASES:
         command = [
             sys.executable,
@@ -53,9 +53,11 @@ def main() -> None:
         lines = [
             line
             for line in path.read_text(encoding="utf-8").splitlines()
-            if not line.startswith(TOLD)
+            if not line.startswith(REPORTED)
         ]
-        lines += [TOLD + each for each in words(json.loads(done.stdout)["diagnostics"])]
+        lines += [
+            REPORTED + each for each in words(json.loads(done.stdout)["diagnostics"])
+        ]
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
