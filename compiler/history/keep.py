@@ -67,7 +67,7 @@ def kept_files(
     """The ConfigMaps that the pods of a runtime mount, as they were written; none that others make."""
     (ran,) = lift([runtime], closed=False).of(Runtime)
     volumes = [volume for job in ran.jobs for volume in job.pod.volumes]
-    found = [
+    kept = [
         committed.manifest(
             f"{_FILES}/{namespace}/{volume.source}",
             object_path(JOBS, _FILES, volume.source, namespace),
@@ -76,7 +76,7 @@ def kept_files(
         for volume in volumes
         if volume.type == "configMap"
     ]
-    return [each for each in found if each is not None]
+    return [kept_file for kept_file in kept if kept_file is not None]
 
 
 def kept_runtime(committed: Committed, name: str, like: Manifest) -> Manifest | None:
@@ -98,14 +98,16 @@ def with_kept(
     )
     used = {job.runtime for job in jobs}
     runtimes = {runtime.name: runtime for runtime in plan.of(Runtime)}
-    runtimes.update((each.runtime.name, each.runtime) for each in stay.values())
+    runtimes.update(
+        (submitted.runtime.name, submitted.runtime) for submitted in stay.values()
+    )
     ran = tuple(runtime for name, runtime in runtimes.items() if name in used)
     kept_plan = plan.with_nodes(Runtime, ran).with_nodes(TrainJob, jobs)
     kept_plan = replace(kept_plan, derived=_derived(plan, stay.values()))
     return with_files(
         kept_plan,
         _manifests(manifests, stay, used),
-        [files for each in stay.values() for files in each.files],
+        [files for submitted in stay.values() for files in submitted.files],
     )
 
 
@@ -114,7 +116,7 @@ def with_files(
 ) -> tuple[Plan, list[Manifest]]:
     """The plan and its objects with files that runs mount, where they are not there already."""
     known = {manifest.id for manifest in manifests}
-    more = {each.id: each for each in files if each.id not in known}
+    more = {artifact.id: artifact for artifact in files if artifact.id not in known}
     if not more:
         return plan, list(manifests)
     lifted = lift(list(more.values()), closed=False).of(FileSet)
@@ -138,7 +140,9 @@ def _manifests(
 
 
 def _derived(plan: Plan, stay: Iterable[Kept]) -> tuple[Derived, ...]:
-    names = {f"job/{each.job.source_name}": each.job.name for each in stay}
+    names = {
+        f"job/{submitted.job.source_name}": submitted.job.name for submitted in stay
+    }
     derived = [value for value in plan.derived if value.object not in names]
     for job, name in names.items():
         derived.append(
@@ -156,7 +160,7 @@ def _derived(plan: Plan, stay: Iterable[Kept]) -> tuple[Derived, ...]:
 def kept_as_submitted(stay: Sequence[Kept]) -> Diagnostic:
     """The note on jobs that stay."""
     first = stay[0].job
-    names = [f"`{each.job.source_name}`" for each in stay]
+    names = [f"`{submitted.job.source_name}`" for submitted in stay]
     shown = ", ".join(names[:_NAMED])
     if len(names) > _NAMED:
         shown += f" and {len(names) - _NAMED} more"

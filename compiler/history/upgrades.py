@@ -121,12 +121,12 @@ def _of_release(
             yield component, (before, after)
 
 
-def reported(taken: Iterable[VersionStep], spec: ClusterSpec) -> Iterator[Diagnostic]:
+def reported(steps: Iterable[VersionStep], spec: ClusterSpec) -> Iterator[Diagnostic]:
     """What people must know of the steps: what restarts, what they do themselves, what is refused."""
-    taken = list(taken)
-    if taken:
-        yield _restarts(taken, spec)
-    for step in taken:
+    steps = list(steps)
+    if steps:
+        yield _restarts(steps, spec)
+    for step in steps:
         if step.verdict == BLOCKED:
             yield _blocked(step, spec)
         elif step.verdict == MANUAL:
@@ -142,17 +142,17 @@ def _place(spec: ClusterSpec, component: str = "") -> Route:
     return _SPEC if spec.release is None else _SPEC / "release"
 
 
-def _restarts(taken: list[VersionStep], spec: ClusterSpec) -> Diagnostic:
+def _restarts(steps: list[VersionStep], spec: ClusterSpec) -> Diagnostic:
     names = "1 component changes its version"
-    if len(taken) > 1:
-        names = f"{len(taken)} components change their versions"
+    if len(steps) > 1:
+        names = f"{len(steps)} components change their versions"
     return Diagnostic(
         "CHG010",
         Severity.NOTE,
         names,
         _place(spec),
         key=True,
-        notes=tuple(_restart(step) for step in taken),
+        notes=tuple(_restart(step) for step in steps),
         help="merge it when that may restart",
     )
 

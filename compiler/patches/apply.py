@@ -49,7 +49,7 @@ def patched(
     An object keeps what a patch that does not apply would change. A job or runtime that would run otherwise gets
     another name, since its name carries a hash of what it runs.
     """
-    manifests = [each for each in artifacts if isinstance(each, Manifest)]
+    manifests = [artifact for artifact in artifacts if isinstance(artifact, Manifest)]
     originals = {id(manifest): manifest.body for manifest in manifests}
     reach: dict[int, tuple[Route, ...]] = {}
     faults: list[Diagnostic] = []
@@ -64,13 +64,19 @@ def patched(
                 faults.append(fault)
             elif not same_work(before, manifest.body):
                 reach[id(manifest)] = (*reach.get(id(manifest), ()), patch.at)
-    changed = {id(each) for each in manifests if each.body is not originals[id(each)]}
+    changed = {
+        id(manifest)
+        for manifest in manifests
+        if manifest.body is not originals[id(manifest)]
+    }
     new_names = renamed(_runs(plan, manifests), originals, reach)
-    written = [new_names.manifests.get(id(each), each) for each in artifacts]
+    written = [
+        new_names.manifests.get(id(artifact), artifact) for artifact in artifacts
+    ]
     keys = {
         manifest.id
-        for each, manifest in zip(artifacts, written, strict=True)
-        if id(each) in changed or manifest is not each
+        for artifact, manifest in zip(artifacts, written, strict=True)
+        if id(artifact) in changed or manifest is not artifact
     }
     return _replanned(plan, written, keys, new_names), written, faults
 
@@ -78,7 +84,9 @@ def patched(
 def _runs(plan: Plan, manifests: Sequence[Manifest]) -> list[Manifest]:
     """The jobs and runtimes that the plan names by their content."""
     named = {("TrainJob", job.namespace, job.name) for job in plan.of(TrainJob)}
-    named |= {("ClusterTrainingRuntime", "", each.name) for each in plan.of(Runtime)}
+    named |= {
+        ("ClusterTrainingRuntime", "", runtime.name) for runtime in plan.of(Runtime)
+    }
     return [
         manifest
         for manifest in manifests
@@ -185,13 +193,13 @@ def _replanned(
     A node that is read back equals the one that was rendered but for its places, so what takes part in equality is
     taken over, and the rest stays.
     """
-    manifests = [each for each in artifacts if isinstance(each, Manifest)]
-    told = {
+    manifests = [artifact for artifact in artifacts if isinstance(artifact, Manifest)]
+    announced = {
         _key(node): node
         for node in lift(manifests, closed=True).nodes
         if node.at and node.at[0] in keys
     }
-    nodes = tuple(_as_told(node, told, names) for node in plan.nodes)
+    nodes = tuple(_as_told(node, announced, names) for node in plan.nodes)
     derived = tuple(
         replace(value, value=names.text(value.value)) for value in plan.derived
     )
@@ -204,13 +212,15 @@ def _key(node: PlanNode) -> tuple[str, str, str]:
 
 
 def _as_told(
-    node: PlanNode, told: Mapping[tuple[str, str, str], PlanNode], names: Renamed
+    node: PlanNode, announced: Mapping[tuple[str, str, str], PlanNode], names: Renamed
 ) -> PlanNode:
     kind, namespace, name = _key(node)
-    now = told.get((kind, namespace, names.name(kind, namespace, name)))
+    now = announced.get((kind, namespace, names.name(kind, namespace, name)))
     if now is None:
         return node
-    same = {each.name: getattr(now, each.name) for each in fields(node) if each.compare}
+    same = {
+        field.name: getattr(now, field.name) for field in fields(node) if field.compare
+    }
     if isinstance(node, TrainJob):
         same["patched"] = names.reach.get((node.namespace, node.name), ())
     return replace(node, **same)

@@ -102,7 +102,7 @@ class _Merge:
             return
         if directive not in ("replace", "merge"):
             raise _directive(f"{_DIRECTIVE}: {directive}", at / _DIRECTIVE)
-        rest = {key: each for key, each in value.items() if key != _DIRECTIVE}
+        rest = {key: item for key, item in value.items() if key != _DIRECTIVE}
         if directive == "merge" and self._is(path, dict):
             self.mapping(path, rest, at)
             return
@@ -138,8 +138,8 @@ class _Merge:
 
     def _find(self, path: Path, item: Mapping[str, Any], name: str) -> int | None:
         key = _key_of(item, name)
-        for index, each in enumerate(self._draft.at(path)):
-            if isinstance(each, Mapping) and each.get(key) == item[key]:
+        for index, other in enumerate(self._draft.at(path)):
+            if isinstance(other, Mapping) and other.get(key) == item[key]:
                 return index
         return None
 

@@ -71,9 +71,9 @@ class Draft:
             self.origins[path] = at
 
     def _forget(self, path: Path) -> None:
-        below = [each for each in self.origins if each[: len(path)] == path]
-        for each in below:
-            del self.origins[each]
+        below = [origin for origin in self.origins if origin[: len(path)] == path]
+        for origin in below:
+            del self.origins[origin]
 
     def _shift(self, above: Path, first: int, by: int) -> None:
         """Move the places of a list's items from ``first`` on."""

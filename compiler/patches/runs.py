@@ -60,12 +60,12 @@ def renamed(
 ) -> Renamed:
     """The jobs and runtimes that patches change, under their new names. ``reach``: the patches that change the work of
     an object, by its identity."""
-    found = Renamed()
+    names = Renamed()
     runtimes: dict[str, Reach] = {}
     for manifest in manifests:
         if manifest.ref.kind == _RUNTIME and _differs(manifest, originals):
             runtimes[manifest.ref.name] = reach.get(id(manifest), ())
-            _rename(found, manifest)
+            _rename(names, manifest)
     for manifest in manifests:
         if manifest.ref.kind != _JOB:
             continue
@@ -73,27 +73,27 @@ def renamed(
         if runtime in runtimes or _differs(manifest, originals):
             key = (manifest.ref.namespace, manifest.ref.name)
             own = (*runtimes.get(runtime, ()), *reach.get(id(manifest), ()))
-            found.reach[key] = tuple(dict.fromkeys(own))
-            _rename(found, manifest)
-    return found
+            names.reach[key] = tuple(dict.fromkeys(own))
+            _rename(names, manifest)
+    return names
 
 
 def _differs(manifest: Manifest, originals: Mapping[int, Body]) -> bool:
     return not same_work(originals[id(manifest)], manifest.body)
 
 
-def _rename(found: Renamed, manifest: Manifest) -> None:
+def _rename(renamed: Renamed, manifest: Manifest) -> None:
     """Give an object a name by its content, which has the new names of runtimes already."""
     ref = manifest.ref
-    body = _with(manifest.body, found.names, _RUNTIME)
+    body = _with(manifest.body, renamed.names, _RUNTIME)
     text = json.dumps([ref.name, _work(body)], sort_keys=True)
     digits = sha256(text.encode()).hexdigest()[: _DIGITS[ref.kind]]
     name = f"{ref.name.rpartition('-')[0]}-{digits}"
-    found.names[ref.kind, ref.namespace, ref.name] = name
+    renamed.names[ref.kind, ref.namespace, ref.name] = name
     body = _renamed(body, ref.name, name)
     folder = manifest.path.rpartition("/")[0]
     path = object_path(folder, ref.kind, name, ref.namespace)
-    found.manifests[id(manifest)] = replace(manifest, body=body, path=path)
+    renamed.manifests[id(manifest)] = replace(manifest, body=body, path=path)
 
 
 def _with(body: Any, names: Mapping[tuple[str, str, str], str], kind: str) -> Any:

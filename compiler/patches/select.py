@@ -52,8 +52,8 @@ def _holds(requirement: str, labels: Mapping[str, str]) -> bool:
         among = labels.get(key) in [value.strip() for value in values.split(",")]
         return among == (word == "in")
     for sign in ("!=", "==", "="):
-        key, found, value = requirement.partition(sign)
-        if found:
+        key, operator, value = requirement.partition(sign)
+        if operator:
             return (labels.get(key.strip()) == value.strip()) == (sign != "!=")
     if requirement.startswith("!"):
         return requirement[1:].strip() not in labels

@@ -24,11 +24,11 @@ def section(subject: Subject) -> Iterator[str]:
     derived = subject.plan.derived
     versions = [value for value in derived if _is_version(value)]
     values = [value for value in derived if not _is_version(value)]
-    taken = [value for value in values if not value.reason.startswith(_BY_THE_SPEC)]
+    decided = [value for value in values if not value.reason.startswith(_BY_THE_SPEC)]
     given = [value for value in values if value.reason.startswith(_BY_THE_SPEC)]
     runs = {f"job/{job.source_name}": job.name for job in subject.plan.of(TrainJob)}
     yield from _part(
-        "Decisions of the compiler", taken, ("of", "field", "value", "reason"), runs
+        "Decisions of the compiler", decided, ("of", "field", "value", "reason"), runs
     )
     yield from _part("Set by the spec", given, ("of", "field", "value"), runs)
     yield from _part("Versions", versions, ("of", "field", "value"), runs)

@@ -46,8 +46,8 @@ class Context:
         """What one subject makes for others too: made when it is first asked for, and reported on once."""
         if make not in self._made:
             self._made[make] = make(self)
-        made: T = self._made[make]
-        return made
+        value: T = self._made[make]
+        return value
 
     def fault(
         self,
@@ -115,8 +115,8 @@ class Context:
         self, code: str, what: str, name: str, known: Mapping[str, T], at: Route
     ) -> T | None:
         """The thing of a name, or a fault that says which names there are."""
-        if (found := known.get(name)) is not None:
-            return found
+        if (thing := known.get(name)) is not None:
+            return thing
         self.fault(
             code, f"{what} `{name}` is not declared", at, near_help(name, known, what)
         )
@@ -162,8 +162,8 @@ class Context:
             return next(
                 (
                     name
-                    for name, each in self.catalog.zone_ids.items()
-                    if each == zone_id
+                    for name, zone_of in self.catalog.zone_ids.items()
+                    if zone_of == zone_id
                 ),
                 None,
             )
@@ -212,8 +212,8 @@ class Context:
 
     def instance(self, name: str, at: Route) -> InstanceType | None:
         """The instance type of this name, or a fault."""
-        found = self.catalog.instance(name)
-        if found is None:
+        instance = self.catalog.instance(name)
+        if instance is None:
             near = self.catalog.near(name)
             self.fault(
                 "RES005",
@@ -226,7 +226,7 @@ class Context:
                 )
                 + ", `trainyard catalog refresh` asks EC2 for newer types",
             )
-        return found
+        return instance
 
     @property
     def partition(self) -> str:
@@ -254,8 +254,8 @@ _LISTS = {
 def near_help(name: str, known: Iterable[str], what: str) -> str:
     """What to write instead of a name that does not exist."""
     names = list(known)
-    if found := meant(name, names):
-        return found
+    if near := meant(name, names):
+        return near
     if not names:
         return (
             f"declare it under `{_LISTS[what]}:`"

@@ -88,7 +88,7 @@ def _unsupported(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
             patch = (
                 "" if name == "kubernetes" else ".x"
             )  # any patch, and a whole version
-            listing = listed(f"{each}{patch}" for each in known)
+            listing = listed(f"{minor}{patch}" for minor in known)
             help = f"write one of {listing}, or remove it to use the release's"
         elif tested and _form(version) != _form(tested):
             help = f"write it like `{tested}`, or remove it to use the release's"

@@ -1,6 +1,6 @@
 """What jobs and pools of one spec give each other: ``extends: NAME``, and ``jobDefaults`` below every job.
 
-Laid one upon the other before anything is checked, so that each value keeps the line that says it.
+They are merged before anything is checked, so that each value keeps the line that says it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def inherit(root: MappingNode) -> tuple[MappingNode, list[Diagnostic]]:
     spec = root.child("spec")
     if not isinstance(spec, MappingNode):
         return root, []
-    found: list[Diagnostic] = []
+    faults: list[Diagnostic] = []
     items = dict(spec.items)
     for key, what in _LISTS.items():
         defaults = spec.child(DEFAULTS) if key == "jobs" else None
@@ -32,16 +32,14 @@ def inherit(root: MappingNode) -> tuple[MappingNode, list[Diagnostic]]:
         if isinstance(node, SequenceNode):
             heirs = _Heirs(what, node, defaults)
             items[key] = heirs.whole()
-            found += heirs.found
+            faults += heirs.faults
     whole = MappingNode(spec.span, items, key_span=spec.key_span)
-    return (
-        MappingNode(root.span, {**root.items, "spec": whole}, key_span=root.key_span),
-        found,
-    )
+    root_items = {**root.items, "spec": whole}
+    return MappingNode(root.span, root_items, key_span=root.key_span), faults
 
 
 class _Heirs:
-    """The items of one list, each laid upon the one that it extends."""
+    """The items of one list, each merged over the one that it extends."""
 
     def __init__(self, what: str, place: SequenceNode, defaults: Node | None) -> None:
         self._what = what
@@ -53,27 +51,30 @@ class _Heirs:
             if isinstance(item, MappingNode) and name is not None:
                 self._named.setdefault(name.text, item)
         self._flat: dict[int, MappingNode] = {}
-        self.found: list[Diagnostic] = []
+        self.faults: list[Diagnostic] = []
 
     def whole(self) -> SequenceNode:
         """The list; of one in which nothing is inherited the same items."""
-        items = [
-            self._with_defaults(item) if isinstance(item, MappingNode) else item
-            for item in self._place.items
-        ]
+        items: list[Node] = []
+        for item in self._place.items:
+            if isinstance(item, MappingNode):
+                item = self._with_defaults(item)
+            items.append(item)
         return SequenceNode(self._place.span, items, key_span=self._place.key_span)
 
     def _with_defaults(self, item: MappingNode) -> MappingNode:
         flat = self._flattened(item, ())
-        return flat if self._defaults is None else _laid(self._defaults, flat)
+        if self._defaults is None:
+            return flat
+        return _merged(self._defaults, flat)
 
     def _flattened(self, item: MappingNode, chain: tuple[str, ...]) -> MappingNode:
-        """The item upon all that it extends, directly and indirectly; faults are reported once."""
+        """The item over all that it extends, directly and indirectly; faults are reported once."""
         known = self._flat.get(id(item))
         if known is not None:
             return known
         base = self._base(item, chain)
-        flat = item if base is None else _laid(base, item)
+        flat = item if base is None else _merged(base, item)
         self._flat[id(item)] = flat
         return flat
 
@@ -94,7 +95,7 @@ class _Heirs:
             return None
         base = self._named.get(extends.text)
         if base is None:
-            others = [each for each in self._named if each not in chain]
+            others = [name for name in self._named if name not in chain]
             self._report(
                 "YML060",
                 f"{self._what} `{extends.text}` is not declared",
@@ -106,15 +107,15 @@ class _Heirs:
 
     def _report(self, code: str, message: str, node: Node, help: str) -> None:
         fault = error(code, message, span=node.span, help=help)
-        self.found.append(replace(fault, label="named here"))
+        self.faults.append(replace(fault, label="named here"))
 
 
 def _one_of(names: list[str], what: str) -> str:
     return f"write one of {listed(names[:12])}" if names else f"declare the {what}"
 
 
-def _laid(base: MappingNode, over: MappingNode, *, top: bool = True) -> MappingNode:
-    """``over`` upon ``base``: mappings merge by key, all else is replaced, and a null removes what the base has."""
+def _merged(base: MappingNode, over: MappingNode, *, top: bool = True) -> MappingNode:
+    """``over`` merged over ``base``: mappings merge by key, all else is replaced, a null removes what the base has."""
     items = {
         key: value
         for key, value in base.items.items()
@@ -129,7 +130,7 @@ def _laid(base: MappingNode, over: MappingNode, *, top: bool = True) -> MappingN
             and isinstance(value, MappingNode)
             and not (top and key in _WHOLE)
         ):
-            items[key] = _laid(below, value, top=False)
+            items[key] = _merged(below, value, top=False)
         else:
             items[key] = value
     return MappingNode(over.span, items, key_span=over.key_span)
@@ -137,6 +138,6 @@ def _laid(base: MappingNode, over: MappingNode, *, top: bool = True) -> MappingN
 
 def _text(node: Node | None) -> ScalarNode | None:
     """The node of a text."""
-    return (
-        node if isinstance(node, ScalarNode) and isinstance(node.value, str) else None
-    )
+    if isinstance(node, ScalarNode) and isinstance(node.value, str):
+        return node
+    return None

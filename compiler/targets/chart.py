@@ -32,11 +32,11 @@ def differing(app: cdk8s.App, name: str, path: str) -> list[int]:
 
     chart = cdk8s.Chart(app, name, disable_resource_name_hashes=True)
     cdk8s.Include(chart, "objects", url=path)
-    made = {_key(body): body for body in chart.to_json()}
+    charted = {_key(body): body for body in chart.to_json()}
     with open(path, encoding="utf-8") as file:
         wanted = [json.loads(line) for line in file if line != _SEPARATOR]
     return [
-        number for number, body in enumerate(wanted) if made.get(_key(body)) != body
+        number for number, body in enumerate(wanted) if charted.get(_key(body)) != body
     ]
 
 
@@ -59,12 +59,12 @@ def is_private(folder: Path) -> bool:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        found = [each.stat() for each in (folder, *folder.parents)]
+        stats = [parent.stat() for parent in (folder, *folder.parents)]
     except OSError:
         return False
-    owned = all(each.st_uid in (0, os.getuid()) for each in found)
+    owned = all(status.st_uid in (0, os.getuid()) for status in stats)
     shared = any(
-        each.st_mode & 0o022 and not each.st_mode & stat.S_ISVTX for each in found
+        status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX for status in stats
     )  # /tmp is sticky
     return owned and not shared and os.access(folder, os.W_OK | os.X_OK)
 

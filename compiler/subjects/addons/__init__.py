@@ -36,9 +36,9 @@ def addons() -> Mapping[str, AddOn]:
     )
 
 
-def _in_order(found: list[AddOn]) -> dict[str, AddOn]:
+def _in_order(addons: list[AddOn]) -> dict[str, AddOn]:
     """Raises ValueError for an add-on that waits for itself, or for one that is not there."""
-    waiting = {addon.component: addon for addon in found}
+    waiting = {addon.component: addon for addon in addons}
     ordered: dict[str, AddOn] = {}
     while waiting:
         ready = (

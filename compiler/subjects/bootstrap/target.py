@@ -52,7 +52,7 @@ def _readme(plan: Plan, boot: Bootstrap) -> str:
 def _pool_page(plan: Plan, boot: Bootstrap, pool: PoolNeeds) -> Callable[[], str]:
     def text() -> str:
         group = next(
-            (each for each in boot.placement_groups if each.pool == pool.pool), None
+            (group for group in boot.placement_groups if group.pool == pool.pool), None
         )
         return _rendered(
             "pool.md.j2",
@@ -72,9 +72,9 @@ def _storage_page(boot: Bootstrap, storage: StorageNeeds) -> Callable[[], str]:
 def _node_pools(plan: Plan, pool: str) -> list[str]:
     """The NodePools of a pool of the spec."""
     return [
-        each.name
-        for each in plan.of(NodePool)
-        if pool in (each.name, each.labels.get(POOL_LABEL))
+        node_pool.name
+        for node_pool in plan.of(NodePool)
+        if pool in (node_pool.name, node_pool.labels.get(POOL_LABEL))
     ]
 
 

@@ -81,30 +81,28 @@ def _network(body: Reader, subnets: tuple[Subnet, ...]) -> Network:
 
 def _subnets(body: Reader) -> list[tuple[str, Subnet]]:
     """Every subnet with its key, which is its zone unless that is said."""
-    return [
-        (
-            key,
-            Subnet(
-                at=each.at,
-                zone=(each / "az").text() or key,
-                id=(each / "id").word(),
+    subnets = []
+    for side in ("private", "public"):
+        for key, subnet in body.follow("vpc", "subnets", side).entries():
+            node = Subnet(
+                at=subnet.at,
+                zone=(subnet / "az").text() or key,
+                id=(subnet / "id").word(),
                 public=side == "public",
-            ),
-        )
-        for side in ("private", "public")
-        for key, each in body.follow("vpc", "subnets", side).entries()
-    ]
+            )
+            subnets.append((key, node))
+    return subnets
 
 
 def _zones(subnets: list[tuple[str, Subnet]]) -> dict[str, str]:
     """The zone of each subnet by its key and by its id, as node groups name them (eksctl v0.230.0, pkg/vpc); a key that
     is no zone leaves it to EC2."""
-    return {
-        name: each.zone
-        for key, each in subnets
-        if _ZONE.match(each.zone)
-        for name in (key, each.id or key)
-    }
+    zones = {}
+    for key, subnet in subnets:
+        if _ZONE.match(subnet.zone):
+            zones[key] = subnet.zone
+            zones[subnet.id or key] = subnet.zone
+    return zones
 
 
 _ZONE = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-[0-9][a-z]\Z")
@@ -128,8 +126,8 @@ def _addon(body: Reader) -> Addon:
 
 def _values(body: Reader) -> dict[str, Any]:
     """JSON or YAML (eksctl v0.230.0)."""
-    found = embedded(body.word()) if body.word() else {}
-    return found if isinstance(found, dict) else {}
+    values = embedded(body.word()) if body.word() else {}
+    return values if isinstance(values, dict) else {}
 
 
 def _identity(body: Reader) -> PodIdentity:
@@ -152,8 +150,8 @@ def _entry(body: Reader) -> AccessEntry:
 
 def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGroup:
     zones, chosen = (body / "availabilityZones").texts(), (body / "subnets").texts()
-    if chosen and all(each in subnets for each in chosen):
-        zones = tuple(dict.fromkeys(subnets[each] for each in chosen))
+    if chosen and all(name in subnets for name in chosen):
+        zones = tuple(dict.fromkeys(subnets[name] for name in chosen))
     single, mixed = (
         (body / "instanceType").text(),
         body.follow("instancesDistribution", "instanceTypes"),
@@ -185,7 +183,7 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
         capacity_block=body.follow("instanceMarketOptions", "marketType").value
         == "capacity-block",
         repair=body.follow("nodeRepairConfig", "enabled").flag(),
-        own_kubelet=any(body / each for each in _OWN_KUBELET),
+        own_kubelet=any(body / key for key in _OWN_KUBELET),
         origins={
             "instance_types": (body / "instanceType").at if single else several.at,
             "labels": (body / "labels").at,

@@ -13,14 +13,16 @@ AT_EKS = SPEC / "platform" / "eks"
 def check_principals(context: Context) -> None:
     """Principals of another partition, and the one that is the nodes' own."""
     own = f"arn:{context.partition}:iam::{context.spec.account}:role/{node_role(context.name)}"
-    found = [
+    principals = [
         (AT_EKS / "admins" / index, arn)
         for index, arn in enumerate(ClusterSection.of(context.spec).eks.admins)
     ]
     for place, namespace in enumerate(NamespacesSection.of(context.spec).namespaces):
         here = SPEC / "namespaces" / place / "principals"
-        found += [(here / index, arn) for index, arn in enumerate(namespace.principals)]
-    for at, arn in found:
+        principals += [
+            (here / index, arn) for index, arn in enumerate(namespace.principals)
+        ]
+    for at, arn in principals:
         partition = arn.split(":")[1]
         if partition != context.partition:
             context.fault(

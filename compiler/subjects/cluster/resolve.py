@@ -118,16 +118,18 @@ def _existing(
     context: Context, given: ExistingNetwork, at: Route, reached: dict[str, Any]
 ) -> Network:
     """The VPC that the spec describes, private subnets first."""
-    found: list[Subnet] = []
+    subnets: list[Subnet] = []
     for index, subnet in enumerate(given.subnets):
         here = at / "subnets" / index
         context.in_region(subnet.zone, here / "zone")
         _takes_eks(context, subnet.zone, here / "zone")
-        found.append(
+        subnets.append(
             Subnet(at=here, zone=subnet.zone, id=subnet.id, public=subnet.public)
         )
-    found.sort(key=lambda subnet: subnet.public)
-    return Network(at=SPEC / "network", vpc=given.vpc, subnets=tuple(found), **reached)
+    subnets.sort(key=lambda subnet: subnet.public)
+    return Network(
+        at=SPEC / "network", vpc=given.vpc, subnets=tuple(subnets), **reached
+    )
 
 
 def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
@@ -137,7 +139,7 @@ def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
         context.catalog.zone_ids.get(zone, "")
         for zone in context.catalog.regions.get(region, ())
     ]
-    starts = {each.partition("-")[0] for each in known if each}
+    starts = {zone.partition("-")[0] for zone in known if zone}
     if starts and zone_id.partition("-")[0] not in starts:
         context.fault(
             "RES004",
@@ -221,9 +223,9 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
         system.zones.get(region, ()) if system else ()
     ) or context.catalog.regions.get(region, ())
     usable = [zone for zone in offered if context.zone_id(zone) not in WITHOUT_EKS]
-    found = {*usable[:2], *(zone for pool in pools.values() for zone in pool.zones)}
-    first = next(iter(sorted(found)), "")
-    if len(found) == 1 and region in context.catalog.regions:
+    zones = {*usable[:2], *(zone for pool in pools.values() for zone in pool.zones)}
+    first = next(iter(sorted(zones)), "")
+    if len(zones) == 1 and region in context.catalog.regions:
         context.fault(
             "RES038",
             f"EKS wants two zones, and those of `{region}` are not known beside `{first}`",
@@ -233,10 +235,10 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
     context.derive(
         "cluster",
         "network.zones",
-        ", ".join(sorted(found)),
+        ", ".join(sorted(zones)),
         "the pools' zones, and the first two of the Region for EKS",
     )
-    return tuple(sorted(found))
+    return tuple(sorted(zones))
 
 
 def _addons(setting: Setting) -> tuple[Addon, ...]:
@@ -247,7 +249,7 @@ def _addons(setting: Setting) -> tuple[Addon, ...]:
     charts = {
         name for name, addon in addons.addons().items() if addon.by in (HELM, MANIFESTS)
     }
-    found = [
+    installed = [
         _addon(setting, addon, own.get(name, AddonSettings()))
         for name, addon in ours.items()
     ]
@@ -261,8 +263,8 @@ def _addons(setting: Setting) -> tuple[Addon, ...]:
                 key=True,
             )
         elif name not in ours:
-            found.append(Addon(name, context.build(name), settings.values))
-    return tuple(found)
+            installed.append(Addon(name, context.build(name), settings.values))
+    return tuple(installed)
 
 
 def _addon(setting: Setting, addon: AddOn, own: AddonSettings) -> Addon:
@@ -357,12 +359,12 @@ def _ami_release(context: Context) -> str | None:
     ami = context.release.components["ami"]
     chosen, tested = context.version("ami"), context.release.version("ami")
     alias = chosen if chosen in ami.builds else tested
-    found = ami.builds[alias].get(context.version("kubernetes"))
+    build = ami.builds[alias].get(context.version("kubernetes"))
     context.derive(
         "cluster",
         "system.ami",
-        found,
+        build,
         f"the release of {alias}: unpinned, two nodes may boot two images",
         ami.builds_source,
     )
-    return found
+    return build

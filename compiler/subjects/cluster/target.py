@@ -39,8 +39,8 @@ def lower(plan: Plan) -> Iterator[Manifest]:
                     for index, addon in enumerate(cluster.addons)
                 },
                 **{
-                    ("managedNodeGroups", index): each.at
-                    for index, each in enumerate(cluster.node_groups)
+                    ("managedNodeGroups", index): group.at
+                    for index, group in enumerate(cluster.node_groups)
                 },
             },
             choices={"availabilityZones": bootstrap.zones} if bootstrap else {},
@@ -66,16 +66,16 @@ def cluster_config(cluster: Cluster) -> Body:
             iam={
                 "withOIDC": True,
                 "podIdentityAssociations": [
-                    _identity(each) for each in cluster.pod_identities
+                    _identity(identity) for identity in cluster.pod_identities
                 ],
             },
             accessConfig={
                 "authenticationMode": "API",
-                "accessEntries": [_entry(each) for each in cluster.access],
+                "accessEntries": [_entry(entry) for entry in cluster.access],
             },
             addonsConfig={"disableDefaultAddons": True},
-            addons=[_addon(each) for each in cluster.addons],
-            managedNodeGroups=[_group(each) for each in cluster.node_groups],
+            addons=[_addon(addon) for addon in cluster.addons],
+            managedNodeGroups=[_group(group) for group in cluster.node_groups],
             cloudWatch={"clusterLogging": {"enableTypes": list(cluster.log_types)}}
             if cluster.log_types
             else None,

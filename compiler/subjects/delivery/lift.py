@@ -67,7 +67,7 @@ def helm_release(body: Reader) -> Iterator[PlanNode]:
         oci=bool(ref),
         values=(spec / "values").mapping(),
         depends_on=tuple(
-            (each / "name").word() for each in (spec / "dependsOn").items()
+            (release / "name").word() for release in (spec / "dependsOn").items()
         ),
         crds=spec.follow("install", "crds").value != "Skip",
         timeout=(spec / "timeout").duration() or Duration(300),
@@ -88,15 +88,15 @@ def helm_release(body: Reader) -> Iterator[PlanNode]:
 def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
     """Each release with the chart and version that its OCIRepository gives."""
     sources = {
-        (each.namespace, each.name): each
-        for each in nodes
-        if isinstance(each, HelmSource) and each.oci
+        (node.namespace, node.name): node
+        for node in nodes
+        if isinstance(node, HelmSource) and node.oci
     }
     if not sources:
         return list(nodes)
     return [
-        _pinned(each, sources) if isinstance(each, HelmRelease) and each.oci else each
-        for each in nodes
+        _pinned(node, sources) if isinstance(node, HelmRelease) and node.oci else node
+        for node in nodes
     ]
 
 
@@ -140,7 +140,7 @@ def kustomization(body: Reader) -> Iterator[PlanNode]:
         path=(spec / "path").word(),
         source=spec.follow("sourceRef", "name").word(),
         depends_on=tuple(
-            (each / "name").word() for each in (spec / "dependsOn").items()
+            (stage / "name").word() for stage in (spec / "dependsOn").items()
         ),
         prune=bool((spec / "prune").flag()),
         wait=bool((spec / "wait").flag()),
@@ -149,13 +149,13 @@ def kustomization(body: Reader) -> Iterator[PlanNode]:
         retry=(spec / "retryInterval").duration() or interval,
         health=tuple(
             HealthExpression(
-                (each / "apiVersion").word(),
-                (each / "kind").word(),
-                (each / "current").word(),
-                (each / "failed").word(),
-                (each / "inProgress").word(),
+                (check / "apiVersion").word(),
+                (check / "kind").word(),
+                (check / "current").word(),
+                (check / "failed").word(),
+                (check / "inProgress").word(),
             )
-            for each in (spec / "healthCheckExprs").items()
+            for check in (spec / "healthCheckExprs").items()
         ),
         origins={"prune": (spec / "prune").at, "depends_on": (spec / "dependsOn").at},
     )

@@ -164,7 +164,7 @@ def flux_folder(context: Context) -> str:
     ours = folder(context)
     choices = (f"{top}/{context.name}" for top in ("clusters", "flux", "bootstrap"))
     return next(
-        each
-        for each in choices
-        if not f"{ours}/".startswith(f"{each}/") and not each.startswith(f"{ours}/")
+        folder
+        for folder in choices
+        if not f"{ours}/".startswith(f"{folder}/") and not folder.startswith(f"{ours}/")
     )

@@ -125,7 +125,7 @@ def helm_release(release: HelmRelease) -> Body:
             timeout=str(release.timeout),
             releaseName=release.name,
             targetNamespace=release.target,
-            dependsOn=[{"name": each} for each in release.depends_on],
+            dependsOn=[{"name": release} for release in release.depends_on],
             **chart,
             install={"crds": crds, "createNamespace": True, "strategy": _AGAIN},
             upgrade={"crds": crds, "strategy": _AGAIN},
@@ -160,12 +160,12 @@ def kustomization(stage: Stage) -> Body:
             interval=str(stage.interval),
             retryInterval=str(stage.retry),
             timeout=str(stage.timeout),
-            dependsOn=[{"name": each} for each in stage.depends_on],
+            dependsOn=[{"name": name} for name in stage.depends_on],
             sourceRef={"kind": "GitRepository", "name": stage.source},
             path=stage.path,
             prune=stage.prune,
             wait=stage.wait,
-            healthCheckExprs=[_health(each) for each in stage.health],
+            healthCheckExprs=[_health(check) for check in stage.health],
         ),
     }
 

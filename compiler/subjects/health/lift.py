@@ -62,14 +62,14 @@ def config_map(body: Reader) -> Iterator[PlanNode]:
 
 
 def _monitors(data: Reader) -> tuple[ProblemMonitor, ...]:
-    found = []
+    monitors = []
     for key, entry in data.entries():
         parsed = _json(entry.word()) if key.endswith(".json") else None
         if isinstance(parsed, dict) and "plugin" in parsed and "rules" in parsed:
-            found.append(
+            monitors.append(
                 _monitor(key.removesuffix(".json"), Reader(parsed, Route()), entry.at)
             )
-    return tuple(found)
+    return tuple(monitors)
 
 
 def _json(text: str) -> Any:
@@ -87,20 +87,20 @@ def _monitor(name: str, body: Reader, at: Route) -> ProblemMonitor:
         source=(body / "source").word(),
         conditions=tuple(
             (
-                (each / "type").word(),
-                (each / "reason").word(),
-                (each / "message").word(),
+                (condition / "type").word(),
+                (condition / "reason").word(),
+                (condition / "message").word(),
             )
-            for each in (body / "conditions").items()
+            for condition in (body / "conditions").items()
         ),
         rules=tuple(
             MonitorRule(
-                (each / "type").value == "permanent",
-                (each / "condition").text(),
-                (each / "reason").word(),
-                (each / "pattern").word(),
+                (rule / "type").value == "permanent",
+                (rule / "condition").text(),
+                (rule / "reason").word(),
+                (rule / "pattern").word(),
             )
-            for each in (body / "rules").items()
+            for rule in (body / "rules").items()
         ),
         skip_initial_status=bool(
             body.follow("pluginConfig", "skip_initial_status").flag()
@@ -114,16 +114,16 @@ def daemon_set(body: Reader) -> Iterator[PlanNode]:
     image = next(
         (
             text
-            for each in (spec / "containers").items()
-            if _DETECTOR in (text := (each / "image").word())
+            for container in (spec / "containers").items()
+            if _DETECTOR in (text := (container / "image").word())
         ),
         "",
     )
     if image:
         maps = tuple(
             name
-            for each in (spec / "volumes").items()
-            if (name := each.follow("configMap", "name").text())
+            for volume in (spec / "volumes").items()
+            if (name := volume.follow("configMap", "name").text())
         )
         yield DetectorPods(
             config_maps=maps,
@@ -142,14 +142,14 @@ def daemon_set(body: Reader) -> Iterator[PlanNode]:
 
 def deployment(body: Reader) -> Iterator[PlanNode]:
     """The condition tainter's Deployment."""
-    for each in body.follow("spec", "template", "spec", "containers").items():
-        if any(_TAINTER in word for word in (each / "command").texts()):
-            options = [word.partition("=") for word in (each / "args").texts()]
+    for container in body.follow("spec", "template", "spec", "containers").items():
+        if any(_TAINTER in word for word in (container / "command").texts()):
+            options = [word.partition("=") for word in (container / "args").texts()]
             yield ConditionTainter(
                 at=body.at,
                 name=name_of(body),
                 namespace=namespace_of(body),
-                image=(each / "image").word(),
+                image=(container / "image").word(),
                 conditions=tuple(
                     value for name, _, value in options if name == "--condition"
                 ),
@@ -167,14 +167,14 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
 
     The service accounts and roles of detectors and tainters are theirs, not nodes of their own.
     """
-    own = {each.detector.name for each in nodes if isinstance(each, DetectorPods)}
-    own |= {each.name for each in nodes if isinstance(each, ConditionTainter)}
+    own = {node.detector.name for node in nodes if isinstance(node, DetectorPods)}
+    own |= {node.name for node in nodes if isinstance(node, ConditionTainter)}
     files = {
-        (each.namespace, each.name): each
-        for each in nodes
-        if isinstance(each, MonitorFiles)
+        (node.namespace, node.name): node
+        for node in nodes
+        if isinstance(node, MonitorFiles)
     }
-    found: list[PlanNode] = []
+    joined: list[PlanNode] = []
     for node in nodes:
         if isinstance(node, DetectorPods):
             maps = (
@@ -183,14 +183,14 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
             monitors = tuple(
                 monitor for each in maps if each for monitor in each.monitors
             )
-            found.append(replace(node.detector, monitors=monitors))
+            joined.append(replace(node.detector, monitors=monitors))
         elif not isinstance(node, MonitorFiles) and not (
             isinstance(node, _RIGHTS) and node.name in own
         ):
-            found.append(node)
+            joined.append(node)
             if isinstance(node, HelmRelease) and _DETECTOR in (node.chart, node.name):
-                found.append(_from_chart(node))
-    return found
+                joined.append(_from_chart(node))
+    return joined
 
 
 def _from_chart(release: HelmRelease) -> ProblemDetector:

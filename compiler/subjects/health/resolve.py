@@ -24,10 +24,10 @@ NAMESPACE = "kube-system"
 
 def resolve(context: Context) -> Iterator[PlanNode]:
     """The detectors, what acts on what they find, and the stage that carries both."""
-    found = detectors(context, context.once(resolve_pools))
-    yield from found
-    yield from tainters(context, found)
-    if found:
+    running = detectors(context, context.once(resolve_pools))
+    yield from running
+    yield from tainters(context, running)
+    if running:
         # A DaemonSet is healthy when all its pods are: one node that is not ready would hold up what comes after it.
         yield stage(context, "health", "platform")
 
@@ -71,11 +71,14 @@ def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector
 
 
 def tainters(
-    context: Context, found: tuple[ProblemDetector, ...]
+    context: Context, running: tuple[ProblemDetector, ...]
 ) -> tuple[ConditionTainter, ...]:
     """What consumes the detector's conditions: a taint at once, while Karpenter's repair waits ten minutes."""
     conditions = tuple(
-        name for each in found for monitor in each.monitors for name in monitor.sets()
+        name
+        for detector in running
+        for monitor in detector.monitors
+        for name in monitor.sets()
     )
     if not conditions:
         return ()

@@ -38,8 +38,8 @@ def detector_bodies(detector: ProblemDetector) -> list[Body]:
     """Everything that a detector is made of. Its pods restart when the configuration changes."""
     name, namespace = detector.name, detector.namespace
     data = {
-        f"{each.name}.json": json.dumps(monitor(each), indent=2) + "\n"
-        for each in detector.monitors
+        f"{node.name}.json": json.dumps(monitor(node), indent=2) + "\n"
+        for node in detector.monitors
     }
     access = Access(
         at=detector.at,
@@ -102,7 +102,7 @@ def monitor(node: ProblemMonitor) -> Body:
         **body,
         "source": node.source,
         "conditions": conditions,
-        "rules": [_rule(each) for each in node.rules],
+        "rules": [_rule(rule) for rule in node.rules],
     }
 
 
@@ -119,14 +119,14 @@ def _daemon_set(detector: ProblemDetector, digest: str) -> Body:
     name = detector.name
     selector = {"app.kubernetes.io/name": name}
     monitors = ",".join(
-        f"{CONFIG}/{each.name}.json"
-        for each in detector.monitors
-        if each.plugin != "custom"
+        f"{CONFIG}/{monitor.name}.json"
+        for monitor in detector.monitors
+        if monitor.plugin != "custom"
     )
     plugins = ",".join(
-        f"{CONFIG}/{each.name}.json"
-        for each in detector.monitors
-        if each.plugin == "custom"
+        f"{CONFIG}/{monitor.name}.json"
+        for monitor in detector.monitors
+        if monitor.plugin == "custom"
     )
     command = ["/node-problem-detector", "--logtostderr"]
     command += [f"--config.system-log-monitor={monitors}"] if monitors else []
@@ -202,7 +202,7 @@ def _deployment(tainter: ConditionTainter, digest: str) -> Body:
         "name": name,
         "image": tainter.image,
         "command": ["python", "-u", "/app/condition_tainter.py"],
-        "args": [f"--condition={each}" for each in tainter.conditions]
+        "args": [f"--condition={condition}" for condition in tainter.conditions]
         + [f"--taint={tainter.taint_key}"],
         "resources": {
             "requests": {"cpu": "20m", "memory": "64Mi"},

@@ -69,11 +69,11 @@ def role(body: Reader) -> Iterator[PlanNode]:
     """Role or ClusterRole; its subjects come with the binding."""
     rules = tuple(
         PolicyRule(
-            (each / "apiGroups").texts(),
-            (each / "resources").texts(),
-            (each / "verbs").texts(),
+            (rule / "apiGroups").texts(),
+            (rule / "resources").texts(),
+            (rule / "verbs").texts(),
         )
-        for each in (body / "rules").items()
+        for rule in (body / "rules").items()
     )
     yield Access(
         at=body.at,
@@ -88,9 +88,11 @@ def binding(body: Reader) -> Iterator[PlanNode]:
     """RoleBinding or ClusterRoleBinding."""
     subjects = tuple(
         Subject(
-            (each / "kind").word(), (each / "name").word(), (each / "namespace").word()
+            (subject / "kind").word(),
+            (subject / "name").word(),
+            (subject / "namespace").word(),
         )
-        for each in (body / "subjects").items()
+        for subject in (body / "subjects").items()
     )
     yield Binding(
         at=body.at,
@@ -134,13 +136,13 @@ def network_policy(body: Reader) -> Iterator[PlanNode]:
 def _rules(rules: Reader, direction: str) -> tuple[NetworkRule, ...]:
     return tuple(
         NetworkRule(
-            tuple(_peer(peer) for peer in (each / direction).items()),
+            tuple(_peer(peer) for peer in (rule / direction).items()),
             tuple(
                 ((port / "protocol").word(), (port / "port").integer() or 0)
-                for port in (each / "ports").items()
+                for port in (rule / "ports").items()
             ),
         )
-        for each in rules.items()
+        for rule in rules.items()
     )
 
 

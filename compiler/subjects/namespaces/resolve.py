@@ -52,34 +52,34 @@ def namespace_routes(context: Context) -> dict[str, Route]:
     unique(
         context,
         "namespace",
-        (each.name for each in NamespacesSection.of(context.spec).namespaces),
+        (namespace.name for namespace in NamespacesSection.of(context.spec).namespaces),
         at,
     )
-    found = {
-        each.name: at / index
-        for index, each in enumerate(NamespacesSection.of(context.spec).namespaces)
+    routes = {
+        declared.name: at / index
+        for index, declared in enumerate(NamespacesSection.of(context.spec).namespaces)
     }
     for queue in queues.values():
         for namespace in queue.namespaces:
-            found.setdefault(namespace, queue.place("namespaces"))
+            routes.setdefault(namespace, queue.place("namespaces"))
     charts = addons.wanted(context, HELM)
-    taken = {context.release.chart(each.component).namespace for each in charts}
+    taken = {context.release.chart(chart.component).namespace for chart in charts}
     taken |= _SYSTEM
-    for namespace in (each for each in found if each in taken):
+    for namespace in (each for each in routes if each in taken):
         context.fault(
             "RES021",
             f"namespace `{namespace}` belongs to the system",
-            found[namespace],
+            routes[namespace],
             "take a namespace of the team's own: training namespaces get a network policy and quotas that "
             "would stop what runs there",
         )
-    return found
+    return routes
 
 
 def _levels(context: Context) -> dict[str, str]:
     """The Pod Security Standard of each namespace that the spec declares."""
     declared = NamespacesSection.of(context.spec).namespaces
-    return {each.name: each.pod_security for each in declared}
+    return {namespace.name: namespace.pod_security for namespace in declared}
 
 
 def namespaces(
@@ -106,8 +106,8 @@ def resource_quotas(context: Context) -> tuple[ResourceQuota, ...]:
     no pods but by jobs, which Kueue counts (see ``access``)."""
     at = SPEC / "namespaces"
     quotas = [
-        (each.name, at / index / "quota", each.quota)
-        for index, each in enumerate(NamespacesSection.of(context.spec).namespaces)
+        (namespace.name, at / index / "quota", namespace.quota)
+        for index, namespace in enumerate(NamespacesSection.of(context.spec).namespaces)
     ]
     hard = [
         (name, here, _hard(quota)) for name, here, quota in quotas if quota is not None
@@ -127,8 +127,8 @@ def _hard(quota: NamespaceQuota) -> dict[str, Quantity]:
         hard["requests.memory"] = quota.memory
     if quota.accelerators is not None:
         hard.update(
-            (f"requests.{each}", Quantity.of(quota.accelerators))
-            for each in (GPU, NEURON)
+            (f"requests.{resource}", Quantity.of(quota.accelerators))
+            for resource in (GPU, NEURON)
         )
     if quota.pods is not None:
         hard["pods"] = Quantity.of(quota.pods)
@@ -167,12 +167,12 @@ def access(context: Context) -> tuple[Access, ...]:
         Access(
             at=SPEC / "namespaces" / index / "group",
             name="training-users",
-            namespace=each.name,
+            namespace=namespace.name,
             rules=rules,
-            subjects=tuple(Subject("Group", group) for group in groups_of(each)),
+            subjects=tuple(Subject("Group", group) for group in groups_of(namespace)),
         )
-        for index, each in enumerate(NamespacesSection.of(context.spec).namespaces)
-        if groups_of(each)
+        for index, namespace in enumerate(NamespacesSection.of(context.spec).namespaces)
+        if groups_of(namespace)
     )
 
 

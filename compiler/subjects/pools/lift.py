@@ -27,7 +27,7 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
     """EC2NodeClass."""
     spec = body / "spec"
     images = (spec / "amiSelectorTerms").items()
-    alias = next((text for each in images if (text := (each / "alias").text())), None)
+    alias = next((text for image in images if (text := (image / "alias").text())), None)
     selector = spec / "placementGroupSelector"
     yield NodeClass(
         at=body.at,
@@ -35,9 +35,9 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
         ami_alias=alias,
         role=(spec / "role").text(),
         ami_family=(spec / "amiFamily").text(),
-        ami_names=tuple(text for each in images if (text := (each / "name").text())),
+        ami_names=tuple(text for image in images if (text := (image / "name").text())),
         ami_parameters=tuple(
-            text for each in images if (text := (each / "ssmParameter").text())
+            text for image in images if (text := (image / "ssmParameter").text())
         ),
         origins={
             "interfaces": (spec / "networkInterfaces").at,
@@ -70,28 +70,28 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
 
 def _terms(terms: Reader) -> tuple[SelectorTerm, ...]:
     return tuple(
-        SelectorTerm(id=(each / "id").word(), tags=(each / "tags").strings())
-        for each in terms.items()
+        SelectorTerm(id=(term / "id").word(), tags=(term / "tags").strings())
+        for term in terms.items()
     )
 
 
 def _interfaces(interfaces: Reader) -> Iterator[NetworkInterface]:
-    for each in interfaces.items():
+    for interface in interfaces.items():
         card, device = (
-            (each / "networkCardIndex").integer(),
-            (each / "deviceIndex").integer(),
+            (interface / "networkCardIndex").integer(),
+            (interface / "deviceIndex").integer(),
         )
         if card is not None and device is not None:
-            yield NetworkInterface(card, device, (each / "interfaceType").word())
+            yield NetworkInterface(card, device, (interface / "interfaceType").word())
 
 
 def _devices(devices: Reader) -> Iterator[BlockDevice]:
-    for each in devices.items():
-        ebs = each / "ebs"
+    for device in devices.items():
+        ebs = device / "ebs"
         size = (ebs / "volumeSize").quantity()
         if size is not None:
             yield BlockDevice(
-                (each / "deviceName").word(),
+                (device / "deviceName").word(),
                 size,
                 (ebs / "volumeType").word(),
                 (ebs / "iops").integer(),
@@ -140,11 +140,11 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
         consolidate_after=(disruption / "consolidateAfter").text(),
         budgets=tuple(
             Budget(
-                (each / "nodes").word(),
-                (each / "reasons").texts(),
-                (each / "schedule").word(),
+                (budget / "nodes").word(),
+                (budget / "reasons").texts(),
+                (budget / "schedule").word(),
             )
-            for each in (disruption / "budgets").items()
+            for budget in (disruption / "budgets").items()
         ),
         expire_after=(template / "expireAfter").text(),
         termination_grace=(template / "terminationGracePeriod").text(),
@@ -167,17 +167,19 @@ def node_overlay(body: Reader) -> Iterator[PlanNode]:
 def _requirements(requirements: Reader) -> tuple[Requirement, ...]:
     return tuple(
         Requirement(
-            (each / "key").word(), (each / "operator").word(), (each / "values").texts()
+            (requirement / "key").word(),
+            (requirement / "operator").word(),
+            (requirement / "values").texts(),
         )
-        for each in requirements.items()
+        for requirement in requirements.items()
     )
 
 
 def _place(requirements: Reader, key: str) -> Route:
     """Where a key's values stand; the requirements where it has none."""
-    for each in requirements.items():
-        if (each / "key").value == key:
-            return (each / "values").at
+    for requirement in requirements.items():
+        if (requirement / "key").value == key:
+            return (requirement / "values").at
     return requirements.at
 
 

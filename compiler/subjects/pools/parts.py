@@ -35,14 +35,14 @@ def parts(pool: Pool) -> tuple[Part, ...]:
         return (Part(pool.name, only, pool.nodes, {}, at, pool.at / "nodes"),)
     return tuple(
         Part(
-            _name(pool.name, each.id),
-            each.id,
-            each.nodes or pool.nodes,
-            {POOL_LABEL: pool.name, RESERVATION_LABEL: each.id},
+            _name(pool.name, reservation.id),
+            reservation.id,
+            reservation.nodes or pool.nodes,
+            {POOL_LABEL: pool.name, RESERVATION_LABEL: reservation.id},
             at / "reservations" / index,
             at / "reservations" / index / "nodes",
         )
-        for index, each in enumerate(reservations)
+        for index, reservation in enumerate(reservations)
     )
 
 

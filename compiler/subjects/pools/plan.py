@@ -67,7 +67,7 @@ def untolerated(
     return tuple(
         taint
         for taint in hard
-        if not any(each.tolerates(taint) for each in tolerations)
+        if not any(toleration.tolerates(taint) for toleration in tolerations)
     )
 
 
@@ -139,7 +139,7 @@ class NodeClass(PlanNode):
     @property
     def efa(self) -> int:
         """EFA devices that ``networkInterfaces`` fixes; 0 leaves the count to Karpenter."""
-        return sum(each.type != "interface" for each in self.interfaces)
+        return sum(interface.type != "interface" for interface in self.interfaces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +179,9 @@ class NodePool(PlanNode):
         if key in self.labels:
             return (self.labels[key],)
         sets = [
-            each.values
-            for each in self.requirements
-            if each.key == key and each.operator == "In"
+            requirement.values
+            for requirement in self.requirements
+            if requirement.key == key and requirement.operator == "In"
         ]
         if not sets:
             return None

@@ -89,8 +89,8 @@ class Pool:
     def tolerations(self) -> tuple[Toleration, ...]:
         """What a pod needs to land here."""
         return tuple(
-            Toleration(each.key, "Equal", each.value, each.effect)
-            for each in self.taints
+            Toleration(taint.key, "Equal", taint.value, taint.effect)
+            for taint in self.taints
         )
 
 
@@ -100,14 +100,14 @@ def resolve_pools(context: Context) -> dict[str, Pool]:
     unique(
         context,
         "pool",
-        (each.name for each in PoolsSection.of(context.spec).node_pools),
+        (pool.name for pool in PoolsSection.of(context.spec).node_pools),
         at,
     )
     pools: dict[str, Pool] = {}
     for index, pool in enumerate(PoolsSection.of(context.spec).node_pools):
-        found = _pool(context, pool, at / index)
-        if found is not None:
-            pools.setdefault(pool.name, found)
+        resolved = _pool(context, pool, at / index)
+        if resolved is not None:
+            pools.setdefault(pool.name, resolved)
     return pools
 
 
@@ -129,7 +129,7 @@ def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None
         )
         return None
     disks = pool.local_storage or ("raid0" if instance.nvme_gb else "none")
-    found = Pool(
+    resolved = Pool(
         spec=pool,
         at=at,
         instances=instances,
@@ -142,7 +142,7 @@ def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None
             [share_of(context, pool, known, efa=efa) for known in instances]
         ),
     )
-    if found.share.cpu < 1 or found.share.memory < Quantity.gib(1):
+    if resolved.share.cpu < 1 or resolved.share.memory < Quantity.gib(1):
         context.fault(
             "RES033",
             f"`{instance.name}` leaves no whole CPU, or no GiB of memory, to jobs",
@@ -150,22 +150,22 @@ def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None
             f"take a larger size of {instance.family}: the system takes the rest",
         )
         return None
-    _explain(context, found)
-    return found
+    _explain(context, resolved)
+    return resolved
 
 
 def _instances(
     context: Context, pool: spec_nodes.NodePool, at: Route
 ) -> tuple[InstanceType, ...]:
     """The types of a pool's nodes, where jobs may use one in another's place; () where they may not."""
-    found: list[InstanceType] = []
+    instances: list[InstanceType] = []
     for index, name in enumerate(pool.instance_types):
         instance = context.instance(name, at / "instanceTypes" / index)
         if instance is None:
             return ()
-        found.append(instance)
-    first = found[0]
-    for index, other in enumerate(found):
+        instances.append(instance)
+    first = instances[0]
+    for index, other in enumerate(instances):
         apart = _unlike(first, other)
         if apart is not None:
             context.fault(
@@ -175,7 +175,7 @@ def _instances(
                 "make a pool of each: a job of the pool must run on any of its nodes",
             )
             return ()
-    return tuple(found)
+    return tuple(instances)
 
 
 def _unlike(one: InstanceType, other: InstanceType) -> str | None:
@@ -312,7 +312,7 @@ def _named(context: Context, zone: str) -> str:
 
 def _ids(context: Context, zones: Iterable[str]) -> str:
     """The ids of zones that the catalog names, which mean the same in every account."""
-    return listed(sorted(context.catalog.zone_ids.get(each, each) for each in zones))
+    return listed(sorted(context.catalog.zone_ids.get(zone, zone) for zone in zones))
 
 
 def _example(context: Context, zone: str) -> str:
@@ -328,7 +328,7 @@ def _derived_zone(
     offered, known = instance.zones.get(region, ()), context.catalog.regions[region]
     everywhere = bool(offered) and len(offered) == len(known)
     named = network or known if everywhere else context.zones_named(offered)
-    candidates = [each for each in named if not network or each in network]
+    candidates = [zone for zone in named if not network or zone in network]
     if len(candidates) == len(offered) == 1 or (network and len(candidates) == 1):
         context.derive(
             f"pool/{pool.name}",
@@ -392,7 +392,7 @@ def _placement(
     elif efa and pool.nodes.max > 1 and instance.cluster_placement:
         derived, reason = "cluster", "ranks talk over EFA: nodes close together"
         source = "EC2 user guide, placement groups"
-    found = context.settle(
+    placement = context.settle(
         f"pool/{pool.name}",
         "placement",
         pool.strategy,
@@ -401,13 +401,13 @@ def _placement(
         source,
         at=at / "placement",
     )
-    return None if found == "none" else found
+    return None if placement == "none" else placement
 
 
 def _taints(
     context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route
 ) -> tuple[Taint, ...]:
-    own = tuple(Taint(each.key, each.value, each.effect) for each in pool.taints)
+    own = tuple(Taint(taint.key, taint.value, taint.effect) for taint in pool.taints)
     # core/v1 NodeSpec: taints are unique by key and effect; a node with two of them cannot register.
     seen = {(instance.accelerator_resource, "NoSchedule")}
     for index, taint in enumerate(own):

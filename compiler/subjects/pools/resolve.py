@@ -98,7 +98,9 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
             *_security_groups(context),
         ),
         placement_group=placement_group(context.name, pool),
-        interfaces=tuple(NetworkInterface(*each) for each in pool.instance.efa_layout())
+        interfaces=tuple(
+            NetworkInterface(*layout) for layout in pool.instance.efa_layout()
+        )
         if pool.efa
         else (),
         instance_store="RAID0" if pool.local_storage == "raid0" else None,

@@ -38,14 +38,14 @@ class Share:
 
     def resources(self) -> dict[str, Quantity]:
         """By resource name, whole cores and GiB."""
-        found = {"cpu": Quantity.of(self.cpu), "memory": self.memory}
+        amounts = {"cpu": Quantity.of(self.cpu), "memory": self.memory}
         if self.resource:
-            found[self.resource] = Quantity.of(self.accelerators)
+            amounts[self.resource] = Quantity.of(self.accelerators)
         if self.efa:
-            found[EFA] = Quantity.of(self.efa)
+            amounts[EFA] = Quantity.of(self.efa)
         if self.huge_pages > Quantity(0):
-            found[HUGEPAGES] = self.huge_pages
-        return found
+            amounts[HUGEPAGES] = self.huge_pages
+        return amounts
 
 
 def share_of(
@@ -60,7 +60,7 @@ def share_of(
         context.derive(
             target,
             "share",
-            ", ".join(f"-{each}" for each in step.amounts),
+            ", ".join(f"-{amount}" for amount in step.amounts),
             step.what,
             step.source,
         )

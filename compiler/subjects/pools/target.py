@@ -21,25 +21,25 @@ FOLDER = "platform"
 
 def lower(plan: Plan) -> Iterator[Manifest]:
     """A class and a NodePool for every pool, and an overlay where Karpenter must be told of more."""
-    for each in plan.of(NodeClass):
-        body = node_class(each)
+    for node in plan.of(NodeClass):
+        body = node_class(node)
         yield Manifest(
             body,
             path(FOLDER, body),
-            each.at,
+            node.at,
             {
                 **(
-                    {("spec", "amiSelectorTerms"): each.where("ami_alias")}
-                    if "ami_alias" in each.origins
+                    {("spec", "amiSelectorTerms"): node.where("ami_alias")}
+                    if "ami_alias" in node.origins
                     else {}
                 ),
-                ("spec", "networkInterfaces"): each.where("interfaces"),
-                ("spec", "capacityReservationSelectorTerms"): each.where(
+                ("spec", "networkInterfaces"): node.where("interfaces"),
+                ("spec", "capacityReservationSelectorTerms"): node.where(
                     "reservations"
                 ),
-                ("spec", "placementGroupSelector"): each.where("placement_group"),
-                ("spec", "blockDeviceMappings"): each.where("block_devices"),
-                ("spec", "instanceStorePolicy"): each.where("instance_store"),
+                ("spec", "placementGroupSelector"): node.where("placement_group"),
+                ("spec", "blockDeviceMappings"): node.where("block_devices"),
+                ("spec", "instanceStorePolicy"): node.where("instance_store"),
             },
         )
     for pool in plan.of(NodePool):
@@ -81,24 +81,24 @@ def node_class(node: NodeClass) -> Body:
         "spec": given(
             role=node.role,
             amiSelectorTerms=[{"alias": node.ami_alias}] if node.ami_alias else None,
-            subnetSelectorTerms=[_term(each) for each in node.subnets],
-            securityGroupSelectorTerms=[_term(each) for each in node.security_groups],
+            subnetSelectorTerms=[_term(term) for term in node.subnets],
+            securityGroupSelectorTerms=[_term(term) for term in node.security_groups],
             capacityReservationSelectorTerms=[
-                _term(each) for each in node.reservations
+                _term(term) for term in node.reservations
             ],
             placementGroupSelector={"name": node.placement_group}
             if node.placement_group
             else None,
             networkInterfaces=[
                 {
-                    "networkCardIndex": each.card,
-                    "deviceIndex": each.device,
-                    "interfaceType": each.type,
+                    "networkCardIndex": interface.card,
+                    "deviceIndex": interface.device,
+                    "interfaceType": interface.type,
                 }
-                for each in node.interfaces
+                for interface in node.interfaces
             ],
             instanceStorePolicy=node.instance_store,
-            blockDeviceMappings=[_device(each) for each in node.block_devices],
+            blockDeviceMappings=[_device(device) for device in node.block_devices],
             metadataOptions={
                 "httpEndpoint": "enabled",
                 "httpTokens": "required",
@@ -150,7 +150,8 @@ def node_pool(pool: NodePool) -> Body:
         consolidationPolicy=pool.consolidation,
         consolidateAfter=pool.consolidate_after,
         budgets=[
-            given(nodes=each.nodes, reasons=list(each.reasons)) for each in pool.budgets
+            given(nodes=budget.nodes, reasons=list(budget.reasons))
+            for budget in pool.budgets
         ],
     )
     return {
@@ -182,6 +183,10 @@ def node_overlay(overlay: NodeOverlay) -> Body:
 
 def _requirements(requirements: tuple[Requirement, ...]) -> list[Body]:
     return [
-        given(key=each.key, operator=each.operator, values=list(each.values))
-        for each in requirements
+        given(
+            key=requirement.key,
+            operator=requirement.operator,
+            values=list(requirement.values),
+        )
+        for requirement in requirements
     ]

@@ -30,7 +30,7 @@ def topology(body: Reader) -> Iterator[PlanNode]:
     yield Topology(
         at=body.at,
         name=name_of(body),
-        levels=tuple((each / "nodeLabel").word() for each in levels.items()),
+        levels=tuple((level / "nodeLabel").word() for level in levels.items()),
         origins={"levels": levels.at},
     )
 
@@ -65,7 +65,7 @@ def cohort(body: Reader) -> Iterator[PlanNode]:
         weight=weight.quantity(),
         origins={"parent": parent.at, "weight": weight.at},
         groups=tuple(
-            _group(each) for each in body.follow("spec", "resourceGroups").items()
+            _group(group) for group in body.follow("spec", "resourceGroups").items()
         ),
     )
 
@@ -91,12 +91,14 @@ def cluster_queue(body: Reader) -> Iterator[PlanNode]:
             "fungibility": (spec / "flavorFungibility").at,
             "weight": weight.at,
         },
-        groups=tuple(_group(each) for each in (spec / "resourceGroups").items()),
+        groups=tuple(_group(group) for group in (spec / "resourceGroups").items()),
         namespace_selector=_selector(spec / "namespaceSelector"),
         namespaces_excluded={
-            (each / "key").word(): (each / "values").texts()
-            for each in spec.follow("namespaceSelector", "matchExpressions").items()
-            if (each / "operator").value == "NotIn"
+            (expression / "key").word(): (expression / "values").texts()
+            for expression in spec.follow(
+                "namespaceSelector", "matchExpressions"
+            ).items()
+            if (expression / "operator").value == "NotIn"
         },
         strategy=(spec / "queueingStrategy").text() or "BestEffortFIFO",
         preemption=Preemption(
@@ -126,17 +128,17 @@ def _group(body: Reader) -> ResourceGroup:
     return ResourceGroup(
         at=body.at,
         covered=(body / "coveredResources").texts(),
-        flavors=tuple(_flavor(each) for each in (body / "flavors").items()),
+        flavors=tuple(_flavor(flavor) for flavor in (body / "flavors").items()),
         origins={"covered": (body / "coveredResources").at},
     )
 
 
 def _flavor(body: Reader) -> FlavorQuotas:
-    quotas = (_quota(each) for each in (body / "resources").items())
+    quotas = (_quota(resource) for resource in (body / "resources").items())
     return FlavorQuotas(
         at=body.at,
         flavor=(body / "name").word(),
-        quotas=tuple(each for each in quotas if each),
+        quotas=tuple(quota for quota in quotas if quota),
         origins={"flavor": (body / "name").at},
     )
 
@@ -163,13 +165,15 @@ def _selector(body: Reader) -> dict[str, tuple[str, ...]] | None:
     """Label keys with the values that match; no values where only a cluster can tell (operators other than In)."""
     if not body:
         return None
-    found: dict[str, tuple[str, ...]] = {
+    selector: dict[str, tuple[str, ...]] = {
         key: (value,) for key, value in (body / "matchLabels").strings().items()
     }
-    for each in (body / "matchExpressions").items():
-        known = (each / "operator").value == "In"
-        found[(each / "key").word()] = (each / "values").texts() if known else ()
-    return found
+    for expression in (body / "matchExpressions").items():
+        known = (expression / "operator").value == "In"
+        selector[(expression / "key").word()] = (
+            (expression / "values").texts() if known else ()
+        )
+    return selector
 
 
 def local_queue(body: Reader) -> Iterator[PlanNode]:
@@ -216,7 +220,8 @@ def configuration(body: Reader) -> Iterator[PlanNode]:
         and (fair / "enable").flag() is not False,  # v1beta1 has `enable`
         preemption_strategies=(fair / "preemptionStrategies").texts(),
         transformed=tuple(
-            (each / "input").word() for each in (resources / "transformations").items()
+            (transformation / "input").word()
+            for transformation in (resources / "transformations").items()
         ),
         pods_ready=(ready / "timeout").duration(),
         recovery=(ready / "recoveryTimeout").duration(),

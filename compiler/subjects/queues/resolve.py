@@ -91,13 +91,14 @@ def resolve_queues(context: Context) -> dict[str, Queue]:
     unique(
         context,
         "queue",
-        (each.name for each in QueuesSection.of(context.spec).queues),
+        (queue.name for queue in QueuesSection.of(context.spec).queues),
         at,
     )
     declared = {
-        each.name: each for each in NamespacesSection.of(context.spec).namespaces
+        namespace.name: namespace
+        for namespace in NamespacesSection.of(context.spec).namespaces
     }
-    found: dict[str, Queue] = {}
+    resolved: dict[str, Queue] = {}
     for index, queue in enumerate(QueuesSection.of(context.spec).queues):
         here = at / index
         if queue.cohort is not None and QueuesSection.of(context.spec).cohorts:
@@ -114,31 +115,31 @@ def resolve_queues(context: Context) -> dict[str, Queue]:
         unique(
             context,
             f"quota of queue `{queue.name}` in pool",
-            (each.pool for each in queue.quota),
+            (quota.pool for quota in queue.quota),
             here / "quota",
             key="pool",
         )
         bound = [
-            _quota(context, each, pools, here / "quota" / i)
-            for i, each in enumerate(queue.quota)
+            _quota(context, quota, pools, here / "quota" / i)
+            for i, quota in enumerate(queue.quota)
         ]
-        found.setdefault(
+        resolved.setdefault(
             queue.name,
             Queue(
                 queue.name,
                 here,
                 tuple(queue.namespaces),
-                tuple(each for each in bound if each is not None),
+                tuple(quota for quota in bound if quota is not None),
                 queue,
             ),
         )
-    return found
+    return resolved
 
 
 def _implicit(context: Context, pool: Pool) -> Queue:
     """The queue of a pool. One queue over all pools would be another one with each pool that comes."""
     namespaces = tuple(
-        each.name for each in NamespacesSection.of(context.spec).namespaces
+        namespace.name for namespace in NamespacesSection.of(context.spec).namespaces
     ) or (DEFAULT_NAMESPACE,)
     spec = spec_queues.Queue.model_construct(
         name=pool.name,
@@ -171,16 +172,20 @@ def _cohorts(context: Context) -> dict[str, spec_queues.Cohort]:
     unique(
         context,
         "cohort",
-        (each.name for each in QueuesSection.of(context.spec).cohorts),
+        (cohort.name for cohort in QueuesSection.of(context.spec).cohorts),
         at,
     )
-    found = {each.name: each for each in QueuesSection.of(context.spec).cohorts}
+    cohorts = {cohort.name: cohort for cohort in QueuesSection.of(context.spec).cohorts}
     for index, cohort in enumerate(QueuesSection.of(context.spec).cohorts):
         if cohort.parent_name is not None:
             context.find(
-                "RES014", "cohort", cohort.parent_name, found, at / index / "parentName"
+                "RES014",
+                "cohort",
+                cohort.parent_name,
+                cohorts,
+                at / index / "parentName",
             )
-    return found
+    return cohorts
 
 
 def _quota(
@@ -190,7 +195,7 @@ def _quota(
     if pool is None:
         # A pool that is declared but could not be resolved has its own fault already.
         if quota.pool not in {
-            each.name for each in PoolsSection.of(context.spec).node_pools
+            pool.name for pool in PoolsSection.of(context.spec).node_pools
         }:
             context.find("RES011", "pool", quota.pool, pools, at / "pool")
         return None
@@ -331,26 +336,26 @@ def _limit(per_node: Quantity, nodes: int | None) -> Quantity | None:
 def cohorts(context: Context, queues: dict[str, Queue]) -> tuple[Cohort, ...]:
     """All cohorts, those that are only named by queues too."""
     at = SPEC / "cohorts"
-    found = {
-        each.name: Cohort(
+    resolved = {
+        cohort.name: Cohort(
             at=at / index,
-            name=each.name,
-            parent=each.parent_name,
-            weight=_weight(each.fair_sharing),
+            name=cohort.name,
+            parent=cohort.parent_name,
+            weight=_weight(cohort.fair_sharing),
             origins={
                 "parent": at / index / "parentName",
                 "weight": at / index / "fairSharing",
             },
         )
-        for index, each in enumerate(QueuesSection.of(context.spec).cohorts)
+        for index, cohort in enumerate(QueuesSection.of(context.spec).cohorts)
     }
     for queue in queues.values():
         if queue.spec.cohort is not None:
-            found.setdefault(
+            resolved.setdefault(
                 queue.spec.cohort,
                 Cohort(at=queue.place("cohort"), name=queue.spec.cohort),
             )
-    return tuple(found.values())
+    return tuple(resolved.values())
 
 
 def local_queues(queues: dict[str, Queue]) -> tuple[LocalQueue, ...]:
@@ -374,17 +379,17 @@ def priorities(context: Context) -> tuple[WorkloadPriority, ...]:
     unique(
         context,
         "priority",
-        (each.name for each in QueuesSection.of(context.spec).priorities),
+        (priority.name for priority in QueuesSection.of(context.spec).priorities),
         at,
     )
     return tuple(
         WorkloadPriority(
             at=at / index,
-            name=each.name,
-            value=each.value,
-            description=each.description,
+            name=priority.name,
+            value=priority.value,
+            description=priority.description,
         )
-        for index, each in enumerate(QueuesSection.of(context.spec).priorities)
+        for index, priority in enumerate(QueuesSection.of(context.spec).priorities)
     )
 
 

@@ -58,7 +58,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
 
 def topology_body(topology: Topology) -> Body:
     """Topology."""
-    levels = [{"nodeLabel": each} for each in topology.levels]
+    levels = [{"nodeLabel": label} for label in topology.levels]
     return {**head(API, "Topology", topology.name), "spec": {"levels": levels}}
 
 
@@ -118,7 +118,7 @@ def cluster_queue_body(queue: ClusterQueue) -> Body:
         spec["resourceGroups"] = [
             {
                 "coveredResources": list(group.covered),
-                "flavors": [_flavor(each) for each in group.flavors],
+                "flavors": [_flavor(flavor) for flavor in group.flavors],
             }
             for group in queue.groups
         ]
@@ -144,7 +144,7 @@ def _preemption(preemption: Preemption) -> Body:
 def _flavor(flavor: FlavorQuotas) -> Body:
     return {
         "name": flavor.flavor,
-        "resources": [_quota(each) for each in flavor.quotas],
+        "resources": [_quota(quota) for quota in flavor.quotas],
     }
 
 
@@ -159,7 +159,7 @@ def _quota(quota: Quota) -> Body:
 
 def queue_origins(queue: ClusterQueue) -> dict[tuple[Key, ...], Route]:
     """Where the parts of a ClusterQueue come from, down to each quota."""
-    found: dict[tuple[Key, ...], Route] = {
+    places: dict[tuple[Key, ...], Route] = {
         ("spec", "cohortName"): queue.where("cohort"),
         ("spec", "namespaceSelector"): queue.where("namespace_selector"),
         ("spec", "resourceGroups"): queue.where("groups"),
@@ -172,14 +172,14 @@ def queue_origins(queue: ClusterQueue) -> dict[tuple[Key, ...], Route]:
     for g, group in enumerate(queue.groups):
         for f, flavor in enumerate(group.flavors):
             base = ("spec", "resourceGroups", g, "flavors", f)
-            found[base] = flavor.at
+            places[base] = flavor.at
             for q, quota in enumerate(flavor.quotas):
-                found[(*base, "resources", q, "nominalQuota")] = quota.where("nominal")
-                found[(*base, "resources", q, "borrowingLimit")] = quota.where(
+                places[(*base, "resources", q, "nominalQuota")] = quota.where("nominal")
+                places[(*base, "resources", q, "borrowingLimit")] = quota.where(
                     "borrowing"
                 )
-                found[(*base, "resources", q, "lendingLimit")] = quota.where("lending")
-    return found
+                places[(*base, "resources", q, "lendingLimit")] = quota.where("lending")
+    return places
 
 
 def local_queue_body(queue: LocalQueue) -> Body:

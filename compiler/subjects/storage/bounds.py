@@ -10,8 +10,11 @@ from compiler.subjects.storage.spec import FsxLustre, StorageSection
 def check_file_systems(context: Context) -> None:
     """What two storages say of one file system, and what no file system of a deployment is."""
     seen: dict[str, tuple[Route, FsxLustre]] = {}
-    for index, each in enumerate(StorageSection.of(context.spec).storage):
-        fsx, at = each.fsx_lustre, SPEC / "storage" / index / "fsxLustre" / "existing"
+    for index, storage in enumerate(StorageSection.of(context.spec).storage):
+        fsx, at = (
+            storage.fsx_lustre,
+            SPEC / "storage" / index / "fsxLustre" / "existing",
+        )
         if fsx is None:
             continue
         _deployment(context, fsx, at)

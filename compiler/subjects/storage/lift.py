@@ -47,9 +47,11 @@ def volume(body: Reader) -> Iterator[PlanNode]:
 
 def _zone(spec: Reader) -> str | None:
     for term in spec.follow("nodeAffinity", "required", "nodeSelectorTerms").items():
-        for each in (term / "matchExpressions").items():
-            if (each / "key").value == ZONE and len((each / "values").texts()) == 1:
-                return (each / "values").texts()[0]
+        for expression in (term / "matchExpressions").items():
+            if (expression / "key").value == ZONE and len(
+                (expression / "values").texts()
+            ) == 1:
+                return (expression / "values").texts()[0]
     return None
 
 

@@ -27,7 +27,7 @@ def check_file_system(context: Context, fsx: FsxLustre, at: Route) -> None:
     steps = _steps(fsx)
     if not _fits(fsx.size.value, steps):
         near = listed(
-            (f"{each}Gi" for each in _nearest(fsx.size.value // _GIB, steps)), " or "
+            (f"{size}Gi" for size in _nearest(fsx.size.value // _GIB, steps)), " or "
         )
         context.fault(
             "RES022",
@@ -74,7 +74,7 @@ def _nearest(gib: int, steps: tuple[tuple[int, ...], tuple[int, ...]]) -> list[i
         *(step * (gib // step + more) for step in steps[1] for more in (0, 1)),
     } - {0}
     below, above = (
-        [each for each in sizes if each <= gib],
-        [each for each in sizes if each > gib],
+        [size for size in sizes if size <= gib],
+        [size for size in sizes if size > gib],
     )
     return sorted([*([max(below)] if below else []), *([min(above)] if above else [])])

@@ -45,17 +45,17 @@ def resolve_storage(context: Context) -> dict[str, Storage]:
     unique(
         context,
         "storage",
-        (each.name for each in StorageSection.of(context.spec).storage),
+        (storage.name for storage in StorageSection.of(context.spec).storage),
         at,
     )
-    for index, each in enumerate(StorageSection.of(context.spec).storage):
-        if each.fsx_lustre is not None:
+    for index, storage in enumerate(StorageSection.of(context.spec).storage):
+        if storage.fsx_lustre is not None:
             check_file_system(
-                context, each.fsx_lustre, at / index / "fsxLustre" / "existing"
+                context, storage.fsx_lustre, at / index / "fsxLustre" / "existing"
             )
     return {
-        each.name: Storage(each, at / index)
-        for index, each in enumerate(StorageSection.of(context.spec).storage)
+        storage.name: Storage(storage, at / index)
+        for index, storage in enumerate(StorageSection.of(context.spec).storage)
     }
 
 

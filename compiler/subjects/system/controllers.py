@@ -41,13 +41,15 @@ def needs(context: Context, instance: InstanceType, nodes: int) -> Needs:
     controllers = _controllers(context)
     apart = [controller for controller in controllers if controller.apart]
     return Needs(
-        pods=sum(each.pods for each in controllers) + nodes * agents.pods,
-        cpu_milli=sum(each.pods * each.cpu for each in controllers)
+        pods=sum(controller.pods for controller in controllers) + nodes * agents.pods,
+        cpu_milli=sum(controller.pods * controller.cpu for controller in controllers)
         + nodes * agents.cpu,
-        memory_mib=sum(each.pods * each.memory for each in controllers)
+        memory_mib=sum(
+            controller.pods * controller.memory for controller in controllers
+        )
         + nodes * agents.memory,
-        each_cpu=max(each.cpu for each in apart) + agents.cpu,
-        each_memory=max(each.memory for each in apart) + agents.memory,
+        each_cpu=max(controller.cpu for controller in apart) + agents.cpu,
+        each_memory=max(controller.memory for controller in apart) + agents.memory,
     )
 
 

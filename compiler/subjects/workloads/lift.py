@@ -27,10 +27,10 @@ def _reads(
     """The reader of a kind by its parts. ``together``: its pods are one job, and start and fail as one."""
 
     def read(body: Reader) -> Iterator[PlanNode]:
-        found = [part for part in parts(body) if part[1]]
-        counts = [count for _, _, count in found]
+        templates = [part for part in parts(body) if part[1]]
+        counts = [count for _, _, count in templates]
         nodes = (
-            sum(each for each in counts if each is not None)
+            sum(count for count in counts if count is not None)
             if together and None not in counts
             else None
         )
@@ -46,7 +46,7 @@ def _reads(
             origins={"queue": queue.at},
             pods=tuple(
                 PodSet(at=template.at, name=name, pod=pod(template))
-                for name, template, _ in found
+                for name, template, _ in templates
             ),
         )
 
@@ -90,12 +90,15 @@ def _count(value: Reader) -> int | None:
 
 
 def _job_set(body: Reader) -> Iterator[Part]:
-    for each in body.follow("spec", "replicatedJobs").items():
-        job = each.follow("template", "spec")
-        replicas, parallel = _count(each / "replicas"), _count(job / "parallelism")
+    for replicated in body.follow("spec", "replicatedJobs").items():
+        job = replicated.follow("template", "spec")
+        replicas, parallel = (
+            _count(replicated / "replicas"),
+            _count(job / "parallelism"),
+        )
         known = replicas is not None and parallel is not None
         yield (
-            (each / "name").word(),
+            (replicated / "name").word(),
             job / "template",
             (replicas or 0) * (parallel or 0) if known else None,
         )
@@ -104,11 +107,11 @@ def _job_set(body: Reader) -> Iterator[Part]:
 def _replica_specs(body: Reader) -> Iterator[Part]:
     """``pytorchReplicaSpecs`` and the like: by role. The launcher of MPI is no node of the training."""
     for field, specs in (body / "spec").entries():
-        for role, each in specs.entries() if field.endswith("ReplicaSpecs") else ():
+        for role, replica in specs.entries() if field.endswith("ReplicaSpecs") else ():
             yield (
                 role,
-                each / "template",
-                0 if role == "Launcher" else _count(each / "replicas"),
+                replica / "template",
+                0 if role == "Launcher" else _count(replica / "replicas"),
             )
 
 
@@ -116,8 +119,8 @@ def _ray(body: Reader) -> Iterator[Part]:
     spec = body / "spec"
     cluster = spec / "rayClusterSpec" or spec / "rayClusterConfig" or spec
     yield "head", cluster.follow("headGroupSpec", "template"), None
-    for each in (cluster / "workerGroupSpecs").items():
-        yield (each / "groupName").word(), each / "template", None
+    for group in (cluster / "workerGroupSpecs").items():
+        yield (group / "groupName").word(), group / "template", None
 
 
 def _leader_worker(body: Reader) -> Iterator[Part]:
