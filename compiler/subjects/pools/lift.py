@@ -26,26 +26,26 @@ from compiler.subjects.pools.plan import (
 def node_class(body: Reader) -> Iterator[PlanNode]:
     """EC2NodeClass."""
     spec = body / "spec"
-    images = (spec / "amiSelectorTerms").items()
-    alias = next((text for image in images if (text := (image / "alias").text())), None)
-    selector = spec / "placementGroupSelector"
+    images = spec / "amiSelectorTerms"
+    aliases = _texts(images, "alias")
+    group = spec / "placementGroupSelector"
+    hops = spec.follow("metadataOptions", "httpPutResponseHopLimit")
+    has_user_data = bool(spec / "userData")
     yield NodeClass(
         at=body.at,
         name=name_of(body),
-        ami_alias=alias,
+        ami_alias=aliases[0] if aliases else None,
         role=(spec / "role").text(),
         ami_family=(spec / "amiFamily").text(),
-        ami_names=tuple(text for image in images if (text := (image / "name").text())),
-        ami_parameters=tuple(
-            text for image in images if (text := (image / "ssmParameter").text())
-        ),
+        ami_names=_texts(images, "name"),
+        ami_parameters=_texts(images, "ssmParameter"),
         origins={
             "interfaces": (spec / "networkInterfaces").at,
-            "placement_group": selector.at,
+            "placement_group": group.at,
             "reservations": (spec / "capacityReservationSelectorTerms").at,
             "block_devices": (spec / "blockDeviceMappings").at,
             "instance_store": (spec / "instanceStorePolicy").at,
-            "ami_alias": (spec / "amiSelectorTerms").at,
+            "ami_alias": images.at,
             "subnets": (spec / "subnetSelectorTerms").at,
             "security_groups": (spec / "securityGroupSelectorTerms").at,
             "role": (spec / "role").at,
@@ -53,19 +53,23 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
         subnets=_terms(spec / "subnetSelectorTerms"),
         security_groups=_terms(spec / "securityGroupSelectorTerms"),
         reservations=_terms(spec / "capacityReservationSelectorTerms"),
-        placement_group=(selector / "name").text() or (selector / "id").text(),
+        placement_group=(group / "name").text() or (group / "id").text(),
         interfaces=tuple(_interfaces(spec / "networkInterfaces")),
         instance_store=(spec / "instanceStorePolicy").text(),
         block_devices=tuple(_devices(spec / "blockDeviceMappings")),
-        metadata_hops=spec.follow(
-            "metadataOptions", "httpPutResponseHopLimit"
-        ).integer(),
+        metadata_hops=hops.integer(),
         tags=(spec / "tags").strings(),
         annotations=annotations_of(body),
-        own_kubelet=bool(spec / "kubelet") or bool(spec / "userData"),
-        user_data=bool(spec / "userData"),
+        own_kubelet=has_user_data or bool(spec / "kubelet"),
+        user_data=has_user_data,
         prune=pruned(body),
     )
+
+
+def _texts(terms: Reader, key: str) -> tuple[str, ...]:
+    """The texts that stand under a key of the terms that have it."""
+    texts = ((term / key).text() for term in terms.items())
+    return tuple(text for text in texts if text)
 
 
 def _terms(terms: Reader) -> tuple[SelectorTerm, ...]:
@@ -77,10 +81,8 @@ def _terms(terms: Reader) -> tuple[SelectorTerm, ...]:
 
 def _interfaces(interfaces: Reader) -> Iterator[NetworkInterface]:
     for interface in interfaces.items():
-        card, device = (
-            (interface / "networkCardIndex").integer(),
-            (interface / "deviceIndex").integer(),
-        )
+        card = (interface / "networkCardIndex").integer()
+        device = (interface / "deviceIndex").integer()
         if card is not None and device is not None:
             yield NetworkInterface(card, device, (interface / "interfaceType").word())
 
@@ -108,6 +110,7 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
     """NodePool."""
     spec = body / "spec"
     template, disruption = spec.follow("template", "spec"), spec / "disruption"
+    labels = spec.follow("template", "metadata", "labels")
     ref = template / "nodeClassRef"
     requirements = template / "requirements"
     yield NodePool(
@@ -119,7 +122,7 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
             "limits": (spec / "limits").at,
             "replicas": (spec / "replicas").at,
             "taints": (template / "taints").at,
-            "labels": spec.follow("template", "metadata", "labels").at,
+            "labels": labels.at,
             "requirements": requirements.at,
             "node_class": (ref / "name").at,
             "expire_after": (template / "expireAfter").at,
@@ -130,7 +133,7 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
             "zones": _place(requirements, ZONE),
             "capacity_types": _place(requirements, CAPACITY_TYPE),
         },
-        labels=spec.follow("template", "metadata", "labels").strings(),
+        labels=labels.strings(),
         taints=taints(template / "taints"),
         startup_taints=taints(template / "startupTaints"),
         requirements=_requirements(requirements),
@@ -138,17 +141,18 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
         replicas=(spec / "replicas").integer(),
         consolidation=(disruption / "consolidationPolicy").text(),
         consolidate_after=(disruption / "consolidateAfter").text(),
-        budgets=tuple(
-            Budget(
-                (budget / "nodes").word(),
-                (budget / "reasons").texts(),
-                (budget / "schedule").word(),
-            )
-            for budget in (disruption / "budgets").items()
-        ),
+        budgets=tuple(_budget(budget) for budget in (disruption / "budgets").items()),
         expire_after=(template / "expireAfter").text(),
         termination_grace=(template / "terminationGracePeriod").text(),
         prune=pruned(body),
+    )
+
+
+def _budget(body: Reader) -> Budget:
+    return Budget(
+        nodes=(body / "nodes").word(),
+        reasons=(body / "reasons").texts(),
+        schedule=(body / "schedule").word(),
     )
 
 

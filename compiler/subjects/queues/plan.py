@@ -55,9 +55,10 @@ class FlavorQuotas(PlanNode):
 
     def of(self, resource: str) -> Quota | None:
         """The quota of a resource."""
-        return next(
-            (quota for quota in self.quotas if quota.resource == resource), None
-        )
+        for quota in self.quotas:
+            if quota.resource == resource:
+                return quota
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan, Quantity
@@ -15,6 +15,7 @@ from compiler.subjects.queues.plan import (
     LocalQueue,
     Preemption,
     Quota,
+    ResourceGroup,
     Topology,
     WorkloadPriority,
 )
@@ -108,23 +109,27 @@ def cluster_queue_body(queue: ClusterQueue) -> Body:
             "whenCanPreempt": queue.fungibility.when_can_preempt,
         }
     if queue.namespace_selector is not None:
-        spec["namespaceSelector"] = given(
-            matchExpressions=[
-                {"key": key, "operator": "In", "values": list(values)}
-                for key, values in queue.namespace_selector.items()
-            ]
-        )
+        spec["namespaceSelector"] = _selector(queue.namespace_selector)
     if queue.groups:
-        spec["resourceGroups"] = [
-            {
-                "coveredResources": list(group.covered),
-                "flavors": [_flavor(flavor) for flavor in group.flavors],
-            }
-            for group in queue.groups
-        ]
+        spec["resourceGroups"] = [_group(group) for group in queue.groups]
     if queue.stop_policy != "None":
         spec["stopPolicy"] = queue.stop_policy
     return {**head(API, "ClusterQueue", queue.name), "spec": spec}
+
+
+def _selector(labels: Mapping[str, tuple[str, ...]]) -> Body:
+    expressions = [
+        {"key": key, "operator": "In", "values": list(values)}
+        for key, values in labels.items()
+    ]
+    return given(matchExpressions=expressions)
+
+
+def _group(group: ResourceGroup) -> Body:
+    return {
+        "coveredResources": list(group.covered),
+        "flavors": [_flavor(flavor) for flavor in group.flavors],
+    }
 
 
 def _preemption(preemption: Preemption) -> Body:
@@ -169,16 +174,15 @@ def queue_origins(queue: ClusterQueue) -> dict[tuple[Key, ...], Route]:
         ("spec", "fairSharing"): queue.where("weight"),
         ("spec", "stopPolicy"): queue.where("stop_policy"),
     }
-    for g, group in enumerate(queue.groups):
-        for f, flavor in enumerate(group.flavors):
-            base = ("spec", "resourceGroups", g, "flavors", f)
-            places[base] = flavor.at
-            for q, quota in enumerate(flavor.quotas):
-                places[(*base, "resources", q, "nominalQuota")] = quota.where("nominal")
-                places[(*base, "resources", q, "borrowingLimit")] = quota.where(
-                    "borrowing"
-                )
-                places[(*base, "resources", q, "lendingLimit")] = quota.where("lending")
+    for group_index, group in enumerate(queue.groups):
+        for flavor_index, flavor in enumerate(group.flavors):
+            here = ("spec", "resourceGroups", group_index, "flavors", flavor_index)
+            places[here] = flavor.at
+            for index, quota in enumerate(flavor.quotas):
+                resource = (*here, "resources", index)
+                places[(*resource, "nominalQuota")] = quota.where("nominal")
+                places[(*resource, "borrowingLimit")] = quota.where("borrowing")
+                places[(*resource, "lendingLimit")] = quota.where("lending")
     return places
 
 
