@@ -55,10 +55,9 @@ def helm_release(body: Reader) -> Iterator[PlanNode]:
     spec = body / "spec"
     chart, ref = spec.follow("chart", "spec"), spec / "chartRef"
     source = ref or chart / "sourceRef"
-    name = name_of(body)
     yield HelmRelease(
         at=body.at,
-        name=name,
+        name=name_of(body),
         namespace=namespace_of(body),
         target=(spec / "targetNamespace").word(),
         chart=(chart / "chart").word(),
@@ -66,9 +65,7 @@ def helm_release(body: Reader) -> Iterator[PlanNode]:
         source=(source / "name").word(),
         oci=bool(ref),
         values=(spec / "values").mapping(),
-        depends_on=tuple(
-            (release / "name").word() for release in (spec / "dependsOn").items()
-        ),
+        depends_on=_names(spec / "dependsOn"),
         crds=spec.follow("install", "crds").value != "Skip",
         timeout=(spec / "timeout").duration() or Duration(300),
         unread=frozenset({"values"}) if (spec / "valuesFrom") else frozenset(),
@@ -85,6 +82,10 @@ def helm_release(body: Reader) -> Iterator[PlanNode]:
             yield from kueue.configuration(Reader(parsed, config.at))
 
 
+def _names(references: Reader) -> tuple[str, ...]:
+    return tuple((reference / "name").word() for reference in references.items())
+
+
 def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
     """Each release with the chart and version that its OCIRepository gives."""
     sources = {
@@ -92,12 +93,12 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
         for node in nodes
         if isinstance(node, HelmSource) and node.oci
     }
-    if not sources:
-        return list(nodes)
-    return [
-        _pinned(node, sources) if isinstance(node, HelmRelease) and node.oci else node
-        for node in nodes
-    ]
+    joined: list[PlanNode] = []
+    for node in nodes:
+        if isinstance(node, HelmRelease) and node.oci:
+            node = _pinned(node, sources)
+        joined.append(node)
+    return joined
 
 
 def _pinned(
@@ -133,31 +134,31 @@ def kustomization(body: Reader) -> Iterator[PlanNode]:
     """Kustomization."""
     spec = body / "spec"
     interval = (spec / "interval").duration() or _HOUR
+    checks = (spec / "healthCheckExprs").items()
     yield Stage(
         at=body.at,
         name=name_of(body),
         namespace=namespace_of(body),
         path=(spec / "path").word(),
         source=spec.follow("sourceRef", "name").word(),
-        depends_on=tuple(
-            (stage / "name").word() for stage in (spec / "dependsOn").items()
-        ),
+        depends_on=_names(spec / "dependsOn"),
         prune=bool((spec / "prune").flag()),
         wait=bool((spec / "wait").flag()),
         interval=interval,
         timeout=(spec / "timeout").duration() or interval,
         retry=(spec / "retryInterval").duration() or interval,
-        health=tuple(
-            HealthExpression(
-                (check / "apiVersion").word(),
-                (check / "kind").word(),
-                (check / "current").word(),
-                (check / "failed").word(),
-                (check / "inProgress").word(),
-            )
-            for check in (spec / "healthCheckExprs").items()
-        ),
+        health=tuple(_health(check) for check in checks),
         origins={"prune": (spec / "prune").at, "depends_on": (spec / "dependsOn").at},
+    )
+
+
+def _health(body: Reader) -> HealthExpression:
+    return HealthExpression(
+        api_version=(body / "apiVersion").word(),
+        kind=(body / "kind").word(),
+        current=(body / "current").word(),
+        failed=(body / "failed").word(),
+        in_progress=(body / "inProgress").word(),
     )
 
 
