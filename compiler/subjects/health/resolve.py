@@ -34,13 +34,12 @@ def resolve(context: Context) -> Iterator[PlanNode]:
 
 def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector, ...]:
     """The node-problem-detector over the kernel log of GPU nodes, for fatal Xids only."""
-    if not HealthSection.of(context.spec).health.problem_detector or not any(
-        pool.instance.gpus for pool in pools.values()
-    ):
+    has_gpus = any(pool.instance.gpus for pool in pools.values())
+    if not HealthSection.of(context.spec).health.problem_detector or not has_gpus:
         return ()
     at = SPEC / "health" / "problemDetector"
-    codes = context.catalog.xids.fatal()
-    pattern = rf"NVRM: Xid \(PCI:[0-9a-fA-F:.]+\): ({'|'.join(map(str, codes))}),.*"
+    codes = [str(code) for code in context.catalog.xids.fatal()]
+    pattern = rf"NVRM: Xid \(PCI:[0-9a-fA-F:.]+\): ({'|'.join(codes)}),.*"
     monitor = ProblemMonitor(
         at=at,
         name="gpu-xid",
@@ -53,7 +52,7 @@ def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector
     context.derive(
         "health",
         "xids",
-        ", ".join(map(str, codes)),
+        ", ".join(codes),
         "fatal in hardware; Xids that a program causes never count",
         f"{listed.source} {listed.version}",
     )

@@ -114,8 +114,9 @@ def network_policy(policy: NetworkPolicy) -> Body:
 
 
 def _rule(rule: NetworkRule, direction: str) -> Body:
+    peers = [_peer(peer) for peer in rule.peers]
     ports = [{"protocol": protocol, "port": port} for protocol, port in rule.ports]
-    return given(**{direction: [_peer(peer) for peer in rule.peers], "ports": ports})
+    return given(**{direction: peers, "ports": ports})
 
 
 def _peer(peer: Peer) -> Body:

@@ -56,14 +56,18 @@ def _known_kinds(context: Context) -> set[str]:
 
 
 def _defined(definition: Included) -> str:
+    """The kind that a CustomResourceDefinition defines, with its group."""
     spec = definition.body.get("spec")
-    spec = spec if isinstance(spec, dict) else {}
+    if not isinstance(spec, dict):
+        spec = {}
     names = spec.get("names")
     kind = names.get("kind") if isinstance(names, dict) else ""
     return f"{spec.get('group')}/{kind}"
 
 
 def _is_known(included: Included, known: set[str]) -> bool:
-    group = included.body["apiVersion"].rpartition("/")[0]
-    built_in = "." not in group or group.endswith((".k8s.io", _FLUX))
-    return built_in or f"{group}/{included.body['kind']}" in known
+    group, _, _ = included.body["apiVersion"].rpartition("/")
+    if "." not in group or group.endswith((".k8s.io", _FLUX)):
+        return True  # built in
+    kind = included.body["kind"]
+    return f"{group}/{kind}" in known

@@ -38,18 +38,21 @@ class Needs:
 def needs(context: Context, instance: InstanceType, nodes: int) -> Needs:
     """What the system asks for on so many nodes of a type."""
     agents = _agents(context, instance)
-    controllers = _controllers(context)
-    apart = [controller for controller in controllers if controller.apart]
+    pods, cpu, memory = nodes * agents.pods, nodes * agents.cpu, nodes * agents.memory
+    largest_cpu, largest_memory = 0, 0
+    for controller in _controllers(context):
+        pods += controller.pods
+        cpu += controller.pods * controller.cpu
+        memory += controller.pods * controller.memory
+        if controller.apart:
+            largest_cpu = max(largest_cpu, controller.cpu)
+            largest_memory = max(largest_memory, controller.memory)
     return Needs(
-        pods=sum(controller.pods for controller in controllers) + nodes * agents.pods,
-        cpu_milli=sum(controller.pods * controller.cpu for controller in controllers)
-        + nodes * agents.cpu,
-        memory_mib=sum(
-            controller.pods * controller.memory for controller in controllers
-        )
-        + nodes * agents.memory,
-        each_cpu=max(controller.cpu for controller in apart) + agents.cpu,
-        each_memory=max(controller.memory for controller in apart) + agents.memory,
+        pods=pods,
+        cpu_milli=cpu,
+        memory_mib=memory,
+        each_cpu=largest_cpu + agents.cpu,
+        each_memory=largest_memory + agents.memory,
     )
 
 
@@ -65,9 +68,7 @@ def _controllers(context: Context) -> list[Controller]:
 def _agents(context: Context, instance: InstanceType) -> Agents:
     """A pod each, with its requests where they are published."""
     daemons = running(context, instance)
-    known = [daemon for daemon in daemons if daemon.published]
-    return Agents(
-        len(daemons),
-        sum(daemon.cpu for daemon in known),
-        sum(daemon.memory for daemon in known),
-    )
+    published = [daemon for daemon in daemons if daemon.published]
+    cpu = sum(daemon.cpu for daemon in published)
+    memory = sum(daemon.memory for daemon in published)
+    return Agents(len(daemons), cpu, memory)
