@@ -174,9 +174,9 @@ def _passes(
 def _patched(
     plan: Plan, artifacts: list[Artifact]
 ) -> tuple[Plan, list[Artifact], list[Diagnostic]]:
-    from compiler.patches import patched  # few specs have patches
+    from compiler.patches import apply_patches  # few specs have patches
 
-    return patched(plan, artifacts)
+    return apply_patches(plan, artifacts)
 
 
 def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:

@@ -25,18 +25,22 @@ _OF_THE_RELEASE = ("eksctl", "flux")
 def pinned(body: Body) -> dict[str, str]:
     """The versions that an object pins, by component. What an edit by hand made no version of is left out."""
     name = str(_at(body, "metadata", "name"))
+    versions: dict[str, Any] = {}
     match body["kind"]:
         case "OCIRepository":
-            return _known({name: _at(body, "spec", "ref", "tag")})
+            versions[name] = _at(body, "spec", "ref", "tag")
         case "HelmRelease":
-            return _known({name: _at(body, "spec", "chart", "spec", "version")})
+            versions[name] = _at(body, "spec", "chart", "spec", "version")
         case "EC2NodeClass":
-            return _known({"ami": _at(body, "spec", "amiSelectorTerms", 0, "alias")})
+            versions["ami"] = _at(body, "spec", "amiSelectorTerms", 0, "alias")
         case "ClusterConfig":
-            return _known(
-                {"kubernetes": _at(body, "metadata", "version"), **_builds(body)}
-            )
-    return {}
+            versions["kubernetes"] = _at(body, "metadata", "version")
+            versions.update(_builds(body))
+    return {
+        component: str(version)
+        for component, version in versions.items()
+        if isinstance(version, str | int | float)
+    }
 
 
 def _builds(body: Body) -> dict[str, Any]:
@@ -60,14 +64,6 @@ def _at(value: Any, *path: Key) -> Any:
     return value
 
 
-def _known(versions: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        name: str(version)
-        for name, version in versions.items()
-        if isinstance(version, str | int | float)
-    }
-
-
 def steps(
     plan: Plan,
     manifests: Iterable[Manifest],
@@ -85,12 +81,12 @@ def steps(
     known = {run.key for run in committed.runs}
     going_on = any(run.state != ENDED for run in runs if run.key in known)
     newest = catalog.newest_release
-    return [
-        newest.step(component, before, after, runs=going_on)
-        for component, (before, after) in sorted(changes.items())
-        if component in newest.components
-        and newest.components[component].version_of is None
-    ]
+    version_steps = []
+    for name, (before, after) in sorted(changes.items()):
+        component = newest.components.get(name)
+        if component is not None and component.version_of is None:
+            version_steps.append(newest.step(name, before, after, runs=going_on))
+    return version_steps
 
 
 def _of_object(
@@ -111,14 +107,14 @@ def _of_object(
 def _of_release(
     plan: Plan, committed: Committed, catalog: Catalog
 ) -> Iterator[tuple[str, tuple[str, str]]]:
-    earlier = catalog.release(str(committed.index.get("release")))
-    chosen = catalog.release(plan.release)
-    if earlier is None or chosen is None or earlier.name == chosen.name:
+    before = catalog.release(str(committed.index.get("release")))
+    after = catalog.release(plan.release)
+    if before is None or after is None or before.name == after.name:
         return
     for component in _OF_THE_RELEASE:
-        before, after = earlier.version(component), chosen.version(component)
-        if before != after:
-            yield component, (before, after)
+        old, new = before.version(component), after.version(component)
+        if old != new:
+            yield component, (old, new)
 
 
 def reported(steps: Iterable[VersionStep], spec: ClusterSpec) -> Iterator[Diagnostic]:
@@ -158,8 +154,9 @@ def _restarts(steps: list[VersionStep], spec: ClusterSpec) -> Diagnostic:
 
 
 def _restart(step: VersionStep) -> str:
-    restarted = "; ".join(step.restarted)
-    return f"{step}: restarts {restarted}" if restarted else str(step)
+    if not step.restarted:
+        return str(step)
+    return f"{step}: restarts {'; '.join(step.restarted)}"
 
 
 def _by_hand(step: VersionStep, spec: ClusterSpec) -> Diagnostic:

@@ -28,11 +28,9 @@ def kinds(*, closed: bool = False) -> dict[str, tuple[Lift, ...]]:
     is known for what it is."""
     readers: dict[str, tuple[Lift, ...]] = {}
     for module in parts("lift"):
-        for kind, read in (
-            module.KINDS.items()
-            if not (closed and hasattr(module, "OPEN_ONLY"))
-            else ()
-        ):
+        if closed and hasattr(module, "OPEN_ONLY"):
+            continue
+        for kind, read in module.KINDS.items():
             readers[kind] = (*readers.get(kind, ()), read)
     return readers
 

