@@ -33,8 +33,8 @@ _MANY = 16  # specs from which on every core takes a share
 Lowered = Callable[[Sequence[Manifest]], None]
 
 
-def _nobody(manifests: Sequence[Manifest]) -> None:
-    """Nobody waits for the objects."""
+def _ignore(manifests: Sequence[Manifest]) -> None:
+    """Nothing waits for the objects."""
 
 
 def _clean(done: Compilation) -> tuple[str, ...] | None:
@@ -77,7 +77,7 @@ def _compile_all(
 ) -> list[Compilation]:
     if lowered is not None or len(sources) < _MANY:
         return [
-            _compile(source, policies, options, lowered or _nobody)
+            _compile(source, policies, options, lowered or _ignore)
             for source in sources
         ]
 
@@ -85,7 +85,7 @@ def _compile_all(
 
     done, verdicts = spread(
         len(sources),
-        lambda index: _compile(sources[index], policies, options, _nobody),
+        lambda index: _compile(sources[index], policies, options, _ignore),
         current,
     )
     compilations = []

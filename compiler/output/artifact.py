@@ -49,7 +49,7 @@ def ref_of(body: Mapping[str, Any]) -> ObjectRef:
 
 
 class UnjudgedError(TypeError):
-    """An artifact of a format that nobody judges: it cannot be made, so that it is never written."""
+    """An artifact of a format that no pass judges: it cannot be made, so that it is never written."""
 
 
 @cache
@@ -69,8 +69,8 @@ class Artifact:
     ``format`` names the module of ``compiler.output.formats`` that judges, reads back and writes it. ``path`` is
     relative to the cluster's folder. ``at`` is the spec route of the plan node behind it and ``origins`` maps field
     paths (tuples of keys into ``body``) to spec routes; a field takes the origin of its nearest ancestor. ``lists`` are
-    those that stand in the spec item for item. ``key`` tells artifacts of others apart, of which several may have one
-    name, or none. ``choices``: by key at the top of the body, all that may ever stand in its list
+    those that stand in the spec item for item. ``key`` distinguishes third-party artifacts, of which several may have
+    one name, or none. ``choices``: by key at the top of the body, all that may ever stand in its list
     (``compiler.emit.yaml.with_choices``). ``whole``: the route below which the spec has the body itself, field by
     field, as of what it includes. ``text``: what has no body; a function makes it when it is first read, since
     a run that writes nothing reads no page.

@@ -44,9 +44,10 @@ def _replace(draft: Draft, operation: Operation, at: Route) -> None:
 
 
 def _move(draft: Draft, operation: Operation, at: Route) -> None:
-    origin = _existing(draft, operation.origin, at / "from")
+    place = at / "from"
+    origin = _existing(draft, operation.origin, place)
     value = draft.at(origin)
-    draft.remove(origin, at / "from")
+    draft.remove(origin, place)
     _insert(draft, operation.path, value, at / "path", at)
 
 

@@ -76,5 +76,7 @@ def nearest(patch: ObjectPatch, manifests: Sequence[Manifest]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown, more = listed(names[:_SHOWN]), len(names) - _SHOWN
-    return f"{shown}, and {more} more" if more > 0 else shown
+    shown = listed(names[:_SHOWN])
+    if len(names) <= _SHOWN:
+        return shown
+    return f"{shown}, and {len(names) - _SHOWN} more"

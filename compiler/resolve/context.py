@@ -28,7 +28,7 @@ class Context:
     """A spec under resolution: the spec, the facts, what was derived and what is wrong.
 
     ``included``: objects that the spec includes; ``external``: apiVersion, kind, namespace and name of objects that
-    others make and that must exist.
+    must exist and are not written here.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Context:
         *,
         follows: Route | None = None,
     ) -> None:
-        """Record a value that nobody wrote, for ``explain``, and the value of the spec that it ``follows``, if any."""
+        """Record a derived value for ``explain``, and the value of the spec that it ``follows``, if any."""
         self.derived.append(Derived(target, name, str(value), reason, source, follows))
 
     def settle(
@@ -154,7 +154,7 @@ class Context:
         return self.catalog.knows_names(self.spec.region, self.spec.account)
 
     def catalog_zone(self, zone: str) -> str | None:
-        """The catalog's name for a zone of the spec's account; ``None`` where nobody knows which zone that is."""
+        """The catalog's name for a zone of the spec's account; ``None`` where it is not known which zone that is."""
         given = NetworkSection.of(self.spec).network.zone_ids.get(zone)
         if given is None:
             return zone if self.knows_names else None
@@ -187,7 +187,7 @@ class Context:
         region = self.spec.region
         known = self.catalog.regions.get(region)
         if known is None or zone in known:
-            return True  # a region that nobody knows has its own fault
+            return True  # an unknown region has its own fault
         if zone[:-1] != region or (known and self.knows_names):
             self.fault(
                 "RES004",

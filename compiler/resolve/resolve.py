@@ -1,4 +1,4 @@
-"""Pass 3: spec and facts to plan. Everything bound, nothing left to a default that nobody saw."""
+"""Pass 3: spec and facts to plan. All names are bound, and all defaults are filled in and recorded."""
 
 from __future__ import annotations
 

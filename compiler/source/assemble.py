@@ -148,7 +148,7 @@ def _around(
 ) -> list[Header]:
     """What else stands in the folder of the nearest cluster at or above each part."""
     given = {os.path.realpath(part.file.name) for part in parts}
-    homes = {cluster_folder(folder) for folder in {_folder(part) for part in parts}}
+    homes = {cluster_folder(_folder(part)) for part in parts}
     by_real_path: dict[str, str] = {}
     for home in homes:
         if home is not None:

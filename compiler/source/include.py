@@ -157,11 +157,16 @@ def _below(root: str, path: str) -> bool:
 
 
 def _walk(folder: str, faults: list[Diagnostic]) -> Iterator[str]:
+    """The YAML files of a folder, hidden ones left out."""
     for parent, folders, names in walk(folder, faults):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(name for name in folders if not _is_hidden(name))
         for name in sorted(names):
-            if is_yaml(name) and not name.startswith("."):
+            if is_yaml(name) and not _is_hidden(name):
                 yield os.path.normpath(os.path.join(parent, name))
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".")
 
 
 def _objects(path: str, diagnostics: list[Diagnostic]) -> Iterator[MappingNode]:

@@ -35,7 +35,7 @@ def as_text(
     example: str,
     fits: Callable[[str], object] = lambda text: False,
 ) -> str:
-    """A text that is not empty; ``fits`` tells whether a number would do if it were quoted."""
+    """A text that is not empty; ``fits`` says whether a number would be valid if it were quoted."""
     if not isinstance(value, str) or not value:
         quotable = (
             isinstance(value, int | float)
@@ -73,7 +73,7 @@ def matched(
     empty: bool = False,
     source: str = "",
 ) -> Callable[[Any], str]:
-    """A check that a text is ``what``, as a pattern tells; ``example`` is shown to whoever missed it, and ``source``,
+    """A check that a text is ``what``, by a pattern; ``example`` is shown where it does not match, and ``source``,
     where the rule is written."""
     whole = rf"(?:{pattern})\Z"  # compiled by `re` when first needed: a spec has few of these types
 
@@ -106,7 +106,7 @@ _LIKE_QUANTITIES = ["64Gi", "500m", 90]
 
 
 def _meant(text: str, fits: Callable[[str], object], example: str) -> str:
-    """What to write instead: what was meant by a text, if that can be told, or what it should look like."""
+    """What to write instead: what was probably meant, or else what it should look like."""
     meant = next((candidate for candidate in _slips(text) if fits(candidate)), None)
     return f"write `{meant}`" if meant else f"write it like `{example}`"
 
@@ -562,7 +562,7 @@ def timestamp(value: Any) -> str:
         raise fault(
             f"`{text}` is not of this century", "write it like `2026-12-01T11:30:00Z`"
         )
-    if not _MOMENT.match(text):  # a separator that nobody writes
+    if not _MOMENT.match(text):  # another separator
         raise fault(f"`{text}` is not a time", f"write `{moment:%Y-%m-%dT%H:%M:%S%:z}`")
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 

@@ -2,8 +2,8 @@
 
 It runs in a process of its own (``compiler/synthesis.py`` starts it) and imports nothing of Trainyard. On standard
 input it takes paths of files, one a line; of each it answers the numbers of the objects that cdk8s made differently,
-as one line of JSON. When its input ends, or whoever wrote it, it removes the folder that it was given. After a failure
-of its own the folder stays, with what it said, for whoever started it to read and remove.
+as one line of JSON. When its input ends, it removes the folder that it was given. After a failure of its own the
+folder stays, with its output, for the process that started it to read and remove.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _key(body: Any) -> tuple[str, str, str, str]:
 
 
 def is_private(folder: Path) -> bool:
-    """Whether we can write to a folder, which is made if it is not there, and nobody but us and root can.
+    """Whether we can write to a folder, which is made if it is not there, and only we and root can.
 
     jsii refuses a cache that others could write to, itself or a folder above it, as umask 002 makes them
     (the message of the kernel of jsii 1.142.0), and waits for ever for one that cannot be made, as in ``/proc``.
@@ -71,7 +71,7 @@ def is_private(folder: Path) -> bool:
 
 
 def main() -> None:
-    """Serve until the input ends, and clean up then. A failure is read by whoever started this, who cleans up after."""
+    """Serve until the input ends, and clean up then. After a failure the process that started this reads it and cleans up."""
     serve()
     shutil.rmtree(sys.argv[1], ignore_errors=True)
 
@@ -99,7 +99,7 @@ def serve() -> None:
             sys.stdout.write(f"{answer}\n")
             sys.stdout.flush()
         except BrokenPipeError:
-            return  # nobody is there any more
+            return  # the reader has gone
 
 
 if __name__ == "__main__":

@@ -42,12 +42,10 @@ def account(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Accou
 
 
 def _of_storage(storage: Storage, at: Route) -> StorageNeeds:
-    return StorageNeeds(
-        storage.name,
-        file_system=storage.fsx_lustre.id if storage.fsx_lustre else None,
-        bucket=storage.s3.bucket if storage.s3 else None,
-        at=at,
-    )
+    if storage.fsx_lustre:
+        return StorageNeeds(storage.name, file_system=storage.fsx_lustre.id, at=at)
+    bucket = storage.s3.bucket if storage.s3 else None
+    return StorageNeeds(storage.name, bucket=bucket, at=at)
 
 
 def _of_cluster(context: Context, cluster: Cluster) -> tuple[ServiceQuota, ...]:

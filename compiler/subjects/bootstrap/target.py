@@ -171,20 +171,19 @@ def _part(
 def _logical(name: str) -> str:
     """A name as a logical id of CloudFormation: letters and digits, each word with a capital."""
     words = name.replace("_", "-").split("-")
-    return "".join(word.capitalize() if word.islower() else word for word in words)
+    for index, word in enumerate(words):
+        if word.islower():
+            words[index] = word.capitalize()
+    return "".join(words)
 
 
 def _trust(service: str) -> dict[str, Any]:
-    return {
-        "Version": "2012-10-17",
-        "Statement": [
-            {
-                "Effect": "Allow",
-                "Principal": {"Service": service},
-                "Action": "sts:AssumeRole",
-            },
-        ],
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"Service": service},
+        "Action": "sts:AssumeRole",
     }
+    return {"Version": "2012-10-17", "Statement": [statement]}
 
 
 def _role(name: str, trust: Any, policies: list[Any]) -> dict[str, Any]:

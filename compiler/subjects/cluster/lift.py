@@ -24,10 +24,14 @@ from compiler.subjects.pools.plan import NodeGroup, Taint
 def cluster_config(body: Reader) -> Iterator[PlanNode]:
     """ClusterConfig. Outposts have no Auto Mode (eksctl v0.230.0, ValidateAutoModeConfig)."""
     metadata, subnets = body / "metadata", _subnets(body)
-    addons = body / "addons"
+    addons = [_addon(addon) for addon in (body / "addons").items()]
     identities = body.follow("iam", "podIdentityAssociations")
-    access = body.follow("accessConfig", "accessEntries")
+    pod_identities = [_identity(identity) for identity in identities.items()]
+    entries = body.follow("accessConfig", "accessEntries")
+    access = [_entry(entry) for entry in entries.items()]
     auto_mode = body.follow("autoModeConfig", "enabled").flag()
+    if body / "outpost":
+        auto_mode = False
     yield Cluster(
         at=body.at,
         name=name_of(body),
@@ -35,17 +39,17 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
         kubernetes=(metadata / "version").word(),
         network=_network(body, tuple(subnet for _, subnet in subnets)),
         tags=(metadata / "tags").strings(),
-        addons=tuple(_addon(addon) for addon in addons.items()),
-        pod_identities=tuple(_identity(identity) for identity in identities.items()),
-        access=tuple(_entry(entry) for entry in access.items()),
+        addons=tuple(addons),
+        pod_identities=tuple(pod_identities),
+        access=tuple(access),
         node_groups=tuple(_groups(body, _zones(subnets))),
-        auto_mode=False if body / "outpost" else auto_mode,
+        auto_mode=auto_mode,
         log_types=body.follow("cloudWatch", "clusterLogging", "enableTypes").texts(),
         origins={
             "region": (metadata / "region").at,
             "kubernetes": (metadata / "version").at,
-            "access": access.at,
-            "addons": addons.at,
+            "access": entries.at,
+            "addons": (body / "addons").at,
             "auto_mode": (body / "autoModeConfig").at,
         },
     )

@@ -152,7 +152,7 @@ def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
 
 
 def _takes_eks(context: Context, zone: str, at: Route, *, key: bool = False) -> None:
-    """A fault for a zone in which EKS takes no subnet; silent where nobody knows which zone a name is."""
+    """A fault for a zone in which EKS takes no subnet; no fault where it is not known which zone a name is."""
     zone_id = context.zone_id(zone)
     if zone_id in WITHOUT_EKS:
         context.fault(

@@ -62,6 +62,8 @@ def cluster_config(cluster: Cluster) -> Body:
     }
     identities = [_identity(identity) for identity in cluster.pod_identities]
     entries = [_entry(entry) for entry in cluster.access]
+    addons = [_addon(addon) for addon in cluster.addons]
+    groups = [_group(group) for group in cluster.node_groups]
     log_types = list(cluster.log_types)
     sections = given(
         vpc=_vpc(network),
@@ -69,8 +71,8 @@ def cluster_config(cluster: Cluster) -> Body:
         iam={"withOIDC": True, "podIdentityAssociations": identities},
         accessConfig={"authenticationMode": "API", "accessEntries": entries},
         addonsConfig={"disableDefaultAddons": True},
-        addons=[_addon(addon) for addon in cluster.addons],
-        managedNodeGroups=[_group(group) for group in cluster.node_groups],
+        addons=addons,
+        managedNodeGroups=groups,
         cloudWatch=given(clusterLogging=given(enableTypes=log_types)),
         autoModeConfig=_enabled(cluster.auto_mode),
     )

@@ -24,6 +24,7 @@ def oci_repository(body: Reader) -> Iterator[PlanNode]:
     """OCIRepository. A digest comes before a range, and that before a tag (source-controller v1.10, ``spec.ref``)."""
     spec, ref = body / "spec", body / "spec" / "ref"
     version = ref / "semver" or ref / "tag"
+    has_digest = bool(ref / "digest")
     yield HelmSource(
         at=body.at,
         name=name_of(body),
@@ -32,8 +33,8 @@ def oci_repository(body: Reader) -> Iterator[PlanNode]:
         oci=True,
         version=version.word(),
         interval=(spec / "interval").duration() or _HOUR,
-        unread=frozenset({"version"}) if ref / "digest" else frozenset(),
-        origins={"version": version.at if version else ref.at},
+        unread=frozenset({"version"} if has_digest else ()),
+        origins={"version": (version or ref).at},
     )
 
 

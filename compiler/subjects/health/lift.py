@@ -81,21 +81,26 @@ def _json(text: str) -> Any:
 
 def _monitor(name: str, body: Reader, at: Route) -> ProblemMonitor:
     skips = body.follow("pluginConfig", "skip_initial_status").flag()
-    conditions = (body / "conditions").items()
+    rules = [_rule(rule) for rule in (body / "rules").items()]
+    conditions = [_condition(item) for item in (body / "conditions").items()]
     return ProblemMonitor(
         at=at,
         name=name,
         plugin=(body / "plugin").word(),
         source=(body / "source").word(),
-        conditions=tuple(_condition(condition) for condition in conditions),
-        rules=tuple(_rule(rule) for rule in (body / "rules").items()),
+        conditions=tuple(conditions),
+        rules=tuple(rules),
         skip_initial_status=bool(skips),
     )
 
 
 def _condition(body: Reader) -> tuple[str, str, str]:
-    type_, reason, message = body / "type", body / "reason", body / "message"
-    return type_.word(), reason.word(), message.word()
+    """Its type, reason and message."""
+    return (
+        (body / "type").word(),
+        (body / "reason").word(),
+        (body / "message").word(),
+    )
 
 
 def _rule(body: Reader) -> MonitorRule:

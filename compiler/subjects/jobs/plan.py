@@ -87,7 +87,7 @@ class Volume:
 class Container(PlanNode):
     """A container. ``requests`` and ``limits`` are per pod, by resource name.
 
-    ``pre_stop`` is the command that runs before the container is told to stop.
+    ``pre_stop`` is the command that runs before the container gets the signal to stop.
     """
 
     name: str

@@ -15,7 +15,7 @@ ADMIN_POLICY = "arn:{}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolic
 
 
 def short_name(arn: str) -> str:
-    """A name of letters, digits and dashes for a principal; a digest tells apart two that read the same."""
+    """A name of letters, digits and dashes for a principal; a digest makes two that read the same different."""
     _, _, name = arn.rpartition("/")
     words = re.sub(r"[^A-Za-z0-9]+", "-", name)[:40].strip("-")
     digest = sha256(arn.encode()).hexdigest()[:6]

@@ -61,10 +61,12 @@ def _apart(one: Pool, other: Pool) -> tuple[str, str] | None:
         return f"`{one.instance.name}`", f"`{other.instance.name}`"
     if not set(one.zones) & set(other.zones):
         return f"zone `{one.zones[0]}`", f"zone `{other.zones[0]}`"
-    kind, other_kind = one.spec.capacity_types[0], other.spec.capacity_types[0]
+    kind = one.spec.capacity_types[0]
+    other_kind = other.spec.capacity_types[0]
     if kind != other_kind:
         return f"type `{kind}`", f"type `{other_kind}`"
-    ends, other_ends = _end(one), _end(other)
+    ends = _end(one)
+    other_ends = _end(other)
     if ends and other_ends and ends != other_ends:
         return f"an end at {ends}", f"an end at {other_ends}"
     return None

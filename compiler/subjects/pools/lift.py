@@ -112,11 +112,13 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
     template, disruption = spec.follow("template", "spec"), spec / "disruption"
     labels = spec.follow("template", "metadata", "labels")
     ref = template / "nodeClassRef"
+    node_class = (ref / "name").word() if (ref / "group").value in _OURS else ""
     requirements = template / "requirements"
+    budgets = [_budget(budget) for budget in (disruption / "budgets").items()]
     yield NodePool(
         at=body.at,
         name=name_of(body),
-        node_class=(ref / "name").word() if (ref / "group").value in _OURS else "",
+        node_class=node_class,
         unread=unread(limits=spec / "limits", replicas=spec / "replicas"),
         origins={
             "limits": (spec / "limits").at,
@@ -141,7 +143,7 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
         replicas=(spec / "replicas").integer(),
         consolidation=(disruption / "consolidationPolicy").text(),
         consolidate_after=(disruption / "consolidateAfter").text(),
-        budgets=tuple(_budget(budget) for budget in (disruption / "budgets").items()),
+        budgets=tuple(budgets),
         expire_after=(template / "expireAfter").text(),
         termination_grace=(template / "terminationGracePeriod").text(),
         prune=pruned(body),

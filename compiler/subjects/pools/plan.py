@@ -31,8 +31,12 @@ class Taint:
     effect: str
 
     def __str__(self) -> str:
-        text = f"{self.key}={self.value}" if self.value else self.key
-        return f"{text}:{self.effect}".rstrip(":")
+        text = self.key
+        if self.value:
+            text += f"={self.value}"
+        if self.effect:
+            text += f":{self.effect}"
+        return text
 
 
 @dataclass(frozen=True, slots=True)

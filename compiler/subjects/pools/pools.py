@@ -224,7 +224,7 @@ def _known(context: Context, instance: InstanceType, at: Route) -> bool:
         what = " and ".join(missing).replace("efa_", "EFA ").replace("_", " ")
         context.fault(
             "RES019",
-            f"no source tells {what} of `{instance.name}`",
+            f"no source states the {what} of `{instance.name}`",
             at / "instanceTypes" / 0,
             "`trainyard catalog refresh` asks EC2 for them; give the file it writes with `--catalog`",
         )
@@ -341,7 +341,7 @@ def _derived_zone(
     if offered and not candidates and not context.knows_names:
         help = (
             f"add `zones:`; `{instance.name}` is offered in {_ids(context, offered)}, and "
-            "`aws ec2 describe-availability-zones` tells your account's names of them"
+            "`aws ec2 describe-availability-zones` lists your account's names of them"
         )
     else:
         choices = listed(candidates or network or known) or f"a zone of {region}"

@@ -60,13 +60,14 @@ def share_of(
         context.derive(f"pool/{pool.name}", "share", amounts, step.what, step.source)
     cpu_milli = left.cpu_milli - agents.cpu_milli
     memory_mib = left.memory_mib - agents.memory_mib
+    pages_mib = huge_pages_mib(instance) if has_driver else 0
     return Share(
         cpu=cpu_milli // 1000,
         memory=Quantity.gib(memory_mib // 1024),
         accelerators=instance.accelerators,
         resource=instance.accelerator_resource,
         efa=instance.efa_interfaces if efa else 0,
-        huge_pages=Quantity.mib(huge_pages_mib(instance) if has_driver else 0),
+        huge_pages=Quantity.mib(pages_mib),
         left=(cpu_milli, memory_mib),
         agents=(agents.cpu_milli, agents.memory_mib),
     )

@@ -165,7 +165,7 @@ def _quota(body: Reader) -> Quota | None:
 
 
 def _selector(body: Reader) -> dict[str, tuple[str, ...]] | None:
-    """Label keys with the values that match; no values where only a cluster can tell (operators other than In)."""
+    """Label keys with the values that match; no values where only a cluster knows them (operators other than In)."""
     if not body:
         return None
     selector: dict[str, tuple[str, ...]] = {

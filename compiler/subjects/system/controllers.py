@@ -1,6 +1,6 @@
 """What the controllers on the system's nodes ask for: requests that we set, and those of the charts as released.
 
-The least that is certain: what no source tells the request of counts as nothing, so that nothing is refused by a guess.
+The least that is certain: a request that no source states counts as 0, so that no spec is refused by a guess.
 Each add-on's file says what its controllers ask for.
 """
 

@@ -135,17 +135,14 @@ KINDS = {
     "batch/Job": _reads(_job),
     "batch/CronJob": _reads(_cron_job),
     "jobset.x-k8s.io/JobSet": _reads(_job_set),
-    **{
-        f"kubeflow.org/{kind}": _OPERATOR
-        for kind in (
-            "PyTorchJob",
-            "MPIJob",
-            "TFJob",
-            "XGBoostJob",
-            "PaddleJob",
-            "JAXJob",
-        )
-    },
-    **{f"ray.io/{kind}": _RAY for kind in ("RayCluster", "RayJob", "RayService")},
+    "kubeflow.org/PyTorchJob": _OPERATOR,
+    "kubeflow.org/MPIJob": _OPERATOR,
+    "kubeflow.org/TFJob": _OPERATOR,
+    "kubeflow.org/XGBoostJob": _OPERATOR,
+    "kubeflow.org/PaddleJob": _OPERATOR,
+    "kubeflow.org/JAXJob": _OPERATOR,
+    "ray.io/RayCluster": _RAY,
+    "ray.io/RayJob": _RAY,
+    "ray.io/RayService": _RAY,
     "leaderworkerset.x-k8s.io/LeaderWorkerSet": _reads(_leader_worker, together=False),
 }
