@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -25,9 +26,13 @@ from compiler.spec.documents import lists
 from compiler.spec.load import load, platform_of
 from compiler.subjects.cluster.plan import Bootstrap
 from compiler.subjects.overrides.plan import IncludedObject, ObjectPatch
+from compiler.subjects.pools.plan import POOL_LABEL, NodePool
 from compiler.targets import lower
 from compiler.verify.references import made_elsewhere
 
+# Lists of the NodePools of one pool, once they have its name.
+_POOLS_HAVE = re.compile(r"pools (`[^`]+`)(?:, \1)+ have")
+_REPEATED = re.compile(r"(`[^`]+`)(?:, \1)+")
 _MANY = 16  # specs from which on every core takes a share
 
 Lowered = Callable[[Sequence[Manifest]], None]
@@ -168,7 +173,8 @@ def _passes(
     done.artifacts, done.manifests = artifacts, manifests
     lowered(manifests)
     verdict = judge(artifacts, setting_of(plan), catalog, policies, plan=plan)
-    return faults + traced(verdict.diagnostics, artifacts)
+    findings = traced(verdict.diagnostics, artifacts)
+    return faults + _with_names_of_spec(findings, plan, policies)
 
 
 def _patched(
@@ -198,6 +204,40 @@ def traced(
         return []
     by_id = {artifact.id: artifact for artifact in artifacts}
     return [_trace(diagnostic, by_id) for diagnostic in diagnostics]
+
+
+def _with_names_of_spec(
+    findings: Sequence[Diagnostic], plan: Plan, policies: Policies
+) -> list[Diagnostic]:
+    """Findings with the pools' names of the spec: rules see NodePools, of which a pool has one for each reservation."""
+    pools: dict[str, str] = {}
+    for node_pool in plan.of(NodePool):
+        pool = node_pool.labels.get(POOL_LABEL)
+        if pool is not None:
+            pools[node_pool.name] = pool
+    codes = {rule.code for rule in policies.rules} if pools else set()
+    named = []
+    for finding in findings:
+        if finding.code in codes:
+            finding = _with_pools(finding, pools)
+        named.append(finding)
+    return named
+
+
+def _with_pools(finding: Diagnostic, pools: Mapping[str, str]) -> Diagnostic:
+    def named(text: str) -> str:
+        for node_pool, pool in pools.items():
+            text = text.replace(f"`{node_pool}`", f"`{pool}`")
+        text = _POOLS_HAVE.sub(r"pool \1 has", text)
+        return _REPEATED.sub(r"\1", text)
+
+    return replace(
+        finding,
+        message=named(finding.message),
+        label=named(finding.label),
+        notes=tuple(named(note) for note in finding.notes),
+        help=named(finding.help),
+    )
 
 
 def _trace(finding: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:
