@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
@@ -24,16 +26,20 @@ from compiler.spec.documents import lists
 from compiler.spec.load import load, platform_of
 from compiler.subjects.cluster.plan import Bootstrap
 from compiler.subjects.overrides.plan import IncludedObject, ObjectPatch
+from compiler.subjects.pools.plan import POOL_LABEL, NodePool
 from compiler.targets import lower
 from compiler.verify.references import made_elsewhere
 
+# Lists of the NodePools of one pool, once they have its name.
+_POOLS_HAVE = re.compile(r"pools (`[^`]+`)(?:, \1)+ have")
+_REPEATED = re.compile(r"(`[^`]+`)(?:, \1)+")
 _MANY = 16  # specs from which on every core takes a share
 
 Lowered = Callable[[Sequence[Manifest]], None]
 
 
-def _nobody(manifests: Sequence[Manifest]) -> None:
-    """Nobody waits for the objects."""
+def _ignore(manifests: Sequence[Manifest]) -> None:
+    """Nothing waits for the objects."""
 
 
 def _clean(done: Compilation) -> tuple[str, ...] | None:
@@ -54,16 +60,17 @@ def check(
     handed back whole.
     """
     paths = list(paths)
-    sources, found = assemble(paths, lists())
-    found += load_catalog(options.catalog).faults
-    if any(each.severity is Severity.ERROR for each in found):
-        return Outcome([], found)
+    sources, diagnostics = assemble(paths, lists())
+    diagnostics += load_catalog(options.catalog).faults
+    if any(fact.severity is Severity.ERROR for fact in diagnostics):
+        return Outcome([], diagnostics)
     policies, faults = load_policies(options.policies, today=options.today)
-    done = Outcome(
-        _compile_all(sources, policies, options, lowered, current), [*found, *faults]
-    )
-    _excuse(done, policies.config, everything=any(map(os.path.isdir, paths)))
-    return done
+    diagnostics += faults
+    compilations = _compile_all(sources, policies, options, lowered, current)
+    outcome = Outcome(compilations, diagnostics)
+    has_folder = any(os.path.isdir(path) for path in paths)
+    _excuse(outcome, policies.config, everything=has_folder)
+    return outcome
 
 
 def _compile_all(
@@ -75,7 +82,7 @@ def _compile_all(
 ) -> list[Compilation]:
     if lowered is not None or len(sources) < _MANY:
         return [
-            _compile(source, policies, options, lowered or _nobody)
+            _compile(source, policies, options, lowered or _ignore)
             for source in sources
         ]
 
@@ -83,7 +90,7 @@ def _compile_all(
 
     done, verdicts = spread(
         len(sources),
-        lambda index: _compile(sources[index], policies, options, _nobody),
+        lambda index: _compile(sources[index], policies, options, _ignore),
         current,
     )
     compilations = []
@@ -94,29 +101,36 @@ def _compile_all(
     return compilations
 
 
-def _excuse(done: Outcome, config: Config, *, everything: bool) -> None:
+def _excuse(outcome: Outcome, config: Config, *, everything: bool) -> None:
     """Apply the exceptions over all specs at once: one is unused only if none of them needs it."""
     if not config.exceptions:
         return
-    every = [each for one in done.compilations for each in one.diagnostics]
-    judged = all(
-        one.plan is not None or one.current is not None for one in done.compilations
+    compilations = outcome.compilations
+    findings = list(
+        chain.from_iterable(compilation.diagnostics for compilation in compilations)
     )
-    kept, excused = config.excuse(every, judged=judged, everything=everything)
-    known, gone = {id(each) for each in every}, {id(each) for each in excused}
-    done.diagnostics += [each for each in kept if id(each) not in known]
-    for one in done.compilations:
-        one.diagnostics = [each for each in one.diagnostics if id(each) not in gone]
-    done.excused = len(excused)
+    judged = all(
+        compilation.plan is not None or compilation.current is not None
+        for compilation in compilations
+    )
+    kept, excused = config.excuse(findings, judged=judged, everything=everything)
+    known = {id(finding) for finding in findings}
+    outcome.diagnostics += [finding for finding in kept if id(finding) not in known]
+    gone = {id(finding) for finding in excused}
+    for compilation in compilations:
+        compilation.diagnostics = [
+            finding for finding in compilation.diagnostics if id(finding) not in gone
+        ]
+    outcome.excused = len(excused)
 
 
 def _compile(
     source: SpecSource, policies: Policies, options: Options, lowered: Lowered
 ) -> Compilation:
-    done = Compilation(source.name, source.document)
-    faults = _passes(done, policies, options, lowered)
-    done.diagnostics = [each.locate(source.document) for each in faults]
-    return done
+    compilation = Compilation(source.name, source.document)
+    faults = _passes(compilation, policies, options, lowered)
+    compilation.diagnostics = [fault.locate(source.document) for fault in faults]
+    return compilation
 
 
 def _passes(
@@ -144,34 +158,36 @@ def _passes(
     manifests = objects(artifacts)
     committed = options.committed / done.name
     if options.hold and committed.is_dir():
-        from compiler.history import (
-            hold,
-        )  # a first compilation starts sooner without it
+        # A first compilation starts sooner without it.
+        from compiler.history import hold
 
         held = hold(spec, plan, manifests, done.document, committed, catalog)
         done.steps = held.steps
         plan, manifests, done.runs = held.plan, held.manifests, held.runs
         faults += held.diagnostics
-        pages = [each for each in artifacts if not isinstance(each, Manifest)]
+        pages = [
+            artifact for artifact in artifacts if not isinstance(artifact, Manifest)
+        ]
         artifacts = [*manifests, *pages]
     done.spec, done.plan = spec.spec, plan
     done.artifacts, done.manifests = artifacts, manifests
     lowered(manifests)
     verdict = judge(artifacts, setting_of(plan), catalog, policies, plan=plan)
-    return faults + traced(verdict.diagnostics, artifacts)
+    findings = traced(verdict.diagnostics, artifacts)
+    return faults + _with_names_of_spec(findings, plan, policies)
 
 
 def _patched(
     plan: Plan, artifacts: list[Artifact]
 ) -> tuple[Plan, list[Artifact], list[Diagnostic]]:
-    from compiler.patches import patched  # few specs have patches
+    from compiler.patches import apply_patches  # few specs have patches
 
-    return patched(plan, artifacts)
+    return apply_patches(plan, artifacts)
 
 
 def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:
-    """What the output of a plan is judged in."""
-    external = frozenset(ObjectRef(*each) for each in plan.external)
+    """The setting in which the output of a plan is judged."""
+    external = frozenset(ObjectRef(*ref) for ref in plan.external)
     bodies = [node.body for node in plan.of(IncludedObject)]
     if bodies:
         external |= made_elsewhere(bodies)
@@ -181,24 +197,59 @@ def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:
 
 
 def traced(
-    found: Sequence[Diagnostic], artifacts: Sequence[Artifact]
+    diagnostics: Sequence[Diagnostic], artifacts: Sequence[Artifact]
 ) -> list[Diagnostic]:
     """Findings on what is written, reported at the line of the spec that each field came from."""
-    if not found:
+    if not diagnostics:
         return []
-    by_id = {each.id: each for each in artifacts}
-    return [_trace(each, by_id) for each in found]
+    by_id = {artifact.id: artifact for artifact in artifacts}
+    return [_trace(diagnostic, by_id) for diagnostic in diagnostics]
 
 
-def _trace(item: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:
-    if (
-        item.at is None
-        or not item.at
-        or (artifact := by_id.get(str(item.at[0]))) is None
-    ):
-        return item
-    path = tuple(item.at[1:])
-    notes = (*item.notes, f"rendered as `{Route(path)}`") if path else item.notes
+def _with_names_of_spec(
+    findings: Sequence[Diagnostic], plan: Plan, policies: Policies
+) -> list[Diagnostic]:
+    """Findings with the pools' names of the spec: rules see NodePools, of which a pool has one for each reservation."""
+    pools: dict[str, str] = {}
+    for node_pool in plan.of(NodePool):
+        pool = node_pool.labels.get(POOL_LABEL)
+        if pool is not None:
+            pools[node_pool.name] = pool
+    codes = {rule.code for rule in policies.rules} if pools else set()
+    named = []
+    for finding in findings:
+        if finding.code in codes:
+            finding = _with_pools(finding, pools)
+        named.append(finding)
+    return named
+
+
+def _with_pools(finding: Diagnostic, pools: Mapping[str, str]) -> Diagnostic:
+    def named(text: str) -> str:
+        for node_pool, pool in pools.items():
+            text = text.replace(f"`{node_pool}`", f"`{pool}`")
+        text = _POOLS_HAVE.sub(r"pool \1 has", text)
+        return _REPEATED.sub(r"\1", text)
+
     return replace(
-        item, at=artifact.origin(path), object=str(artifact.ref), notes=notes
+        finding,
+        message=named(finding.message),
+        label=named(finding.label),
+        notes=tuple(named(note) for note in finding.notes),
+        help=named(finding.help),
+    )
+
+
+def _trace(finding: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:
+    if not finding.at:
+        return finding
+    artifact = by_id.get(str(finding.at[0]))
+    if artifact is None:
+        return finding
+    path = tuple(finding.at[1:])
+    notes = finding.notes
+    if path:
+        notes = (*notes, f"rendered as `{Route(path)}`")
+    return replace(
+        finding, at=artifact.origin(path), object=str(artifact.ref), notes=notes
     )

@@ -65,25 +65,24 @@ def kept_files(
     committed: Committed, runtime: Manifest, namespace: str, like: Manifest
 ) -> list[Manifest]:
     """The ConfigMaps that the pods of a runtime mount, as they were written; none that others make."""
-    (ran,) = lift([runtime], closed=False).of(Runtime)
-    volumes = [volume for job in ran.jobs for volume in job.pod.volumes]
-    found = [
-        committed.manifest(
-            f"{_FILES}/{namespace}/{volume.source}",
-            object_path(JOBS, _FILES, volume.source, namespace),
-            like,
-        )
-        for volume in volumes
-        if volume.type == "configMap"
-    ]
-    return [each for each in found if each is not None]
+    (node,) = lift([runtime], closed=False).of(Runtime)
+    files = []
+    for job in node.jobs:
+        for volume in job.pod.volumes:
+            if volume.type != "configMap":
+                continue
+            name = f"{_FILES}/{namespace}/{volume.source}"
+            path = object_path(JOBS, _FILES, volume.source, namespace)
+            config_map = committed.manifest(name, path, like)
+            if config_map is not None:
+                files.append(config_map)
+    return files
 
 
 def kept_runtime(committed: Committed, name: str, like: Manifest) -> Manifest | None:
     """A runtime as it was written."""
-    return committed.manifest(
-        f"{_RUNTIME}/{name}", object_path(RUNTIMES, _RUNTIME, name), like
-    )
+    path = object_path(RUNTIMES, _RUNTIME, name)
+    return committed.manifest(f"{_RUNTIME}/{name}", path, like)
 
 
 def with_kept(
@@ -93,20 +92,20 @@ def with_kept(
 
     ``stay``: the jobs that stay, by the name that their object would have today.
     """
-    jobs = tuple(
-        stay[job.name].job if job.name in stay else job for job in plan.of(TrainJob)
-    )
+    jobs = list(plan.of(TrainJob))
+    for index, job in enumerate(jobs):
+        if job.name in stay:
+            jobs[index] = stay[job.name].job
     used = {job.runtime for job in jobs}
-    runtimes = {runtime.name: runtime for runtime in plan.of(Runtime)}
-    runtimes.update((each.runtime.name, each.runtime) for each in stay.values())
-    ran = tuple(runtime for name, runtime in runtimes.items() if name in used)
-    kept_plan = plan.with_nodes(Runtime, ran).with_nodes(TrainJob, jobs)
-    kept_plan = replace(kept_plan, derived=_derived(plan, stay.values()))
-    return with_files(
-        kept_plan,
-        _manifests(manifests, stay, used),
-        [files for each in stay.values() for files in each.files],
-    )
+    by_name = {runtime.name: runtime for runtime in plan.of(Runtime)}
+    files: list[Manifest] = []
+    for submitted in stay.values():
+        by_name[submitted.runtime.name] = submitted.runtime
+        files += submitted.files
+    runtimes = [runtime for name, runtime in by_name.items() if name in used]
+    new_plan = plan.with_nodes(Runtime, runtimes).with_nodes(TrainJob, jobs)
+    new_plan = replace(new_plan, derived=_derived(plan, stay.values()))
+    return with_files(new_plan, _manifests(manifests, stay, used), files)
 
 
 def with_files(
@@ -114,12 +113,12 @@ def with_files(
 ) -> tuple[Plan, list[Manifest]]:
     """The plan and its objects with files that runs mount, where they are not there already."""
     known = {manifest.id for manifest in manifests}
-    more = {each.id: each for each in files if each.id not in known}
-    if not more:
+    by_id = {file.id: file for file in files if file.id not in known}
+    if not by_id:
         return plan, list(manifests)
-    lifted = lift(list(more.values()), closed=False).of(FileSet)
-    nodes = (*plan.nodes, *lifted)
-    return replace(plan, nodes=nodes), [*manifests, *more.values()]
+    added = list(by_id.values())
+    nodes = lift(added, closed=False).of(FileSet)
+    return replace(plan, nodes=(*plan.nodes, *nodes)), [*manifests, *added]
 
 
 def _manifests(
@@ -127,10 +126,9 @@ def _manifests(
 ) -> list[Manifest]:
     objects: dict[str, Manifest] = {}
     for new in manifests:
-        name = new.ref.name
-        written = (
-            stay[name].manifests if new.ref.kind == _KIND and name in stay else (new,)
-        )
+        written: tuple[Manifest, ...] = (new,)
+        if new.ref.kind == _KIND and new.ref.name in stay:
+            written = stay[new.ref.name].manifests
         for manifest in written:
             if manifest.ref.kind != _RUNTIME or manifest.ref.name in used:
                 objects[manifest.id] = manifest
@@ -138,25 +136,20 @@ def _manifests(
 
 
 def _derived(plan: Plan, stay: Iterable[Kept]) -> tuple[Derived, ...]:
-    names = {f"job/{each.job.source_name}": each.job.name for each in stay}
+    names = {
+        f"job/{submitted.job.source_name}": submitted.job.name for submitted in stay
+    }
     derived = [value for value in plan.derived if value.object not in names]
+    why = "submitted before, and no other run is asked for"
     for job, name in names.items():
-        derived.append(
-            Derived(
-                job,
-                "name",
-                name,
-                "submitted before, and no other run is asked for",
-                FOLDER,
-            )
-        )
+        derived.append(Derived(job, "name", name, why, FOLDER))
     return tuple(derived)
 
 
 def kept_as_submitted(stay: Sequence[Kept]) -> Diagnostic:
     """The note on jobs that stay."""
     first = stay[0].job
-    names = [f"`{each.job.source_name}`" for each in stay]
+    names = [f"`{submitted.job.source_name}`" for submitted in stay]
     shown = ", ".join(names[:_NAMED])
     if len(names) > _NAMED:
         shown += f" and {len(names) - _NAMED} more"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from compiler.catalog import BLOCKED, MANUAL, UNKNOWN, Catalog, VersionStep
@@ -26,18 +26,22 @@ _OF_THE_RELEASE = ("eksctl", "flux")
 def pinned(body: Body) -> dict[str, str]:
     """The versions that an object pins, by component. What an edit by hand made no version of is left out."""
     name = str(at(body, "metadata", "name"))
+    versions: dict[str, Any] = {}
     match body["kind"]:
         case "OCIRepository":
-            return _known({name: at(body, "spec", "ref", "tag")})
+            versions[name] = at(body, "spec", "ref", "tag")
         case "HelmRelease":
-            return _known({name: at(body, "spec", "chart", "spec", "version")})
+            versions[name] = at(body, "spec", "chart", "spec", "version")
         case "EC2NodeClass":
-            return _known({"ami": at(body, "spec", "amiSelectorTerms", 0, "alias")})
+            versions["ami"] = at(body, "spec", "amiSelectorTerms", 0, "alias")
         case "ClusterConfig":
-            return _known(
-                {"kubernetes": at(body, "metadata", "version"), **_builds(body)}
-            )
-    return {}
+            versions["kubernetes"] = at(body, "metadata", "version")
+            versions.update(_builds(body))
+    return {
+        component: str(version)
+        for component, version in versions.items()
+        if isinstance(version, str | int | float)
+    }
 
 
 def _builds(body: Body) -> dict[str, Any]:
@@ -46,14 +50,6 @@ def _builds(body: Body) -> dict[str, Any]:
     if not isinstance(addons, list):
         return {}
     return {str(at(addon, "name")): at(addon, "version") for addon in addons}
-
-
-def _known(versions: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        name: str(version)
-        for name, version in versions.items()
-        if isinstance(version, str | int | float)
-    }
 
 
 def steps(
@@ -73,12 +69,12 @@ def steps(
     known = {run.key for run in committed.runs}
     going_on = any(run.state != ENDED for run in runs if run.key in known)
     newest = catalog.newest_release
-    return [
-        newest.step(component, before, after, runs=going_on)
-        for component, (before, after) in sorted(changes.items())
-        if component in newest.components
-        and newest.components[component].version_of is None
-    ]
+    version_steps = []
+    for name, (before, after) in sorted(changes.items()):
+        component = newest.components.get(name)
+        if component is not None and component.version_of is None:
+            version_steps.append(newest.step(name, before, after, runs=going_on))
+    return version_steps
 
 
 def _of_object(
@@ -99,22 +95,22 @@ def _of_object(
 def _of_release(
     plan: Plan, committed: Committed, catalog: Catalog
 ) -> Iterator[tuple[str, tuple[str, str]]]:
-    earlier = catalog.release(str(committed.index.get("release")))
-    chosen = catalog.release(plan.release)
-    if earlier is None or chosen is None or earlier.name == chosen.name:
+    before = catalog.release(str(committed.index.get("release")))
+    after = catalog.release(plan.release)
+    if before is None or after is None or before.name == after.name:
         return
     for component in _OF_THE_RELEASE:
-        before, after = earlier.version(component), chosen.version(component)
-        if before != after:
-            yield component, (before, after)
+        old, new = before.version(component), after.version(component)
+        if old != new:
+            yield component, (old, new)
 
 
-def reported(taken: Iterable[VersionStep], spec: ClusterSpec) -> Iterator[Diagnostic]:
+def reported(steps: Iterable[VersionStep], spec: ClusterSpec) -> Iterator[Diagnostic]:
     """What people must know of the steps: what restarts, what they do themselves, what is refused."""
-    taken = list(taken)
-    if taken:
-        yield _restarts(taken, spec)
-    for step in taken:
+    steps = list(steps)
+    if steps:
+        yield _restarts(steps, spec)
+    for step in steps:
         if step.verdict == BLOCKED:
             yield _blocked(step, spec)
         elif step.verdict == MANUAL:
@@ -130,24 +126,25 @@ def _place(spec: ClusterSpec, component: str = "") -> Route:
     return _SPEC if spec.release is None else _SPEC / "release"
 
 
-def _restarts(taken: list[VersionStep], spec: ClusterSpec) -> Diagnostic:
+def _restarts(steps: list[VersionStep], spec: ClusterSpec) -> Diagnostic:
     names = "1 component changes its version"
-    if len(taken) > 1:
-        names = f"{len(taken)} components change their versions"
+    if len(steps) > 1:
+        names = f"{len(steps)} components change their versions"
     return Diagnostic(
         "CHG010",
         Severity.NOTE,
         names,
         _place(spec),
         key=True,
-        notes=tuple(_restart(step) for step in taken),
+        notes=tuple(_restart(step) for step in steps),
         help="merge it when that may restart",
     )
 
 
 def _restart(step: VersionStep) -> str:
-    restarted = "; ".join(step.restarted)
-    return f"{step}: restarts {restarted}" if restarted else str(step)
+    if not step.restarted:
+        return str(step)
+    return f"{step}: restarts {'; '.join(step.restarted)}"
 
 
 def _by_hand(step: VersionStep, spec: ClusterSpec) -> Diagnostic:

@@ -32,40 +32,41 @@ class Words:
 
     def work(self, job: TrainJob) -> str:
         """What the run does, by whatever name: two jobs with the same work are one job twice."""
-        words = {
-            key: value for key, value in self._job(job).items() if key not in _NOT_WORK
-        }
+        words = dict(self._job(job))
+        for key in _NOT_WORK:
+            words.pop(key, None)
         pool = self._pools.get(job.pool, "")
         return digest([words, pool, job.namespace, *self._patches(job)])
 
     def _patches(self, job: TrainJob) -> list[Any]:
         """What the spec's patches do to the job, whatever else they are for."""
-        nodes = (self._document.node(at / "patch")[0] for at in job.patched)
-        return [node.to_python() for node in nodes]
+        return [self._words(at / "patch") for at in job.patched]
 
     def _job(self, job: TrainJob) -> Mapping[str, Any]:
-        words: dict[str, Any] = self._document.node(job.at)[0].to_python()
+        words: dict[str, Any] = self._words(job.at)
         words.pop(EXTENDS, None)  # what it gave is among them
         return words
 
+    def _words(self, at: Route) -> Any:
+        """What the spec says at a place."""
+        node, _ = self._document.node(at)
+        return node.to_python()
+
     @cached_property
     def _pools(self) -> dict[str, str]:
-        pools = self._document.node(_POOLS)[0].to_python()
+        pools = self._words(_POOLS)
         return {pool["name"]: digest(_reaching(pool)) for pool in pools}
 
 
 def _reaching(pool: Mapping[str, Any]) -> list[Any]:
+    """The words of a pool that reach its jobs."""
+    words = [pool.get(key) for key in _REACHES_JOBS]
     capacity = pool.get("capacity") or {}
     kinds = list(capacity) if isinstance(capacity, dict) else []
     split = kinds in (["reserved"], ["block"])
     placed = split or "topology" in pool
     always_on = placed and _always_on(pool.get("nodes"))
-    return [
-        *(pool.get(key) for key in _REACHES_JOBS),
-        kinds == ["block"],
-        split,
-        always_on,
-    ]
+    return [*words, kinds == ["block"], split, always_on]
 
 
 def _always_on(nodes: Any) -> bool:

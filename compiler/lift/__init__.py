@@ -26,15 +26,13 @@ Lift = Callable[[Reader], Iterable[PlanNode]]
 def kinds(*, closed: bool = False) -> dict[str, tuple[Lift, ...]]:
     """Who reads which ``group/Kind``; some are read for two reasons. ``closed``: of our own output, where what has pods
     is known for what it is."""
-    found: dict[str, tuple[Lift, ...]] = {}
+    readers: dict[str, tuple[Lift, ...]] = {}
     for module in parts("lift"):
-        for kind, read in (
-            module.KINDS.items()
-            if not (closed and hasattr(module, "OPEN_ONLY"))
-            else ()
-        ):
-            found[kind] = (*found.get(kind, ()), read)
-    return found
+        if closed and hasattr(module, "OPEN_ONLY"):
+            continue
+        for kind, read in module.KINDS.items():
+            readers[kind] = (*readers.get(kind, ()), read)
+    return readers
 
 
 def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:

@@ -30,17 +30,16 @@ class ObjectRef:
         return self.api_version.rpartition("/")[0]
 
     def __str__(self) -> str:
-        return (
-            f"{self.kind}/{self.namespace}/{self.name}"
-            if self.namespace
-            else f"{self.kind}/{self.name}"
-        )
+        if self.namespace:
+            return f"{self.kind}/{self.namespace}/{self.name}"
+        return f"{self.kind}/{self.name}"
 
 
 def ref_of(body: Mapping[str, Any]) -> ObjectRef:
     """The identity of a body; what is missing is empty."""
     metadata = body.get("metadata")
-    metadata = metadata if isinstance(metadata, Mapping) else {}
+    if not isinstance(metadata, Mapping):
+        metadata = {}
     return ObjectRef(
         str(body.get("apiVersion") or ""),
         str(body.get("kind") or ""),
@@ -50,7 +49,7 @@ def ref_of(body: Mapping[str, Any]) -> ObjectRef:
 
 
 class UnjudgedError(TypeError):
-    """An artifact of a format that nobody judges: it cannot be made, so that it is never written."""
+    """An artifact of a format that no pass judges: it cannot be made, so that it is never written."""
 
 
 @cache
@@ -70,8 +69,8 @@ class Artifact:
     ``format`` names the module of ``compiler.output.formats`` that judges, reads back and writes it. ``path`` is
     relative to the cluster's folder. ``at`` is the spec route of the plan node behind it and ``origins`` maps field
     paths (tuples of keys into ``body``) to spec routes; a field takes the origin of its nearest ancestor. ``lists`` are
-    those that stand in the spec item for item. ``key`` tells artifacts of others apart, of which several may have one
-    name, or none. ``choices``: by key at the top of the body, all that may ever stand in its list
+    those that stand in the spec item for item. ``key`` distinguishes third-party artifacts, of which several may have
+    one name, or none. ``choices``: by key at the top of the body, all that may ever stand in its list
     (``compiler.emit.yaml.with_choices``). ``whole``: the route below which the spec has the body itself, field by
     field, as of what it includes. ``text``: what has no body; a function makes it when it is first read, since
     a run that writes nothing reads no page.
@@ -97,9 +96,10 @@ class Artifact:
         """What it is called, which does not change."""
         if self._ref is None:
             kind = kind_of_format(self.format)
-            self._ref = (
-                ObjectRef("", kind, "", self.path) if kind else ref_of(self.body)
-            )
+            if kind:
+                self._ref = ObjectRef("", kind, "", self.path)
+            else:
+                self._ref = ref_of(self.body)
         return self._ref
 
     @property
@@ -117,12 +117,12 @@ class Artifact:
     def origin(self, path: tuple[Key, ...]) -> Route:
         """The spec route that a field of the body came from."""
         for end in range(len(path), 0, -1):
-            if (found := self.origins.get(tuple(path[:end]))) is not None:
-                return (
-                    found / path[end]
-                    if end < len(path) and path[:end] in self.lists
-                    else found
-                )
+            above = tuple(path[:end])
+            route = self.origins.get(above)
+            if route is not None:
+                if end < len(path) and above in self.lists:
+                    return route / path[end]
+                return route
         return self.at if self.whole is None else self.whole / tuple(path)
 
     def places(self) -> dict[tuple[Key, ...], Route]:
@@ -134,11 +134,10 @@ class Artifact:
 
 def _has(body: Any, path: tuple[Key, ...]) -> bool:
     for key in path:
-        inside = (
-            key in body
-            if isinstance(body, dict)
-            else isinstance(body, list | tuple) and key in range(len(body))
-        )
+        if isinstance(body, dict):
+            inside = key in body
+        else:
+            inside = isinstance(body, list | tuple) and key in range(len(body))
         if not inside:
             return False
         body = body[key]

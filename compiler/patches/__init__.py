@@ -1,5 +1,5 @@
 """Patches of the spec over what was rendered, before it is verified, read back and judged."""
 
-from compiler.patches.apply import patched
+from compiler.patches.apply import apply_patches
 
-__all__ = ["patched"]
+__all__ = ["apply_patches"]

@@ -14,8 +14,8 @@ from compiler.output import Artifact
 from compiler.patches.merge import merge
 from compiler.patches.operations import operate
 from compiler.patches.place import Draft, PatchError, Path
-from compiler.patches.runs import Renamed, renamed, same_work
-from compiler.patches.select import nearest, selected
+from compiler.patches.runs import Renamed, rename_changed, same_work
+from compiler.patches.select import nearest, targets_of
 from compiler.plan import Plan, PlanNode
 from compiler.source import Route
 from compiler.subjects.jobs.plan import Runtime, TrainJob
@@ -41,22 +41,22 @@ _OF_A_RUN: tuple[Path, ...] = (
 )
 
 
-def patched(
+def apply_patches(
     plan: Plan, artifacts: Sequence[Artifact]
 ) -> tuple[Plan, list[Artifact], list[Diagnostic]]:
-    """A plan and its artifacts with the plan's patches, and every patch that does not apply.
+    """A plan and its artifacts with the plan's patches, and a fault for every patch that does not apply.
 
     An object keeps what a patch that does not apply would change. A job or runtime that would run otherwise gets
     another name, since its name carries a hash of what it runs.
     """
-    manifests = [each for each in artifacts if isinstance(each, Manifest)]
+    manifests = [artifact for artifact in artifacts if isinstance(artifact, Manifest)]
     originals = {id(manifest): manifest.body for manifest in manifests}
     reach: dict[int, tuple[Route, ...]] = {}
     faults: list[Diagnostic] = []
     for patch in plan.of(ObjectPatch):
-        targets = selected(patch, manifests)
+        targets = targets_of(patch, manifests)
         if not targets:
-            faults.append(_in_vain(patch, manifests))
+            faults.append(_no_target(patch, manifests))
         for manifest in targets:
             before = manifest.body
             fault = _apply(patch, manifest)
@@ -64,33 +64,35 @@ def patched(
                 faults.append(fault)
             elif not same_work(before, manifest.body):
                 reach[id(manifest)] = (*reach.get(id(manifest), ()), patch.at)
-    changed = {id(each) for each in manifests if each.body is not originals[id(each)]}
-    new_names = renamed(_runs(plan, manifests), originals, reach)
-    written = [new_names.manifests.get(id(each), each) for each in artifacts]
-    keys = {
-        manifest.id
-        for each, manifest in zip(artifacts, written, strict=True)
-        if id(each) in changed or manifest is not each
-    }
-    return _replanned(plan, written, keys, new_names), written, faults
+    names = rename_changed(_runs(plan, manifests), originals, reach)
+    written: list[Artifact] = []
+    changed: set[str] = set()
+    for artifact in artifacts:
+        renamed = names.manifests.get(id(artifact), artifact)
+        written.append(renamed)
+        original = originals.get(id(artifact))
+        if original is not None and renamed.body is not original:
+            changed.add(renamed.id)
+    return _read_back(plan, written, changed, names), written, faults
 
 
 def _runs(plan: Plan, manifests: Sequence[Manifest]) -> list[Manifest]:
     """The jobs and runtimes that the plan names by their content."""
-    named = {("TrainJob", job.namespace, job.name) for job in plan.of(TrainJob)}
-    named |= {("ClusterTrainingRuntime", "", each.name) for each in plan.of(Runtime)}
+    names = {("TrainJob", job.namespace, job.name) for job in plan.of(TrainJob)}
+    for runtime in plan.of(Runtime):
+        names.add(("ClusterTrainingRuntime", "", runtime.name))
     return [
         manifest
         for manifest in manifests
-        if (manifest.ref.kind, manifest.ref.namespace, manifest.ref.name) in named
+        if (manifest.ref.kind, manifest.ref.namespace, manifest.ref.name) in names
     ]
 
 
-def _in_vain(patch: ObjectPatch, manifests: Sequence[Manifest]) -> Diagnostic:
-    named = f" `{patch.name}`" if patch.name else ""
+def _no_target(patch: ObjectPatch, manifests: Sequence[Manifest]) -> Diagnostic:
+    name = f" `{patch.name}`" if patch.name else ""
     return error(
         "RES085",
-        f"no {patch.kind}{named} is rendered that the patch is for",
+        f"no {patch.kind}{name} is rendered that the patch is for",
         patch.at / "target",
         help=nearest(patch, manifests),
     )
@@ -152,8 +154,7 @@ def _kept_paths(manifest: Manifest, draft: Draft) -> Iterator[Path]:
 
 
 def _annotations(body: Body) -> Mapping[str, Any]:
-    metadata = body.get("metadata")
-    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    annotations = _value(body, ("metadata", "annotations"))
     return annotations if isinstance(annotations, dict) else {}
 
 
@@ -177,21 +178,20 @@ def _nearest_place(draft: Draft, path: Path, at: Route) -> Route:
 # --- the plan
 
 
-def _replanned(
-    plan: Plan, artifacts: Sequence[Artifact], keys: set[str], names: Renamed
+def _read_back(
+    plan: Plan, artifacts: Sequence[Artifact], changed: set[str], names: Renamed
 ) -> Plan:
     """The plan with the nodes of changed objects as these say them now, so that a report says what is written.
 
-    A node that is read back equals the one that was rendered but for its places, so what takes part in equality is
-    taken over, and the rest stays.
+    ``changed`` are the ids of these objects. A node that is read back equals the one that was rendered but for its
+    places, so what takes part in equality is taken over, and the rest stays.
     """
-    manifests = [each for each in artifacts if isinstance(each, Manifest)]
-    told = {
-        _key(node): node
-        for node in lift(manifests, closed=True).nodes
-        if node.at and node.at[0] in keys
-    }
-    nodes = tuple(_as_told(node, told, names) for node in plan.nodes)
+    manifests = [artifact for artifact in artifacts if isinstance(artifact, Manifest)]
+    written: dict[tuple[str, str, str], PlanNode] = {}
+    for node in lift(manifests, closed=True).nodes:
+        if node.at and node.at[0] in changed:
+            written[_key(node)] = node
+    nodes = tuple(_as_written(node, written, names) for node in plan.nodes)
     derived = tuple(
         replace(value, value=names.text(value.value)) for value in plan.derived
     )
@@ -199,18 +199,20 @@ def _replanned(
 
 
 def _key(node: PlanNode) -> tuple[str, str, str]:
-    name = str(getattr(node, "name", ""))
-    return type(node).__name__, str(getattr(node, "namespace", "")), name
+    """Class, namespace and name."""
+    namespace, name = getattr(node, "namespace", ""), getattr(node, "name", "")
+    return type(node).__name__, str(namespace), str(name)
 
 
-def _as_told(
-    node: PlanNode, told: Mapping[tuple[str, str, str], PlanNode], names: Renamed
+def _as_written(
+    node: PlanNode, written: Mapping[tuple[str, str, str], PlanNode], names: Renamed
 ) -> PlanNode:
     kind, namespace, name = _key(node)
-    now = told.get((kind, namespace, names.name(kind, namespace, name)))
+    now = written.get((kind, namespace, names.name(kind, namespace, name)))
     if now is None:
         return node
-    same = {each.name: getattr(now, each.name) for each in fields(node) if each.compare}
+    compared = [field.name for field in fields(node) if field.compare]
+    values = {field: getattr(now, field) for field in compared}
     if isinstance(node, TrainJob):
-        same["patched"] = names.reach.get((node.namespace, node.name), ())
-    return replace(node, **same)
+        values["patched"] = names.reach.get((node.namespace, node.name), ())
+    return replace(node, **values)

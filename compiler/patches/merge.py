@@ -86,13 +86,13 @@ class _Merge:
         return self._draft.has(path) and isinstance(self._draft.at(path), kind)
 
     def _remove(self, path: Path, at: Route) -> None:
-        if not self._draft.has(path):
-            keys = [str(key) for key in self._draft.at(path[:-1])]
-            help = meant(str(path[-1]), keys) or f"there are {listed(keys)}"
-            raise PatchError(
-                "RES086", f"there is no `{Route(path)}` to remove", at, help
-            )
-        self._draft.remove(path, at)
+        if self._draft.has(path):
+            self._draft.remove(path, at)
+            return
+        *above, last = path
+        keys = [str(key) for key in self._draft.at(tuple(above))]
+        help = meant(str(last), keys) or f"there are {listed(keys)}"
+        raise PatchError("RES086", f"there is no `{Route(path)}` to remove", at, help)
 
     def _directed(self, path: Path, value: Mapping[str, Any], at: Route) -> None:
         """``$patch: replace`` and ``delete`` (kustomize v5, kyaml/yaml/merge2)."""
@@ -102,7 +102,7 @@ class _Merge:
             return
         if directive not in ("replace", "merge"):
             raise _directive(f"{_DIRECTIVE}: {directive}", at / _DIRECTIVE)
-        rest = {key: each for key, each in value.items() if key != _DIRECTIVE}
+        rest = {key: item for key, item in value.items() if key != _DIRECTIVE}
         if directive == "merge" and self._is(path, dict):
             self.mapping(path, rest, at)
             return
@@ -111,13 +111,12 @@ class _Merge:
 
     def _merges(self, path: Path, value: Any) -> bool:
         """Whether a list is merged by key into one that is there."""
-        return (
-            self._built_in
-            and path[-1] in _KEYS
-            and isinstance(value, list)
-            and self._is(path, list)
-            and all(_key_of(item, str(path[-1])) for item in value)
-        )
+        name = str(path[-1])
+        if not self._built_in or name not in _KEYS:
+            return False
+        if not isinstance(value, list) or not self._is(path, list):
+            return False
+        return all(_key_of(item, name) for item in value)
 
     def _items(self, path: Path, items: list[Any], at: Route) -> None:
         name = str(path[-1])
@@ -138,17 +137,19 @@ class _Merge:
 
     def _find(self, path: Path, item: Mapping[str, Any], name: str) -> int | None:
         key = _key_of(item, name)
-        for index, each in enumerate(self._draft.at(path)):
-            if isinstance(each, Mapping) and each.get(key) == item[key]:
+        for index, other in enumerate(self._draft.at(path)):
+            if isinstance(other, Mapping) and other.get(key) == item[key]:
                 return index
         return None
 
 
 def _key_of(item: Any, name: str) -> str:
     """The key by which an item of a list is found; empty where it has none."""
-    if not isinstance(item, Mapping):
-        return ""
-    return next((key for key in _KEYS[name] if key in item), "")
+    if isinstance(item, Mapping):
+        for key in _KEYS[name]:
+            if key in item:
+                return key
+    return ""
 
 
 def _no_item(path: Path, item: Mapping[str, Any], name: str, at: Route) -> PatchError:

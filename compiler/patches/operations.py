@@ -39,18 +39,21 @@ def _remove(draft: Draft, operation: Operation, at: Route) -> None:
 
 def _replace(draft: Draft, operation: Operation, at: Route) -> None:
     path = _existing(draft, operation.path, at / "path")
-    draft.put(path, operation.value, at / "value")
+    value = operation.value
+    draft.put(path, value, at / "value")
 
 
 def _move(draft: Draft, operation: Operation, at: Route) -> None:
-    origin = _existing(draft, operation.origin, at / "from")
+    place = at / "from"
+    origin = _existing(draft, operation.origin, place)
     value = draft.at(origin)
-    draft.remove(origin, at / "from")
+    draft.remove(origin, place)
     _insert(draft, operation.path, value, at / "path", at)
 
 
 def _copy(draft: Draft, operation: Operation, at: Route) -> None:
-    value = draft.at(_existing(draft, operation.origin, at / "from"))
+    origin = _existing(draft, operation.origin, at / "from")
+    value = draft.at(origin)
     _insert(draft, operation.path, value, at / "path", at)
 
 

@@ -17,7 +17,10 @@ class PatchError(Exception):
 
     def __init__(self, code: str, fact: str, at: Route, help: str) -> None:
         super().__init__(fact)
-        self.code, self.fact, self.at, self.help = code, fact, at, help
+        self.code = code
+        self.fact = fact
+        self.at = at
+        self.help = help
 
 
 class Draft:
@@ -46,7 +49,8 @@ class Draft:
 
     def put(self, path: Path, value: Any, at: Route) -> None:
         """Set a value whose container is there; it came from ``at``, key by key."""
-        self.at(path[:-1])[path[-1]] = deepcopy(value)
+        *above, last = path
+        self.at(tuple(above))[last] = deepcopy(value)
         self._forget(path)
         self.origins.update(routes_below(value, path, at))
 
@@ -71,9 +75,13 @@ class Draft:
             self.origins[path] = at
 
     def _forget(self, path: Path) -> None:
-        below = [each for each in self.origins if each[: len(path)] == path]
-        for each in below:
-            del self.origins[each]
+        """Drop the places of a field and of all inside."""
+        depth = len(path)
+        self.origins = {
+            field: route
+            for field, route in self.origins.items()
+            if field[:depth] != path
+        }
 
     def _shift(self, above: Path, first: int, by: int) -> None:
         """Move the places of a list's items from ``first`` on."""

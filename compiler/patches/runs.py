@@ -48,24 +48,25 @@ def _work(body: Body) -> Any:
     """What an object runs: its ``spec``, and the labels by which Kueue queues it."""
     metadata = body.get("metadata")
     labels = metadata.get("labels") if isinstance(metadata, dict) else None
-    labels = labels if isinstance(labels, dict) else {}
-    queued = {key: value for key, value in labels.items() if key.startswith(_KUEUE)}
+    queued = {}
+    if isinstance(labels, dict):
+        queued = {key: labels[key] for key in labels if key.startswith(_KUEUE)}
     return [body.get("spec"), queued]
 
 
-def renamed(
+def rename_changed(
     manifests: Sequence[Manifest],
     originals: Mapping[int, Body],
     reach: Mapping[int, Reach],
 ) -> Renamed:
     """The jobs and runtimes that patches change, under their new names. ``reach``: the patches that change the work of
     an object, by its identity."""
-    found = Renamed()
+    names = Renamed()
     runtimes: dict[str, Reach] = {}
     for manifest in manifests:
         if manifest.ref.kind == _RUNTIME and _differs(manifest, originals):
             runtimes[manifest.ref.name] = reach.get(id(manifest), ())
-            _rename(found, manifest)
+            _rename(names, manifest)
     for manifest in manifests:
         if manifest.ref.kind != _JOB:
             continue
@@ -73,42 +74,44 @@ def renamed(
         if runtime in runtimes or _differs(manifest, originals):
             key = (manifest.ref.namespace, manifest.ref.name)
             own = (*runtimes.get(runtime, ()), *reach.get(id(manifest), ()))
-            found.reach[key] = tuple(dict.fromkeys(own))
-            _rename(found, manifest)
-    return found
+            names.reach[key] = tuple(dict.fromkeys(own))
+            _rename(names, manifest)
+    return names
 
 
 def _differs(manifest: Manifest, originals: Mapping[int, Body]) -> bool:
     return not same_work(originals[id(manifest)], manifest.body)
 
 
-def _rename(found: Renamed, manifest: Manifest) -> None:
+def _rename(names: Renamed, manifest: Manifest) -> None:
     """Give an object a name by its content, which has the new names of runtimes already."""
     ref = manifest.ref
-    body = _with(manifest.body, found.names, _RUNTIME)
+    body = _with_runtimes(manifest.body, names)
     text = json.dumps([ref.name, _work(body)], sort_keys=True)
-    digits = sha256(text.encode()).hexdigest()[: _DIGITS[ref.kind]]
-    name = f"{ref.name.rpartition('-')[0]}-{digits}"
-    found.names[ref.kind, ref.namespace, ref.name] = name
-    body = _renamed(body, ref.name, name)
-    folder = manifest.path.rpartition("/")[0]
+    digest = sha256(text.encode()).hexdigest()
+    stem, _, _ = ref.name.rpartition("-")
+    name = f"{stem}-{digest[: _DIGITS[ref.kind]]}"
+    names.names[ref.kind, ref.namespace, ref.name] = name
+    body = _with_name(body, ref.name, name)
+    folder, _, _ = manifest.path.rpartition("/")
     path = object_path(folder, ref.kind, name, ref.namespace)
-    found.manifests[id(manifest)] = replace(manifest, body=body, path=path)
+    names.manifests[id(manifest)] = replace(manifest, body=body, path=path)
 
 
-def _with(body: Any, names: Mapping[tuple[str, str, str], str], kind: str) -> Any:
-    for (of, _, before), after in names.items():
-        if of == kind:
-            body = _renamed(body, before, after)
+def _with_runtimes(body: Any, names: Renamed) -> Any:
+    """A body with the new names of runtimes."""
+    for (kind, _, before), after in names.names.items():
+        if kind == _RUNTIME:
+            body = _with_name(body, before, after)
     return body
 
 
-def _renamed(value: Any, before: str, after: str) -> Any:
+def _with_name(value: Any, before: str, after: str) -> Any:
     """A value with one name instead of another, in every text: variables of the rendezvous have the job's."""
     if isinstance(value, str):
         return value.replace(before, after)
     if isinstance(value, dict):
-        return {key: _renamed(inside, before, after) for key, inside in value.items()}
+        return {key: _with_name(inside, before, after) for key, inside in value.items()}
     if isinstance(value, list):
-        return [_renamed(inside, before, after) for inside in value]
+        return [_with_name(inside, before, after) for inside in value]
     return value

@@ -21,15 +21,17 @@ def section(subject: Subject) -> Iterator[str]:
 
     ``‹name›`` stands for the name of the object, and ``‹run›`` for that of a job's TrainJob.
     """
-    derived = subject.plan.derived
-    versions = [value for value in derived if _is_version(value)]
-    values = [value for value in derived if not _is_version(value)]
-    taken = [value for value in values if not value.reason.startswith(_BY_THE_SPEC)]
-    given = [value for value in values if value.reason.startswith(_BY_THE_SPEC)]
+    decided, given, versions = [], [], []
+    for value in subject.plan.derived:
+        if _is_version(value):
+            versions.append(value)
+        elif value.reason.startswith(_BY_THE_SPEC):
+            given.append(value)
+        else:
+            decided.append(value)
     runs = {f"job/{job.source_name}": job.name for job in subject.plan.of(TrainJob)}
-    yield from _part(
-        "Decisions of the compiler", taken, ("of", "field", "value", "reason"), runs
-    )
+    with_reasons = ("of", "field", "value", "reason")
+    yield from _part("Decisions of the compiler", decided, with_reasons, runs)
     yield from _part("Set by the spec", given, ("of", "field", "value"), runs)
     yield from _part("Versions", versions, ("of", "field", "value"), runs)
 
@@ -49,10 +51,11 @@ def _part(
     objects: dict[tuple[str, ...], list[str]] = {}
     for value in values:
         kind, _, name = value.object.partition("/")
-        texts = (
-            _without(text, name, runs.get(value.object, ""))
+        run = runs.get(value.object, "")
+        texts = [
+            _without(text, name, run)
             for text in (value.field, value.value, value.reason)
-        )
+        ]
         line = (kind, *texts)[: len(header)]
         objects.setdefault(line, []).append(value.object)
     if not objects:
@@ -65,11 +68,13 @@ def _without(text: str, name: str, run: str) -> str:
     """A text that is the same for all objects that differ in their names alone."""
     if run:
         text = text.replace(run, _RUN)
-    return re.sub(rf"\b{re.escape(name)}\b", _NAME, text) if name else text
+    if name:
+        text = re.sub(rf"\b{re.escape(name)}\b", _NAME, text)
+    return text
 
 
 def _named(objects: list[str]) -> str:
     if len(objects) <= _NAMED:
         return ", ".join(sorted(objects))
-    kind = objects[0].partition("/")[0]
+    kind, _, _ = objects[0].partition("/")
     return f"{len(objects)} {kind}s"

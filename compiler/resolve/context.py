@@ -28,7 +28,7 @@ class Context:
     """A spec under resolution: the spec, the facts, what was derived and what is wrong.
 
     ``included``: objects that the spec includes; ``external``: apiVersion, kind, namespace and name of objects that
-    others make and that must exist.
+    must exist and are not written here.
     """
 
     name: str
@@ -40,14 +40,14 @@ class Context:
     included: Sequence[Included] = ()
     derived: list[Derived] = field(default_factory=list)
     external: set[tuple[str, str, str, str]] = field(default_factory=set)
-    _made: dict[object, Any] = field(default_factory=dict)
+    _shared: dict[object, Any] = field(default_factory=dict)
 
     def once(self, make: Callable[[Context], T]) -> T:
         """What one subject makes for others too: made when it is first asked for, and reported on once."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        made: T = self._made[make]
-        return made
+        if make not in self._shared:
+            self._shared[make] = make(self)
+        shared: T = self._shared[make]
+        return shared
 
     def fault(
         self,
@@ -69,7 +69,7 @@ class Context:
     def doubt(
         self, code: str, message: str, at: Route, help: str, *, source: str = ""
     ) -> None:
-        """Report a warning: what is likely wrong, and cannot be told for certain."""
+        """Report a warning: what is likely wrong, and not certain."""
         notes = (f"source: {source}",) if source else ()
         self.diagnostics.append(warning(code, message, at, help=help, notes=notes))
 
@@ -83,7 +83,7 @@ class Context:
         *,
         follows: Route | None = None,
     ) -> None:
-        """Record a value that nobody wrote, for ``explain``, and the value of the spec that it ``follows``, if any."""
+        """Record a derived value for ``explain``, and the value of the spec that it ``follows``, if any."""
         self.derived.append(Derived(target, name, str(value), reason, source, follows))
 
     def settle(
@@ -98,7 +98,7 @@ class Context:
         at: Route,
         follows: Route | None = None,
     ) -> T:
-        """The spec's value, or the derived one where it has none; ``explain`` tells which."""
+        """The spec's value, or the derived one where it has none; ``explain`` shows which."""
         if given is None:
             self.derive(target, name, derived, reason, source, follows=follows)
             return derived
@@ -115,12 +115,11 @@ class Context:
         self, code: str, what: str, name: str, known: Mapping[str, T], at: Route
     ) -> T | None:
         """The thing of a name, or a fault that says which names there are."""
-        if (found := known.get(name)) is not None:
-            return found
-        self.fault(
-            code, f"{what} `{name}` is not declared", at, near_help(name, known, what)
-        )
-        return None
+        thing = known.get(name)
+        if thing is None:
+            help = near_help(name, known, what)
+            self.fault(code, f"{what} `{name}` is not declared", at, help)
+        return thing
 
     def version(self, component: str) -> str:
         """The version of an upstream component: the spec's, what that needs, or the release's."""
@@ -155,90 +154,86 @@ class Context:
         return self.catalog.knows_names(self.spec.region, self.spec.account)
 
     def catalog_zone(self, zone: str) -> str | None:
-        """The catalog's name for a zone of the spec's account; ``None`` where nobody knows which zone that is."""
-        if (
-            zone_id := NetworkSection.of(self.spec).network.zone_ids.get(zone)
-        ) is not None:
-            return next(
-                (
-                    name
-                    for name, each in self.catalog.zone_ids.items()
-                    if each == zone_id
-                ),
-                None,
-            )
-        return zone if self.knows_names else None
+        """The catalog's name for a zone of the spec's account; ``None`` where it is not known which zone that is."""
+        given = NetworkSection.of(self.spec).network.zone_ids.get(zone)
+        if given is None:
+            return zone if self.knows_names else None
+        for name, zone_id in self.catalog.zone_ids.items():
+            if zone_id == given:
+                return name
+        return None
 
     def zone_id(self, zone: str) -> str | None:
         """The id of a zone of the spec's account, if it is known."""
         given = NetworkSection.of(self.spec).network.zone_ids.get(zone)
-        return given or (self.catalog.zone_ids.get(zone) if self.knows_names else None)
+        if given is None and self.knows_names:
+            return self.catalog.zone_ids.get(zone)
+        return given
 
     def zones_named(self, names: Iterable[str]) -> tuple[str, ...]:
         """The names in the spec's account of zones that the catalog names, as far as they are known."""
-        given = {
-            self.catalog_zone(zone): zone
-            for zone in NetworkSection.of(self.spec).network.zone_ids
-        }
-        known = (
-            given.get(name) or (name if self.knows_names else None) for name in names
-        )
-        return tuple(name for name in known if name is not None)
+        zone_ids = NetworkSection.of(self.spec).network.zone_ids
+        own_names = {self.catalog_zone(zone): zone for zone in zone_ids}
+        known = []
+        for name in names:
+            if name in own_names:
+                known.append(own_names[name])
+            elif self.knows_names:
+                known.append(name)
+        return tuple(known)
 
     def in_region(self, zone: str, at: Route, *, key: bool = False) -> bool:
-        """Whether a zone is one of the region's; a fault if it is not. Where they are not known, its name tells."""
-        region, known = self.spec.region, self.catalog.regions.get(self.spec.region)
-        if known is None or zone in known or (not known and zone[:-1] == region):
-            return True  # a region that nobody knows has its own fault
-        if zone[:-1] == region and not self.knows_names:
-            if zone not in NetworkSection.of(self.spec).network.zone_ids:
-                example = self.catalog.zone_ids.get(known[0], "use1-az1")
-                self.doubt(
-                    "RES004",
-                    f"`{zone}` may not be a zone of your account: {listed(known)} are known of {region}, and "
-                    "names differ by account",
-                    at,
-                    f"correct it, or say which zone it is, like `network: {{zoneIds: {{{zone}: {example}}}}}`",
-                )
-            return True
-        self.fault(
-            "RES004",
-            f"zone `{zone}` is not in region `{region}`",
-            at,
-            f"{region} has {listed(known)}" if known else f"write it like `{region}a`",
-            key=key,
-        )
-        return False
+        """Whether a zone is one of the region's; a fault if it is not. Where they are not known, its name decides."""
+        region = self.spec.region
+        known = self.catalog.regions.get(region)
+        if known is None or zone in known:
+            return True  # an unknown region has its own fault
+        if zone[:-1] != region or (known and self.knows_names):
+            self.fault(
+                "RES004",
+                f"zone `{zone}` is not in region `{region}`",
+                at,
+                f"{region} has {listed(known)}"
+                if known
+                else f"write it like `{region}a`",
+                key=key,
+            )
+            return False
+        if known and zone not in NetworkSection.of(self.spec).network.zone_ids:
+            example = self.catalog.zone_ids.get(known[0], "use1-az1")
+            self.doubt(
+                "RES004",
+                f"`{zone}` may not be a zone of your account: {listed(known)} are known of {region}, and "
+                "names differ by account",
+                at,
+                f"correct it, or say which zone it is, like `network: {{zoneIds: {{{zone}: {example}}}}}`",
+            )
+        return True
 
     def instance(self, name: str, at: Route) -> InstanceType | None:
         """The instance type of this name, or a fault."""
-        found = self.catalog.instance(name)
-        if found is None:
+        instance = self.catalog.instance(name)
+        if instance is None:
             near = self.catalog.near(name)
+            hint = "`trainyard catalog` lists what is known"
+            if near:
+                hint = f"did you mean `{near[0]}`? If not"
             self.fault(
                 "RES005",
                 f"instance type `{name}` is unknown",
                 at,
-                (
-                    f"did you mean `{near[0]}`? If not"
-                    if near
-                    else "`trainyard catalog` lists what is known"
-                )
-                + ", `trainyard catalog refresh` asks EC2 for newer types",
+                f"{hint}, `trainyard catalog refresh` asks EC2 for newer types",
             )
-        return found
+        return instance
 
     @property
     def partition(self) -> str:
         """The AWS partition of the region."""
-        region = self.spec.region
-        return (
-            "aws-cn"
-            if region.startswith("cn-")
-            else "aws-us-gov"
-            if region.startswith("us-gov-")
-            else "aws"
-        )
+        if self.spec.region.startswith("cn-"):
+            return "aws-cn"
+        if self.spec.region.startswith("us-gov-"):
+            return "aws-us-gov"
+        return "aws"
 
 
 _LISTS = {
@@ -254,28 +249,27 @@ _LISTS = {
 def near_help(name: str, known: Iterable[str], what: str) -> str:
     """What to write instead of a name that does not exist."""
     names = list(known)
-    if found := meant(name, names):
-        return found
-    if not names:
-        return (
-            f"declare it under `{_LISTS[what]}:`"
-            if what in _LISTS
-            else f"declare a {what}"
-        )
-    return f"write one of {listed(names[:12])}"
+    near = meant(name, names)
+    if near:
+        return near
+    if names:
+        return f"write one of {listed(names[:12])}"
+    if what in _LISTS:
+        return f"declare it under `{_LISTS[what]}:`"
+    return f"declare a {what}"
 
 
 def unique(
     context: Context, what: str, names: Iterable[str], at: Route, *, key: str = "name"
 ) -> None:
     """Report names that are given twice in a list of the spec."""
-    seen: dict[str, int] = {}
+    first_index: dict[str, int] = {}
     for index, name in enumerate(names):
-        if name in seen:
+        first = first_index.setdefault(name, index)
+        if first != index:
             context.fault(
                 "RES009",
                 f"{what} `{name}` is declared twice",
                 at / index / key,
-                f"rename or remove one of them: `{at / seen[name]}` has it already",
+                f"rename or remove one of them: `{at / first}` has it already",
             )
-        seen.setdefault(name, index)

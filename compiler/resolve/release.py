@@ -25,21 +25,13 @@ def choose_release(
     spec: ClusterSpec, catalog: Catalog
 ) -> tuple[Release | None, list[Diagnostic]]:
     """The release set that a spec names (or the newest), with its overrides checked."""
-    release = (
-        catalog.newest_release
-        if spec.release is None
-        else catalog.release(spec.release)
-    )
+    release: Release | None = catalog.newest_release
+    if spec.release is not None:
+        release = catalog.release(spec.release)
     if release is None:
+        fact = f"release `{spec.release}` is unknown"
         help = near_help(str(spec.release), catalog.releases, "release")
-        return None, [
-            error(
-                "RES001",
-                f"release `{spec.release}` is unknown",
-                SPEC / "release",
-                help=help,
-            )
-        ]
+        return None, [error("RES001", fact, SPEC / "release", help=help)]
     faults = [*_components(spec, release), *_unsupported(spec, release)]
     return release, [*faults, *_apart(spec, release)]
 
@@ -76,26 +68,29 @@ def _not_by_itself(component: Component) -> str:
 
 def _unsupported(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
     """Versions that are not rendered for, or have another form than the component's."""
+    overrides = OverridesSection.of(spec).components
     for name, version in own_versions(spec).items():
         component = release.components.get(name)
-        if component is None or (
-            name in OverridesSection.of(spec).components and _not_by_itself(component)
-        ):
+        if component is None or (name in overrides and _not_by_itself(component)):
             continue
-        known = component.supported
-        tested = component.version or component.build
-        if known and not component.supports(version):
-            patch = (
-                "" if name == "kubernetes" else ".x"
-            )  # any patch, and a whole version
-            listing = listed(f"{each}{patch}" for each in known)
-            help = f"write one of {listing}, or remove it to use the release's"
-        elif tested and _form(version) != _form(tested):
-            help = f"write it like `{tested}`, or remove it to use the release's"
-        else:
-            continue
-        fact = f"{name} `{version}` is not supported by release {release.name}"
-        yield error("RES002", fact, own_place(spec, name), help=help)
+        help = _supported(component, version)
+        if help:
+            help = f"{help}, or remove it to use the release's"
+            fact = f"{name} `{version}` is not supported by release {release.name}"
+            yield error("RES002", fact, own_place(spec, name), help=help)
+
+
+def _supported(component: Component, version: str) -> str:
+    """What to write instead of a version that is not supported; empty where it is."""
+    if component.supported and not component.supports(version):
+        # Any patch is supported, and of Kubernetes the minor version is the whole one.
+        patch = "" if component.name == "kubernetes" else ".x"
+        versions = listed(f"{minor}{patch}" for minor in component.supported)
+        return f"write one of {versions}"
+    tested = component.version or component.build
+    if tested and _form(version) != _form(tested):
+        return f"write it like `{tested}`"
+    return ""
 
 
 def _form(version: str) -> tuple[bool, bool]:
@@ -108,18 +103,17 @@ def _apart(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
     own = own_versions(spec)
     chosen = release.chosen(own)
     for pair in release.pairs:
-        if not pair.met(chosen):
-            one, other = (
-                f"{name} `{chosen[name]}`" for name in (pair.component, pair.needed_by)
-            )
-            given = pair.component if pair.component in own else pair.needed_by
-            yield error(
-                "RES034",
-                f"{one} does not work with {other}",
-                own_place(spec, given),
-                help=f"take {pair.component} `{pair.version}` with {pair.needed_by} {pair.minor}, and with no other; "
-                f"left out, {pair.component} follows",
-            )
+        if pair.met(chosen):
+            continue
+        name, other = pair.component, pair.needed_by
+        given = name if name in own else other
+        yield error(
+            "RES034",
+            f"{name} `{chosen[name]}` does not work with {other} `{chosen[other]}`",
+            own_place(spec, given),
+            help=f"take {name} `{pair.version}` with {other} {pair.minor}, and with no other; "
+            f"left out, {name} follows",
+        )
 
 
 def settle_versions(context: Context, used: Container[str]) -> None:

@@ -1,4 +1,4 @@
-"""Pass 3: spec and facts to plan. Everything bound, nothing left to a default that nobody saw."""
+"""Pass 3: spec and facts to plan. All names are bound, and all defaults are filled in and recorded."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def resolve(
             near_help(spec.spec.region, catalog.regions, "region"),
         )
     plan = _plan(context, platform)
-    if any(found.severity is Severity.ERROR for found in context.diagnostics):
+    if any(fault.severity is Severity.ERROR for fault in context.diagnostics):
         return None, context.diagnostics
     return plan, context.diagnostics
 

@@ -18,11 +18,14 @@ _CHARTS = _SPEC / "components"
 
 def own_versions(spec: ClusterSpec) -> dict[str, str]:
     """The versions that a spec gives, by component."""
-    components = OverridesSection.of(spec).components
     eks = ClusterSection.of(spec).eks
-    versions = {name: component.version for name, component in components.items()}
-    versions |= {name: addon.version for name, addon in eks.addons.items()}
-    versions |= {"kubernetes": eks.version, "ami": eks.ami}
+    versions: dict[str, str | None] = {}
+    for name, component in OverridesSection.of(spec).components.items():
+        versions[name] = component.version
+    for name, addon in eks.addons.items():
+        versions[name] = addon.version
+    versions["kubernetes"] = eks.version
+    versions["ami"] = eks.ami
     return {name: version for name, version in versions.items() if version is not None}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error, listed
@@ -53,40 +54,36 @@ class SpecSource:
 def assemble(
     paths: Iterable[str | os.PathLike[str]], kinds: Kinds
 ) -> tuple[list[SpecSource], list[Diagnostic]]:
-    """The specs of files and folders (every ``*.yaml`` and ``*.yml`` below), and all faults found on the way.
+    """The specs of files and folders (every ``*.yaml`` and ``*.yml`` below), and all faults of reading them.
 
     ``kinds`` are the documents of list items, each with its list of the spec. The order of ``paths`` and of directory
     entries does not matter. Names are shown as given. Paths that hold documents of items and no cluster stand for the
     clusters that these belong to.
     """
     paths, library = list(paths), _Library(kinds)
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     headers: list[Header] = []
     unread: dict[str, list[Diagnostic]] = {}
-    for path in _find(paths, found):
-        more, faults = library.load_given(path)
-        headers += more
+    for path in _find(paths, diagnostics):
+        loaded, faults = library.load_given(path)
+        headers += loaded
         if faults:
             unread[os.path.realpath(path)] = faults
-    clusters = [header for header in headers if header.kind == CLUSTER]
-    asked_for = (
-        [] if clusters else [header for header in headers if header.kind in kinds]
-    )
-    if asked_for:
-        headers += _around(asked_for, library, found)
-        clusters = [header for header in headers if header.kind == CLUSTER]
-    parts = _assign(
-        [header for header in headers if header.kind in kinds], clusters, found
-    )
-    if asked_for:
+    clusters = _clusters(headers)
+    wanted = [] if clusters else _items(headers, kinds)
+    if wanted:
+        headers += _around(wanted, library, diagnostics)
+        clusters = _clusters(headers)
+    parts = _assign(_items(headers, kinds), clusters, diagnostics)
+    if wanted:
         clusters = [
             cluster
             for cluster in clusters
-            if _holds(parts.get(id(cluster), []), asked_for)
+            if _holds(parts.get(id(cluster), []), wanted)
         ]
-    _check_names(clusters, found)
-    if not clusters and not found and not unread:
-        found.append(
+    _check_names(clusters, diagnostics)
+    if not clusters and not diagnostics and not unread:
+        diagnostics.append(
             error(
                 "YML040",
                 f"no `{CLUSTER}` in {_listed(paths)}",
@@ -95,17 +92,24 @@ def assemble(
         )
     sources: list[SpecSource] = []
     for cluster in clusters:
-        source, files = _whole(
-            cluster, parts.get(id(cluster), []), library, found, kinds
-        )
+        own_parts = parts.get(id(cluster), [])
+        source, files = _whole(cluster, own_parts, library, diagnostics, kinds)
         sources.append(source)
         for path in files:
-            unread.pop(path, None)  # it is no spec, and was read as what it is
-    return sources, [*(each for faults in unread.values() for each in faults), *found]
+            unread.pop(path, None)  # an included file need not be a spec
+    return sources, [*chain.from_iterable(unread.values()), *diagnostics]
+
+
+def _clusters(headers: Sequence[Header]) -> list[Header]:
+    return [header for header in headers if header.kind == CLUSTER]
+
+
+def _items(headers: Sequence[Header], kinds: Kinds) -> list[Header]:
+    return [header for header in headers if header.kind in kinds]
 
 
 class _Library:
-    """Every file read and parsed once; faults are given out once."""
+    """Every file, read and parsed once; the faults of a file are returned once."""
 
     def __init__(self, kinds: Kinds) -> None:
         self._kinds = kinds
@@ -127,36 +131,35 @@ class _Library:
         if real in self._headers:
             return self._headers[real], []
         headers = self._headers[real] = []
-        file, found = reading()
+        file, faults = reading()
         if file is None:
-            return [], found
-        documents, found = parse(file)
+            return [], faults
+        documents, faults = parse(file)
         for document in documents:
-            header, faults = read_header(file, document, self._kinds)
-            found += faults
+            header, faults_of_header = read_header(file, document, self._kinds)
+            faults += faults_of_header
             if header is not None:
                 headers.append(header)
-        return headers, found
+        return headers, faults
 
 
 def _around(
-    parts: Sequence[Header], library: _Library, found: list[Diagnostic]
+    parts: Sequence[Header], library: _Library, diagnostics: list[Diagnostic]
 ) -> list[Header]:
     """What else stands in the folder of the nearest cluster at or above each part."""
     given = {os.path.realpath(part.file.name) for part in parts}
-    homes = {cluster_folder(folder) for folder in {_folder(part) for part in parts}}
-    paths = [
-        path
-        for home in homes
-        if home is not None
-        for path in _walk(os.path.relpath(home), found)
-    ]
+    homes = {cluster_folder(_folder(part)) for part in parts}
+    by_real_path: dict[str, str] = {}
+    for home in homes:
+        if home is not None:
+            for path in _walk(os.path.relpath(home), diagnostics):
+                by_real_path[os.path.realpath(path)] = path
     headers: list[Header] = []
-    for real, path in sorted({os.path.realpath(path): path for path in paths}.items()):
+    for real, path in sorted(by_real_path.items()):
         if real not in given:
-            more, faults = library.load(path)
-            headers += more
-            found += faults
+            loaded, faults = library.load(path)
+            headers += loaded
+            diagnostics += faults
     return headers
 
 
@@ -166,15 +169,15 @@ def _holds(parts: Sequence[Header], asked_for: Sequence[Header]) -> bool:
 
 
 def _find(
-    paths: Iterable[str | os.PathLike[str]], found: list[Diagnostic]
+    paths: Iterable[str | os.PathLike[str]], faults: list[Diagnostic]
 ) -> list[str]:
-    """Files by name, each once. Passed over: hidden files and folders, ``policies/``, what Trainyard wrote."""
+    """Files by name, each once. Left out: hidden files and folders, ``policies/``, and what Trainyard wrote."""
     files: dict[str, str] = {}
     for path in sorted(os.path.normpath(os.fspath(path)) for path in paths):
-        unread = len(found)
-        inside = list(_walk(path, found)) if os.path.isdir(path) else [path]
-        if not inside and len(found) == unread:
-            found.append(
+        unread = len(faults)
+        inside = list(_walk(path, faults)) if os.path.isdir(path) else [path]
+        if not inside and len(faults) == unread:
+            faults.append(
                 error(
                     "YML040",
                     f"no YAML file in `{path}`",
@@ -186,8 +189,8 @@ def _find(
     return sorted(files.values())
 
 
-def _walk(folder: str, found: list[Diagnostic]) -> Iterator[str]:
-    for parent, folders, names in walk(folder, found):
+def _walk(folder: str, faults: list[Diagnostic]) -> Iterator[str]:
+    for parent, folders, names in walk(folder, faults):
         if _OUTPUT in names and _is_output(os.path.join(parent, _OUTPUT)):
             folders.clear()
             continue
@@ -217,7 +220,7 @@ def _listed(paths: Iterable[str | os.PathLike[str]]) -> str:
 
 
 def _assign(
-    parts: Sequence[Header], clusters: Sequence[Header], found: list[Diagnostic]
+    parts: Sequence[Header], clusters: Sequence[Header], faults: list[Diagnostic]
 ) -> dict[int, list[Header]]:
     """Parts by the identity of the cluster that they join."""
     joined: dict[int, list[Header]] = {}
@@ -229,7 +232,7 @@ def _assign(
         if isinstance(owner, Header):
             joined.setdefault(id(owner), []).append(part)
         else:
-            found.append(owner)
+            faults.append(owner)
     return joined
 
 
@@ -240,8 +243,8 @@ def _owner(part: Header, folders: dict[str, list[Header]]) -> Header | Diagnosti
         near += folders.get(folder, [])
         if near and part.cluster is None:
             break
-    if (wanted := part.cluster) is not None:
-        return _named(part, wanted, near)
+    if part.cluster is not None:
+        return _named(part, part.cluster, near)
     own = [cluster for cluster in near if cluster.file is part.file]
     choice = own if len(own) == 1 else near
     if len(choice) == 1:
@@ -290,7 +293,7 @@ def _title(part: Header) -> str:
     return f"{part.kind} `{part.name}`" if part.name else part.kind
 
 
-def _check_names(clusters: Sequence[Header], found: list[Diagnostic]) -> None:
+def _check_names(clusters: Sequence[Header], faults: list[Diagnostic]) -> None:
     """Two clusters of one name would be written to one folder."""
     first: dict[str, Header] = {}
     for cluster in clusters:
@@ -302,53 +305,53 @@ def _check_names(clusters: Sequence[Header], found: list[Diagnostic]) -> None:
                 span=cluster.at,
                 help="rename one",
             )
-            found.append(replace(fact, related=((other.at, "first named here"),)))
+            faults.append(replace(fact, related=((other.at, "first named here"),)))
 
 
 def _whole(
     cluster: Header,
     parts: Sequence[Header],
     library: _Library,
-    found: list[Diagnostic],
+    diagnostics: list[Diagnostic],
     kinds: Kinds,
 ) -> tuple[SpecSource, set[str]]:
     """The spec of a cluster, and the files that it includes."""
     extender = Extender(library.load)
     root = extender.flatten(cluster)
-    found += extender.found
-    root, faults = inherit(_splice(root, parts, found, kinds))
-    found += faults
-    root, included = with_included(root, found)
-    files = dict.fromkeys([*extender.files, *(part.file for part in parts)])
-    stem = os.path.splitext(os.path.basename(cluster.file.name))[0]
-    name = cluster.name or stem
-    source = SpecSource(name, cluster.file.name, Document(root), tuple(files))
+    diagnostics += extender.found
+    root = _splice(root, parts, diagnostics, kinds)
+    root, faults = inherit(root)
+    diagnostics += faults
+    root, included = with_included(root, diagnostics)
+    files = dict.fromkeys(extender.files)
+    files.update(dict.fromkeys(part.file for part in parts))
+    stem, _ = os.path.splitext(os.path.basename(cluster.file.name))
+    document = Document(root)
+    source = SpecSource(cluster.name or stem, cluster.file.name, document, tuple(files))
     return source, included
 
 
 def _splice(
-    root: MappingNode, parts: Sequence[Header], found: list[Diagnostic], kinds: Kinds
+    root: MappingNode,
+    parts: Sequence[Header],
+    diagnostics: list[Diagnostic],
+    kinds: Kinds,
 ) -> MappingNode:
     """The root with each part as an item of its list. A list of the wrong type is left for the spec's own check."""
     spec = root.child("spec")
-    if not parts or (
-        spec is not None and not isinstance(spec, MappingNode) and not is_null(spec)
-    ):
+    if not parts or not _is_absent_or(MappingNode, spec):
         return root
     items = dict(spec.items) if isinstance(spec, MappingNode) else {}
     for kind, key in kinds.items():
-        items.update(
-            _extended(
-                items.get(key),
-                key,
-                [part for part in parts if part.kind == kind],
-                root,
-                found,
-            )
-        )
+        parts_of_kind = [part for part in parts if part.kind == kind]
+        items.update(_extended(items.get(key), key, parts_of_kind, root, diagnostics))
     place = spec if spec is not None else root
     whole = MappingNode(place.span, items, key_span=place.key_span)
     return MappingNode(root.span, {**root.items, "spec": whole}, key_span=root.key_span)
+
+
+def _is_absent_or(wanted: type[Node], node: Node | None) -> bool:
+    return node is None or isinstance(node, wanted) or is_null(node)
 
 
 def _extended(
@@ -356,32 +359,33 @@ def _extended(
     key: str,
     parts: Sequence[Header],
     root: MappingNode,
-    found: list[Diagnostic],
+    diagnostics: list[Diagnostic],
 ) -> dict[str, Node]:
     """``key`` with its list and the parts after it, or nothing if there is nothing to change."""
-    if not parts or (
-        node is not None and not isinstance(node, SequenceNode) and not is_null(node)
-    ):
+    if not parts or not _is_absent_or(SequenceNode, node):
         return {}
     items = list(node.items) if isinstance(node, SequenceNode) else []
-    names = {
-        name.value: name
-        for item in items
-        if isinstance(name := item.child("name"), ScalarNode)
-    }
+    names: dict[object, ScalarNode] = {}
+    for item in items:
+        name = item.child("name")
+        if isinstance(name, ScalarNode):
+            names[name.value] = name
     for part in parts:
         spec, metadata = part.root.child("spec"), part.root.child("metadata")
         name = metadata.child("name") if metadata is not None else None
         if not isinstance(spec, MappingNode) or not isinstance(name, ScalarNode):
-            continue  # told by its header
-        if (first := names.setdefault(name.value, name)) is not name:
+            continue  # reading the header has reported it
+        first = names.setdefault(name.value, name)
+        if first is not name:
             fact = error(
                 "YML045",
                 f"two items of `spec.{key}` are named `{name.value}`",
                 span=name.span,
                 help="rename one or remove it",
             )
-            found.append(replace(fact, related=((first.span, "first named here"),)))
+            diagnostics.append(
+                replace(fact, related=((first.span, "first named here"),))
+            )
             continue
         items.append(
             MappingNode(spec.span, {"name": name, **spec.items}, key_span=spec.key_span)

@@ -27,8 +27,9 @@ class IncludeNode(ScalarNode):
     objects: list[MappingNode] = field(default_factory=list)
 
     def child(self, key: Key) -> Node | None:
-        inside = isinstance(key, int) and 0 <= key < len(self.objects)
-        return self.objects[key] if inside else None  # type: ignore[index]
+        if isinstance(key, int) and 0 <= key < len(self.objects):
+            return self.objects[key]
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +43,21 @@ class Included:
 
 def included(document: Document) -> list[Included]:
     """The objects that a spec includes."""
-    found: list[Included] = []
+    objects: list[Included] = []
     paths = _paths(document.root)
-    for index, node in enumerate(paths.items if paths is not None else ()):
-        if isinstance(node, IncludeNode):
+    if paths is None:
+        return objects
+    for index, path in enumerate(paths.items):
+        if isinstance(path, IncludeNode):
             at = Route(("spec", _KEY, index))
-            found += [
-                Included(at / place, each.span.file.name, each.to_python())
-                for place, each in enumerate(node.objects)
-            ]
-    return found
+            for place, node in enumerate(path.objects):
+                file = node.span.file.name
+                objects.append(Included(at / place, file, node.to_python()))
+    return objects
 
 
 def with_included(
-    root: MappingNode, found: list[Diagnostic]
+    root: MappingNode, faults: list[Diagnostic]
 ) -> tuple[MappingNode, set[str]]:
     """A spec with the objects of its ``include`` below the paths there, and the files that these are from, by their
     real paths."""
@@ -63,7 +65,7 @@ def with_included(
     if paths is None:
         return root, set()
     files: set[str] = set()
-    nodes = [_read_path(node, files, found) for node in paths.items]
+    nodes = [_read_path(node, files, faults) for node in paths.items]
     listed = SequenceNode(paths.span, nodes, key_span=paths.key_span)
     spec = root.items["spec"]
     assert isinstance(spec, MappingNode)
@@ -75,18 +77,20 @@ def with_included(
 
 def _paths(root: Node) -> SequenceNode | None:
     spec = root.child("spec")
-    paths = spec.child(_KEY) if spec is not None else None
+    if spec is None:
+        return None
+    paths = spec.child(_KEY)
     return paths if isinstance(paths, SequenceNode) else None
 
 
-def _read_path(node: Node, files: set[str], found: list[Diagnostic]) -> Node:
+def _read_path(node: Node, files: set[str], faults: list[Diagnostic]) -> Node:
     """A path with its objects; what is no text is left for the spec's own check."""
     if not isinstance(node, ScalarNode) or not isinstance(node.value, str):
         return node
     objects: list[MappingNode] = []
-    for path in _files(node, found):
+    for path in _files(node, faults):
         files.add(os.path.realpath(path))
-        objects += _objects(path, found)
+        objects += _objects(path, faults)
     return IncludeNode(
         node.span,
         node.value,
@@ -97,13 +101,13 @@ def _read_path(node: Node, files: set[str], found: list[Diagnostic]) -> Node:
     )
 
 
-def _files(node: ScalarNode, found: list[Diagnostic]) -> list[str]:
+def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
     """The files that a path stands for: relative to the file that it is written in, and of its repository."""
     home = os.path.dirname(os.path.abspath(node.span.file.name))
     written = str(node.value)
     path = os.path.relpath(os.path.normpath(os.path.join(home, written)))
     if not os.path.exists(path):
-        found.append(
+        faults.append(
             error(
                 "YML046",
                 f"there is no `{path}` to include",
@@ -112,12 +116,12 @@ def _files(node: ScalarNode, found: list[Diagnostic]) -> list[str]:
             )
         )
         return []
-    paths = list(_walk(path, found)) if os.path.isdir(path) else [path]
+    paths = list(_walk(path, faults)) if os.path.isdir(path) else [path]
     root = _repository(os.path.realpath(home))
-    outside = [each for each in (path, *paths) if not _below(root, each)]
+    outside = [file for file in (path, *paths) if not _below(root, file)]
     if outside or os.path.isabs(written):
         shown = written if outside[:1] in ([], [path]) else outside[0]
-        found.append(
+        faults.append(
             error(
                 "YML047",
                 f"`{shown}` is outside the repository of the spec",
@@ -127,7 +131,7 @@ def _files(node: ScalarNode, found: list[Diagnostic]) -> list[str]:
         )
         return []
     if not paths:
-        found.append(
+        faults.append(
             error(
                 "YML046",
                 f"no YAML file in `{path}`",
@@ -152,26 +156,31 @@ def _below(root: str, path: str) -> bool:
     return real == root or real.startswith(os.path.join(root, ""))
 
 
-def _walk(folder: str, found: list[Diagnostic]) -> Iterator[str]:
-    for parent, folders, names in walk(folder, found):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+def _walk(folder: str, faults: list[Diagnostic]) -> Iterator[str]:
+    """The YAML files of a folder, hidden ones left out."""
+    for parent, folders, names in walk(folder, faults):
+        folders[:] = sorted(name for name in folders if not _is_hidden(name))
         for name in sorted(names):
-            if is_yaml(name) and not name.startswith("."):
+            if is_yaml(name) and not _is_hidden(name):
                 yield os.path.normpath(os.path.join(parent, name))
 
 
-def _objects(path: str, found: list[Diagnostic]) -> Iterator[MappingNode]:
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".")
+
+
+def _objects(path: str, diagnostics: list[Diagnostic]) -> Iterator[MappingNode]:
     file, faults = read(path)
-    found += faults
+    diagnostics += faults
     if file is None:
         return
     documents, faults = parse_manifests(file)
-    found += faults
+    diagnostics += faults
     for document in documents:
         for node in _items(document.root):
             fault = _no_object(node)
             if fault is not None:
-                found.append(fault)
+                diagnostics.append(fault)
             elif isinstance(node, MappingNode):
                 yield node
 
@@ -208,5 +217,6 @@ def _no_object(node: Node) -> Diagnostic | None:
 
 def _text(node: Node, key: str) -> str:
     value = node.child(key)
-    is_text = isinstance(value, ScalarNode) and isinstance(value.value, str)
-    return str(value.value) if is_text and isinstance(value, ScalarNode) else ""
+    if isinstance(value, ScalarNode) and isinstance(value.value, str):
+        return value.value
+    return ""

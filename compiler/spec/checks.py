@@ -35,7 +35,7 @@ def as_text(
     example: str,
     fits: Callable[[str], object] = lambda text: False,
 ) -> str:
-    """A text that is not empty; ``fits`` tells whether a number would do if it were quoted."""
+    """A text that is not empty; ``fits`` says whether a number would be valid if it were quoted."""
     if not isinstance(value, str) or not value:
         quotable = (
             isinstance(value, int | float)
@@ -73,7 +73,7 @@ def matched(
     empty: bool = False,
     source: str = "",
 ) -> Callable[[Any], str]:
-    """A check that a text is ``what``, as a pattern tells; ``example`` is shown to whoever missed it, and ``source``,
+    """A check that a text is ``what``, by a pattern; ``example`` is shown where it does not match, and ``source``,
     where the rule is written."""
     whole = rf"(?:{pattern})\Z"  # compiled by `re` when first needed: a spec has few of these types
 
@@ -106,8 +106,8 @@ _LIKE_QUANTITIES = ["64Gi", "500m", 90]
 
 
 def _meant(text: str, fits: Callable[[str], object], example: str) -> str:
-    """What to write instead: what was meant by a text, if that can be told, or what it should look like."""
-    meant = next((each for each in _slips(text) if fits(each)), None)
+    """What to write instead: what was probably meant, or else what it should look like."""
+    meant = next((candidate for candidate in _slips(text) if fits(candidate)), None)
     return f"write `{meant}`" if meant else f"write it like `{example}`"
 
 
@@ -151,16 +151,16 @@ def quantity(value: Any) -> QuantityValue:
             "write it like `64Gi` or `90`",
         )
     try:
-        found = QuantityValue.parse(value)
+        parsed = QuantityValue.parse(value)
     except ValueError:
         raise fault(
             f"`{value}` is not a Kubernetes quantity",
             _quantity_help(str(value)),
             source="apimachinery 0.35, resource.Quantity",
         ) from None
-    if found.milli < 0:
+    if parsed.milli < 0:
         raise fault(f"`{value}` is negative", "write a quantity of 0 or more")
-    return found
+    return parsed
 
 
 def _quantity_help(text: str) -> str:
@@ -177,37 +177,37 @@ def _quantity_help(text: str) -> str:
 @shaped(_ABOVE_0, type=_TEXT_OR_NUMBER, exclusiveMinimum=0, examples=_LIKE_QUANTITIES)
 def amount(value: Any) -> QuantityValue:
     """A quantity above 0."""
-    found = quantity(value)
-    if not found:
+    parsed = quantity(value)
+    if not parsed:
         raise fault(
             f"`{value}` is nothing",
             "write a quantity above 0, or remove the key to have it derived",
         )
-    return found
+    return parsed
 
 
 @shaped(_WITH_UNIT, type=_TEXT_OR_NUMBER, minimum=1024**2, examples=["64Gi"])
 def size(value: Any) -> QuantityValue:
     """A quantity of bytes; a number without a unit is a slip."""
-    found = quantity(value)
-    if found.value < 1024**2:
+    parsed = quantity(value)
+    if parsed.value < 1024**2:
         near = re.fullmatch(
             r"[1-9]\d{0,4}(\.\d+)?", str(value)
         )  # a count of GiB or MiB, more likely than of bytes
-        unit = "byte" if found.value == 1 else "bytes"
+        unit = "byte" if parsed.value == 1 else "bytes"
         raise fault(
-            f"`{value}` is {found.value} {unit}",
+            f"`{value}` is {parsed.value} {unit}",
             f"give the unit, like `{value if near else 64}Gi`",
         )
-    return found
+    return parsed
 
 
 @shaped(_WITH_UNIT, type=_TEXT_OR_NUMBER, minimum=20 * 1024**3, examples=["500Gi"])
 def root_size(value: Any) -> QuantityValue:
     """The size of a root volume: at least that of the image it is made from, at most that of a gp3 volume."""
-    found = size(value)
-    gib = -(-found.value // 1024**3)
-    if found.value < _SMALLEST_ROOT_GIB * 1024**3:
+    parsed = size(value)
+    gib = -(-parsed.value // 1024**3)
+    if parsed.value < _SMALLEST_ROOT_GIB * 1024**3:
         raise fault(
             f"`{value}` is smaller than the image that nodes boot from, of {_SMALLEST_ROOT_GIB}Gi",
             "write at least `100Gi`: container images of training have tens of GiB, or remove it",
@@ -219,7 +219,7 @@ def root_size(value: Any) -> QuantityValue:
             f"write at most `{_LARGEST_GP3_GIB}Gi`",
             source="EC2 API, EbsBlockDevice VolumeSize (2016-11-15)",
         )
-    return found
+    return parsed
 
 
 # awslabs/amazon-eks-ami 81fec2e, templates/al2023/variables-default.json: launch_block_device_mappings_volume_size, of
@@ -257,16 +257,16 @@ def pages(value: Any) -> QuantityValue:
     """A quantity of bytes in whole huge pages; 0 is none."""
     if quantity(value) == QuantityValue(0):
         return QuantityValue(0)
-    found, page = size(value), 2 * 1024**2
-    if found.value % page:
+    total, page = size(value), 2 * 1024**2
+    if total.value % page:
         # core/v1 ResourceRequirements: hugepages-2Mi is a multiple of its page (validation of Kubernetes 1.35).
-        more = QuantityValue.mib(2 * (found.value // page + 1))
+        more = QuantityValue.mib(2 * (total.value // page + 1))
         raise fault(
             f"`{value}` is not a whole number of 2 MiB pages",
             f"write `{more}`",
             source="core/v1 ResourceRequirements (Kubernetes 1.35)",
         )
-    return found
+    return total
 
 
 _LONGEST = 10 * 365 * 24 * 3600
@@ -283,12 +283,12 @@ def duration(value: Any) -> DurationValue:
         )
         raise fault(f"a duration is a number with a unit, not {kind_of(value)}", help)
     try:
-        found = DurationValue.parse(value)
+        parsed = DurationValue.parse(value)
     except ValueError:
         raise fault(f"`{value}` is not a duration", _duration_help(value)) from None
-    if found.seconds > _LONGEST:
+    if parsed.seconds > _LONGEST:
         raise fault(f"`{value}` is more than ten years", "write a shorter duration")
-    return found
+    return parsed
 
 
 _LIKE = "write it like `20m` or `1h30m`"
@@ -310,12 +310,12 @@ def _duration_help(text: str) -> str:
 @shaped(rf"(?=.*[1-9]){DURATION}", type="string", examples=["20m"])
 def period(value: Any) -> DurationValue:
     """A duration above 0."""
-    found = duration(value)
-    if not found.seconds:
+    parsed = duration(value)
+    if not parsed.seconds:
         raise fault(
             f"`{value}` is no time at all", "write a duration above 0, like `20m`"
         )
-    return found
+    return parsed
 
 
 _MOST_PARAMETERS = 1e15
@@ -427,17 +427,17 @@ def address(value: Any) -> str:
     """The IPv4 address of a host."""
     text = as_text(value, "an address", "10.0.1.20")
     try:
-        found = IPv4Address(text)
+        parsed = IPv4Address(text)
     except ValueError:
         raise fault(
             f"`{text}` is not an IPv4 address", "write it like `10.0.1.20`"
         ) from None
     if (
-        found in _THIS_NETWORK
-        or found.is_loopback
-        or found.is_link_local
-        or found.is_multicast
-        or found.is_reserved
+        parsed in _THIS_NETWORK
+        or parsed.is_loopback
+        or parsed.is_link_local
+        or parsed.is_multicast
+        or parsed.is_reserved
     ):
         raise fault(
             f"no host can have the address `{text}`",
@@ -562,7 +562,7 @@ def timestamp(value: Any) -> str:
         raise fault(
             f"`{text}` is not of this century", "write it like `2026-12-01T11:30:00Z`"
         )
-    if not _MOMENT.match(text):  # a separator that nobody writes
+    if not _MOMENT.match(text):  # another separator
         raise fault(f"`{text}` is not a time", f"write `{moment:%Y-%m-%dT%H:%M:%S%:z}`")
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -585,8 +585,8 @@ _PINNED = rf"{_NAME}(?::(?!latest\Z){_TAG}|(?::{_TAG})?@{_DIGEST})"
 def image(value: Any) -> str:
     """An image reference that means the same tomorrow."""
     text = as_text(value, "an image", "public.ecr.aws/org/name:1.0")
-    found = _IMAGE.match(text)
-    if not found:
+    parts = _IMAGE.match(text)
+    if not parts:
         if "@sha256:" in text:
             raise fault(
                 f"the digest of `{text}` is not 64 lowercase hex digits",
@@ -595,26 +595,31 @@ def image(value: Any) -> str:
             )
         plain = re.sub(r"\A(https?|docker|oci)://", "", text.strip())
         meant = next(
-            (each for each in (plain, plain.lower()) if _IMAGE.match(each)), None
+            (
+                candidate
+                for candidate in (plain, plain.lower())
+                if _IMAGE.match(candidate)
+            ),
+            None,
         )
         raise fault(
             f"`{text}` is not an image reference",
             f"write `{meant}`" if meant else "write it like `registry/name:tag`",
             source=_REFERENCE,
         )
-    if len(found["name"]) > _LONGEST_NAME:
+    if len(parts["name"]) > _LONGEST_NAME:
         raise fault(
-            f"the name of image `{text[:32]}…` has {len(found['name'])} characters, and may have "
+            f"the name of image `{text[:32]}…` has {len(parts['name'])} characters, and may have "
             f"{_LONGEST_NAME}",
             "shorten it",
             source=_REFERENCE,
         )
-    if not found["tag"] and not found["digest"]:
+    if not parts["tag"] and not parts["digest"]:
         raise fault(
             f"image `{text}` has neither tag nor digest, so it means `:latest`",
             f"pin it, like `{text}:1.0`",
         )
-    if found["tag"] == "latest" and not found["digest"]:
+    if parts["tag"] == "latest" and not parts["digest"]:
         raise fault(
             f"image `{text}` is whatever is newest when a node pulls it",
             "pin a version or, better, a digest",

@@ -56,13 +56,13 @@ class Key:
     def limits(self) -> str:
         """The numbers and lengths that the model allows."""
         unit = "characters" if self.field.annotation is str else "of them"
-        found = []
-        for each in self.field.metadata:
+        bounds = []
+        for constraint in self.field.metadata:
             for name, text in _LIMITS.items():
-                value = getattr(each, name, None)
+                value = getattr(constraint, name, None)
                 if value is not None:
-                    found.append(text.format(value, unit))
-        return ", ".join(found)
+                    bounds.append(text.format(value, unit))
+        return ", ".join(bounds)
 
     @property
     def description(self) -> str:
@@ -215,8 +215,8 @@ def _kind(declared: Any, name_of: Callable[[type[BaseModel]], str]) -> str:
     if origin is Annotated:
         return _kind(_as_written(arguments), name_of)
     if origin is Literal:
-        return ", ".join(f"`{each}`" for each in arguments)
-    inside = [_kind(each, name_of) for each in arguments]
+        return ", ".join(f"`{argument}`" for argument in arguments)
+    inside = [_kind(argument, name_of) for argument in arguments]
     if origin in (Union, types.UnionType):
         return " or ".join(filter(None, dict.fromkeys(inside)))
     if origin is list:

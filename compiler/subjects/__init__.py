@@ -20,8 +20,7 @@ _HERE = Path(__file__).parent
 @cache
 def parts(name: str, subjects: tuple[str, ...] | None = None) -> tuple[ModuleType, ...]:
     """The modules of this name (``target``, ``lift``…) of the subjects that have one: of all, or of some in order."""
-    having = {path.parent.name for path in _HERE.glob(f"*/{name}.py")}
-    chosen = (
-        sorted(having) if subjects is None else [*filter(having.__contains__, subjects)]
-    )
-    return tuple(import_module(f"{__name__}.{subject}.{name}") for subject in chosen)
+    having = sorted(path.parent.name for path in _HERE.glob(f"*/{name}.py"))
+    if subjects is not None:
+        having = [subject for subject in subjects if subject in having]
+    return tuple(import_module(f"{__name__}.{subject}.{name}") for subject in having)

@@ -70,7 +70,7 @@ def quantities(resources: Mapping[str, Quantity]) -> dict[str, str]:
 def taints(values: Iterable[Taint]) -> list[Body]:
     """core/v1 Taints."""
     return [
-        given(key=each.key, value=each.value, effect=each.effect) for each in values
+        given(key=taint.key, value=taint.value, effect=taint.effect) for taint in values
     ]
 
 
@@ -78,13 +78,13 @@ def tolerations(values: Iterable[Toleration]) -> list[Body]:
     """core/v1 Tolerations."""
     return [
         given(
-            key=each.key,
-            operator=each.operator,
-            value=each.value,
-            effect=each.effect,
-            tolerationSeconds=each.seconds,
+            key=toleration.key,
+            operator=toleration.operator,
+            value=toleration.value,
+            effect=toleration.effect,
+            tolerationSeconds=toleration.seconds,
         )
-        for each in values
+        for toleration in values
     ]
 
 
@@ -101,4 +101,5 @@ def path(folder: str, body: Body, *, flat: bool = False) -> str:
 
 def object_path(folder: str, kind: str, name: str, namespace: str = "") -> str:
     """The path of an object's file; no namespace has a dot in its name."""
-    return f"{folder}/{namespace + '.' if namespace else ''}{kind.lower()}-{name}.yaml"
+    file = f"{kind.lower()}-{name}.yaml"
+    return f"{folder}/{namespace}.{file}" if namespace else f"{folder}/{file}"

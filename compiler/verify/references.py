@@ -200,19 +200,19 @@ def link(
     objects: ObjectSet, *, closed: bool, external: frozenset[ObjectRef] = frozenset()
 ) -> list[tuple[Manifest, Fault]]:
     """Faults of references; of an open set only those that are wrong wherever the rest may live."""
-    found = list(cycles(objects))
-    if closed:
-        known = {(ref.group, ref.kind, ref.namespace, ref.name) for ref in external}
-        spaces = _namespaces(objects) | {
-            ref.name for ref in external if ref.kind == "Namespace"
-        }
-        for manifest in objects.manifests:
-            found.extend(
-                (manifest, fault) for fault in _unresolved(manifest, objects, known)
-            )
-            found.extend((manifest, fault) for fault in _undeclared(manifest, spaces))
-        found.extend(_of_runtimes(objects, known))
-    return found
+    faults = list(cycles(objects))
+    if not closed:
+        return faults
+    known = {(ref.group, ref.kind, ref.namespace, ref.name) for ref in external}
+    spaces = _namespaces(objects)
+    spaces |= {ref.name for ref in external if ref.kind == "Namespace"}
+    for manifest in objects.manifests:
+        unresolved = _unresolved(manifest, objects, known)
+        faults.extend((manifest, fault) for fault in unresolved)
+        undeclared = _undeclared(manifest, spaces)
+        faults.extend((manifest, fault) for fault in undeclared)
+    faults.extend(_of_runtimes(objects, known))
+    return faults
 
 
 def _of_runtimes(
@@ -241,13 +241,13 @@ def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
     group, kind, namespace, _ = identity_of(body)
     for reference in REFERENCES.get((group, kind), ()):
         for path, value in follow(body, reference.path):
-            optional = isinstance(value, dict) and value.get("optional")
-            if (
-                not optional
-                and (target := _target(reference, value, namespace)) is not None
-            ):
+            if isinstance(value, dict) and value.get("optional"):
+                continue
+            target = _target(reference, value, namespace)
+            if target is not None:
                 yield (*path, "name") if isinstance(value, dict) else path, target
-    if (pods := POD_SPECS.get((group, kind))) is not None:
+    pods = POD_SPECS.get((group, kind))
+    if pods is not None:
         for path, spec in follow(body, pods):
             yield from pod_references(spec, path, namespace)
 
@@ -256,34 +256,35 @@ def made_elsewhere(bodies: Iterable[Mapping[str, Any]]) -> frozenset[ObjectRef]:
     """What objects of the adopter's own refer to, and what stands in no repository: Secrets, and whatever a chart among
     them may make in its namespace."""
     objects = [dict(body) for body in bodies]
-    spaces = {
-        at(body, "spec", "targetNamespace") or identity_of(body)[2]
-        for body in objects
-        if identity_of(body)[:2] == (HELM, "HelmRelease")
-    }
-    return frozenset(
-        ObjectRef(f"{group}/v1" if group else "v1", kind, namespace, name)
-        for body in objects
-        for _, (group, kind, namespace, name) in references(body)
-        if kind == "Secret" or namespace in spaces
-    )
+    spaces = set()
+    for body in objects:
+        group, kind, namespace, _ = identity_of(body)
+        if (group, kind) == (HELM, "HelmRelease"):
+            spaces.add(at(body, "spec", "targetNamespace") or namespace)
+    refs = set()
+    for body in objects:
+        for _, (group, kind, namespace, name) in references(body):
+            if kind == "Secret" or namespace in spaces:
+                api_version = f"{group}/v1" if group else "v1"
+                refs.add(ObjectRef(api_version, kind, namespace, name))
+    return frozenset(refs)
 
 
 def pod_references(
     spec: Any, path: Path, namespace: str
 ) -> Iterator[tuple[Path, Identity]]:
-    for inner, target_group, target_kind in POD_REFERENCES:
+    """Every reference of a pod spec that stands at ``path``, with its target."""
+    for inner, group, kind in POD_REFERENCES:
         for tail, value in follow(spec, inner):
-            optional = (
-                isinstance(value, dict) and value.get("optional")
-            ) or _optional_secret(spec, tail)
-            name = value.get("name") if isinstance(value, dict) else value
-            if isinstance(name, str) and name and not optional:
-                space = "" if target_kind == "PriorityClass" else namespace
-                yield (
-                    (*path, *tail, *(("name",) if isinstance(value, dict) else ())),
-                    (target_group, target_kind, space, name),
-                )
+            name, place = value, (*path, *tail)
+            if isinstance(value, dict):
+                if value.get("optional"):
+                    continue
+                name, place = value.get("name"), (*place, "name")
+            if not isinstance(name, str) or not name or _optional_secret(spec, tail):
+                continue
+            space = "" if kind == "PriorityClass" else namespace
+            yield place, (group, kind, space, name)
 
 
 def _optional_secret(spec: Any, tail: Path) -> bool:
@@ -297,32 +298,34 @@ def follow(
     for index, key in enumerate(path):
         if key == "*":
             if isinstance(value, list):
-                following = path[index + 1 : index + 2]
-                for place, item in enumerate(value):
-                    if (
-                        following
-                        and isinstance(item, dict)
-                        and following[0] not in item
-                    ):
-                        continue  # as most variables have no `valueFrom`
-                    yield from follow(item, path[index + 1 :], (*start, place))
+                yield from _follow_items(value, path[index + 1 :], start)
             return
-        if not isinstance(value, dict) or (value := value.get(key)) is None:
+        if not isinstance(value, dict):
+            return
+        value = value.get(key)
+        if value is None:
             return
         start = (*start, key)
     yield start, value
+
+
+def _follow_items(
+    items: list[Any], path: tuple[str, ...], start: Path
+) -> Iterator[tuple[Path, Any]]:
+    for index, item in enumerate(items):
+        if path and isinstance(item, dict) and path[0] not in item:
+            continue  # most variables have no `valueFrom`: nothing to walk into
+        yield from follow(item, path, (*start, index))
 
 
 def _target(reference: Reference, value: Any, namespace: str) -> Identity | None:
     kind, space, name = reference.target_kind, namespace, value
     if isinstance(value, dict):
         name, space = value.get("name"), value.get("namespace") or namespace
-        kind = (value.get("kind") or kind) if reference.typed else kind
-    if (
-        not all(isinstance(each, str) for each in (name, space, kind))
-        or not name
-        or kind in ("User", "Group")
-    ):
+        if reference.typed:
+            kind = value.get("kind") or kind
+    are_texts = all(isinstance(part, str) for part in (name, space, kind))
+    if not are_texts or not name or kind in ("User", "Group"):
         return None
     cluster = reference.cluster or kind in ("ClusterRole", "ClusterTrainingRuntime")
     return reference.target_group, kind, "" if cluster else space, name
@@ -342,12 +345,9 @@ def _missing(
 ) -> Fault | None:
     """The fault of a reference whose target is not there."""
     group, kind, namespace, name = target
-    if (
-        target in objects
-        or target in known
-        or (group, kind) in _IMPLICIT
-        or is_built_in(group, kind, name)
-    ):
+    if target in objects or target in known:
+        return None
+    if (group, kind) in _IMPLICIT or is_built_in(group, kind, name):
         return None
     where = f" in namespace `{namespace}`" if namespace else ""
     message = f"`{kind}` `{name}`{where} is not declared"
@@ -355,37 +355,42 @@ def _missing(
 
 
 def is_built_in(group: str, kind: str, name: str) -> bool:
-    return name in _BUILT_IN.get((group, kind), ()) or (
-        kind == "ClusterRole" and name.startswith("system:")
-    )
+    """Whether every cluster has the object."""
+    if kind == "ClusterRole" and name.startswith("system:"):
+        return True
+    return name in _BUILT_IN.get((group, kind), ())
 
 
 def _near(objects: ObjectSet, target: Identity) -> str:
     group, kind, namespace, name = target
-    same = {other[3]: other[2] for other, _ in objects.of_kind(group, kind)}
-    if name in same:
-        return f"it is in namespace `{same[name]}`"
-    return nearest(
-        name,
-        [other for other, space in same.items() if space == namespace],
-        "declare it",
-    )
+    spaces = {}
+    for (_, _, space, other), _ in objects.of_kind(group, kind):
+        spaces[other] = space
+    if name in spaces:
+        return f"it is in namespace `{spaces[name]}`"
+    beside = [other for other, space in spaces.items() if space == namespace]
+    return nearest(name, beside, "declare it")
 
 
 def _namespaces(objects: ObjectSet) -> set[str]:
     """Namespaces that the set declares, or that one of its HelmReleases creates."""
-    declared = {
-        identity[3] for identity, _ in objects.of_kind("", "Namespace")
-    } | ALWAYS_THERE
-    for identity, manifest in objects.of_kind(HELM, "HelmRelease"):
-        if at(manifest.body, "spec", "install", "createNamespace") is True:
-            declared.add(at(manifest.body, "spec", "targetNamespace") or identity[2])
+    declared = set(ALWAYS_THERE)
+    for (_, _, _, name), _ in objects.of_kind("", "Namespace"):
+        declared.add(name)
+    for (_, _, own, _), release in objects.of_kind(HELM, "HelmRelease"):
+        if at(release.body, "spec", "install", "createNamespace") is True:
+            declared.add(at(release.body, "spec", "targetNamespace") or own)
     return declared
 
 
 def _undeclared(manifest: Manifest, declared: set[str]) -> Iterator[Fault]:
-    namespace = identity_of(manifest.body)[2]
-    if namespace and namespace not in declared:
-        message = f"namespace `{namespace}` is not declared"
-        help = nearest(namespace, declared - ALWAYS_THERE, "declare it")
-        yield Fault(REFERENCE, "REF002", ("metadata", "namespace"), message, help)
+    _, _, namespace, _ = identity_of(manifest.body)
+    if not namespace or namespace in declared:
+        return
+    yield Fault(
+        REFERENCE,
+        "REF002",
+        ("metadata", "namespace"),
+        f"namespace `{namespace}` is not declared",
+        nearest(namespace, declared - ALWAYS_THERE, "declare it"),
+    )

@@ -36,9 +36,9 @@ def verify(
     """Everything that the cluster would refuse or never run, in the order of the manifests.
 
     ``closed``: the set is all there is (our own output), so that a reference into nothing and a kind without a schema
-    are errors. A stranger's set may lean on objects that live elsewhere; of it only what is certainly wrong is told.
-    ``external`` are objects that exist outside the set; their API version need not be exact, only its group. ``cel``
-    evaluates the rules of the schemas, with ``previous`` (the objects as they were) their update rules too.
+    are errors. Third-party manifests may need objects that live elsewhere; of them only what is certainly wrong is
+    reported. ``external`` are objects that exist outside the set; their API version need not be exact, only its group.
+    ``cel`` evaluates the rules of the schemas, with ``previous`` (the objects as they were) their update rules too.
     ``near`` says of two files of an open set whether what is in them is likely to belong together. Routes start with
     the manifest's id.
     """
@@ -46,11 +46,11 @@ def verify(
     if closed:
         schemas = with_definitions(schemas, manifests)
     lookup = objects.find if closed else _or_released(objects.find)
-    found: list[tuple[Manifest, Fault]] = []
+    faults: list[tuple[Manifest, Fault]] = []
     sound: Sound = set()
     for manifest in manifests:
         old = previous.get(manifest.ref) if previous else None
-        faults = validate_body(
+        own_faults = validate_body(
             manifest.body,
             schemas=schemas,
             old=old,
@@ -59,27 +59,32 @@ def verify(
             closed=closed and not manifest.key,
             sound=sound,
         )
-        found.extend((manifest, fault) for fault in faults)
-        if closed and manifest.key and not faults:
-            found.extend((manifest, fault) for fault in _unverified(manifest, schemas))
+        if closed and manifest.key and not own_faults:
+            own_faults = list(_unverified(manifest, schemas))
+        faults += [(manifest, fault) for fault in own_faults]
     for first, later in objects.duplicates:
         copy, other = (first, later) if first.key and not later.key else (later, first)
-        found.append((copy, _duplicate(other, copy)))
-    found += [*absent_keys(objects), *claims_of_default_class(objects)]
-    found += link(objects, closed=closed, external=external)
-    if closed:
-        included = (pair for pair in refused_pods(objects) if pair[0].key)
-        found += included if any(each.key for each in manifests) else ()
-    else:
-        found += [*loose_ends(objects, near), *refused_pods(objects)]
-        found = [
+        faults.append((copy, _duplicate(other, copy)))
+    faults += absent_keys(objects)
+    faults += claims_of_default_class(objects)
+    faults += link(objects, closed=closed, external=external)
+    if not closed:
+        faults += loose_ends(objects, near)
+        faults += refused_pods(objects)
+        faults = [
             (manifest, fault)
-            for manifest, fault in found
+            for manifest, fault in faults
             if not _filled_in_later(manifest.body, fault)
         ]
+    elif any(manifest.key for manifest in manifests):
+        faults += [
+            (manifest, fault)
+            for manifest, fault in refused_pods(objects)
+            if manifest.key
+        ]
     order = {id(manifest): place for place, manifest in enumerate(manifests)}
-    found.sort(key=lambda pair: order[id(pair[0])])
-    return [diagnostic(manifest, fault) for manifest, fault in found]
+    faults.sort(key=lambda pair: order[id(pair[0])])
+    return [diagnostic(manifest, fault) for manifest, fault in faults]
 
 
 def _unverified(manifest: Manifest, schemas: Schemas) -> Iterator[Fault]:
@@ -98,17 +103,14 @@ def _unverified(manifest: Manifest, schemas: Schemas) -> Iterator[Fault]:
 
 
 def _or_released(find: Lookup) -> Lookup:
-    """A lookup that finds the runtimes of Trainer too, which every cluster with Trainer has."""
+    """A lookup that also has the runtimes of Trainer, which every cluster with Trainer has."""
 
     def lookup(group: str, kind: str, namespace: str, name: str) -> Body | None:
-        found = find(group, kind, namespace, name)
-        if (
-            found is None
-            and (group, kind) == (TRAINER, "ClusterTrainingRuntime")
-            and name in released_runtimes()
-        ):
-            return dict(released_runtimes()[name].body)
-        return found
+        body = find(group, kind, namespace, name)
+        if body is not None or (group, kind) != (TRAINER, "ClusterTrainingRuntime"):
+            return body
+        released = released_runtimes().get(name)
+        return dict(released.body) if released is not None else None
 
     return lookup
 
@@ -134,17 +136,15 @@ def _filled_in_later(body: Body, fault: Fault) -> bool:
     if fault.key:
         return False
     value = at(body, *fault.path)
-    return (
-        isinstance(value, str)
-        and placeholder(value)
-        and (fault.code != "SCH002" or len(value.split()) == 1)
-    )
+    if not isinstance(value, str) or not placeholder(value):
+        return False
+    return fault.code != "SCH002" or len(value.split()) == 1
 
 
 def _duplicate(first: Manifest, later: Manifest) -> Fault:
     """The same object twice, in one file or in two."""
     places = [manifest.path or str(manifest.at) or "?" for manifest in (first, later)]
-    where = f"in `{places[0]}`" if places[0] == places[1] else listed(places, " and ")
+    where = f"in {listed(dict.fromkeys(places), ' and ')}"
     return Fault(
         NAME,
         "NAM005",

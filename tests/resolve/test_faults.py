@@ -416,7 +416,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(pool={"instanceTypes": ["p6e-gb200.36xlarge"]}),
         "RES019",
         "spec.nodePools[0].instanceTypes[0]",
-        "no source tells EFA interfaces and network cards of `p6e-gb200.36xlarge`",
+        "no source states the EFA interfaces and network cards of `p6e-gb200.36xlarge`",
         "trainyard catalog refresh",
     ),
     (

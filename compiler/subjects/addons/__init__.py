@@ -24,31 +24,28 @@ _CLUSTER = ("kubernetes", "eksctl", "ami")
 @cache
 def addons() -> Mapping[str, AddOn]:
     """The add-ons by component, each after those that it waits for, and else by the names of their files."""
-    names = sorted(
-        {file.stem for folder in __path__ for file in Path(folder).glob("*.py")}
-    )
-    return _in_order(
-        [
-            import_module(f"{__name__}.{name}").ADD_ON
-            for name in names
-            if name not in _PARTS
-        ]
-    )
+    names = {file.stem for folder in __path__ for file in Path(folder).glob("*.py")}
+    modules = [
+        import_module(f"{__name__}.{name}") for name in sorted(names.difference(_PARTS))
+    ]
+    return _in_order([module.ADD_ON for module in modules])
 
 
-def _in_order(found: list[AddOn]) -> dict[str, AddOn]:
+def _in_order(addons: list[AddOn]) -> dict[str, AddOn]:
     """Raises ValueError for an add-on that waits for itself, or for one that is not there."""
-    waiting = {addon.component: addon for addon in found}
+    waiting = {addon.component: addon for addon in addons}
     ordered: dict[str, AddOn] = {}
     while waiting:
-        ready = (
-            addon for addon in waiting.values() if ordered.keys() >= {*addon.after}
-        )
-        following = next(ready, None)
-        if following is None:
-            raise ValueError(f"add-ons wait for each other: {', '.join(waiting)}")
-        ordered[following.component] = waiting.pop(following.component)
+        addon = _first_ready(waiting, ordered)
+        ordered[addon.component] = waiting.pop(addon.component)
     return ordered
+
+
+def _first_ready(waiting: Mapping[str, AddOn], ordered: Mapping[str, AddOn]) -> AddOn:
+    for addon in waiting.values():
+        if ordered.keys() >= set(addon.after):
+            return addon
+    raise ValueError(f"add-ons wait for each other: {', '.join(waiting)}")
 
 
 def wanted(context: Context, by: str) -> Iterator[AddOn]:
@@ -60,5 +57,5 @@ def wanted(context: Context, by: str) -> Iterator[AddOn]:
 
 def used(context: Context) -> frozenset[str]:
     """The components of the release that a cluster uses."""
-    running = (addon for addon in addons().values() if addon.wanted(context))
-    return frozenset({*_CLUSTER, *(addon.component for addon in running)})
+    running = [addon for addon in addons().values() if addon.wanted(context)]
+    return frozenset(_CLUSTER).union(addon.component for addon in running)

@@ -21,7 +21,7 @@ def configuration(manager: QueueManager) -> dict[str, Any]:
         ready["recoveryTimeout"] = str(manager.recovery)
     ready["blockAdmission"] = False
     ready["requeuingStrategy"] = _requeuing(manager)
-    made: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
         "health": {"healthProbeBindAddress": ":8081"},
@@ -47,12 +47,12 @@ def configuration(manager: QueueManager) -> dict[str, Any]:
     }
     if manager.fair_sharing:
         strategies = list(manager.preemption_strategies)
-        made["fairSharing"] = {"preemptionStrategies": strategies}
-    made["integrations"] = {"frameworks": list(manager.frameworks)}
+        settings["fairSharing"] = {"preemptionStrategies": strategies}
+    settings["integrations"] = {"frameworks": list(manager.frameworks)}
     if manager.excluded_prefixes:
         excluded = list(manager.excluded_prefixes)
-        made["resources"] = {"excludeResourcePrefixes": excluded}
-    return made
+        settings["resources"] = {"excludeResourcePrefixes": excluded}
+    return settings
 
 
 def _requeuing(manager: QueueManager) -> dict[str, Any]:

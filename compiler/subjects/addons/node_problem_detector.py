@@ -11,8 +11,9 @@ REQUESTS = {"cpu": "50m", "memory": "128Mi"}
 
 def wanted(context: Context) -> bool:
     """Where a pool has GPUs, unless the spec switches it off."""
-    has_gpus = any(instance.gpus for _, instance in context.pool_types)
-    return HealthSection.of(context.spec).health.problem_detector and has_gpus
+    if not HealthSection.of(context.spec).health.problem_detector:
+        return False
+    return any(instance.gpus for _, instance in context.pool_types)
 
 
 ADD_ON = AddOn(

@@ -37,7 +37,7 @@ class Purchase:
     @property
     def ids(self) -> tuple[str, ...]:
         """The reservations."""
-        return tuple(each for each, _ in self.sizes)
+        return tuple(reservation for reservation, _ in self.sizes)
 
 
 @dataclass(frozen=True, slots=True)

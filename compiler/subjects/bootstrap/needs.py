@@ -8,6 +8,7 @@ from math import ceil
 from compiler.catalog.account import opt_in, other_quota, vcpu_quota
 from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context
+from compiler.source import Route
 from compiler.subjects.bootstrap.account import (
     Account,
     PoolNeeds,
@@ -20,50 +21,50 @@ from compiler.subjects.jobs.plan import EFA, HUGEPAGES
 from compiler.subjects.pools.plan import NodeGroup
 from compiler.subjects.pools.pools import Pool
 from compiler.subjects.pools.share import ROOT_GIB
-from compiler.subjects.storage.spec import StorageSection
+from compiler.subjects.storage.spec import Storage, StorageSection
 
 
-def account(context: Context, pools: dict[str, Pool], made: Cluster) -> Account:
-    """What the account must have: by pool, by storage, and for the cluster itself. Totals are nobody's, so that no pool
-    changes what another one is told by."""
+def account(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Account:
+    """What the account must have: by pool, by storage, and for the cluster itself.
+
+    There are no totals, so that no pool changes the page of another one.
+    """
+    storage = [
+        _of_storage(item, SPEC / ("storage", index))
+        for index, item in enumerate(StorageSection.of(context.spec).storage)
+    ]
     return Account(
         opt_in=opt_in(context.spec.region),
-        quotas=_of_cluster(context, made),
-        pools=tuple(_of_pool(each) for each in pools.values()),
-        storage=tuple(
-            StorageNeeds(
-                each.name,
-                file_system=each.fsx_lustre.id if each.fsx_lustre else None,
-                bucket=each.s3.bucket if each.s3 else None,
-                at=SPEC / ("storage", index),
-            )
-            for index, each in enumerate(StorageSection.of(context.spec).storage)
-        ),
+        quotas=_of_cluster(context, cluster),
+        pools=tuple(_of_pool(pool) for pool in pools.values()),
+        storage=tuple(storage),
     )
 
 
-def _of_cluster(context: Context, made: Cluster) -> tuple[ServiceQuota, ...]:
-    found = [quota for group in made.node_groups for quota in _of_group(context, group)]
-    if made.network.vpc is None:
-        found.append(ServiceQuota(*other_quota("vpcs"), 1, "the cluster's own"))
-    return tuple(found)
+def _of_storage(storage: Storage, at: Route) -> StorageNeeds:
+    if storage.fsx_lustre:
+        return StorageNeeds(storage.name, file_system=storage.fsx_lustre.id, at=at)
+    bucket = storage.s3.bucket if storage.s3 else None
+    return StorageNeeds(storage.name, bucket=bucket, at=at)
+
+
+def _of_cluster(context: Context, cluster: Cluster) -> tuple[ServiceQuota, ...]:
+    quotas: list[ServiceQuota] = []
+    for group in cluster.node_groups:
+        quotas += _of_group(context, group)
+    if cluster.network.vpc is None:
+        quotas.append(ServiceQuota(*other_quota("vpcs"), 1, "the cluster's own"))
+    return tuple(quotas)
 
 
 def _of_group(context: Context, group: NodeGroup) -> list[ServiceQuota]:
-    nodes, instance = (
-        group.max_size or 0,
-        context.catalog.instance(group.instance_types[0]),
-    )
-    code, name = vcpu_quota(group.instance_types[0], "on-demand")
+    type_name, nodes = group.instance_types[0], group.max_size or 0
+    instance = context.catalog.instance(type_name)
     vcpus = instance.vcpus if instance else 0
+    code, name = vcpu_quota(type_name, "on-demand")
+    what = f"{nodes} × {type_name} of {vcpus} vCPUs"
     return [
-        ServiceQuota(
-            "ec2",
-            code,
-            name,
-            nodes * vcpus,
-            f"{nodes} × {group.instance_types[0]} of {vcpus} vCPUs",
-        ),
+        ServiceQuota("ec2", code, name, nodes * vcpus, what),
         _disks(nodes * (group.volume or 0)),
         _interfaces(nodes, "one a system node"),
     ]
@@ -71,26 +72,24 @@ def _of_group(context: Context, group: NodeGroup) -> list[ServiceQuota]:
 
 def _of_pool(pool: Pool) -> PoolNeeds:
     spec, instance = pool.spec, pool.instance
-    code, name = vcpu_quota(
-        instance.name, "spot" if spec.capacity_types == ("spot",) else "on-demand"
-    )
-    cards = len(instance.efa_layout()) if pool.efa else 1
+    bought = "spot" if spec.capacity_types == ("spot",) else "on-demand"
+    code, name = vcpu_quota(instance.name, bought)
+    interfaces = _interfaces(1, "one a node")
+    if pool.efa:
+        cards = len(instance.efa_layout())
+        interfaces = _interfaces(cards, "one a network card with EFA")
     # Blocks are counted too: no page was found that says that they are free of the On-Demand quota.
-    quotas = (
-        ServiceQuota("ec2", code, name, instance.vcpus, "vCPUs"),
-        _disks(_root_gib(pool)),
-        _interfaces(cards, "one a network card with EFA" if pool.efa else "one a node"),
-    )
+    vcpus = ServiceQuota("ec2", code, name, instance.vcpus, "vCPUs")
     return PoolNeeds(
-        pool.name,
-        instance.name,
-        pool.zones,
-        pool.nodes,
-        pool.static,
-        pool.block,
-        quotas,
-        _devices(pool),
-        _purchase(pool) if _sizes(pool) else None,
+        pool=pool.name,
+        instance_type=instance.name,
+        zones=pool.zones,
+        nodes=pool.nodes,
+        static=pool.static,
+        block=pool.block,
+        quotas=(vcpus, _disks(_root_gib(pool)), interfaces),
+        devices=_devices(pool),
+        purchase=_purchase(pool) if spec.reservations else None,
     )
 
 
@@ -104,11 +103,9 @@ def _interfaces(count: int, what: str) -> ServiceQuota:
 
 def _root_gib(pool: Pool) -> int:
     volume = pool.spec.root_volume
-    return (
-        ROOT_GIB[pool.local_storage]
-        if volume is None
-        else ceil(volume.size.value / 1024**3)
-    )
+    if volume is None:
+        return ROOT_GIB[pool.local_storage]
+    return ceil(volume.size.value / 1024**3)
 
 
 def _purchase(pool: Pool) -> Purchase:
@@ -116,30 +113,36 @@ def _purchase(pool: Pool) -> Purchase:
     starts = block.starts if block else None
     ends = block.ends if block else None
     return Purchase(
-        pool.name,
-        pool.instance.name,
-        pool.zones[0],
-        pool.nodes,
-        pool.block,
-        _sizes(pool),
-        starts,
-        ends,
-        _hours(starts, ends),
+        pool=pool.name,
+        instance_type=pool.instance.name,
+        zone=pool.zones[0],
+        nodes=pool.nodes,
+        block=pool.block,
+        sizes=_sizes(pool),
+        starts=starts,
+        ends=ends,
+        hours=_hours(starts, ends),
     )
 
 
 def _sizes(pool: Pool) -> tuple[tuple[str, int], ...]:
     """Each reservation of a pool and its nodes."""
-    return tuple((one.id, one.nodes or pool.nodes) for one in pool.spec.reservations)
+    return tuple(
+        (reservation.id, reservation.nodes or pool.nodes)
+        for reservation in pool.spec.reservations
+    )
 
 
 def _devices(pool: Pool) -> tuple[tuple[str, str], ...]:
     share = pool.share
-    counted = [(share.resource, share.accelerators), (EFA, share.efa)]
-    found = [(name, str(count)) for name, count in counted if name and count]
+    devices: list[tuple[str, str]] = []
+    if share.resource and share.accelerators:
+        devices.append((share.resource, str(share.accelerators)))
+    if share.efa:
+        devices.append((EFA, str(share.efa)))
     if share.huge_pages > Quantity(0):
-        found.append((HUGEPAGES, str(share.huge_pages)))
-    return tuple(found)
+        devices.append((HUGEPAGES, str(share.huge_pages)))
+    return tuple(devices)
 
 
 def _hours(starts: str | None, ends: str | None) -> int | None:

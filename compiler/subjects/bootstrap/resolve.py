@@ -38,44 +38,34 @@ def resolve(context: Context) -> Iterator[PlanNode]:
 def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Bootstrap:
     """Everything that must exist before Flux can work."""
     spec, flux = context.spec, DeliverySection.of(context.spec).flux
-    groups = tuple(
-        PlacementGroup(
-            at=pool.at / "placement", name=name, pool=pool.name, strategy=pool.placement
-        )
-        for pool in pools.values()
-        if pool.placement and (name := placement_group(context.name, pool))
-    )
+    queue = interruption_queue(context.name)
+    partition, region, account_id = context.partition, spec.region, spec.account
     return Bootstrap(
         at=SPEC,
         cluster=context.name,
-        region=spec.region,
-        partition=context.partition,
-        account=spec.account,
+        region=region,
+        partition=partition,
+        account=account_id,
         node_role=node_role(context.name),
-        interruption_queue=interruption_queue(context.name),
-        queue=iam.interruption_queue(
-            context.partition,
-            spec.region,
-            spec.account,
-            interruption_queue(context.name),
-        ),
+        interruption_queue=queue,
+        queue=iam.interruption_queue(partition, region, account_id, queue),
         controller_role=role_name(context, "karpenter"),
         controller_trust=iam.pod_identity_trust(),
         controller_policies=iam.karpenter_policies(
-            context.partition,
-            spec.region,
-            spec.account,
+            partition,
+            region,
+            account_id,
             context.name,
-            interruption_queue(context.name),
+            queue,
             node_role=node_role(context.name),
         ),
-        node_policies=tuple(iam.node_role_policies(context.partition)),
+        node_policies=tuple(iam.node_role_policies(partition)),
         interruption_rules=iam.interruption_rules(),
         bucket_role=role_name(context, "aws-mountpoint-s3-csi-driver"),
         access=access_entries(context),
         drivers=drivers(context),
-        zones=tuple(sorted(context.catalog.regions.get(spec.region, ()))),
-        placement_groups=groups,
+        zones=tuple(sorted(context.catalog.regions.get(region, ()))),
+        placement_groups=_placement_groups(context, pools),
         eksctl_version=context.release.version("eksctl"),
         flux_version=context.release.version("flux"),
         flux_source=flux.source,
@@ -90,3 +80,17 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
             "drivers": SPEC / "storage",
         },
     )
+
+
+def _placement_groups(
+    context: Context, pools: dict[str, Pool]
+) -> tuple[PlacementGroup, ...]:
+    groups = []
+    for pool in pools.values():
+        name = placement_group(context.name, pool)
+        if pool.placement and name:
+            at, strategy = pool.at / "placement", pool.placement
+            groups.append(
+                PlacementGroup(at=at, name=name, pool=pool.name, strategy=strategy)
+            )
+    return tuple(groups)

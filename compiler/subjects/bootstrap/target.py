@@ -50,19 +50,14 @@ def _readme(plan: Plan, boot: Bootstrap) -> str:
 
 
 def _pool_page(plan: Plan, boot: Bootstrap, pool: PoolNeeds) -> Callable[[], str]:
-    def text() -> str:
-        group = next(
-            (each for each in boot.placement_groups if each.pool == pool.pool), None
-        )
-        return _rendered(
-            "pool.md.j2",
-            boot=boot,
-            pool=pool,
-            plan_pools=_node_pools(plan, pool.pool),
-            group=group,
-        )
-
-    return text
+    groups = {group.pool: group for group in boot.placement_groups}
+    return lambda: _rendered(
+        "pool.md.j2",
+        boot=boot,
+        pool=pool,
+        plan_pools=_node_pools(plan, pool.pool),
+        group=groups.get(pool.pool),
+    )
 
 
 def _storage_page(boot: Bootstrap, storage: StorageNeeds) -> Callable[[], str]:
@@ -72,9 +67,9 @@ def _storage_page(boot: Bootstrap, storage: StorageNeeds) -> Callable[[], str]:
 def _node_pools(plan: Plan, pool: str) -> list[str]:
     """The NodePools of a pool of the spec."""
     return [
-        each.name
-        for each in plan.of(NodePool)
-        if pool in (each.name, each.labels.get(POOL_LABEL))
+        node_pool.name
+        for node_pool in plan.of(NodePool)
+        if pool in (node_pool.name, node_pool.labels.get(POOL_LABEL))
     ]
 
 
@@ -99,53 +94,38 @@ def _rendered(name: str, **values: Any) -> str:
 
 def stack(boot: Bootstrap) -> dict[str, Any]:
     """CloudFormation: Karpenter's roles, its interruption queue with its rules, the role of buckets."""
+    policies = [{"Ref": f"{_logical(name)}Policy"} for name in boot.controller_policies]
+    queue = dict(boot.queue)
+    queue_policy = queue.pop("policy")
+    node_trust = _trust("ec2.amazonaws.com")
     resources: dict[str, Any] = {
-        "NodeRole": _role(
-            boot.node_role, _trust("ec2.amazonaws.com"), list(boot.node_policies)
-        ),
-        "ControllerRole": _role(
-            boot.controller_role,
-            boot.controller_trust,
-            [{"Ref": f"{_logical(name)}Policy"} for name in boot.controller_policies],
-        ),
+        "NodeRole": _role(boot.node_role, node_trust, list(boot.node_policies)),
+        "ControllerRole": _role(boot.controller_role, boot.controller_trust, policies),
         "InterruptionQueue": {
             "Type": "AWS::SQS::Queue",
-            "Properties": {
-                "QueueName": boot.interruption_queue,
-                **{
-                    name: value
-                    for name, value in boot.queue.items()
-                    if name != "policy"
-                },
-            },
+            "Properties": {"QueueName": boot.interruption_queue, **queue},
         },
         "InterruptionQueuePolicy": {
             "Type": "AWS::SQS::QueuePolicy",
             "Properties": {
                 "Queues": [{"Ref": "InterruptionQueue"}],
-                "PolicyDocument": boot.queue["policy"],
+                "PolicyDocument": queue_policy,
             },
         },
     }
     for name, document in boot.controller_policies.items():
         resources[f"{_logical(name)}Policy"] = {
             "Type": "AWS::IAM::ManagedPolicy",
-            "Properties": {
-                "PolicyDocument": document,
-            },
+            "Properties": {"PolicyDocument": document},
         }
+    target = {
+        "Id": "KarpenterInterruptionQueue",
+        "Arn": {"Fn::GetAtt": ["InterruptionQueue", "Arn"]},
+    }
     for name, pattern in boot.interruption_rules.items():
         resources[f"{_logical(name)}Rule"] = {
             "Type": "AWS::Events::Rule",
-            "Properties": {
-                "EventPattern": pattern,
-                "Targets": [
-                    {
-                        "Id": "KarpenterInterruptionQueue",
-                        "Arn": {"Fn::GetAtt": ["InterruptionQueue", "Arn"]},
-                    }
-                ],
-            },
+            "Properties": {"EventPattern": pattern, "Targets": [target]},
         }
     # What its policy is follows with each bucket, see ``_bucket``.
     resources["BucketRole"] = _role(boot.bucket_role, boot.controller_trust, [])
@@ -189,23 +169,21 @@ def _part(
 
 
 def _logical(name: str) -> str:
-    return "".join(
-        part.capitalize() if part.islower() else part
-        for part in name.replace("_", "-").split("-")
-    )
+    """A name as a logical id of CloudFormation: letters and digits, each word with a capital."""
+    words = name.replace("_", "-").split("-")
+    for index, word in enumerate(words):
+        if word.islower():
+            words[index] = word.capitalize()
+    return "".join(words)
 
 
 def _trust(service: str) -> dict[str, Any]:
-    return {
-        "Version": "2012-10-17",
-        "Statement": [
-            {
-                "Effect": "Allow",
-                "Principal": {"Service": service},
-                "Action": "sts:AssumeRole",
-            },
-        ],
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"Service": service},
+        "Action": "sts:AssumeRole",
     }
+    return {"Version": "2012-10-17", "Statement": [statement]}
 
 
 def _role(name: str, trust: Any, policies: list[Any]) -> dict[str, Any]:

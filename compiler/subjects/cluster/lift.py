@@ -9,6 +9,7 @@ from typing import Any
 from compiler.lift.pods import taints
 from compiler.lift.reader import Reader, embedded, name_of
 from compiler.plan.base import PlanNode
+from compiler.source import Route
 from compiler.subjects.cluster.plan import (
     AccessEntry,
     Addon,
@@ -23,40 +24,42 @@ from compiler.subjects.pools.plan import NodeGroup, Taint
 def cluster_config(body: Reader) -> Iterator[PlanNode]:
     """ClusterConfig. Outposts have no Auto Mode (eksctl v0.230.0, ValidateAutoModeConfig)."""
     metadata, subnets = body / "metadata", _subnets(body)
-    zones = _zones(subnets)
+    addons = [_addon(addon) for addon in (body / "addons").items()]
+    identities = body.follow("iam", "podIdentityAssociations")
+    pod_identities = [_identity(identity) for identity in identities.items()]
+    entries = body.follow("accessConfig", "accessEntries")
+    access = [_entry(entry) for entry in entries.items()]
+    auto_mode = body.follow("autoModeConfig", "enabled").flag()
+    if body / "outpost":
+        auto_mode = False
     yield Cluster(
         at=body.at,
         name=name_of(body),
         region=(metadata / "region").word(),
         kubernetes=(metadata / "version").word(),
-        network=_network(body, tuple(each for _, each in subnets)),
+        network=_network(body, tuple(subnet for _, subnet in subnets)),
         tags=(metadata / "tags").strings(),
-        addons=tuple(_addon(each) for each in (body / "addons").items()),
-        pod_identities=tuple(
-            _identity(each)
-            for each in body.follow("iam", "podIdentityAssociations").items()
-        ),
-        access=tuple(
-            _entry(each)
-            for each in body.follow("accessConfig", "accessEntries").items()
-        ),
-        node_groups=tuple(
-            _group(each, zones, managed=kind == "managedNodeGroups")
-            for kind in ("managedNodeGroups", "nodeGroups")
-            for each in (body / kind).items()
-        ),
-        auto_mode=False
-        if body / "outpost"
-        else body.follow("autoModeConfig", "enabled").flag(),
+        addons=tuple(addons),
+        pod_identities=tuple(pod_identities),
+        access=tuple(access),
+        node_groups=tuple(_groups(body, _zones(subnets))),
+        auto_mode=auto_mode,
         log_types=body.follow("cloudWatch", "clusterLogging", "enableTypes").texts(),
         origins={
             "region": (metadata / "region").at,
             "kubernetes": (metadata / "version").at,
-            "access": body.follow("accessConfig", "accessEntries").at,
+            "access": entries.at,
             "addons": (body / "addons").at,
             "auto_mode": (body / "autoModeConfig").at,
         },
     )
+
+
+def _groups(body: Reader, zones: Mapping[str, str]) -> Iterator[NodeGroup]:
+    for group in (body / "managedNodeGroups").items():
+        yield _group(group, zones, managed=True)
+    for group in (body / "nodeGroups").items():
+        yield _group(group, zones, managed=False)
 
 
 def _network(body: Reader, subnets: tuple[Subnet, ...]) -> Network:
@@ -81,30 +84,28 @@ def _network(body: Reader, subnets: tuple[Subnet, ...]) -> Network:
 
 def _subnets(body: Reader) -> list[tuple[str, Subnet]]:
     """Every subnet with its key, which is its zone unless that is said."""
-    return [
-        (
-            key,
-            Subnet(
-                at=each.at,
-                zone=(each / "az").text() or key,
-                id=(each / "id").word(),
+    subnets = []
+    for side in ("private", "public"):
+        for key, subnet in body.follow("vpc", "subnets", side).entries():
+            node = Subnet(
+                at=subnet.at,
+                zone=(subnet / "az").text() or key,
+                id=(subnet / "id").word(),
                 public=side == "public",
-            ),
-        )
-        for side in ("private", "public")
-        for key, each in body.follow("vpc", "subnets", side).entries()
-    ]
+            )
+            subnets.append((key, node))
+    return subnets
 
 
 def _zones(subnets: list[tuple[str, Subnet]]) -> dict[str, str]:
     """The zone of each subnet by its key and by its id, as node groups name them (eksctl v0.230.0, pkg/vpc); a key that
     is no zone leaves it to EC2."""
-    return {
-        name: each.zone
-        for key, each in subnets
-        if _ZONE.match(each.zone)
-        for name in (key, each.id or key)
-    }
+    zones = {}
+    for key, subnet in subnets:
+        if _ZONE.match(subnet.zone):
+            zones[key] = subnet.zone
+            zones[subnet.id or key] = subnet.zone
+    return zones
 
 
 _ZONE = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-[0-9][a-z]\Z")
@@ -112,24 +113,24 @@ _ZONE = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-[0-9][a-z]\Z")
 
 def _addon(body: Reader) -> Addon:
     identity = body.follow("podIdentityAssociations", 0)
-    account = (
-        ((identity / "namespace").word(), (identity / "serviceAccountName").word())
-        if identity
-        else None
-    )
+    account = None
+    if identity:
+        namespace, name = identity / "namespace", identity / "serviceAccountName"
+        account = (namespace.word(), name.word())
     return Addon(
-        (body / "name").word(),
-        (body / "version").text(),
-        _values(body / "configurationValues"),
-        account,
-        (identity / "permissionPolicyARNs").texts(),
+        name=(body / "name").word(),
+        version=(body / "version").text(),
+        values=_values(body / "configurationValues"),
+        service_account=account,
+        policy_arns=(identity / "permissionPolicyARNs").texts(),
     )
 
 
 def _values(body: Reader) -> dict[str, Any]:
     """JSON or YAML (eksctl v0.230.0)."""
-    found = embedded(body.word()) if body.word() else {}
-    return found if isinstance(found, dict) else {}
+    text = body.word()
+    values = embedded(text) if text else {}
+    return values if isinstance(values, dict) else {}
 
 
 def _identity(body: Reader) -> PodIdentity:
@@ -151,22 +152,22 @@ def _entry(body: Reader) -> AccessEntry:
 
 
 def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGroup:
-    zones, chosen = (body / "availabilityZones").texts(), (body / "subnets").texts()
-    if chosen and all(each in subnets for each in chosen):
-        zones = tuple(dict.fromkeys(subnets[each] for each in chosen))
-    single, mixed = (
-        (body / "instanceType").text(),
-        body.follow("instancesDistribution", "instanceTypes"),
-    )
-    single = None if single == "mixed" else single
-    several = mixed or body / "instanceTypes"
+    """``subnets`` are zones by the key or id of their subnet."""
+    zones, zones_at = (body / "availabilityZones").texts(), body / "availabilityZones"
+    chosen = (body / "subnets").texts()
+    if chosen:
+        zones_at = body / "subnets"
+        if all(name in subnets for name in chosen):
+            zones = tuple(dict.fromkeys(subnets[name] for name in chosen))
+    types, types_at = _instance_types(body)
+    market = body.follow("instanceMarketOptions", "marketType")
     target = body.follow(
         "capacityReservation", "capacityReservationTarget", "capacityReservationID"
     )
     return NodeGroup(
         at=body.at,
         name=(body / "name").word(),
-        instance_types=(single,) if single else several.texts(),
+        instance_types=types,
         managed=managed,
         zones=zones,
         min_size=(body / "minSize").integer(),
@@ -182,24 +183,33 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
         efa=bool((body / "efaEnabled").flag()),
         placement_group=body.follow("placement", "groupName").text(),
         reservation=target.text(),
-        capacity_block=body.follow("instanceMarketOptions", "marketType").value
-        == "capacity-block",
+        capacity_block=market.value == "capacity-block",
         repair=body.follow("nodeRepairConfig", "enabled").flag(),
-        own_kubelet=any(body / each for each in _OWN_KUBELET),
+        own_kubelet=any(body / key for key in _OWN_KUBELET),
         origins={
-            "instance_types": (body / "instanceType").at if single else several.at,
+            "instance_types": types_at,
             "labels": (body / "labels").at,
             "taints": (body / "taints").at,
             "max_size": (body / "maxSize").at,
             "desired": (body / "desiredCapacity").at,
             "ami_family": (body / "amiFamily").at,
             "efa": (body / "efaEnabled").at,
-            "zones": (body / ("subnets" if chosen else "availabilityZones")).at,
+            "zones": zones_at.at,
             "placement_group": (body / "placement").at,
             "repair": (body / "nodeRepairConfig").at,
             "reservation": target.at,
         },
     )
+
+
+def _instance_types(body: Reader) -> tuple[tuple[str, ...], Route]:
+    """The types of a group's nodes, and their place."""
+    single = (body / "instanceType").text()
+    if single and single != "mixed":
+        return (single,), (body / "instanceType").at
+    mixed = body.follow("instancesDistribution", "instanceTypes")
+    several = mixed or body / "instanceTypes"
+    return several.texts(), several.at
 
 
 _OWN_KUBELET = (
@@ -214,10 +224,14 @@ _OWN_KUBELET = (
 
 def _taints(body: Reader) -> tuple[Taint, ...]:
     """A list, or ``key: value:Effect`` as self-managed groups may have it."""
-    found = ((key, *entry.word().rpartition(":")) for key, entry in body.entries())
-    return taints(body) or tuple(
-        Taint(key, value, effect) for key, value, _, effect in found
-    )
+    listed = taints(body)
+    if listed:
+        return listed
+    by_key = []
+    for key, entry in body.entries():
+        value, _, effect = entry.word().rpartition(":")
+        by_key.append(Taint(key, value, effect))
+    return tuple(by_key)
 
 
 KINDS = {"eksctl.io/ClusterConfig": cluster_config}

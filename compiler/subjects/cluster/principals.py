@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from compiler.resolve.context import SPEC, Context
+from compiler.source import Route
 from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.namespaces.spec import NamespacesSection
 from compiler.subjects.pools.resolve import node_role
@@ -12,15 +15,7 @@ AT_EKS = SPEC / "platform" / "eks"
 
 def check_principals(context: Context) -> None:
     """Principals of another partition, and the one that is the nodes' own."""
-    own = f"arn:{context.partition}:iam::{context.spec.account}:role/{node_role(context.name)}"
-    found = [
-        (AT_EKS / "admins" / index, arn)
-        for index, arn in enumerate(ClusterSection.of(context.spec).eks.admins)
-    ]
-    for place, namespace in enumerate(NamespacesSection.of(context.spec).namespaces):
-        here = SPEC / "namespaces" / place / "principals"
-        found += [(here / index, arn) for index, arn in enumerate(namespace.principals)]
-    for at, arn in found:
+    for at, arn in _principals(context):
         partition = arn.split(":")[1]
         if partition != context.partition:
             context.fault(
@@ -31,7 +26,7 @@ def check_principals(context: Context) -> None:
                 f"write a principal of it: `arn:{context.partition}:iam::...`",
                 source="EKS API, CreateAccessEntry",
             )
-        elif arn == own:
+        elif arn == node_role_arn(context):
             context.fault(
                 "RES043",
                 f"`{arn}` is the role of the nodes, which has an access entry of its own",
@@ -39,3 +34,19 @@ def check_principals(context: Context) -> None:
                 "name the role or user of a person: EKS takes one access entry a principal",
                 source="EKS API, CreateAccessEntry",
             )
+
+
+def _principals(context: Context) -> Iterator[tuple[Route, str]]:
+    """The ARNs of administrators and of namespaces, each with its place."""
+    for index, arn in enumerate(ClusterSection.of(context.spec).eks.admins):
+        yield AT_EKS / "admins" / index, arn
+    for place, namespace in enumerate(NamespacesSection.of(context.spec).namespaces):
+        here = SPEC / "namespaces" / place / "principals"
+        for index, arn in enumerate(namespace.principals):
+            yield here / index, arn
+
+
+def node_role_arn(context: Context) -> str:
+    """The ARN of the IAM role of Karpenter's nodes."""
+    account = context.spec.account
+    return f"arn:{context.partition}:iam::{account}:role/{node_role(context.name)}"

@@ -22,14 +22,17 @@ from compiler.subjects.cluster.plan import (
     PodIdentity,
     Subnet,
 )
-from compiler.subjects.cluster.principals import AT_EKS, check_principals
+from compiler.subjects.cluster.principals import (
+    AT_EKS,
+    check_principals,
+    node_role_arn,
+)
 from compiler.subjects.cluster.spec import AddonSettings, ClusterSection
 from compiler.subjects.delivery.resolve import setting
 from compiler.subjects.network.spec import ExistingNetwork, NetworkSection
 from compiler.subjects.overrides.values import overridden
 from compiler.subjects.pools.plan import NodeGroup
 from compiler.subjects.pools.pools import Pool, resolve_pools
-from compiler.subjects.pools.resolve import node_role
 
 SYSTEM = "system"
 
@@ -118,38 +121,40 @@ def _existing(
     context: Context, given: ExistingNetwork, at: Route, reached: dict[str, Any]
 ) -> Network:
     """The VPC that the spec describes, private subnets first."""
-    found: list[Subnet] = []
+    subnets: list[Subnet] = []
     for index, subnet in enumerate(given.subnets):
         here = at / "subnets" / index
         context.in_region(subnet.zone, here / "zone")
         _takes_eks(context, subnet.zone, here / "zone")
-        found.append(
+        subnets.append(
             Subnet(at=here, zone=subnet.zone, id=subnet.id, public=subnet.public)
         )
-    found.sort(key=lambda subnet: subnet.public)
-    return Network(at=SPEC / "network", vpc=given.vpc, subnets=tuple(found), **reached)
+    subnets.sort(key=lambda subnet: subnet.public)
+    return Network(
+        at=SPEC / "network", vpc=given.vpc, subnets=tuple(subnets), **reached
+    )
 
 
 def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
     """A fault for the id of a zone of another region: ids of one region begin alike."""
     region = context.spec.region
-    known = [
-        context.catalog.zone_ids.get(zone, "")
-        for zone in context.catalog.regions.get(region, ())
-    ]
-    starts = {each.partition("-")[0] for each in known if each}
+    zones = context.catalog.regions.get(region, ())
+    zone_ids = context.catalog.zone_ids
+    known = sorted(zone_ids[zone] for zone in zones if zone_ids.get(zone))
+    starts = {known_id.partition("-")[0] for known_id in known}
     if starts and zone_id.partition("-")[0] not in starts:
         context.fault(
             "RES004",
             f"zone `{zone_id}` is not in region `{region}`",
             at,
-            f"{region} has {listed(sorted(filter(None, known)))}",
+            f"{region} has {listed(known)}",
         )
 
 
 def _takes_eks(context: Context, zone: str, at: Route, *, key: bool = False) -> None:
-    """A fault for a zone in which EKS takes no subnet; silent where nobody knows which zone a name is."""
-    if (zone_id := context.zone_id(zone)) in WITHOUT_EKS:
+    """A fault for a zone in which EKS takes no subnet; no fault where it is not known which zone a name is."""
+    zone_id = context.zone_id(zone)
+    if zone_id in WITHOUT_EKS:
         context.fault(
             "RES050",
             f"`{zone}` is zone `{zone_id}`, in which EKS takes no subnet of a cluster",
@@ -169,22 +174,24 @@ def _fits(
     """
     prefix = int(cidr.partition("/")[2]) + (3 if len(zones) <= 4 else 4)
     usable = 2 ** (32 - prefix) - 5
+    at = SPEC / "network"
+    if NetworkSection.of(context.spec).network.created.cidr:
+        at = at / "create" / "cidr"
     for zone in zones:
-        there = [pool for pool in pools.values() if pool.zones == (zone,)]
-        needed = 2 * sum(pool.nodes for pool in there)
-        if needed > usable:
-            route = (
-                SPEC / "network" / "create" / "cidr"
-                if NetworkSection.of(context.spec).network.created.cidr
-                else SPEC / "network"
-            )
+        nodes = _nodes_in(zone, pools)
+        if 2 * nodes > usable:
             context.fault(
                 "RES026",
                 f"the private subnet in `{zone}` is a /{prefix} with {usable} addresses; "
-                f"{needed // 2} nodes and their pods need {needed} at least",
-                route,
+                f"{nodes} nodes and their pods need {2 * nodes} at least",
+                at,
                 "write a larger block, like `10.0.0.0/16`, or import a VPC with larger subnets",
             )
+
+
+def _nodes_in(zone: str, pools: dict[str, Pool]) -> int:
+    """The nodes of the pools that are in this zone alone."""
+    return sum(pool.nodes for pool in pools.values() if pool.zones == (zone,))
 
 
 def _fits_existing(
@@ -196,8 +203,7 @@ def _fits_existing(
         if len(blocks) < len(subnets):
             continue
         usable = sum(IPv4Network(block).num_addresses - 5 for block in blocks)
-        there = [pool for pool in pools.values() if pool.zones == (zone,)]
-        nodes = sum(pool.nodes for pool in there)
+        nodes = _nodes_in(zone, pools)
         if 2 * nodes > usable:
             index = given.subnets.index(subnets[0])
             context.fault(
@@ -214,29 +220,33 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
     """The pools' zones, and the first two of the Region that take system nodes, since EKS asks for two (EKS user guide,
     network-reqs). A pool that comes adds its zone and takes none away."""
     region = context.spec.region
-    system = context.catalog.instance(
-        ClusterSection.of(context.spec).eks.system_nodes.instance_type
-    )
-    offered = (
-        system.zones.get(region, ()) if system else ()
-    ) or context.catalog.regions.get(region, ())
-    usable = [zone for zone in offered if context.zone_id(zone) not in WITHOUT_EKS]
-    found = {*usable[:2], *(zone for pool in pools.values() for zone in pool.zones)}
-    first = next(iter(sorted(found)), "")
-    if len(found) == 1 and region in context.catalog.regions:
+    system_type = ClusterSection.of(context.spec).eks.system_nodes.instance_type
+    instance = context.catalog.instance(system_type)
+    offered = instance.zones.get(region) if instance else None
+    region_zones = context.catalog.regions.get(region, ())
+    usable = [
+        zone
+        for zone in offered or region_zones
+        if context.zone_id(zone) not in WITHOUT_EKS
+    ]
+    zones = set(usable[:2])
+    for pool in pools.values():
+        zones.update(pool.zones)
+    if len(zones) == 1 and region in context.catalog.regions:
+        (only,) = zones
         context.fault(
             "RES038",
-            f"EKS wants two zones, and those of `{region}` are not known beside `{first}`",
+            f"EKS wants two zones, and those of `{region}` are not known beside `{only}`",
             SPEC / "region",
-            f"write `network: {{create: {{zones: [{first}, …]}}}}`",
+            f"write `network: {{create: {{zones: [{only}, …]}}}}`",
         )
     context.derive(
         "cluster",
         "network.zones",
-        ", ".join(sorted(found)),
+        ", ".join(sorted(zones)),
         "the pools' zones, and the first two of the Region for EKS",
     )
-    return tuple(sorted(found))
+    return tuple(sorted(zones))
 
 
 def _addons(setting: Setting) -> tuple[Addon, ...]:
@@ -247,7 +257,7 @@ def _addons(setting: Setting) -> tuple[Addon, ...]:
     charts = {
         name for name, addon in addons.addons().items() if addon.by in (HELM, MANIFESTS)
     }
-    found = [
+    installed = [
         _addon(setting, addon, own.get(name, AddonSettings()))
         for name, addon in ours.items()
     ]
@@ -261,53 +271,45 @@ def _addons(setting: Setting) -> tuple[Addon, ...]:
                 key=True,
             )
         elif name not in ours:
-            found.append(Addon(name, context.build(name), settings.values))
-    return tuple(found)
+            installed.append(Addon(name, context.build(name), settings.values))
+    return tuple(installed)
 
 
 def _addon(setting: Setting, addon: AddOn, own: AddonSettings) -> Addon:
-    context = setting.context
-    at = AT_EKS / "addons" / addon.component / "values"
-    build = context.build(addon.component)
-    values, _ = overridden(
-        context, addon.component, addon.values(setting), own.values, at
-    )
+    context, name = setting.context, addon.component
+    at = AT_EKS / "addons" / name / "values"
+    build = context.build(name)
+    values, _ = overridden(context, name, addon.values(setting), own.values, at)
     role = addon.role
     if role is None:
-        return Addon(addon.component, build, values)
+        return Addon(name, build, values)
     account = (role.namespace, role.service_account)
-    policies = role.policy_arns(context.partition)
-    return Addon(addon.component, build, values, account, policies)
+    return Addon(name, build, values, account, role.policy_arns(context.partition))
 
 
 def _identities(context: Context) -> tuple[PodIdentity, ...]:
     """Those of roles that the bootstrap makes for every cluster."""
     prefix = f"arn:{context.partition}:iam::{context.spec.account}:role/"
-    roles = [addon.role for addon in addons.addons().values() if addon.role]
-    identities = [
-        PodIdentity(
-            role.namespace,
-            role.service_account,
-            role_arn=prefix + role.named(context.name),
-        )
-        for role in roles
-        if role.own
-    ]
+    identities = []
+    for addon in addons.addons().values():
+        role = addon.role
+        if role is not None and role.own:
+            arn = prefix + role.named(context.name)
+            identities.append(
+                PodIdentity(role.namespace, role.service_account, role_arn=arn)
+            )
     return tuple(sorted(identities, key=attrgetter("namespace", "service_account")))
 
 
 def drivers(context: Context) -> tuple[PodIdentity, ...]:
     """Those of charts that only some clusters have."""
-    roles = [addon.role for addon in addons.wanted(context, HELM) if addon.role]
-    return tuple(
-        PodIdentity(
-            role.namespace,
-            role.service_account,
-            role.policy_arns(context.partition),
-        )
-        for role in roles
-        if role.managed
-    )
+    identities = []
+    for addon in addons.wanted(context, HELM):
+        role = addon.role
+        if role is not None and role.managed:
+            arns = role.policy_arns(context.partition)
+            identities.append(PodIdentity(role.namespace, role.service_account, arns))
+    return tuple(identities)
 
 
 def role_name(context: Context, component: str) -> str:
@@ -317,8 +319,7 @@ def role_name(context: Context, component: str) -> str:
 
 
 def _nodes_entry(context: Context) -> AccessEntry:
-    role = f"arn:{context.partition}:iam::{context.spec.account}:role/{node_role(context.name)}"
-    return AccessEntry(role, "EC2_LINUX")
+    return AccessEntry(node_role_arn(context), "EC2_LINUX")
 
 
 def _system(context: Context) -> NodeGroup:
@@ -357,12 +358,12 @@ def _ami_release(context: Context) -> str | None:
     ami = context.release.components["ami"]
     chosen, tested = context.version("ami"), context.release.version("ami")
     alias = chosen if chosen in ami.builds else tested
-    found = ami.builds[alias].get(context.version("kubernetes"))
+    build = ami.builds[alias].get(context.version("kubernetes"))
     context.derive(
         "cluster",
         "system.ami",
-        found,
+        build,
         f"the release of {alias}: unpinned, two nodes may boot two images",
         ami.builds_source,
     )
-    return found
+    return build

@@ -34,7 +34,7 @@ class ApiServer(SpecModel):
 
 
 def _as_access(value: Any) -> Any:
-    """`private` is access for nobody outside of the VPC."""
+    """`private` is no access from outside the VPC."""
     if value == "private":
         return {}
     if isinstance(value, str):

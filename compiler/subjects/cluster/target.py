@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
+from compiler.source import Key, Route
 from compiler.subjects.cluster.plan import (
     AccessEntry,
     Addon,
@@ -22,68 +23,70 @@ from compiler.targets.body import given, taints
 def lower(plan: Plan) -> Iterator[Manifest]:
     """One ClusterConfig."""
     cluster, bootstrap = plan.one(Cluster), plan.one(Bootstrap)
-    if cluster is not None:
-        yield Manifest(
-            cluster_config(cluster),
-            "bootstrap/eksctl.yaml",
-            cluster.at,
-            {
-                ("metadata", "region"): cluster.where("region"),
-                ("vpc",): cluster.where("network"),
-                ("vpc", "publicAccessCIDRs"): cluster.network.where("public_cidrs"),
-                ("availabilityZones",): cluster.where("network"),
-                ("accessConfig",): cluster.where("access"),
-                ("addons",): cluster.where("addons"),
-                **{
-                    ("addons", index): cluster.where("addons") / addon.name
-                    for index, addon in enumerate(cluster.addons)
-                },
-                **{
-                    ("managedNodeGroups", index): each.at
-                    for index, each in enumerate(cluster.node_groups)
-                },
-            },
-            choices={"availabilityZones": bootstrap.zones} if bootstrap else {},
-            format="eksctl",
-        )
+    if cluster is None:
+        return
+    yield Manifest(
+        cluster_config(cluster),
+        "bootstrap/eksctl.yaml",
+        cluster.at,
+        _origins(cluster),
+        choices={"availabilityZones": bootstrap.zones} if bootstrap else {},
+        format="eksctl",
+    )
+
+
+def _origins(cluster: Cluster) -> dict[tuple[Key, ...], Route]:
+    places: dict[tuple[Key, ...], Route] = {
+        ("metadata", "region"): cluster.where("region"),
+        ("vpc",): cluster.where("network"),
+        ("vpc", "publicAccessCIDRs"): cluster.network.where("public_cidrs"),
+        ("availabilityZones",): cluster.where("network"),
+        ("accessConfig",): cluster.where("access"),
+        ("addons",): cluster.where("addons"),
+    }
+    for index, addon in enumerate(cluster.addons):
+        places["addons", index] = cluster.where("addons") / addon.name
+    for index, group in enumerate(cluster.node_groups):
+        places["managedNodeGroups", index] = group.at
+    return places
 
 
 def cluster_config(cluster: Cluster) -> Body:
     """eksctl.io/v1alpha5 ClusterConfig. Without `karpenter:` (its queue stays unused) and without `gitops:`."""
     network = cluster.network
+    metadata = {
+        "name": cluster.name,
+        "region": cluster.region,
+        "version": cluster.kubernetes,
+        "tags": dict(cluster.tags),
+    }
+    identities = [_identity(identity) for identity in cluster.pod_identities]
+    entries = [_entry(entry) for entry in cluster.access]
+    addons = [_addon(addon) for addon in cluster.addons]
+    groups = [_group(group) for group in cluster.node_groups]
+    log_types = list(cluster.log_types)
+    sections = given(
+        vpc=_vpc(network),
+        availabilityZones=list(network.zones) if network.vpc is None else None,
+        iam={"withOIDC": True, "podIdentityAssociations": identities},
+        accessConfig={"authenticationMode": "API", "accessEntries": entries},
+        addonsConfig={"disableDefaultAddons": True},
+        addons=addons,
+        managedNodeGroups=groups,
+        cloudWatch=given(clusterLogging=given(enableTypes=log_types)),
+        autoModeConfig=_enabled(cluster.auto_mode),
+    )
     return {
         "apiVersion": "eksctl.io/v1alpha5",
         "kind": "ClusterConfig",
-        "metadata": {
-            "name": cluster.name,
-            "region": cluster.region,
-            "version": cluster.kubernetes,
-            "tags": dict(cluster.tags),
-        },
-        **given(
-            vpc=_vpc(network),
-            availabilityZones=list(network.zones) if network.vpc is None else None,
-            iam={
-                "withOIDC": True,
-                "podIdentityAssociations": [
-                    _identity(each) for each in cluster.pod_identities
-                ],
-            },
-            accessConfig={
-                "authenticationMode": "API",
-                "accessEntries": [_entry(each) for each in cluster.access],
-            },
-            addonsConfig={"disableDefaultAddons": True},
-            addons=[_addon(each) for each in cluster.addons],
-            managedNodeGroups=[_group(each) for each in cluster.node_groups],
-            cloudWatch={"clusterLogging": {"enableTypes": list(cluster.log_types)}}
-            if cluster.log_types
-            else None,
-            autoModeConfig={"enabled": cluster.auto_mode}
-            if cluster.auto_mode is not None
-            else None,
-        ),
+        "metadata": metadata,
+        **sections,
     }
+
+
+def _enabled(flag: bool | None) -> Body | None:
+    """A section of the file with nothing but its switch."""
+    return None if flag is None else {"enabled": flag}
 
 
 def _vpc(network: Network) -> Body:
@@ -94,9 +97,8 @@ def _vpc(network: Network) -> Body:
     subnets: Body = {}
     for subnet in network.subnets:
         side = subnets.setdefault("public" if subnet.public else "private", {})
-        if (
-            subnet.zone in side
-        ):  # eksctl v0.230.0, pkg/vpc: any key, where `az` says the zone
+        if subnet.zone in side:
+            # eksctl v0.230.0, pkg/vpc: any key, where `az` says the zone
             side[subnet.id] = {"az": subnet.zone, "id": subnet.id}
         else:
             side[subnet.zone] = {"id": subnet.id}
@@ -121,11 +123,10 @@ def _identity(identity: PodIdentity) -> Body:
 
 
 def _entry(entry: AccessEntry) -> Body:
-    policies = (
-        [{"policyARN": entry.policy, "accessScope": {"type": "cluster"}}]
-        if entry.policy
-        else []
-    )
+    policies = []
+    if entry.policy:
+        scope = {"type": "cluster"}
+        policies.append({"policyARN": entry.policy, "accessScope": scope})
     return given(
         principalARN=entry.principal,
         type=entry.type,
@@ -135,24 +136,24 @@ def _entry(entry: AccessEntry) -> Body:
 
 
 def _addon(addon: Addon) -> Body:
-    identity = (
-        [
+    identities = []
+    if addon.service_account:
+        namespace, name = addon.service_account
+        identities.append(
             {
-                "namespace": addon.service_account[0],
-                "serviceAccountName": addon.service_account[1],
+                "namespace": namespace,
+                "serviceAccountName": name,
                 "permissionPolicyARNs": list(addon.policy_arns),
             }
-        ]
-        if addon.service_account
-        else []
-    )
+        )
+    values = None
+    if addon.values:
+        values = json.dumps(dict(addon.values), sort_keys=True)
     return given(
         name=addon.name,
         version=addon.version,
-        configurationValues=json.dumps(dict(addon.values), sort_keys=True)
-        if addon.values
-        else None,
-        podIdentityAssociations=identity,
+        configurationValues=values,
+        podIdentityAssociations=identities,
     )
 
 
@@ -168,10 +169,8 @@ def _group(group: NodeGroup) -> Body:
         privateNetworking=group.private,
         volumeSize=group.volume,
         volumeEncrypted=group.encrypted,
-        availabilityZones=list(group.zones) if group.zones else None,
+        availabilityZones=list(group.zones),
         labels=dict(group.labels),
         taints=taints(group.taints),
-        nodeRepairConfig={"enabled": group.repair}
-        if group.repair is not None
-        else None,
+        nodeRepairConfig=_enabled(group.repair),
     )

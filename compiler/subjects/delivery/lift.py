@@ -24,6 +24,7 @@ def oci_repository(body: Reader) -> Iterator[PlanNode]:
     """OCIRepository. A digest comes before a range, and that before a tag (source-controller v1.10, ``spec.ref``)."""
     spec, ref = body / "spec", body / "spec" / "ref"
     version = ref / "semver" or ref / "tag"
+    has_digest = bool(ref / "digest")
     yield HelmSource(
         at=body.at,
         name=name_of(body),
@@ -32,8 +33,8 @@ def oci_repository(body: Reader) -> Iterator[PlanNode]:
         oci=True,
         version=version.word(),
         interval=(spec / "interval").duration() or _HOUR,
-        unread=frozenset({"version"}) if ref / "digest" else frozenset(),
-        origins={"version": version.at if version else ref.at},
+        unread=frozenset({"version"} if has_digest else ()),
+        origins={"version": (version or ref).at},
     )
 
 
@@ -55,10 +56,9 @@ def helm_release(body: Reader) -> Iterator[PlanNode]:
     spec = body / "spec"
     chart, ref = spec.follow("chart", "spec"), spec / "chartRef"
     source = ref or chart / "sourceRef"
-    name = name_of(body)
     yield HelmRelease(
         at=body.at,
-        name=name,
+        name=name_of(body),
         namespace=namespace_of(body),
         target=(spec / "targetNamespace").word(),
         chart=(chart / "chart").word(),
@@ -66,9 +66,7 @@ def helm_release(body: Reader) -> Iterator[PlanNode]:
         source=(source / "name").word(),
         oci=bool(ref),
         values=(spec / "values").mapping(),
-        depends_on=tuple(
-            (each / "name").word() for each in (spec / "dependsOn").items()
-        ),
+        depends_on=_names(spec / "dependsOn"),
         crds=spec.follow("install", "crds").value != "Skip",
         timeout=(spec / "timeout").duration() or Duration(300),
         unread=frozenset({"values"}) if (spec / "valuesFrom") else frozenset(),
@@ -85,19 +83,23 @@ def helm_release(body: Reader) -> Iterator[PlanNode]:
             yield from kueue.configuration(Reader(parsed, config.at))
 
 
+def _names(references: Reader) -> tuple[str, ...]:
+    return tuple((reference / "name").word() for reference in references.items())
+
+
 def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
     """Each release with the chart and version that its OCIRepository gives."""
     sources = {
-        (each.namespace, each.name): each
-        for each in nodes
-        if isinstance(each, HelmSource) and each.oci
+        (node.namespace, node.name): node
+        for node in nodes
+        if isinstance(node, HelmSource) and node.oci
     }
-    if not sources:
-        return list(nodes)
-    return [
-        _pinned(each, sources) if isinstance(each, HelmRelease) and each.oci else each
-        for each in nodes
-    ]
+    joined: list[PlanNode] = []
+    for node in nodes:
+        if isinstance(node, HelmRelease) and node.oci:
+            node = _pinned(node, sources)
+        joined.append(node)
+    return joined
 
 
 def _pinned(
@@ -133,31 +135,31 @@ def kustomization(body: Reader) -> Iterator[PlanNode]:
     """Kustomization."""
     spec = body / "spec"
     interval = (spec / "interval").duration() or _HOUR
+    checks = (spec / "healthCheckExprs").items()
     yield Stage(
         at=body.at,
         name=name_of(body),
         namespace=namespace_of(body),
         path=(spec / "path").word(),
         source=spec.follow("sourceRef", "name").word(),
-        depends_on=tuple(
-            (each / "name").word() for each in (spec / "dependsOn").items()
-        ),
+        depends_on=_names(spec / "dependsOn"),
         prune=bool((spec / "prune").flag()),
         wait=bool((spec / "wait").flag()),
         interval=interval,
         timeout=(spec / "timeout").duration() or interval,
         retry=(spec / "retryInterval").duration() or interval,
-        health=tuple(
-            HealthExpression(
-                (each / "apiVersion").word(),
-                (each / "kind").word(),
-                (each / "current").word(),
-                (each / "failed").word(),
-                (each / "inProgress").word(),
-            )
-            for each in (spec / "healthCheckExprs").items()
-        ),
+        health=tuple(_health(check) for check in checks),
         origins={"prune": (spec / "prune").at, "depends_on": (spec / "dependsOn").at},
+    )
+
+
+def _health(body: Reader) -> HealthExpression:
+    return HealthExpression(
+        api_version=(body / "apiVersion").word(),
+        kind=(body / "kind").word(),
+        current=(body / "current").word(),
+        failed=(body / "failed").word(),
+        in_progress=(body / "inProgress").word(),
     )
 
 

@@ -67,7 +67,7 @@ class GitSource(PlanNode):
 
 @dataclass(frozen=True, slots=True)
 class HealthExpression:
-    """How Flux tells the health of a kind without a ``Ready`` condition (CEL on the object)."""
+    """How Flux reads the health of a kind without a ``Ready`` condition (CEL on the object)."""
 
     api_version: str
     kind: str

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
 
 from compiler.catalog import Chart
 from compiler.plan import PlanNode
@@ -22,15 +24,17 @@ from compiler.subjects.queues.resolve import queue_manager
 
 def resolve(context: Context) -> Iterator[PlanNode]:
     """Charts with their sources, the repository, and the stages that carry the charts."""
-    sources, releases = helm(context.once(setting))
-    yield from sources
-    yield from releases
+    charts = tuple(addons.wanted(context, HELM))
+    yield from _sources(context, charts)
+    values_setting = context.once(setting)
+    for addon in charts:
+        yield _release(values_setting, addon)
     yield from git_sources(context)
     yield from disruption_budgets(context)
-    if DeliverySection.of(context.spec).flux.url is None:
-        source = DeliverySection.of(context.spec).flux.source
+    flux = DeliverySection.of(context.spec).flux
+    if flux.url is None:
         context.external.add(
-            ("source.toolkit.fluxcd.io/v1", "GitRepository", FLUX, source)
+            ("source.toolkit.fluxcd.io/v1", "GitRepository", FLUX, flux.source)
         )
     yield root_stage(context)
     yield stage(context, "crds", None, prune=False)
@@ -38,18 +42,8 @@ def resolve(context: Context) -> Iterator[PlanNode]:
 
 
 def setting(context: Context) -> Setting:
-    """What the values of add-ons are made from."""
+    """The setting in which add-ons write their values."""
     return Setting(context, context.once(queue_manager))
-
-
-def helm(
-    setting: Setting,
-) -> tuple[tuple[HelmSource, ...], tuple[HelmRelease, ...]]:
-    """Every chart that this compilation needs: its source and its release."""
-    charts = tuple(addons.wanted(setting.context, HELM))
-    return _sources(setting.context, charts), tuple(
-        _release(setting, addon) for addon in charts
-    )
 
 
 def _release(setting: Setting, addon: AddOn) -> HelmRelease:
@@ -92,44 +86,44 @@ def _charts(components: Iterable[str]) -> tuple[str, ...]:
 def _source_name(addon: AddOn, chart: Chart) -> str:
     if chart.kind == "oci":
         return addon.component
-    return chart.repository.split("//")[1].replace("/", "-").replace(".", "-")
+    _, address = chart.repository.split("//", 1)
+    return address.replace("/", "-").replace(".", "-")
 
 
 def _sources(context: Context, charts: Iterable[AddOn]) -> tuple[HelmSource, ...]:
     sources: dict[str, HelmSource] = {}
     for addon in charts:
         chart = context.release.chart(addon.component)
-        name = _source_name(addon, chart)
-        oci = chart.kind == "oci"
-        sources.setdefault(
-            name,
-            HelmSource(
-                at=SPEC / "release",
-                name=name,
-                namespace=FLUX,
-                url=chart.repository,
-                oci=oci,
-                version=context.version(addon.component) if oci else "",
-                stage=addon.stage,
-                origins=_origins(context, addon.component) if oci else {},
-            ),
+        source = HelmSource(
+            at=SPEC / "release",
+            name=_source_name(addon, chart),
+            namespace=FLUX,
+            url=chart.repository,
+            oci=False,
+            stage=addon.stage,
         )
+        if chart.kind == "oci":
+            source = replace(
+                source,
+                oci=True,
+                version=context.version(addon.component),
+                origins=_origins(context, addon.component),
+            )
+        sources.setdefault(source.name, source)
     return tuple(sources.values())
 
 
-def disruption_budgets(context: Context) -> tuple[DisruptionBudget, ...]:
+def disruption_budgets(context: Context) -> Iterator[DisruptionBudget]:
     """The budgets that charts do not make."""
-    return tuple(
-        DisruptionBudget(
-            at=addon.at,
-            name=addon.component,
-            namespace=context.release.chart(addon.component).namespace,
-            pods=addon.budget,
-            available=1,
-        )
-        for addon in addons.wanted(context, HELM)
-        if addon.budget
-    )
+    for addon in addons.wanted(context, HELM):
+        if addon.budget:
+            yield DisruptionBudget(
+                at=addon.at,
+                name=addon.component,
+                namespace=context.release.chart(addon.component).namespace,
+                pods=addon.budget,
+                available=1,
+            )
 
 
 def git_sources(context: Context) -> tuple[GitSource, ...]:
@@ -151,20 +145,22 @@ def git_sources(context: Context) -> tuple[GitSource, ...]:
 
 def git_secret(context: Context) -> str | None:
     """The Secret with which Flux reads the repository that the spec names; a public one needs none."""
-    url, given = (
-        DeliverySection.of(context.spec).flux.url,
-        DeliverySection.of(context.spec).flux.secret,
-    )
-    return given or (FLUX if url is not None and url.startswith("ssh://") else None)
+    flux = DeliverySection.of(context.spec).flux
+    if flux.secret:
+        return flux.secret
+    if flux.url is not None and flux.url.startswith("ssh://"):
+        return FLUX
+    return None
 
 
 def flux_folder(context: Context) -> str:
-    """Where `flux bootstrap` may write its own manifests: a folder that neither holds nor lies in the cluster's, for
-    Flux applies whatever it finds below, and a folder that Trainyard did not write is never touched."""
-    ours = folder(context)
-    choices = (f"{top}/{context.name}" for top in ("clusters", "flux", "bootstrap"))
-    return next(
-        each
-        for each in choices
-        if not f"{ours}/".startswith(f"{each}/") and not each.startswith(f"{ours}/")
-    )
+    """Where `flux bootstrap` may write its own manifests: a folder that neither holds nor lies in the cluster's.
+
+    Flux applies whatever it finds below a folder, and a folder that Trainyard did not write is never touched.
+    """
+    ours = PurePosixPath(folder(context))
+    for top in ("clusters", "flux"):
+        flux = PurePosixPath(top, context.name)
+        if not ours.is_relative_to(flux) and not flux.is_relative_to(ours):
+            return str(flux)
+    return f"bootstrap/{context.name}"

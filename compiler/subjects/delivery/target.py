@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
@@ -23,30 +23,19 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     """Charts in the folder of their stage; Kustomizations and git sources in ``flux/``."""
     for source in plan.of(HelmSource):
         body = helm_source(source)
-        yield Manifest(
-            body,
-            path(source.stage, body, flat=True),
-            source.at,
-            _source_origins(source),
-        )
+        file = path(source.stage, body, flat=True)
+        yield Manifest(body, file, source.at, _source_origins(source))
     for release in plan.of(HelmRelease):
         body = helm_release(release)
-        yield Manifest(
-            body,
-            path(release.stage, body, flat=True),
-            release.at,
-            _release_origins(release),
-        )
+        file = path(release.stage, body, flat=True)
+        yield Manifest(body, file, release.at, _release_origins(release))
     for git in plan.of(GitSource):
         body = git_source(git)
         yield Manifest(body, path("bootstrap/flux", body, flat=True), git.at)
     for stage in plan.of(Stage):
         body = kustomization(stage)
-        yield Manifest(
-            body,
-            path("bootstrap/flux" if stage.root else "flux", body, flat=True),
-            stage.at,
-        )
+        folder = "bootstrap/flux" if stage.root else "flux"
+        yield Manifest(body, path(folder, body, flat=True), stage.at)
 
 
 def _source_origins(source: HelmSource) -> dict[tuple[Key, ...], Route]:
@@ -66,25 +55,15 @@ def _release_origins(release: HelmRelease) -> dict[tuple[Key, ...], Route]:
 
 def helm_source(source: HelmSource) -> Body:
     """OCIRepository pinned by tag, or HelmRepository."""
-    if not source.oci:
-        spec = {"interval": str(source.interval), "url": source.url}
-        return {
-            **head(SOURCE, "HelmRepository", source.name, source.namespace),
-            "spec": spec,
+    kind = "OCIRepository" if source.oci else "HelmRepository"
+    spec: Body = {"interval": str(source.interval), "url": source.url}
+    if source.oci:
+        spec["ref"] = {"tag": source.version}
+        spec["layerSelector"] = {
+            "mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
+            "operation": "copy",
         }
-    selector = {
-        "mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
-        "operation": "copy",
-    }
-    return {
-        **head(SOURCE, "OCIRepository", source.name, source.namespace),
-        "spec": {
-            "interval": str(source.interval),
-            "url": source.url,
-            "ref": {"tag": source.version},
-            "layerSelector": selector,
-        },
-    }
+    return {**head(SOURCE, kind, source.name, source.namespace), "spec": spec}
 
 
 # Again and again, and nothing is taken back: after its last retry a release would stall until somebody looks, and to
@@ -94,44 +73,43 @@ _AGAIN = {"name": "RetryOnFailure", "retryInterval": "2m"}
 
 def helm_release(release: HelmRelease) -> Body:
     """HelmRelease. CRDs that a chart carries are created and, unlike Helm's own default, kept up to date."""
-    source = {
-        "kind": "OCIRepository" if release.oci else "HelmRepository",
-        "name": release.source,
-    }
-    chart = (
-        {"chartRef": source}
-        if release.oci
-        else {
-            "chart": {
-                "spec": {
-                    "chart": release.chart,
-                    "version": release.version,
-                    "sourceRef": source,
-                }
-            }
-        }
+    metadata = head(
+        "helm.toolkit.fluxcd.io/v2",
+        "HelmRelease",
+        release.name,
+        release.namespace,
+        annotations=NO_PRUNE if release.stays else None,
     )
     crds = "CreateReplace" if release.crds else "Skip"
-    return {
-        **head(
-            "helm.toolkit.fluxcd.io/v2",
-            "HelmRelease",
-            release.name,
-            release.namespace,
-            annotations=NO_PRUNE if release.stays else None,
-        ),
-        "spec": given(
-            interval="1h",
-            timeout=str(release.timeout),
-            releaseName=release.name,
-            targetNamespace=release.target,
-            dependsOn=[{"name": each} for each in release.depends_on],
-            **chart,
-            install={"crds": crds, "createNamespace": True, "strategy": _AGAIN},
-            upgrade={"crds": crds, "strategy": _AGAIN},
-            values=dict(release.values),
-        ),
+    spec = given(
+        interval="1h",
+        timeout=str(release.timeout),
+        releaseName=release.name,
+        targetNamespace=release.target,
+        dependsOn=_names(release.depends_on),
+        **_chart(release),
+        install={"crds": crds, "createNamespace": True, "strategy": _AGAIN},
+        upgrade={"crds": crds, "strategy": _AGAIN},
+        values=dict(release.values),
+    )
+    return {**metadata, "spec": spec}
+
+
+def _chart(release: HelmRelease) -> Body:
+    """The chart of a release: the OCIRepository that holds it, or its name and version in a HelmRepository."""
+    if release.oci:
+        return {"chartRef": {"kind": "OCIRepository", "name": release.source}}
+    source = {"kind": "HelmRepository", "name": release.source}
+    spec = {
+        "chart": release.chart,
+        "version": release.version,
+        "sourceRef": source,
     }
+    return {"chart": {"spec": spec}}
+
+
+def _names(names: Iterable[str]) -> list[Body]:
+    return [{"name": name} for name in names]
 
 
 def git_source(source: GitSource) -> Body:
@@ -149,25 +127,24 @@ def git_source(source: GitSource) -> Body:
 
 def kustomization(stage: Stage) -> Body:
     """Kustomization. No ``postBuild``, so ``${…}`` in scripts stays as it is."""
-    return {
-        **head(
-            "kustomize.toolkit.fluxcd.io/v1",
-            "Kustomization",
-            stage.name,
-            stage.namespace,
-        ),
-        "spec": given(
-            interval=str(stage.interval),
-            retryInterval=str(stage.retry),
-            timeout=str(stage.timeout),
-            dependsOn=[{"name": each} for each in stage.depends_on],
-            sourceRef={"kind": "GitRepository", "name": stage.source},
-            path=stage.path,
-            prune=stage.prune,
-            wait=stage.wait,
-            healthCheckExprs=[_health(each) for each in stage.health],
-        ),
-    }
+    metadata = head(
+        "kustomize.toolkit.fluxcd.io/v1",
+        "Kustomization",
+        stage.name,
+        stage.namespace,
+    )
+    spec = given(
+        interval=str(stage.interval),
+        retryInterval=str(stage.retry),
+        timeout=str(stage.timeout),
+        dependsOn=_names(stage.depends_on),
+        sourceRef={"kind": "GitRepository", "name": stage.source},
+        path=stage.path,
+        prune=stage.prune,
+        wait=stage.wait,
+        healthCheckExprs=[_health(check) for check in stage.health],
+    )
+    return {**metadata, "spec": spec}
 
 
 def _health(health: HealthExpression) -> Body:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -48,7 +48,8 @@ def config_map(body: Reader) -> Iterator[PlanNode]:
     """A ConfigMap whose JSON files are monitors, or with the configuration of Kueue's manager
     (``controller_manager_config.yaml`` in Kueue's own manifests)."""
     for _, entry in (body / "data").entries():
-        parsed = embedded(entry.word()) if kueue.CONFIGURATION in entry.word() else None
+        text = entry.word()
+        parsed = embedded(text) if kueue.CONFIGURATION in text else None
         if isinstance(parsed, dict) and parsed.get("kind") == "Configuration":
             yield from kueue.configuration(Reader(parsed, entry.at))
     monitors = _monitors(body / "data")
@@ -62,14 +63,13 @@ def config_map(body: Reader) -> Iterator[PlanNode]:
 
 
 def _monitors(data: Reader) -> tuple[ProblemMonitor, ...]:
-    found = []
+    monitors = []
     for key, entry in data.entries():
         parsed = _json(entry.word()) if key.endswith(".json") else None
         if isinstance(parsed, dict) and "plugin" in parsed and "rules" in parsed:
-            found.append(
-                _monitor(key.removesuffix(".json"), Reader(parsed, Route()), entry.at)
-            )
-    return tuple(found)
+            body = Reader(parsed, Route())
+            monitors.append(_monitor(key.removesuffix(".json"), body, entry.at))
+    return tuple(monitors)
 
 
 def _json(text: str) -> Any:
@@ -80,83 +80,90 @@ def _json(text: str) -> Any:
 
 
 def _monitor(name: str, body: Reader, at: Route) -> ProblemMonitor:
+    skips = body.follow("pluginConfig", "skip_initial_status").flag()
+    rules = [_rule(rule) for rule in (body / "rules").items()]
+    conditions = [_condition(item) for item in (body / "conditions").items()]
     return ProblemMonitor(
         at=at,
         name=name,
         plugin=(body / "plugin").word(),
         source=(body / "source").word(),
-        conditions=tuple(
-            (
-                (each / "type").word(),
-                (each / "reason").word(),
-                (each / "message").word(),
-            )
-            for each in (body / "conditions").items()
-        ),
-        rules=tuple(
-            MonitorRule(
-                (each / "type").value == "permanent",
-                (each / "condition").text(),
-                (each / "reason").word(),
-                (each / "pattern").word(),
-            )
-            for each in (body / "rules").items()
-        ),
-        skip_initial_status=bool(
-            body.follow("pluginConfig", "skip_initial_status").flag()
-        ),
+        conditions=tuple(conditions),
+        rules=tuple(rules),
+        skip_initial_status=bool(skips),
+    )
+
+
+def _condition(body: Reader) -> tuple[str, str, str]:
+    """Its type, reason and message."""
+    return (
+        (body / "type").word(),
+        (body / "reason").word(),
+        (body / "message").word(),
+    )
+
+
+def _rule(body: Reader) -> MonitorRule:
+    return MonitorRule(
+        permanent=(body / "type").value == "permanent",
+        condition=(body / "condition").text(),
+        reason=(body / "reason").word(),
+        pattern=(body / "pattern").word(),
     )
 
 
 def daemon_set(body: Reader) -> Iterator[PlanNode]:
     """The detector's DaemonSet."""
     spec = body.follow("spec", "template", "spec")
-    image = next(
-        (
-            text
-            for each in (spec / "containers").items()
-            if _DETECTOR in (text := (each / "image").word())
+    images = [
+        (container / "image").word() for container in (spec / "containers").items()
+    ]
+    of_detector = [image for image in images if _DETECTOR in image]
+    if not of_detector:
+        return
+    maps = [
+        volume.follow("configMap", "name").text()
+        for volume in (spec / "volumes").items()
+    ]
+    yield DetectorPods(
+        config_maps=tuple(name for name in maps if name),
+        detector=ProblemDetector(
+            at=body.at,
+            name=name_of(body),
+            namespace=namespace_of(body),
+            image=of_detector[0],
+            monitors=(),
+            tolerations=tolerations(spec / "tolerations"),
+            node_selector=tuple((spec / "nodeSelector").strings().items()),
+            origins={"tolerations": (spec / "tolerations").at},
         ),
-        "",
     )
-    if image:
-        maps = tuple(
-            name
-            for each in (spec / "volumes").items()
-            if (name := each.follow("configMap", "name").text())
-        )
-        yield DetectorPods(
-            config_maps=maps,
-            detector=ProblemDetector(
-                at=body.at,
-                name=name_of(body),
-                namespace=namespace_of(body),
-                image=image,
-                monitors=(),
-                tolerations=tolerations(spec / "tolerations"),
-                node_selector=tuple((spec / "nodeSelector").strings().items()),
-                origins={"tolerations": (spec / "tolerations").at},
-            ),
-        )
 
 
 def deployment(body: Reader) -> Iterator[PlanNode]:
     """The condition tainter's Deployment."""
-    for each in body.follow("spec", "template", "spec", "containers").items():
-        if any(_TAINTER in word for word in (each / "command").texts()):
-            options = [word.partition("=") for word in (each / "args").texts()]
+    for container in body.follow("spec", "template", "spec", "containers").items():
+        if any(_TAINTER in word for word in (container / "command").texts()):
+            options = (container / "args").texts()
+            taints = _values(options, "--taint")
             yield ConditionTainter(
                 at=body.at,
                 name=name_of(body),
                 namespace=namespace_of(body),
-                image=(each / "image").word(),
-                conditions=tuple(
-                    value for name, _, value in options if name == "--condition"
-                ),
-                taint_key=next(
-                    (value for name, _, value in options if name == "--taint"), ""
-                ),
+                image=(container / "image").word(),
+                conditions=_values(options, "--condition"),
+                taint_key=taints[0] if taints else "",
             )
+
+
+def _values(options: Sequence[str], wanted: str) -> tuple[str, ...]:
+    """The values of an option of a command, in order."""
+    values = []
+    for option in options:
+        name, _, value = option.partition("=")
+        if name == wanted:
+            values.append(value)
+    return tuple(values)
 
 
 _RIGHTS = (ServiceAccount, Access, Binding)
@@ -167,30 +174,34 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
 
     The service accounts and roles of detectors and tainters are theirs, not nodes of their own.
     """
-    own = {each.detector.name for each in nodes if isinstance(each, DetectorPods)}
-    own |= {each.name for each in nodes if isinstance(each, ConditionTainter)}
+    own = {node.detector.name for node in nodes if isinstance(node, DetectorPods)}
+    own |= {node.name for node in nodes if isinstance(node, ConditionTainter)}
     files = {
-        (each.namespace, each.name): each
-        for each in nodes
-        if isinstance(each, MonitorFiles)
+        (node.namespace, node.name): node.monitors
+        for node in nodes
+        if isinstance(node, MonitorFiles)
     }
-    found: list[PlanNode] = []
+    joined: list[PlanNode] = []
     for node in nodes:
+        if isinstance(node, MonitorFiles):
+            continue
+        if isinstance(node, _RIGHTS) and node.name in own:
+            continue
         if isinstance(node, DetectorPods):
-            maps = (
-                files.get((node.detector.namespace, name)) for name in node.config_maps
-            )
-            monitors = tuple(
-                monitor for each in maps if each for monitor in each.monitors
-            )
-            found.append(replace(node.detector, monitors=monitors))
-        elif not isinstance(node, MonitorFiles) and not (
-            isinstance(node, _RIGHTS) and node.name in own
-        ):
-            found.append(node)
-            if isinstance(node, HelmRelease) and _DETECTOR in (node.chart, node.name):
-                found.append(_from_chart(node))
-    return found
+            node = _with_monitors(node, files)
+        joined.append(node)
+        if isinstance(node, HelmRelease) and _DETECTOR in (node.chart, node.name):
+            joined.append(_from_chart(node))
+    return joined
+
+
+def _with_monitors(
+    pods: DetectorPods, files: Mapping[tuple[str, str], tuple[ProblemMonitor, ...]]
+) -> ProblemDetector:
+    monitors: list[ProblemMonitor] = []
+    for name in pods.config_maps:
+        monitors += files.get((pods.detector.namespace, name), ())
+    return replace(pods.detector, monitors=tuple(monitors))
 
 
 def _from_chart(release: HelmRelease) -> ProblemDetector:

@@ -40,7 +40,7 @@ class ProblemMonitor(PlanNode):
 
     def sets(self) -> tuple[str, ...]:
         """The node conditions that it can set."""
-        return tuple(dict.fromkeys([each[0] for each in self.conditions]))
+        return tuple(dict.fromkeys(type_ for type_, _, _ in self.conditions))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,23 +24,22 @@ NAMESPACE = "kube-system"
 
 def resolve(context: Context) -> Iterator[PlanNode]:
     """The detectors, what acts on what they find, and the stage that carries both."""
-    found = detectors(context, context.once(resolve_pools))
-    yield from found
-    yield from tainters(context, found)
-    if found:
+    running = detectors(context, context.once(resolve_pools))
+    yield from running
+    yield from tainters(context, running)
+    if running:
         # A DaemonSet is healthy when all its pods are: one node that is not ready would hold up what comes after it.
         yield stage(context, "health", "platform")
 
 
 def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector, ...]:
     """The node-problem-detector over the kernel log of GPU nodes, for fatal Xids only."""
-    if not HealthSection.of(context.spec).health.problem_detector or not any(
-        pool.instance.gpus for pool in pools.values()
-    ):
+    has_gpus = any(pool.instance.gpus for pool in pools.values())
+    if not HealthSection.of(context.spec).health.problem_detector or not has_gpus:
         return ()
     at = SPEC / "health" / "problemDetector"
-    codes = context.catalog.xids.fatal()
-    pattern = rf"NVRM: Xid \(PCI:[0-9a-fA-F:.]+\): ({'|'.join(map(str, codes))}),.*"
+    codes = [str(code) for code in context.catalog.xids.fatal()]
+    pattern = rf"NVRM: Xid \(PCI:[0-9a-fA-F:.]+\): ({'|'.join(codes)}),.*"
     monitor = ProblemMonitor(
         at=at,
         name="gpu-xid",
@@ -53,7 +52,7 @@ def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector
     context.derive(
         "health",
         "xids",
-        ", ".join(map(str, codes)),
+        ", ".join(codes),
         "fatal in hardware; Xids that a program causes never count",
         f"{listed.source} {listed.version}",
     )
@@ -71,11 +70,14 @@ def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector
 
 
 def tainters(
-    context: Context, found: tuple[ProblemDetector, ...]
+    context: Context, running: tuple[ProblemDetector, ...]
 ) -> tuple[ConditionTainter, ...]:
     """What consumes the detector's conditions: a taint at once, while Karpenter's repair waits ten minutes."""
     conditions = tuple(
-        name for each in found for monitor in each.monitors for name in monitor.sets()
+        name
+        for detector in running
+        for monitor in detector.monitors
+        for name in monitor.sets()
     )
     if not conditions:
         return ()

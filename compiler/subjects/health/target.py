@@ -37,10 +37,12 @@ def lower(plan: Plan) -> Iterator[Manifest]:
 def detector_bodies(detector: ProblemDetector) -> list[Body]:
     """Everything that a detector is made of. Its pods restart when the configuration changes."""
     name, namespace = detector.name, detector.namespace
-    data = {
-        f"{each.name}.json": json.dumps(monitor(each), indent=2) + "\n"
-        for each in detector.monitors
-    }
+    data = {}
+    for node in detector.monitors:
+        data[f"{node.name}.json"] = json.dumps(monitor(node), indent=2) + "\n"
+    events = PolicyRule(
+        ("", "events.k8s.io"), ("events",), ("create", "patch", "update")
+    )
     access = Access(
         at=detector.at,
         name=name,
@@ -48,9 +50,7 @@ def detector_bodies(detector: ProblemDetector) -> list[Body]:
         rules=(
             PolicyRule(("",), ("nodes",), ("get",)),
             PolicyRule(("",), ("nodes/status",), ("patch",)),
-            PolicyRule(
-                ("", "events.k8s.io"), ("events",), ("create", "patch", "update")
-            ),
+            events,
         ),
         subjects=(Subject("ServiceAccount", name, namespace),),
     )
@@ -60,20 +60,11 @@ def detector_bodies(detector: ProblemDetector) -> list[Body]:
 def _around(data: dict[str, str], access: Access) -> list[Body]:
     """What the pods of a workload read, and as whom they may do what."""
     account = access.subjects[0]
-    return [
-        {
-            **head(
-                "v1",
-                "ConfigMap",
-                account.name,
-                account.namespace,
-                annotations=NO_SUBSTITUTION,
-            ),
-            "data": data,
-        },
-        head("v1", "ServiceAccount", account.name, account.namespace),
-        *access_bodies(access),
-    ]
+    name, namespace = account.name, account.namespace
+    config_map = head("v1", "ConfigMap", name, namespace, annotations=NO_SUBSTITUTION)
+    config_map["data"] = data
+    service_account = head("v1", "ServiceAccount", name, namespace)
+    return [config_map, service_account, *access_bodies(access)]
 
 
 def _digest(data: dict[str, str]) -> str:
@@ -102,7 +93,7 @@ def monitor(node: ProblemMonitor) -> Body:
         **body,
         "source": node.source,
         "conditions": conditions,
-        "rules": [_rule(each) for each in node.rules],
+        "rules": [_rule(rule) for rule in node.rules],
     }
 
 
@@ -118,29 +109,12 @@ def _rule(rule: MonitorRule) -> Body:
 def _daemon_set(detector: ProblemDetector, digest: str) -> Body:
     name = detector.name
     selector = {"app.kubernetes.io/name": name}
-    monitors = ",".join(
-        f"{CONFIG}/{each.name}.json"
-        for each in detector.monitors
-        if each.plugin != "custom"
-    )
-    plugins = ",".join(
-        f"{CONFIG}/{each.name}.json"
-        for each in detector.monitors
-        if each.plugin == "custom"
-    )
-    command = ["/node-problem-detector", "--logtostderr"]
-    command += [f"--config.system-log-monitor={monitors}"] if monitors else []
-    command += [f"--config.custom-plugin-monitor={plugins}"] if plugins else []
+    node_name = {"fieldRef": {"fieldPath": "spec.nodeName"}}
     container = {
         "name": name,
         "image": detector.image,
-        "command": command,
-        "env": [
-            {
-                "name": "NODE_NAME",
-                "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}},
-            }
-        ],
+        "command": _command(detector),
+        "env": [{"name": "NODE_NAME", "valueFrom": node_name}],
         "ports": [{"name": "exporter", "containerPort": 20257}],
         "resources": {
             "requests": dict(REQUESTS),
@@ -178,12 +152,23 @@ def _daemon_set(detector: ProblemDetector, digest: str) -> Body:
     }
 
 
+def _command(detector: ProblemDetector) -> list[str]:
+    files: dict[bool, list[str]] = {False: [], True: []}
+    for node in detector.monitors:
+        files[node.plugin == "custom"].append(f"{CONFIG}/{node.name}.json")
+    command = ["/node-problem-detector", "--logtostderr"]
+    if files[False]:
+        command.append(f"--config.system-log-monitor={','.join(files[False])}")
+    if files[True]:
+        command.append(f"--config.custom-plugin-monitor={','.join(files[True])}")
+    return command
+
+
 def tainter_bodies(tainter: ConditionTainter) -> list[Body]:
     """A Deployment that watches node conditions and sets or lifts the taint. Its program needs only Python."""
     name, namespace = tainter.name, tainter.namespace
-    script = (Path(__file__).parent / "scripts" / "condition_tainter.py").read_text(
-        encoding="utf-8"
-    )
+    file = Path(__file__).parent / "scripts" / "condition_tainter.py"
+    data = {file.name: file.read_text(encoding="utf-8")}
     access = Access(
         at=tainter.at,
         name=name,
@@ -191,19 +176,19 @@ def tainter_bodies(tainter: ConditionTainter) -> list[Body]:
         rules=(PolicyRule(("",), ("nodes",), ("get", "list", "patch")),),
         subjects=(Subject("ServiceAccount", name, namespace),),
     )
-    data = {"condition_tainter.py": script}
     return [*_around(data, access), _deployment(tainter, _digest(data))]
 
 
 def _deployment(tainter: ConditionTainter, digest: str) -> Body:
     name = tainter.name
     selector = {"app.kubernetes.io/name": name}
+    options = [f"--condition={condition}" for condition in tainter.conditions]
+    options.append(f"--taint={tainter.taint_key}")
     container = {
         "name": name,
         "image": tainter.image,
         "command": ["python", "-u", "/app/condition_tainter.py"],
-        "args": [f"--condition={each}" for each in tainter.conditions]
-        + [f"--taint={tainter.taint_key}"],
+        "args": options,
         "resources": {
             "requests": {"cpu": "20m", "memory": "64Mi"},
             "limits": {"memory": "128Mi"},

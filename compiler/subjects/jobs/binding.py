@@ -37,28 +37,16 @@ def resolve_jobs(context: Context) -> list[Job]:
     """Every job that could be bound."""
     pools = context.once(resolve_pools)
     queues = context.once(resolve_queues)
-    storage = context.once(resolve_storage)
+    declared = JobsSection.of(context.spec).jobs
     at = SPEC / "jobs"
-    unique(
-        context, "job", (each.name for each in JobsSection.of(context.spec).jobs), at
-    )
-    known = {each.name: each for each in QueuesSection.of(context.spec).priorities}
-    found = []
-    for index, job in enumerate(JobsSection.of(context.spec).jobs):
+    unique(context, "job", (job.name for job in declared), at)
+    jobs = []
+    for index, job in enumerate(declared):
         here = at / index
         if job.done:  # it names what may be gone by now
             context.settle(f"job/{job.name}", "done", True, True, "", at=here / "done")
             continue
-        if job.priority is not None:
-            context.find("RES015", "priority", job.priority, known, here / "priority")
-        for position, mount in enumerate(job.mounts):
-            context.find(
-                "RES012",
-                "storage",
-                mount.storage,
-                storage,
-                here / "mounts" / position / "storage",
-            )
+        _check_references(context, job, here)
         _check_mounts(context, job, here)
         _check_checkpoint(context, job, here)
         _check_variables(context, job, here)
@@ -67,105 +55,132 @@ def resolve_jobs(context: Context) -> list[Job]:
         pool = _pool(context, job, pools, queue, here)
         namespace = _namespace(context, job, queue, here) if queue else None
         if queue and pool and namespace:
-            found.append(Job(job, here, pool, queue, namespace))
-            _explain(context, found[-1])
-    return found
+            bound = Job(job, here, pool, queue, namespace)
+            _explain(context, bound)
+            jobs.append(bound)
+    return jobs
+
+
+def _check_references(context: Context, job: spec_jobs.Job, at: Route) -> None:
+    """The priority and the storage that a job names are declared."""
+    priorities = QueuesSection.of(context.spec).priorities
+    known = {priority.name: priority for priority in priorities}
+    storage = context.once(resolve_storage)
+    if job.priority is not None:
+        context.find("RES015", "priority", job.priority, known, at / "priority")
+    for index, mount in enumerate(job.mounts):
+        place = at / "mounts" / index / "storage"
+        context.find("RES012", "storage", mount.storage, storage, place)
 
 
 def _explain(context: Context, job: Job) -> None:
     queue = job.queue
-    why_queue = (
-        "the queue of its pool"
-        if queue.implicit
-        else "the only queue that could take it"
+    why_queue = "the only queue that could take it"
+    if queue.implicit:
+        why_queue = "the queue of its pool"
+    _settle(
+        context, job, "queue", job.spec.queue, queue.name, why_queue, follows=queue.at
     )
-    for key, given, bound, why, follows in (
-        ("queue", job.spec.queue, queue.name, why_queue, queue.at),
-        (
-            "pool",
-            job.spec.pool,
-            job.pool.name,
-            f"the only pool of queue {queue.name}",
-            queue.place("quota"),
-        ),
-        (
-            "namespace",
-            job.spec.namespace,
-            job.namespace,
-            f"the only namespace of queue {queue.name}",
-            queue.place("namespaces"),
-        ),
-    ):
-        context.settle(
-            job.target,
-            key,
-            given,
-            bound,
-            why,
-            at=job.at / key,
-            follows=follows if QueuesSection.of(context.spec).queues else None,
-        )
+    _settle(
+        context,
+        job,
+        "pool",
+        job.spec.pool,
+        job.pool.name,
+        f"the only pool of queue {queue.name}",
+        follows=queue.place("quota"),
+    )
+    _settle(
+        context,
+        job,
+        "namespace",
+        job.spec.namespace,
+        job.namespace,
+        f"the only namespace of queue {queue.name}",
+        follows=queue.place("namespaces"),
+    )
+
+
+def _settle(
+    context: Context,
+    job: Job,
+    key: str,
+    given: str | None,
+    bound: str,
+    why: str,
+    *,
+    follows: Route,
+) -> None:
+    has_queues = bool(QueuesSection.of(context.spec).queues)
+    context.settle(
+        job.target,
+        key,
+        given,
+        bound,
+        why,
+        at=job.at / key,
+        follows=follows if has_queues else None,
+    )
 
 
 def _check_variables(context: Context, job: spec_jobs.Job, at: Route) -> None:
     known = set(job.env)
-    for index, each in enumerate(job.secrets):
-        if each.env in known:
+    for index, secret in enumerate(job.secrets):
+        if secret.env in known:
             context.fault(
                 "RES009",
-                f"variable `{each.env}` of job `{job.name}` is declared twice",
+                f"variable `{secret.env}` of job `{job.name}` is declared twice",
                 at / "secrets" / index / "env",
                 "rename or remove one of them",
             )
-        known.add(each.env)
+        known.add(secret.env)
 
 
 def _check_names(context: Context, job: spec_jobs.Job, at: Route) -> None:
     """core/v1 PodSpec: the names of volumes are unique, and those of containers."""
-    for key, what, given, taken in (
-        ("volumes", "volume", [each.name for each in job.volumes], "dshm"),
-        (
-            "initContainers",
-            "container",
-            [each.name for each in job.init_containers],
-            "node",
-        ),
-    ):
-        known = {taken}
-        for index, name in enumerate(given):
-            if name in known:
-                whose = (
-                    "is the name of one that every pod has"
-                    if name == taken
-                    else "is declared twice"
-                )
-                context.fault(
-                    "RES009",
-                    f"{what} `{name}` of job `{job.name}` {whose}",
-                    at / key / index / "name",
-                    "rename it",
-                )
-            known.add(name)
+    volumes = [volume.name for volume in job.volumes]
+    _check_unique(context, job, "volume", volumes, "dshm", at / "volumes")
+    containers = [container.name for container in job.init_containers]
+    _check_unique(context, job, "container", containers, "node", at / "initContainers")
+
+
+def _check_unique(
+    context: Context,
+    job: spec_jobs.Job,
+    what: str,
+    names: list[str],
+    reserved: str,
+    at: Route,
+) -> None:
+    """``reserved`` is the name of the one that every pod has."""
+    known = {reserved}
+    for index, name in enumerate(names):
+        if name in known:
+            why = "is declared twice"
+            if name == reserved:
+                why = "is the name of one that every pod has"
+            context.fault(
+                "RES009",
+                f"{what} `{name}` of job `{job.name}` {why}",
+                at / index / "name",
+                "rename it",
+            )
+        known.add(name)
 
 
 def _check_mounts(context: Context, job: spec_jobs.Job, at: Route) -> None:
-    """A pod with two mounts at one path is refused when it is made, long after its job was accepted."""
-    known = {"/dev/shm"}
-    for index, each in enumerate(job.mounts):
-        path = posixpath.normpath(each.path)
+    """The API server refuses a pod with two mounts at one path, long after it accepted the job."""
+    known = {"/dev/shm": "the shared memory that every pod has"}
+    for index, mount in enumerate(job.mounts):
+        path = posixpath.normpath(mount.path)
         if path in known:
-            what = (
-                "the shared memory that every pod has"
-                if path == "/dev/shm"
-                else "another mount"
-            )
             context.fault(
                 "RES031",
-                f"job `{job.name}` mounts `{each.storage}` at `{each.path}`, where {what} is",
+                f"job `{job.name}` mounts `{mount.storage}` at `{mount.path}`, where {known[path]} is",
                 at / "mounts" / index / "path",
                 "write another path",
             )
-        known.add(path)
+        known.setdefault(path, "another mount")
 
 
 def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:
@@ -174,13 +189,16 @@ def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:
         return
     mount = mount_of(job, job.checkpoint.path)
     if mount is not None and is_read_only(mount):
+        help = "save elsewhere: nothing can be written there"
+        if mount.read_only:
+            help = (
+                f"remove `readOnly` from the mount at `{mount.path}`, or save elsewhere"
+            )
         context.fault(
             "RES035",
             f"job `{job.name}` saves to `{job.checkpoint.path}`, which is mounted read-only",
             at / "checkpoint" / "path",
-            f"remove `readOnly` from the mount at `{mount.path}`, or save elsewhere"
-            if mount.read_only
-            else "save elsewhere: nothing can be written there",
+            help,
         )
     every = job.checkpoint.every
     if every is not None and job.timeout is not None and every >= job.timeout:
@@ -196,12 +214,13 @@ def mount_of(
     job: spec_jobs.Job, path: str
 ) -> spec_jobs.Mount | spec_jobs.JobVolume | None:
     """The mount or volume that a path lies in, the innermost of several."""
-    known: list[spec_jobs.Mount | spec_jobs.JobVolume] = [*job.mounts, *job.volumes]
-    return max(
-        (each for each in known if _under(path, each.path)),
-        default=None,
-        key=lambda each: len(posixpath.normpath(each.path)),
-    )
+    mounts: list[spec_jobs.Mount | spec_jobs.JobVolume] = [*job.mounts, *job.volumes]
+    around = [mount for mount in mounts if is_under(path, mount.path)]
+    return max(around, default=None, key=_path_length)
+
+
+def _path_length(mount: spec_jobs.Mount | spec_jobs.JobVolume) -> int:
+    return len(posixpath.normpath(mount.path))
 
 
 def is_read_only(mount: spec_jobs.Mount | spec_jobs.JobVolume) -> bool:
@@ -211,9 +230,10 @@ def is_read_only(mount: spec_jobs.Mount | spec_jobs.JobVolume) -> bool:
     return mount.chosen in ("configMap", "secret")
 
 
-def _under(path: str, folder: str) -> bool:
-    folder = posixpath.normpath(folder)
-    return posixpath.commonpath([posixpath.normpath(path), folder]) == folder
+def is_under(path: str, folder: str) -> bool:
+    """Whether a path is a folder, or below it."""
+    path, folder = posixpath.normpath(path), posixpath.normpath(folder)
+    return posixpath.commonpath([path, folder]) == folder
 
 
 def _queue(
@@ -221,19 +241,20 @@ def _queue(
 ) -> Queue | None:
     if job.queue is not None:
         return context.find("RES016", "queue", job.queue, queues, at / "queue")
-    if not QueuesSection.of(
-        context.spec
-    ).queues:  # each pool has its own: what a job lacks is the pool
+    if not QueuesSection.of(context.spec).queues:
+        # Each pool has its own queue: what the job lacks is the pool.
         only = next(iter(queues)) if len(queues) == 1 else ""
         return queues.get(job.pool or only)
     fitting = {
-        name: each
-        for name, each in queues.items()
-        if job.pool is None
-        or not each.quota
-        or any(pool.name == job.pool for pool, _, _ in each.quota)
+        name: queue for name, queue in queues.items() if _takes_pool(queue, job.pool)
     }
     return _only(context, job, "queue", fitting or queues, at)
+
+
+def _takes_pool(queue: Queue, pool: str | None) -> bool:
+    if pool is None or not queue.quota:
+        return True
+    return pool in {queue_pool.name for queue_pool, _, _ in queue.quota}
 
 
 def _pool(
@@ -243,33 +264,26 @@ def _pool(
     queue: Queue | None,
     at: Route,
 ) -> Pool | None:
-    if job.pool is not None:
-        if job.pool not in pools and job.pool in {
-            each.name for each in PoolsSection.of(context.spec).node_pools
-        }:
-            return None
-        return context.find("RES011", "pool", job.pool, pools, at / "pool")
-    return _only(
-        context,
-        job,
-        "pool",
-        {pool.name: pool for pool, _, _ in queue.quota} if queue else pools,
-        at,
-    )
+    if job.pool is None:
+        if queue is not None:
+            pools = {pool.name: pool for pool, _, _ in queue.quota}
+        return _only(context, job, "pool", pools, at)
+    declared = {pool.name for pool in PoolsSection.of(context.spec).node_pools}
+    if job.pool in declared and job.pool not in pools:
+        return None  # the pool itself has a fault, which is reported
+    return context.find("RES011", "pool", job.pool, pools, at / "pool")
 
 
 def _namespace(
     context: Context, job: spec_jobs.Job, queue: Queue, at: Route
 ) -> str | None:
-    known = {each: each for each in queue.namespaces}
+    known = {name: name for name in queue.namespaces}
     if job.namespace is None:
         return _only(context, job, "namespace", known, at, f"queue `{queue.name}` has")
     if job.namespace not in known:
-        where = (
-            "the queue's `namespaces`"
-            if QueuesSection.of(context.spec).queues
-            else "`spec.namespaces`"
-        )
+        where = "`spec.namespaces`"
+        if QueuesSection.of(context.spec).queues:
+            where = "the queue's `namespaces`"
         context.fault(
             "RES013",
             f"queue `{queue.name}` takes no jobs from namespace `{job.namespace}`",
@@ -287,8 +301,10 @@ def _only(
     at: Route,
     whose: str = "there are",
 ) -> T | None:
-    """The one thing that a job can mean that does not name it."""
-    if len(fitting) > 1:
+    """The only thing that can be meant by a job that names none."""
+    if len(fitting) == 1:
+        return next(iter(fitting.values()))
+    if fitting:
         context.fault(
             "RES017",
             f"job `{job.name}` names no {key}, and {whose} {len(fitting)}",
@@ -296,4 +312,4 @@ def _only(
             f"add `{key}:` with one of {listed(fitting)}",
             key=True,
         )
-    return next(iter(fitting.values())) if len(fitting) == 1 else None
+    return None

@@ -19,6 +19,7 @@ from compiler.subjects.pools.share import ROOT_GIB
 from compiler.subjects.pools.spec import Block
 from compiler.subjects.queues.topology import levels_of
 from compiler.subjects.storage.resolve import Storage
+from compiler.subjects.storage.spec import FsxLustre
 
 
 def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
@@ -32,9 +33,8 @@ def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None
     _excluded(context, job)
 
 
-_DRAIN = Duration.minutes(
-    40
-)  # karpenter v1.14.1, capacityreservation/expiration: nodes of a block go so long before
+# So long before the end of a block Karpenter drains its nodes (karpenter v1.14.1, capacityreservation/expiration).
+_DRAIN = Duration.minutes(40)
 
 
 def _block(context: Context, job: Job) -> None:
@@ -57,11 +57,9 @@ def _seconds(block: Block | None) -> int | None:
     """How long a block lasts, where the spec says it."""
     if block is None or block.starts is None or block.ends is None:
         return None
-    return int(
-        (
-            datetime.fromisoformat(block.ends) - datetime.fromisoformat(block.starts)
-        ).total_seconds()
-    )
+    starts = datetime.fromisoformat(block.starts)
+    ends = datetime.fromisoformat(block.ends)
+    return int((ends - starts).total_seconds())
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +99,10 @@ _STATE = "arXiv:1910.02054, section 3.1; FSx for Lustre user guide, ssd-storage"
 def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
     """Whether a checkpoint of the model fits its file system, and is written before the next one is due."""
     model, saves = job.spec.model, job.spec.checkpoint
-    mount = mount_of(job.spec, saves.path) if saves is not None else None
-    storage = stored.get(mount.storage) if isinstance(mount, Mount) else None
-    fsx = storage.spec.fsx_lustre if storage is not None else None
-    if model is None or saves is None or fsx is None:
+    if model is None or saves is None:
+        return
+    fsx = _file_system(job, saves.path, stored)
+    if fsx is None:
         return
     state = checkpoint_bytes(model)
     what = f"a checkpoint of `{job.spec.name}` has {_gib(state)}"
@@ -122,21 +120,32 @@ def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> No
         return
     tib = fsx.size.value / 1024**4
     enough = _rounded(_writing(state, speed.disk * tib))
-    for most, of, report in (
+    for mb_per_tib, part, report in (
         (speed.network, "network", context.fault),
         (speed.disk, "disks", context.doubt),
     ):
-        takes = _writing(state, most * tib)
+        takes = _writing(state, mb_per_tib * tib)
         if takes > saves.every:
             report(
                 "RES046",
-                f"{what}, which takes {takes} to write at {most * tib:,.0f} MB/s, the most that the {of} "
+                f"{what}, which takes {takes} to write at {mb_per_tib * tib:,.0f} MB/s, the most that the {part} "
                 f"of `{fsx.id}` can, and the next one is due after {saves.every}",
                 job.at / "checkpoint" / "every",
                 f"write at least `every: {enough}`, or take a faster file system",
                 source=_STATE,
             )
             return
+
+
+def _file_system(
+    job: Job, path: str, stored: Mapping[str, Storage]
+) -> FsxLustre | None:
+    """The FSx file system that a path of the job's pods lies in."""
+    mount = mount_of(job.spec, path)
+    if not isinstance(mount, Mount):
+        return None
+    storage = stored.get(mount.storage)
+    return storage.spec.fsx_lustre if storage is not None else None
 
 
 def _writing(size: int, speed: float) -> Duration:
@@ -184,16 +193,17 @@ def _topology(context: Context, job: Job) -> None:
 
 def _one_host(context: Context, job: Job) -> None:
     """Pods of one host share its accelerators: where they ask for more, Kueue never admits them."""
-    given, there = job.spec.topology, job.pool.share.accelerators
-    if given is None or given.required != "hostname" or not there:
+    given, on_host = job.spec.topology, job.pool.share.accelerators
+    if given is None or given.required != "hostname" or not on_host:
         return
     own = job.spec.resources.accelerators
-    asked = job.spec.nodes * (there if own is None else own)
-    if asked > there:
+    a_node = on_host if own is None else own
+    asked = job.spec.nodes * a_node
+    if asked > on_host:
         context.fault(
             "RES062",
             f"job `{job.spec.name}` requires one host for {job.spec.nodes} nodes with {asked} accelerators, and a "
-            f"host of pool `{job.pool.name}` has {there}",
+            f"host of pool `{job.pool.name}` has {on_host}",
             job.at / "topology" / "required",
             "write `preferred`, or a wider level",
             source="kueue v0.19.2, topology-aware scheduling",
@@ -250,27 +260,24 @@ def _storage_gib(pool: Pool) -> int:
     """The file system that holds images, logs and emptyDirs: all NVMe disks, or the root volume."""
     if pool.local_storage == "raid0":
         return pool.instance.nvme_gb * 10**9 // 1024**3
-    return (
-        pool.spec.root_volume.size.value // 1024**3
-        if pool.spec.root_volume
-        else ROOT_GIB[pool.local_storage]
-    )
+    if pool.spec.root_volume:
+        return pool.spec.root_volume.size.value // 1024**3
+    return ROOT_GIB[pool.local_storage]
 
 
 def _scratch(context: Context, job: Job) -> None:
     """core/v1: a pod that asks for more ephemeral storage than a node has is never placed."""
     asked = job.spec.resources.ephemeral_storage
-    left = allocatable(
-        job.pool.instance, huge_pages=False, storage_gib=_storage_gib(job.pool)
-    )
-    there = Quantity.gib(left.ephemeral_gib)
-    check_volumes(context, job, there)
-    if asked is not None and asked > there:
+    storage_gib = _storage_gib(job.pool)
+    left = allocatable(job.pool.instance, huge_pages=False, storage_gib=storage_gib)
+    most = Quantity.gib(left.ephemeral_gib)
+    check_volumes(context, job, most)
+    if asked is not None and asked > most:
         context.fault(
             "RES048",
             f"job `{job.spec.name}` asks for {asked} of `ephemeral-storage`, and pods can get "
-            f"{there} of a node of pool `{job.pool.name}`",
+            f"{most} of a node of pool `{job.pool.name}`",
             job.at / "resources" / "ephemeralStorage",
-            f"ask for at most `{there}`, or give the pool a larger `rootVolume`",
+            f"ask for at most `{most}`, or give the pool a larger `rootVolume`",
             source="Kubernetes, local ephemeral storage",
         )

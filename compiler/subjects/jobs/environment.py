@@ -1,4 +1,4 @@
-"""What the program of a job is told: its own variables, where it saves, the network, the rendezvous."""
+"""The environment of a job's program: its own variables, where it saves, the network, the rendezvous."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from compiler.subjects.queues.resolve import RECOVERY
 CHECKPOINT_ENV = "CHECKPOINT_DIR"
 CHECKPOINT_EVERY_ENV = "CHECKPOINT_EVERY_SECONDS"
 PORT = 29500
-DOMAIN = "cluster.local"  # what nodeadm tells the kubelet (awslabs/amazon-eks-ami, internal/kubelet/config.go)
+DOMAIN = "cluster.local"  # nodeadm configures it in the kubelet (awslabs/amazon-eks-ami, internal/kubelet/config.go)
 RENDEZVOUS_SECONDS = RECOVERY.seconds  # so long Kueue waits too
 _LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 
@@ -32,18 +32,22 @@ def launches_torchrun(parts: Iterable[str]) -> bool:
 
 def flags(parts: Iterable[str]) -> set[str]:
     """The long options of a command and of the shell lines in it, with ``-`` for ``_``."""
-    found: set[str] = set()
+    options: set[str] = set()
     for part in parts:
-        try:
-            words = shlex.split(part) if " " in part else [part]
-        except ValueError:
-            words = part.split()
-        found.update(
-            word.split("=")[0].replace("_", "-")
-            for word in words
-            if word.startswith("--")
-        )
-    return found
+        for word in _words(part):
+            if word.startswith("--"):
+                name, _, _ = word.partition("=")
+                options.add(name.replace("_", "-"))
+    return options
+
+
+def _words(part: str) -> list[str]:
+    if " " not in part:
+        return [part]
+    try:
+        return shlex.split(part)
+    except ValueError:
+        return part.split()
 
 
 def rendezvous(context: Context, job: Job, name: str) -> list[EnvVar]:
@@ -56,32 +60,24 @@ def rendezvous(context: Context, job: Job, name: str) -> list[EnvVar]:
     parts = [*job.spec.command, *job.spec.args]
     if not launches_torchrun(parts):
         return []
-    said = flags(parts)
-    if "--standalone" in said:
+    written = flags(parts)
+    if "--standalone" in written:
         return []
-    wanted = {
+    host = f"{name}-node-0-0.{name}.{job.namespace}.svc.{DOMAIN}"
+    derived = {
         "--rdzv-backend": ("PET_RDZV_BACKEND", "c10d"),
-        "--rdzv-endpoint": (
-            "PET_RDZV_ENDPOINT",
-            f"{name}-node-0-0.{name}.{job.namespace}.svc.{DOMAIN}:{PORT}",
-        ),
+        "--rdzv-endpoint": ("PET_RDZV_ENDPOINT", f"{host}:{PORT}"),
         "--rdzv-id": ("PET_RDZV_ID", name),
         "--rdzv-conf": ("PET_RDZV_CONF", _waits(RENDEZVOUS_SECONDS)),
         "--max-restarts": ("PET_MAX_RESTARTS", str(job.spec.retries.process)),
     }
-    return [
-        each
-        for flag, (variable, value) in wanted.items()
-        if flag not in said
-        for each in _variable(
-            context,
-            job,
-            variable,
-            value,
-            _WHY[variable],
-            "torchrun reads every option from PET_*",
-        )
-    ]
+    source = "torchrun reads every option from PET_*"
+    variables = []
+    for flag, (variable, value) in derived.items():
+        if flag not in written:
+            why = _WHY[variable]
+            variables += _variable(context, job, variable, value, why, source)
+    return variables
 
 
 def _waits(seconds: int) -> str:
@@ -90,9 +86,8 @@ def _waits(seconds: int) -> str:
     c10d reads `read_timeout` (60 s unless said: also how long it tries to reach rank 0) and `join_timeout` (600 s), the
     static backend `timeout` (PyTorch 2.8, torch/distributed/elastic/rendezvous; pytorch/pytorch#79388).
     """
-    return ",".join(
-        f"{each}={seconds}" for each in ("timeout", "join_timeout", "read_timeout")
-    )
+    names = ("timeout", "join_timeout", "read_timeout")
+    return ",".join(f"{name}={seconds}" for name in names)
 
 
 def _variable(
@@ -106,13 +101,13 @@ def _variable(
     follows: Route | None = None,
 ) -> list[EnvVar]:
     """A variable that is derived, unless the job sets it itself."""
-    for index, each in enumerate(job.spec.secrets):
-        if each.env == name:
+    for index, secret in enumerate(job.spec.secrets):
+        if secret.env == name:
             at = job.at / "secrets" / index
             context.settle(
                 job.target,
                 f"env.{name}",
-                f"from Secret {each.secret}",
+                f"from Secret {secret.secret}",
                 value,
                 reason,
                 source,
@@ -145,49 +140,58 @@ _WHY = {
 def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
     """All variables but those of the rendezvous, which carry the job's name."""
     spec = job.spec
-    found = [EnvVar(key, value) for key, value in spec.env.items()]
-    found += [
-        EnvVar(each.env, secret=each.secret, key=each.key) for each in spec.secrets
+    variables = [EnvVar(name, value) for name, value in spec.env.items()]
+    variables += [
+        EnvVar(secret.env, secret=secret.secret, key=secret.key)
+        for secret in spec.secrets
     ]
-    if spec.checkpoint is not None:
-        at = job.at / "checkpoint"
-        found += _variable(
+    variables += _checkpoint(context, job)
+    variables += _shutdown(context, job)
+    variables += _network(context, job)
+    return tuple(variables)
+
+
+def _checkpoint(context: Context, job: Job) -> list[EnvVar]:
+    checkpoint = job.spec.checkpoint
+    if checkpoint is None:
+        return []
+    at = job.at / "checkpoint"
+    variables = _variable(
+        context,
+        job,
+        CHECKPOINT_ENV,
+        checkpoint.path,
+        "where the program saves and resumes",
+        follows=at / "path",
+    )
+    if checkpoint.every is not None:
+        variables += _variable(
             context,
             job,
-            CHECKPOINT_ENV,
-            spec.checkpoint.path,
-            "where the program saves and resumes",
-            follows=at / "path",
+            CHECKPOINT_EVERY_ENV,
+            str(checkpoint.every.seconds),
+            "how often the program saves, in seconds",
+            follows=at / "every",
         )
-        if spec.checkpoint.every is not None:
-            found += _variable(
-                context,
-                job,
-                CHECKPOINT_EVERY_ENV,
-                str(spec.checkpoint.every.seconds),
-                "how often the program saves, in seconds",
-                follows=at / "every",
-            )
-        if spec.checkpoint.signal_file is not None:
-            found += _variable(
-                context,
-                job,
-                SIGNAL_FILE_ENV,
-                spec.checkpoint.signal_file,
-                "appears when the pod must stop; to be removed when all is saved",
-                follows=at / "signalFile",
-            )
-    return tuple(found + _shutdown(context, job) + _network(context, job))
+    if checkpoint.signal_file is not None:
+        variables += _variable(
+            context,
+            job,
+            SIGNAL_FILE_ENV,
+            checkpoint.signal_file,
+            "appears when the pod must stop; to be removed when all is saved",
+            follows=at / "signalFile",
+        )
+    return variables
 
 
 def _shutdown(context: Context, job: Job) -> list[EnvVar]:
     """How long torchrun waits for its ranks to save; the option in the command wins."""
-    parts, seconds = [*job.spec.command, *job.spec.args], shutdown_seconds(job)
-    if (
-        seconds is None
-        or not launches_torchrun(parts)
-        or f"--{SHUTDOWN_OPTION}" in flags(parts)
-    ):
+    seconds = shutdown_seconds(job)
+    parts = [*job.spec.command, *job.spec.args]
+    if seconds is None or not launches_torchrun(parts):
+        return []
+    if f"--{SHUTDOWN_OPTION}" in flags(parts):
         return []
     follows = job.at / "torch" if job.spec.torch is not None else job.at / "image"
     return _variable(

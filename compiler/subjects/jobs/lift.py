@@ -28,32 +28,45 @@ def runtime(body: Reader) -> Iterator[PlanNode]:
     spec = body / "spec"
     policy, jobset = spec / "mlPolicy", spec.follow("template", "spec")
     failure = jobset / "failurePolicy"
+    jobs = jobset / "replicatedJobs"
+    max_restarts, max_restarts_at = None, jobset.at
+    if failure:
+        # JobSet's default is no restart at all; with a failurePolicy maxRestarts is 0 unless it says so.
+        max_restarts = (failure / "maxRestarts").integer() or 0
+        max_restarts_at = (failure / "maxRestarts").at
     yield Runtime(
         at=body.at,
         name=name_of(body),
         namespace=namespace_of(body),
         unread=unread(nodes=policy / "numNodes"),
         origins={
-            "max_restarts": (failure / "maxRestarts").at if failure else jobset.at,
+            "max_restarts": max_restarts_at,
             "framework": policy.at,
-            "jobs": (jobset / "replicatedJobs").at,
+            "jobs": jobs.at,
             "nodes": (policy / "numNodes").at,
             "restart_strategy": (failure / "restartStrategy").at,
         },
-        jobs=tuple(_replicated(each) for each in (jobset / "replicatedJobs").items()),
-        framework=next((each for each in _FRAMEWORKS if (policy / each)), None),
+        jobs=tuple(_replicated(job) for job in jobs.items()),
+        framework=_framework(policy),
         nodes=(policy / "numNodes").integer(),
-        # JobSet's default is no restart at all; with a failurePolicy maxRestarts is 0 unless it says so.
-        max_restarts=((failure / "maxRestarts").integer() or 0) if failure else None,
+        max_restarts=max_restarts,
         restart_strategy=(failure / "restartStrategy").text(),
         prune=pruned(body),
     )
+
+
+def _framework(policy: Reader) -> str | None:
+    for framework in _FRAMEWORKS:
+        if policy / framework:
+            return framework
+    return None
 
 
 def _replicated(body: Reader) -> ReplicatedJob:
     template = body / "template"
     job = template / "spec"
     replicas = (body / "replicas").integer()
+    dependencies = [(item / "name").word() for item in (body / "dependsOn").items()]
     return ReplicatedJob(
         at=body.at,
         name=(body / "name").word(),
@@ -66,9 +79,7 @@ def _replicated(body: Reader) -> ReplicatedJob:
         pod=pod(job / "template"),
         replicas=1 if replicas is None else replicas,
         backoff_limit=(job / "backoffLimit").integer(),
-        depends_on=tuple(
-            (each / "name").word() for each in (body / "dependsOn").items()
-        ),
+        depends_on=tuple(dependencies),
     )
 
 
@@ -76,22 +87,15 @@ def train_job(body: Reader) -> Iterator[PlanNode]:
     """TrainJob."""
     spec = body / "spec"
     trainer, ref = spec / "trainer", spec / "runtimeRef"
-    resources, labels = trainer / "resourcesPerNode", labels_of(body)
-    place = body.follow("metadata", "labels")
-    processes, nodes, image, command, args = (
-        trainer / each
-        for each in ("numProcPerNode", "numNodes", "image", "command", "args")
-    )
-    requests, limits, variables = (
-        resources / "requests",
-        resources / "limits",
-        trainer / "env",
-    )
-    suspend, managed_by, deadline = (
-        spec / "suspend",
-        spec / "managedBy",
-        spec / "activeDeadlineSeconds",
-    )
+    labels, place = labels_of(body), body.follow("metadata", "labels")
+    nodes, processes = trainer / "numNodes", trainer / "numProcPerNode"
+    image, variables = trainer / "image", trainer / "env"
+    command, args = trainer / "command", trainer / "args"
+    resources = trainer / "resourcesPerNode"
+    requests, limits = resources / "requests", resources / "limits"
+    suspend, managed_by = spec / "suspend", spec / "managedBy"
+    deadline = spec / "activeDeadlineSeconds"
+    count = processes.integer()
     yield TrainJob(
         at=body.at,
         name=name_of(body),
@@ -125,9 +129,7 @@ def train_job(body: Reader) -> Iterator[PlanNode]:
         priority=labels.pop(PRIORITY, None),
         trainer=bool(trainer),
         nodes=nodes.integer(),
-        processes=processes.integer()
-        if processes.integer() is not None
-        else processes.text(),
+        processes=processes.text() if count is None else count,
         image=image.text(),
         command=command.texts(),
         args=args.texts(),
@@ -146,35 +148,36 @@ def train_job(body: Reader) -> Iterator[PlanNode]:
 
 def _own_annotations(body: Reader) -> dict[str, str]:
     """The annotations that are not about how Flux applies the object."""
-    given = body.follow("metadata", "annotations").strings()
-    return {key: value for key, value in given.items() if not key.startswith(_OF_FLUX)}
+    annotations = body.follow("metadata", "annotations").strings()
+    return {
+        key: value for key, value in annotations.items() if not key.startswith(_OF_FLUX)
+    }
 
 
 def _patches(spec: Reader) -> Iterator[Patch]:
     """runtimePatches, Trainer 2.2 on."""
-    for each in (spec / "runtimePatches").items():
-        manager = (each / "manager").word()
-        for job in each.follow(
-            "trainingRuntimeSpec", "template", "spec", "replicatedJobs"
-        ).items():
-            template = job.follow("template", "spec", "template")
+    for patch in (spec / "runtimePatches").items():
+        manager = patch / "manager"
+        jobset = patch.follow("trainingRuntimeSpec", "template", "spec")
+        for job in (jobset / "replicatedJobs").items():
+            name = job / "name"
             yield Patch(
                 at=job.at,
-                job=(job / "name").word(),
-                pod=pod(template),
-                manager=manager,
-                origins={"job": (job / "name").at, "manager": (each / "manager").at},
+                job=name.word(),
+                pod=pod(job.follow("template", "spec", "template")),
+                manager=manager.word(),
+                origins={"job": name.at, "manager": manager.at},
             )
 
 
 def _overrides(spec: Reader) -> Iterator[Patch]:
     """podTemplateOverrides, Trainer 2.1; they have no manager."""
-    for each in (spec / "podTemplateOverrides").items():
-        for target in (each / "targetJobs").items():
+    for override in (spec / "podTemplateOverrides").items():
+        for target in (override / "targetJobs").items():
             yield Patch(
-                at=each.at,
+                at=override.at,
                 job=(target / "name").word(),
-                pod=pod(each),
+                pod=pod(override),
                 origins={"job": (target / "name").at},
             )
 

@@ -90,23 +90,22 @@ def check_model(
     model = job.spec.model
     if model is None:
         return None
-    if model.parallel is not None and not _degrees_fit(
-        context, job, model.parallel, processes
-    ):
+    parallel = model.parallel
+    if parallel is not None and not _degrees_fit(context, job, parallel, processes):
         return None
-    found = _held(job, model, asked, processes)
-    if found is not None and found.weights > found.memory:
-        context.fault(
-            "RES024",
-            f"the weights of `{job.spec.name}` alone take {_gib(found.weights)} of each accelerator, which has "
-            f"{_gib(found.memory)}",
-            job.at / "model" / "parameters",
-            "write `sharding: full` if the program shards them (FSDP, ZeRO-3), "
-            "`parallel:` if it cuts the model, or take more nodes",
-            source="arXiv:1910.02054, section 3.1",
-        )
-        return None
-    return found
+    state = _held(job, model, asked, processes)
+    if state is None or state.weights <= state.memory:
+        return state
+    context.fault(
+        "RES024",
+        f"the weights of `{job.spec.name}` alone take {_gib(state.weights)} of each accelerator, which has "
+        f"{_gib(state.memory)}",
+        job.at / "model" / "parameters",
+        "write `sharding: full` if the program shards them (FSDP, ZeRO-3), "
+        "`parallel:` if it cuts the model, or take more nodes",
+        source="arXiv:1910.02054, section 3.1",
+    )
+    return None
 
 
 def _held(
@@ -119,26 +118,29 @@ def _held(
         return None
     # One process may use several accelerators; several processes on one hold a part each.
     ranks = max(processes, count)
-    cut = 1
+    tensor, pipeline = 1, 1
     if model.parallel is not None:
-        cut = model.parallel.tensor * model.parallel.pipeline
-    weights, here, host, divided = 0.0, 0.0, 0.0, 0.0
+        tensor, pipeline = model.parallel.tensor, model.parallel.pipeline
+    weights, held, host, divided = 0.0, 0.0, 0.0, 0.0
     parts = zip(
+        ("weights", "gradients", "optimizer"),
         state_of(model).parts,
         _SHARDED[model.sharding],
         _ON_HOST[model.offload],
         strict=True,
     )
-    for number, (size, sharded, on_host) in enumerate(parts):
-        each = size / (ranks * nodes if sharded else cut)
+    for part, size, sharded, on_host in parts:
+        cut = ranks * nodes if sharded else tensor * pipeline
+        of_node = size / cut * ranks
         if on_host:
-            host += each * ranks
+            host += of_node
             continue
-        here += each * ranks / count
+        held += of_node / count
         if sharded:
             divided += size
-        if number == 0:
-            weights = each * ranks / count
+        if part == "weights":
+            weights = of_node / count
+    fixed = held - divided / (nodes * count)
     return TrainingState(
         at=job.at,
         name=job.spec.name,
@@ -150,12 +152,12 @@ def _held(
         most_nodes=pool.nodes,
         sharding=model.sharding,
         weights=ceil(weights),
-        held=ceil(here),
+        held=ceil(held),
         memory=memory,
         host=ceil(host),
         host_memory=asked["memory"].value,
-        enough_nodes=_enough(here - divided / (nodes * count), divided, memory, count),
-        tensor=model.parallel.tensor if model.parallel is not None else 1,
+        enough_nodes=_enough(fixed, divided, memory, count),
+        tensor=tensor,
         processes=processes,
         origins={
             "held": job.at / "model" / "parameters",
@@ -168,7 +170,9 @@ def _held(
 def _enough(fixed: float, divided: float, memory: int, count: int) -> int | None:
     """The fewest nodes that hold what is divided among them, beside what each accelerator holds in any case."""
     left = memory - fixed
-    return ceil(divided / (left * count)) if divided and left > 0 else None
+    if not divided or left <= 0:
+        return None
+    return ceil(divided / (left * count))
 
 
 def _degrees_fit(
@@ -194,19 +198,17 @@ def _degrees_fit(
             at=at / "data",
         )
         return True
+    place = at
     if parallel.data is not None:
-        degrees["data"] = parallel.data
-    said = " × ".join(f"{name} {degree}" for name, degree in degrees.items())
-    place = at / "data" if parallel.data is not None else at
-    help = (
-        f"write `data: {ranks // model}`"
-        if ranks % model == 0
-        else f"choose degrees whose product divides {ranks}, or change `nodes`"
-    )
+        degrees["data"], place = parallel.data, at / "data"
+    product = " × ".join(f"{name} {degree}" for name, degree in degrees.items())
+    help = f"choose degrees whose product divides {ranks}, or change `nodes`"
+    if ranks % model == 0:
+        help = f"write `data: {ranks // model}`"
     context.fault(
         "RES064",
         f"job `{job.spec.name}` has {ranks} ranks ({job.spec.nodes} nodes of {processes} processes), and "
-        f"{said} is {prod(degrees.values())}",
+        f"{product} is {prod(degrees.values())}",
         place,
         help,
         source="arXiv:2104.04473, section 3",

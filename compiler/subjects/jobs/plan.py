@@ -87,7 +87,7 @@ class Volume:
 class Container(PlanNode):
     """A container. ``requests`` and ``limits`` are per pod, by resource name.
 
-    ``pre_stop`` is the command that runs before the container is told to stop.
+    ``pre_stop`` is the command that runs before the container gets the signal to stop.
     """
 
     name: str
@@ -129,7 +129,10 @@ class Pod(PlanNode):
 
     def container(self, name: str) -> Container | None:
         """The container of a name."""
-        return next((each for each in self.containers if each.name == name), None)
+        for container in self.containers:
+            if container.name == name:
+                return container
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,11 +171,11 @@ class Runtime(PlanNode):
 
     def trainer(self) -> ReplicatedJob | None:
         """The replicated job that takes the TrainJob's trainer values."""
-        return next((each for each in self.jobs if each.step == "trainer"), None)
+        return next((job for job in self.jobs if job.step == "trainer"), None)
 
     def job(self, name: str) -> ReplicatedJob | None:
         """The replicated job of a name."""
-        return next((each for each in self.jobs if each.name == name), None)
+        return next((job for job in self.jobs if job.name == name), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -304,18 +307,18 @@ def effective_pod(
 
 
 def _trained(main: Container, job: TrainJob, *, merge_resources: bool) -> Container:
-    given = bool(job.requests or job.limits)
-    base_requests, base_limits = (
-        (main.requests, main.limits) if merge_resources or not given else ({}, {})
-    )
+    requests, limits = job.requests, job.limits
+    if merge_resources or not (requests or limits):
+        requests = {**main.requests, **requests}
+        limits = {**main.limits, **limits}
     return replace(
         main,
         image=job.image or main.image,
         command=job.command or main.command,
         args=job.args or main.args,
         env=_merged(main.env, job.env),
-        requests={**base_requests, **job.requests},
-        limits={**base_limits, **job.limits},
+        requests=requests,
+        limits=limits,
     )
 
 
@@ -325,20 +328,22 @@ T = TypeVar("T", EnvVar, Mount, Volume)
 def _merged(base: tuple[T, ...], over: tuple[T, ...]) -> tuple[T, ...]:
     if not over:
         return base
-    names = {_key(each): each for each in base}
-    names.update((_key(each), each) for each in over)
-    return tuple(names.values())
+    by_key = {_key(item): item for item in base}
+    for item in over:
+        by_key[_key(item)] = item
+    return tuple(by_key.values())
 
 
 def _key(item: EnvVar | Mount | Volume) -> str:
     return item.path if isinstance(item, Mount) else item.name
 
 
-def _with_container(pod: Pod, container: Container) -> Pod:
-    others = tuple(
-        container if each.name == container.name else each for each in pod.containers
-    )
-    return replace(pod, containers=others)
+def _with_container(pod: Pod, changed: Container) -> Pod:
+    containers = list(pod.containers)
+    for index, container in enumerate(containers):
+        if container.name == changed.name:
+            containers[index] = changed
+    return replace(pod, containers=tuple(containers))
 
 
 def patched(pod: Pod, patch: Pod) -> Pod:
@@ -347,26 +352,31 @@ def patched(pod: Pod, patch: Pod) -> Pod:
         main = pod.container(change.name)
         if main is not None:
             pod = _with_container(pod, _changed(main, change))
-    changes = {change.name: change for change in patch.init_containers}
-    before = tuple(
-        _changed(each, changes[each.name]) if each.name in changes else each
-        for each in pod.init_containers
-    )
+    grace_seconds = patch.grace_seconds
+    if grace_seconds is None:
+        grace_seconds = pod.grace_seconds
     return replace(
         pod,
-        init_containers=before,
+        init_containers=_patched_init_containers(pod, patch),
         excluded_nodes=patch.excluded_nodes or pod.excluded_nodes,
         pull_secrets=tuple(dict.fromkeys((*pod.pull_secrets, *patch.pull_secrets))),
         node_selector={**pod.node_selector, **patch.node_selector},
         tolerations=patch.tolerations or pod.tolerations,
         volumes=_merged(pod.volumes, patch.volumes),
-        grace_seconds=pod.grace_seconds
-        if patch.grace_seconds is None
-        else patch.grace_seconds,
+        grace_seconds=grace_seconds,
         service_account=patch.service_account or pod.service_account,
         labels={**pod.labels, **patch.labels},
         annotations={**pod.annotations, **patch.annotations},
     )
+
+
+def _patched_init_containers(pod: Pod, patch: Pod) -> tuple[Container, ...]:
+    changes = {change.name: change for change in patch.init_containers}
+    containers = list(pod.init_containers)
+    for index, container in enumerate(containers):
+        if container.name in changes:
+            containers[index] = _changed(container, changes[container.name])
+    return tuple(containers)
 
 
 def _changed(container: Container, change: Container) -> Container:

@@ -14,50 +14,53 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
     """What one node of the job asks for; requests and limits are the same."""
     own, share = job.spec.resources, job.pool.share
     count = _accelerators(context, job)
-    # A job that takes none of the accelerators gets as much as one that takes a single one.
-    parts, taken = (share.accelerators, max(count, 1)) if share.accelerators else (1, 1)
+    # A job that uses no accelerators gets the part of a single one.
+    used, parts = 1, 1
+    if share.accelerators:
+        used, parts = max(count, 1), share.accelerators
     part = "what jobs can get of a node"
-    if taken != parts:
-        part = f"{taken} of {parts} accelerators: their part of {part}"
-    cpu, gib = (
-        max(whole * taken // parts, 1)
-        for whole in (share.cpu, share.memory.value // 1024**3)
-    )
+    if used != parts:
+        part = f"{used} of {parts} accelerators: their part of {part}"
+    cpu = Quantity.of(max(share.cpu * used // parts, 1))
+    memory_gib = share.memory.value // 1024**3
+    memory = Quantity.gib(max(memory_gib * used // parts, 1))
     source = f"`trainyard explain pool/{job.pool.name} share`"
-    found = {
-        "cpu": _settle(context, job, "cpu", own.cpu, Quantity.of(cpu), part, source),
-        "memory": _settle(
-            context, job, "memory", own.memory, Quantity.gib(gib), part, source
-        ),
+    asked = {
+        "cpu": _settle(context, job, "cpu", own.cpu, cpu, part, source),
+        "memory": _settle(context, job, "memory", own.memory, memory, part, source),
     }
     _check_agents(context, job)
     if share.resource and count:
-        found[share.resource] = Quantity.of(count)
-    found.update(_network(context, job))
+        asked[share.resource] = Quantity.of(count)
+    asked.update(_network(context, job))
     if own.ephemeral_storage is not None:
-        found[EPHEMERAL] = own.ephemeral_storage
-    return found
+        asked[EPHEMERAL] = own.ephemeral_storage
+    return asked
 
 
 def _check_agents(context: Context, job: Job) -> None:
-    """A request that fits the node and not what its agents leave. What is above the node is for a policy to say."""
+    """A request that fits the node and not what its DaemonSets leave. A policy reports one that exceeds the node."""
     own, share, instance = job.spec.resources, job.pool.share, job.pool.instance.name
-    asked = (
-        own.cpu.milli if own.cpu else 0,
-        own.memory.value // 1024**2 if own.memory else 0,
-    )
-    for name, unit, wanted, left, agents in zip(
-        ("cpu", "memory"), ("m", "Mi"), asked, share.left, share.agents, strict=True
+    cpu_milli = own.cpu.milli if own.cpu else 0
+    memory_mib = own.memory.value // 1024**2 if own.memory else 0
+    for name, unit, asked, left, agents in zip(
+        ("cpu", "memory"),
+        ("m", "Mi"),
+        (cpu_milli, memory_mib),
+        share.left,
+        share.agents,
+        strict=True,
     ):
+        if not left < asked <= left + agents:
+            continue
         most = share.memory if name == "memory" else f"{left}{unit}"
-        if left < wanted <= left + agents:
-            context.fault(
-                "RES037",
-                f"job `{job.spec.name}` asks for {wanted}{unit} of `{name}` a node, and the "
-                f"DaemonSets that may come leave {left}{unit} of `{instance}`",
-                job.at / "resources" / name,
-                f"ask for at most {most}, or leave it out",
-            )
+        context.fault(
+            "RES037",
+            f"job `{job.spec.name}` asks for {asked}{unit} of `{name}` a node, and the "
+            f"DaemonSets that may come leave {left}{unit} of `{instance}`",
+            job.at / "resources" / name,
+            f"ask for at most {most}, or leave it out",
+        )
 
 
 def _settle(
@@ -101,18 +104,13 @@ def _accelerators(context: Context, job: Job) -> int:
 
 def _network(context: Context, job: Job) -> dict[str, Quantity]:
     """EFA devices, and the huge pages that come with them."""
-    pages = job.spec.resources.huge_pages
+    own = job.spec.resources.huge_pages
     efa = _efa(context, job)
     if not efa:
-        return {HUGEPAGES: pages} if pages else {}
-    pages = _settle(
-        context,
-        job,
-        "hugePages",
-        pages,
-        *_derived_pages(job),
-        "EKS user guide, node-efa",
-    )
+        return {HUGEPAGES: own} if own else {}
+    derived, why = _derived_pages(job)
+    source = "EKS user guide, node-efa"
+    pages = _settle(context, job, "hugePages", own, derived, why, source)
     asked = {EFA: Quantity.of(efa)}
     if pages:
         asked[HUGEPAGES] = pages
@@ -121,9 +119,10 @@ def _network(context: Context, job: Job) -> dict[str, Quantity]:
 
 def _derived_pages(job: Job) -> tuple[Quantity, str]:
     """What the guide asks for, or all that a small node sets aside: a pod that asks for more never starts."""
-    there = job.pool.share.huge_pages
-    if there < _EFA_PAGES:
-        return there, f"all huge pages that {job.pool.instance.name} sets aside for EFA"
+    available = job.pool.share.huge_pages
+    if available < _EFA_PAGES:
+        name = job.pool.instance.name
+        return available, f"all huge pages that {name} sets aside for EFA"
     return _EFA_PAGES, "libfabric's EFA provider uses huge pages"
 
 
@@ -132,14 +131,8 @@ def _efa(context: Context, job: Job) -> int:
     if not pool.efa:
         return own or 0
     if nodes == 1:
-        return _settle(
-            context,
-            job,
-            "efa",
-            own,
-            0,
-            "a job of one node sends nothing over the network",
-        )
+        why = "a job of one node sends nothing over the network"
+        return _settle(context, job, "efa", own, 0, why)
     return _settle(
         context,
         job,
@@ -155,12 +148,10 @@ def shared_memory(
     context: Context, job: Job, memory: Quantity, processes: int
 ) -> Quantity:
     """The size of /dev/shm, which counts in the memory limit."""
-    quarter = memory.value // 1024**2 // 4
-    derived = (
-        Quantity.gib(min(8 * processes, quarter // 1024))
-        if quarter >= 1024
-        else Quantity.mib(max(quarter, 1))
-    )
+    quarter_mib = memory.value // 1024**2 // 4
+    derived = Quantity.mib(max(quarter_mib, 1))
+    if quarter_mib >= 1024:
+        derived = Quantity.gib(min(8 * processes, quarter_mib // 1024))
     return context.settle(
         job.target,
         "sharedMemory",
@@ -173,15 +164,14 @@ def shared_memory(
 
 def processes(context: Context, job: Job, asked: dict[str, Quantity]) -> int:
     """Processes a node: one an accelerator, one a logical NeuronCore, or one."""
-    resource, source = job.pool.share.resource, ""
-    count, reason = (
-        (asked[resource].value, "one process an accelerator")
-        if resource in asked
-        else (1, "one process")
-    )
-    if resource == NEURON and resource in asked:
-        count, reason = count * _logical_cores(job), "one process a logical NeuronCore"
-        source = "Neuron documentation, logical-neuroncore-config"
+    resource = job.pool.share.resource
+    count, reason, source = 1, "one process", ""
+    if resource in asked:
+        count, reason = asked[resource].value, "one process an accelerator"
+        if resource == NEURON:
+            count *= _logical_cores(job)
+            reason = "one process a logical NeuronCore"
+            source = "Neuron documentation, logical-neuroncore-config"
     return context.settle(
         job.target,
         "processesPerNode",
@@ -194,7 +184,11 @@ def processes(context: Context, job: Job, asked: dict[str, Quantity]) -> int:
 
 
 def _logical_cores(job: Job) -> int:
-    """Logical NeuronCores of one device: physical ones, grouped as the runtime is told or does by itself."""
-    instance, told = job.pool.instance, job.spec.env.get("NEURON_LOGICAL_NC_CONFIG", "")
-    group = int(told) if told in ("1", "2") else instance.neuron_lnc
-    return instance.neuron_cores // instance.accelerators // group
+    """Logical NeuronCores of one device: physical ones, grouped as the job's variable says or by default."""
+    instance = job.pool.instance
+    variable = job.spec.env.get("NEURON_LOGICAL_NC_CONFIG", "")
+    group = instance.neuron_lnc
+    if variable in ("1", "2"):
+        group = int(variable)
+    cores = instance.neuron_cores // instance.accelerators
+    return cores // group

@@ -73,21 +73,22 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     storages = context.once(resolve_storage)
     for job in jobs:
         check_job(context, job, storages)
-    made = [train_job(context, job) for job in jobs]
-    runtimes = {each.runtime.name: each.runtime for each in reversed(made)}
+    outputs = [train_job(context, job) for job in jobs]
+    # Jobs of equal content share a runtime and a ConfigMap, at the place of the first of them.
+    runtimes, file_sets = {}, {}
+    for output in reversed(outputs):
+        runtimes[output.runtime.name] = output.runtime
+        files = output.files
+        if files is not None:
+            file_sets[files.namespace, files.name] = files
     yield from runtimes.values()
-    files = {
-        (each.files.namespace, each.files.name): each.files
-        for each in reversed(made)
-        if each.files
-    }
-    yield from files.values()
-    for each in made:
-        _needs_secrets(context, each.job)
-        yield each.job
-    for each in made:
-        if each.state is not None:
-            yield each.state
+    yield from file_sets.values()
+    for output in outputs:
+        _needs_secrets(context, output.job)
+        yield output.job
+    for output in outputs:
+        if output.state is not None:
+            yield output.state
     for job in jobs:
         _needs_others(context, job)
     yield from mounted(context, jobs)
@@ -103,7 +104,7 @@ def _needs_secrets(context: Context, job: TrainJob) -> None:
 
 
 def _needs_others(context: Context, job: Job) -> None:
-    """What the job names and others make: a reviewer sees it in the report."""
+    """Record the external objects that the job names: the report lists them for a reviewer."""
     account = job.spec.service_account
     if account:
         context.external.add(("v1", "ServiceAccount", job.namespace, account))
@@ -121,21 +122,20 @@ def runtime(
 ) -> Runtime:
     """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job."""
     pool, spec = job.pool, job.spec
-    placed = _topology(job)
-    annotations = {"karpenter.sh/do-not-disrupt": "true", **placed, **spec.annotations}
-    places = {key: job.at / "annotations" / key for key in spec.annotations}
-    if spec.topology is not None:
-        places.update((key, job.at / "topology") for key in placed)
+    placement = _topology(job)
+    annotations = {
+        "karpenter.sh/do-not-disrupt": "true",
+        **placement,
+        **spec.annotations,
+    }
+    shared_memory_volume = Volume(_SHM, "emptyDir", medium="Memory", size=shared)
     pod = Pod(
         at=job.at,
         containers=(_container(context, job, files),),
-        init_containers=_before(context, job, asked, files),
+        init_containers=_init_containers(context, job, asked, files),
         node_selector=pool.selector,
         tolerations=pool.tolerations,
-        volumes=(
-            Volume(_SHM, "emptyDir", medium="Memory", size=shared),
-            *volumes_of(job, files, _SHM),
-        ),
+        volumes=(shared_memory_volume, *volumes_of(job, files, _SHM)),
         restart_policy="Never",
         grace_seconds=grace(context, job),
         service_account=_account(context, job),
@@ -144,7 +144,7 @@ def runtime(
         excluded_nodes=tuple(spec.exclude_nodes),
         pull_secrets=tuple(spec.image_pull_secrets),
         origins={
-            **{f"annotations.{key}": place for key, place in places.items()},
+            **_annotation_places(job, placement),
             "excluded_nodes": job.at / "excludeNodes",
             "pull_secrets": job.at / "imagePullSecrets",
             "tolerations": pool.at / "taints",
@@ -159,7 +159,7 @@ def runtime(
     node = ReplicatedJob(
         at=job.at, name="node", step="trainer", pod=pod, backoff_limit=0
     )
-    found = Runtime(
+    unnamed = Runtime(
         at=job.at,
         name="",
         jobs=(node,),
@@ -171,7 +171,18 @@ def runtime(
         origins={"max_restarts": job.at / "retries" / "job"},
     )
     name = f"torch-{pool.name}"[:48].rstrip("-")
-    return replace(found, name=f"{name}-{_digest(found)}")
+    return replace(unnamed, name=f"{name}-{_digest(unnamed)}")
+
+
+def _annotation_places(job: Job, placement: dict[str, str]) -> dict[str, Route]:
+    places = {
+        f"annotations.{key}": job.at / "annotations" / key
+        for key in job.spec.annotations
+    }
+    if job.spec.topology is not None:
+        for key in placement:
+            places[f"annotations.{key}"] = job.at / "topology"
+    return places
 
 
 def _volume_places(job: Job, files: FileSet | None) -> dict[str, Route]:
@@ -184,7 +195,7 @@ def _volume_places(job: Job, files: FileSet | None) -> dict[str, Route]:
     return places
 
 
-def _before(
+def _init_containers(
     context: Context, job: Job, asked: dict[str, Quantity], files: FileSet | None
 ) -> tuple[Container, ...]:
     """The init containers of a pod.
@@ -193,28 +204,29 @@ def _before(
     containers), so this costs nothing, and a namespace with a ResourceQuota takes no container without requests.
     """
     share = {name: asked[name] for name in ("cpu", "memory")}
-    found = []
-    for index, each in enumerate(job.spec.init_containers):
+    mounts = mounts_of(job, files, _SHM)
+    containers = []
+    for index, init in enumerate(job.spec.init_containers):
         at = job.at / "initContainers" / index
         context.settle(
             job.target,
-            f"initContainers.{each.name}.image",
-            each.image,
+            f"initContainers.{init.name}.image",
+            init.image,
             job.spec.image,
             "the image of the job",
             at=at / "image",
         )
-        found.append(
+        containers.append(
             Container(
                 at=at,
-                name=each.name,
-                image=each.image or job.spec.image,
-                command=tuple(each.command),
-                args=tuple(each.args),
-                env=tuple(EnvVar(key, value) for key, value in each.env.items()),
+                name=init.name,
+                image=init.image or job.spec.image,
+                command=tuple(init.command),
+                args=tuple(init.args),
+                env=tuple(EnvVar(name, value) for name, value in init.env.items()),
                 requests=share,
                 limits=share,
-                mounts=mounts_of(job, files, _SHM),
+                mounts=mounts,
                 origins={
                     "image": at / "image",
                     "command": at / "command",
@@ -223,7 +235,7 @@ def _before(
                 },
             )
         )
-    return tuple(found)
+    return tuple(containers)
 
 
 def _container(context: Context, job: Job, files: FileSet | None) -> Container:
@@ -255,8 +267,8 @@ def _digest(node: object) -> str:
     return hashlib.sha256(content(node).encode()).hexdigest()[:8]
 
 
-class Made(NamedTuple):
-    """The TrainJob of a job, the runtime that it refers to, its files, and what its model takes."""
+class JobOutput(NamedTuple):
+    """The TrainJob of a job, the runtime that it refers to, its files, and the training state of its model."""
 
     job: TrainJob
     runtime: Runtime
@@ -264,33 +276,39 @@ class Made(NamedTuple):
     state: TrainingState | None
 
 
-def train_job(context: Context, job: Job) -> Made:
-    """Everything that is made of a job."""
-    spec, at = job.spec, job.at
+def train_job(context: Context, job: Job) -> JobOutput:
+    """Everything that is derived from a job alone."""
+    spec = job.spec
     asked = requests(context, job)
     count = processes(context, job, asked)
     shared = shared_memory(context, job, asked["memory"], count)
     files = file_set(job)
-    ran = runtime(context, job, shared, asked, files)
+    job_runtime = runtime(context, job, shared, asked, files)
     state = check_model(context, job, asked, count)
     _check_deadline(context, job)
-    env, patches = environment(context, job), _patches(context, job)
-    name = f"{spec.name}-{_identity(job, asked, count, ran, env)}"
+    env = environment(context, job)
+    patches = _patches(context, job)
+    name = f"{spec.name}-{_identity(job, asked, count, job_runtime, env)}"
     context.derive(
         job.target, "name", name, "carries a hash of all that would force a new run"
     )
     context.derive(
         job.target,
         "runtime",
-        ran.name,
+        job_runtime.name,
         "a runtime that changes under a job restarts it: named by content",
     )
     _explain(context, job)
-    made = TrainJob(
-        at=at,
+    labels = {
+        **JobsSection.of(context.spec).labels,
+        **spec.labels,
+        JOB_LABEL: spec.name,
+    }
+    node = TrainJob(
+        at=job.at,
         name=name,
         namespace=job.namespace,
-        runtime=ran.name,
+        runtime=job_runtime.name,
         queue=job.queue.name,
         priority=spec.priority,
         nodes=spec.nodes,
@@ -304,44 +322,45 @@ def train_job(context: Context, job: Job) -> Made:
         patches=patches,
         prune=False,
         deadline=spec.timeout.seconds if spec.timeout else None,
-        labels={
-            **JobsSection.of(context.spec).labels,
-            **spec.labels,
-            JOB_LABEL: spec.name,
-        },
+        labels=labels,
         source_name=spec.name,
         pool=job.pool.name,
         rerun=spec.rerun,
         annotations=dict(spec.annotations),
-        origins={
-            "annotations": at / "annotations",
-            "nodes": at / "nodes",
-            "image": at / "image",
-            "command": at / "command",
-            "args": at / "args",
-            "env": at / "env",
-            "requests": at / "resources",
-            "limits": at / "resources",
-            "patches": at / "mounts",
-            "queue": at / "queue",
-            "priority": at / "priority",
-            "deadline": at / "timeout",
-            "name": at / "name",
-            "processes": at / "processesPerNode",
-            "namespace": at / "namespace",
-            "runtime": at / "pool",
-            f"env.{CHECKPOINT_ENV}": at / "checkpoint" / "path",
-            f"env.{CHECKPOINT_EVERY_ENV}": at / "checkpoint" / "every",
-            f"env.{SIGNAL_FILE_ENV}": at / "checkpoint" / "signalFile",
-            f"env.{SHUTDOWN_TIMEOUT}": at / "torch",
-            **{f"env.{name}": at / "env" / name for name in spec.env},
-            **{
-                f"env.{each.env}": at / "secrets" / index / "env"
-                for index, each in enumerate(spec.secrets)
-            },
-        },
+        origins=_places(job),
     )
-    return Made(made, ran, files, state)
+    return JobOutput(node, job_runtime, files, state)
+
+
+def _places(job: Job) -> dict[str, Route]:
+    at = job.at
+    places = {
+        "annotations": at / "annotations",
+        "nodes": at / "nodes",
+        "image": at / "image",
+        "command": at / "command",
+        "args": at / "args",
+        "env": at / "env",
+        "requests": at / "resources",
+        "limits": at / "resources",
+        "patches": at / "mounts",
+        "queue": at / "queue",
+        "priority": at / "priority",
+        "deadline": at / "timeout",
+        "name": at / "name",
+        "processes": at / "processesPerNode",
+        "namespace": at / "namespace",
+        "runtime": at / "pool",
+        f"env.{CHECKPOINT_ENV}": at / "checkpoint" / "path",
+        f"env.{CHECKPOINT_EVERY_ENV}": at / "checkpoint" / "every",
+        f"env.{SIGNAL_FILE_ENV}": at / "checkpoint" / "signalFile",
+        f"env.{SHUTDOWN_TIMEOUT}": at / "torch",
+    }
+    for name in job.spec.env:
+        places[f"env.{name}"] = at / "env" / name
+    for index, secret in enumerate(job.spec.secrets):
+        places[f"env.{secret.env}"] = at / "secrets" / index / "env"
+    return places
 
 
 def _check_deadline(context: Context, job: Job) -> None:
@@ -360,22 +379,25 @@ def _identity(
     job: Job,
     asked: dict[str, Quantity],
     count: int,
-    ran: Runtime,
+    job_runtime: Runtime,
     env: tuple[EnvVar, ...],
 ) -> str:
     """Five hex digits over everything that cannot change in a TrainJob that exists (CEL of Trainer 2.3.0)."""
     spec = job.spec
+    variables = [(item.name, item.value, item.secret, item.key) for item in env]
+    mounts = [(mount.storage, mount.path, mount.read_only) for mount in spec.mounts]
+    asked_milli = {name: quantity.milli for name, quantity in asked.items()}
     content = {
         "image": spec.image,
         "command": spec.command,
         "args": spec.args,
         "nodes": spec.nodes,
-        "env": [(each.name, each.value, each.secret, each.key) for each in env],
+        "env": variables,
         "rendezvous": [DOMAIN, PORT, RENDEZVOUS_SECONDS, spec.retries.process],
-        "mounts": [(each.storage, each.path, each.read_only) for each in spec.mounts],
-        "asked": {key: value.milli for key, value in asked.items()},
+        "mounts": mounts,
+        "asked": asked_milli,
         "processes": count,
-        "runtime": ran.name,
+        "runtime": job_runtime.name,
         "queue": job.queue.name,
         "namespace": job.namespace,
         "priority": spec.priority,
@@ -386,7 +408,7 @@ def _identity(
 
 
 def _explain(context: Context, job: Job) -> None:
-    target, pool, retries = job.target, job.pool, job.spec.retries
+    target, pool = job.target, job.pool
     context.derive(
         target,
         "zone",
@@ -401,19 +423,7 @@ def _explain(context: Context, job: Job) -> None:
         f"the taints of pool {pool.name}",
         follows=pool.at,
     )
-    for name, why in _RESTARTS.items():
-        value = getattr(retries, name)
-        given = value if name in retries.model_fields_set else None
-        context.settle(
-            target, f"retries.{name}", given, value, why, at=job.at / "retries" / name
-        )
-    context.derive(
-        target,
-        "restart",
-        "restartPolicy Never, backoffLimit 0",
-        "a lost rank hangs the others: every failure passes to JobSet, which makes all pods anew",
-        "jobset.x-k8s.io/v1alpha2 failurePolicy",
-    )
+    _explain_restarts(context, job)
     context.derive(
         target,
         "disruption",
@@ -427,18 +437,39 @@ def _explain(context: Context, job: Job) -> None:
         POD_PRIORITY,
         "above best-effort pods, never preempting: Kueue decides",
     )
+    _explain_topology(context, job)
+
+
+def _explain_restarts(context: Context, job: Job) -> None:
+    retries = job.spec.retries
+    for name, why in _RESTARTS.items():
+        value = getattr(retries, name)
+        given = value if name in retries.model_fields_set else None
+        at = job.at / "retries" / name
+        context.settle(job.target, f"retries.{name}", given, value, why, at=at)
+    context.derive(
+        job.target,
+        "restart",
+        "restartPolicy Never, backoffLimit 0",
+        "a lost rank hangs the others: every failure passes to JobSet, which makes all pods anew",
+        "jobset.x-k8s.io/v1alpha2 failurePolicy",
+    )
+
+
+def _explain_topology(context: Context, job: Job) -> None:
     level, given = _level(job), job.spec.topology
-    if level is not None or given is not None:
-        by = "reservation" if level == RESERVATION_LABEL else "EC2's network layers"
-        context.settle(
-            target,
-            "topology",
-            f"{given.chosen} {given.level}" if given else None,
-            level,
-            f"pool {pool.name} is placed by {by}",
-            "kueue.x-k8s.io/podset-preferred-topology",
-            at=job.at / "topology",
-        )
+    if level is None and given is None:
+        return
+    by = "reservation" if level == RESERVATION_LABEL else "EC2's network layers"
+    context.settle(
+        job.target,
+        "topology",
+        f"{given.chosen} {given.level}" if given else None,
+        level,
+        f"pool {job.pool.name} is placed by {by}",
+        "kueue.x-k8s.io/podset-preferred-topology",
+        at=job.at / "topology",
+    )
 
 
 _RESTARTS = {
@@ -465,42 +496,40 @@ PREFERRED_TOPOLOGY = "kueue.x-k8s.io/podset-preferred-topology"
 
 
 def _patches(context: Context, job: Job) -> tuple[Patch, ...]:
-    mounts = job.spec.mounts
-    if not mounts:
+    """The patch that mounts the job's storage into every container of its pods."""
+    if not job.spec.mounts:
         return ()
-    names = _volume_names(job)
     at = job.at / "mounts"
-    mounted = tuple(
-        Mount(name, each.path, each.read_only)
-        for name, each in zip(names, mounts, strict=True)
-    )
-    before = [each.name for each in job.spec.init_containers]
+    mounts, volumes = [], []
+    for name, mount in zip(_volume_names(job), job.spec.mounts, strict=True):
+        mounts.append(Mount(name, mount.path, mount.read_only))
+        volumes.append(Volume(name, "persistentVolumeClaim", mount.storage))
     pod = Pod(
         at=at,
-        containers=(Container(at=at, name="node", mounts=mounted),),
+        containers=(Container(at=at, name="node", mounts=tuple(mounts)),),
         init_containers=tuple(
-            Container(at=at, name=name, mounts=mounted) for name in before
+            Container(at=at, name=init.name, mounts=tuple(mounts))
+            for init in job.spec.init_containers
         ),
-        volumes=tuple(
-            Volume(name, "persistentVolumeClaim", each.storage)
-            for name, each in zip(names, mounts, strict=True)
-        ),
+        volumes=tuple(volumes),
     )
     # podTemplateOverrides, the form before 2.2, name no manager.
     named = context.release.has("trainer.runtimePatches", context.version("trainer"))
-    return (
-        Patch(
-            at=job.at / "mounts", job="node", pod=pod, manager=MANAGER if named else ""
-        ),
-    )
+    return (Patch(at=at, job="node", pod=pod, manager=MANAGER if named else ""),)
 
 
 def _volume_names(job: Job) -> list[str]:
-    """A volume for each mount: Trainer's patches mount each just once (list key `name`). Others are the runtime's."""
-    taken = [_SHM, *(each.name for each in job.spec.volumes)]
+    """The name of a volume for each mount.
+
+    One volume for each: Trainer's patches mount a volume only once (list key `name`). The names differ from those of
+    the runtime's volumes.
+    """
+    used = [_SHM, *(volume.name for volume in job.spec.volumes)]
     if job.spec.files:
-        taken.append(files_volume(job, _SHM))
-    found: list[str] = []
+        used.append(files_volume(job, _SHM))
+    names: list[str] = []
     for mount in job.spec.mounts:
-        found.append(free(mount.storage, [*taken, *found]))
-    return found
+        name = free(mount.storage, used)
+        names.append(name)
+        used.append(name)
+    return names

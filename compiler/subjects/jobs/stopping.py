@@ -1,4 +1,4 @@
-"""How the pods of a job stop: how long they have to save, and how the program is told.
+"""How the pods of a job stop: how long they have to save, and how the program learns of it.
 
 A pod that must go gets its preStop hook, then SIGTERM, then after the grace period SIGKILL (core/v1 Pod,
 terminationGracePeriodSeconds). torchrun kills its ranks sooner (``compiler/catalog/torch.py``).
@@ -46,14 +46,12 @@ def grace(context: Context, job: Job) -> int:
 
 
 def _grace(job: Job) -> tuple[Duration, str, str]:
+    """The time that is derived, why, and the source of that."""
     if job.spec.checkpoint is None:
         return _PLAIN, "nothing is saved at the end", ""
     if job.pool.block:
-        return (
-            min(_SAVES, BLOCK_DRAIN),
-            "time to save before EC2 takes the block's instances",
-            _BLOCKS,
-        )
+        seconds = min(_SAVES, BLOCK_DRAIN)
+        return seconds, "time to save before EC2 takes the block's instances", _BLOCKS
     return _SAVES, "time to save before the kill", ""
 
 
@@ -65,7 +63,8 @@ def shutdown_seconds(job: Job) -> int | None:
     version = _torch(job)
     if version is None or version < SHUTDOWN_SINCE:
         return None
-    seconds = (job.spec.grace_period or _grace(job)[0]).seconds
+    derived, _, _ = _grace(job)
+    seconds = (job.spec.grace_period or derived).seconds
     return max(seconds - _TORCHRUN, seconds // 2, 1)
 
 

@@ -5,7 +5,7 @@ Neither `suspend` nor anything else that Kueue or Trainer own is ever written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from compiler.manifest import Body, Manifest
@@ -46,6 +46,7 @@ STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
 FILES = "trainyard.dev/files"
+Places = dict[tuple[Key, ...], Route]
 _POD = (
     "spec",
     "template",
@@ -69,7 +70,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         )
     for files in plan.of(FileSet):
         body = files_body(files)
-        places: dict[tuple[Key, ...], Route] = {
+        places: Places = {
             ("data", key): files.where(f"files.{key}") for key in files.files
         }
         yield Manifest(body, path(JOBS, body), files.at, places)
@@ -81,19 +82,16 @@ def lower(plan: Plan) -> Iterator[Manifest]:
 def runtime_body(runtime: Runtime) -> Body:
     """ClusterTrainingRuntime, or TrainingRuntime where it has a namespace."""
     kind = "TrainingRuntime" if runtime.namespace else "ClusterTrainingRuntime"
-    labels = (
-        {"trainer.kubeflow.org/framework": runtime.framework}
-        if runtime.framework
-        else {}
-    )
+    labels = {}
     policy = given(numNodes=runtime.nodes)
     if runtime.framework:
+        labels["trainer.kubeflow.org/framework"] = runtime.framework
         policy[runtime.framework] = {}
     spec = given(
         failurePolicy=given(
             maxRestarts=runtime.max_restarts, restartStrategy=runtime.restart_strategy
         ),
-        replicatedJobs=[_replicated(each) for each in runtime.jobs],
+        replicatedJobs=[_replicated(job) for job in runtime.jobs],
     )
     return {
         **head(
@@ -127,7 +125,7 @@ def files_body(files: FileSet) -> Body:
 
 
 def _runtime_annotations(runtime: Runtime) -> Body:
-    """How Flux applies it: it would put its own variables into what is said to containers too."""
+    """How Flux applies it. Flux would replace its own variables in the texts of containers too."""
     annotations = {} if runtime.prune else dict(NO_PRUNE)
     texts = chain.from_iterable(_texts(job.pod) for job in runtime.jobs)
     return unsubstituted(annotations, texts)
@@ -137,19 +135,23 @@ def _texts(pod: Pod) -> Iterator[str]:
     """What the spec says in a pod of a runtime, word for word."""
     yield from pod.annotations.values()
     for container in (*pod.init_containers, *pod.containers):
-        yield from (container.working_dir, *container.command, *container.args)
-        yield from (variable.value or "" for variable in container.env)
+        yield container.working_dir
+        yield from container.command
+        yield from container.args
+        for variable in container.env:
+            yield variable.value or ""
 
 
 def _replicated(job: ReplicatedJob) -> Body:
+    dependencies = [{"name": name, "status": "Complete"} for name in job.depends_on]
     template = given(
-        metadata=given(labels={STEP: job.step} if job.step else {}),
+        metadata=given(labels=given(**{STEP: job.step})),
         spec=given(backoffLimit=job.backoff_limit, template=pod_template(job.pod)),
     )
     return given(
         name=job.name,
         replicas=job.replicas if job.replicas != 1 else None,
-        dependsOn=[{"name": each, "status": "Complete"} for each in job.depends_on],
+        dependsOn=dependencies,
         template=template,
     )
 
@@ -169,15 +171,23 @@ def pod_spec(pod: Pod) -> Body:
         terminationGracePeriodSeconds=pod.grace_seconds,
         serviceAccountName=pod.service_account,
         priorityClassName=pod.priority_class,
-        hostNetwork=True if pod.host_network else None,
+        hostNetwork=pod.host_network or None,
         nodeSelector=dict(pod.node_selector),
         tolerations=tolerations(pod.tolerations),
         affinity=_affinity(pod),
-        imagePullSecrets=[{"name": each} for each in pod.pull_secrets],
-        initContainers=[_container(each) for each in pod.init_containers],
-        containers=[_container(each) for each in pod.containers],
-        volumes=[_volume(each) for each in pod.volumes],
+        imagePullSecrets=_names(pod.pull_secrets),
+        initContainers=_containers(pod.init_containers),
+        containers=_containers(pod.containers),
+        volumes=[_volume(volume) for volume in pod.volumes],
     )
+
+
+def _names(names: Iterable[str]) -> list[Body]:
+    return [{"name": name} for name in names]
+
+
+def _containers(containers: Iterable[Container]) -> list[Body]:
+    return [_container(container) for container in containers]
 
 
 def _affinity(pod: Pod) -> Body:
@@ -193,25 +203,32 @@ def _affinity(pod: Pod) -> Body:
 
 
 def _container(container: Container) -> Body:
+    security = given(
+        privileged=container.privileged or None,
+        capabilities=given(add=list(container.capabilities)),
+    )
+    resources = given(
+        requests=quantities(container.requests), limits=quantities(container.limits)
+    )
+    lifecycle = None
+    if container.pre_stop:
+        lifecycle = {"preStop": {"exec": {"command": list(container.pre_stop)}}}
     return given(
         name=container.name,
         image=container.image,
         command=list(container.command),
         args=list(container.args),
         workingDir=container.working_dir,
-        env=[env_body(each) for each in container.env],
-        resources=given(
-            requests=quantities(container.requests), limits=quantities(container.limits)
-        ),
-        securityContext=given(
-            privileged=True if container.privileged else None,
-            capabilities=given(add=list(container.capabilities)),
-        ),
-        volumeMounts=[_mount(each) for each in container.mounts],
-        lifecycle={"preStop": {"exec": {"command": list(container.pre_stop)}}}
-        if container.pre_stop
-        else None,
+        env=_environment(container.env),
+        resources=resources,
+        securityContext=security,
+        volumeMounts=[_mount(mount) for mount in container.mounts],
+        lifecycle=lifecycle,
     )
+
+
+def _environment(variables: Iterable[EnvVar]) -> list[Body]:
+    return [env_body(variable) for variable in variables]
 
 
 def env_body(variable: EnvVar) -> Body:
@@ -231,26 +248,26 @@ def _mount(mount: Mount) -> Body:
         name=mount.volume,
         mountPath=mount.path,
         subPath=mount.sub_path,
-        readOnly=True if mount.read_only else None,
+        readOnly=mount.read_only or None,
     )
 
 
 def _volume(volume: Volume) -> Body:
     if volume.type == "emptyDir":
-        return {
-            "name": volume.name,
-            "emptyDir": given(
-                medium=volume.medium,
-                sizeLimit=str(volume.size) if volume.size is not None else None,
-            ),
-        }
-    key = {
-        "persistentVolumeClaim": "claimName",
-        "hostPath": "path",
-        "secret": "secretName",
-    }.get(volume.type, "name")
+        size = str(volume.size) if volume.size is not None else None
+        source = given(medium=volume.medium, sizeLimit=size)
+        return {"name": volume.name, "emptyDir": source}
+    key = _SOURCES.get(volume.type, "name")
     source = {key: volume.source, **given(type=volume.host_type)}
     return {"name": volume.name, volume.type: source}
+
+
+# core/v1 Volume: the field of each type that names its source; of the others it is `name`.
+_SOURCES = {
+    "persistentVolumeClaim": "claimName",
+    "hostPath": "path",
+    "secret": "secretName",
+}
 
 
 def job_body(job: TrainJob, *, overrides: bool) -> Body:
@@ -260,49 +277,53 @@ def job_body(job: TrainJob, *, overrides: bool) -> Body:
         labels[QUEUE] = job.queue
     if job.priority:
         labels[PRIORITY] = job.priority
-    trainer = given(
+    metadata = head(
+        API,
+        "TrainJob",
+        job.name,
+        job.namespace,
+        labels=labels,
+        annotations=_job_annotations(job),
+    )
+    runtime_ref = {
+        "apiGroup": "trainer.kubeflow.org",
+        "kind": job.runtime_kind,
+        "name": job.runtime,
+    }
+    patches_key, patch_body = "runtimePatches", _patch
+    if overrides:
+        patches_key, patch_body = "podTemplateOverrides", _override
+    patches = {patches_key: [patch_body(patch) for patch in job.patches]}
+    spec = given(
+        runtimeRef=runtime_ref,
+        activeDeadlineSeconds=job.deadline,
+        managedBy=job.managed_by,
+        trainer=_trainer(job) if job.trainer else None,
+        **patches,
+    )
+    return {**metadata, "spec": spec}
+
+
+def _trainer(job: TrainJob) -> Body:
+    resources = given(requests=quantities(job.requests), limits=quantities(job.limits))
+    return given(
         numNodes=job.nodes,
         numProcPerNode=job.processes,
         image=job.image,
         command=list(job.command),
         args=list(job.args),
-        env=[env_body(each) for each in job.env],
-        resourcesPerNode=given(
-            requests=quantities(job.requests), limits=quantities(job.limits)
-        ),
+        env=_environment(job.env),
+        resourcesPerNode=resources,
     )
-    patches = (
-        {"podTemplateOverrides": [_override(each) for each in job.patches]}
-        if overrides
-        else {"runtimePatches": [_patch(each) for each in job.patches]}
-    )
+
+
+def _job_annotations(job: TrainJob) -> Body:
     annotations = dict(job.annotations)
     if not job.prune:
         annotations.update(NO_PRUNE)
-    values = (each.value or "" for each in job.env)
+    values = [variable.value or "" for variable in job.env]
     texts = (*job.command, *job.args, *values, *job.annotations.values())
-    annotations = unsubstituted(annotations, texts)
-    return {
-        **head(
-            API,
-            "TrainJob",
-            job.name,
-            job.namespace,
-            labels=labels,
-            annotations=annotations,
-        ),
-        "spec": given(
-            runtimeRef={
-                "apiGroup": "trainer.kubeflow.org",
-                "kind": job.runtime_kind,
-                "name": job.runtime,
-            },
-            activeDeadlineSeconds=job.deadline,
-            managedBy=job.managed_by,
-            trainer=trainer if job.trainer else None,
-            **patches,
-        ),
-    }
+    return unsubstituted(annotations, texts)
 
 
 def _override(patch: Patch) -> Body:
@@ -326,53 +347,52 @@ def _metadata(pod: Pod) -> Body:
     return given(labels=dict(pod.labels), annotations=dict(pod.annotations))
 
 
-def _runtime_origins(runtime: Runtime) -> dict[tuple[Key, ...], Route]:
-    found: dict[tuple[Key, ...], Route] = {
-        ("spec", "template", "spec", "failurePolicy", "maxRestarts"): runtime.where(
-            "max_restarts"
-        ),
-    }
+def _runtime_origins(runtime: Runtime) -> Places:
+    failure = ("spec", "template", "spec", "failurePolicy")
+    places: Places = {(*failure, "maxRestarts"): runtime.where("max_restarts")}
     if runtime.jobs:
-        pod = runtime.jobs[0].pod
-        found[(*_POD, "tolerations")] = pod.where("tolerations")
-        found[(*_POD, "volumes")] = pod.where("volumes")
-        found[(*_POD, "nodeSelector")] = pod.where("node_selector")
-        found[(*_POD, "terminationGracePeriodSeconds")] = pod.where("grace_seconds")
-        found[(*_POD, "serviceAccountName")] = pod.where("service_account")
-        if pod.excluded_nodes:
-            found[(*_POD, "affinity")] = pod.where("excluded_nodes")
-        if pod.pull_secrets:
-            found[(*_POD, "imagePullSecrets")] = pod.where("pull_secrets")
-        annotations = (*_POD[:-1], "metadata", "annotations")
-        found.update(
-            ((*annotations, key), pod.where(f"annotations.{key}"))
-            for key in pod.annotations
-            if f"annotations.{key}" in pod.origins
-        )
-        found.update(
-            ((*_POD, "containers", index, "lifecycle"), each.where("pre_stop"))
-            for index, each in enumerate(pod.containers)
-            if each.pre_stop
-        )
-        found.update(
-            ((*_POD, "containers", index, "workingDir"), each.where("working_dir"))
-            for index, each in enumerate(pod.containers)
-            if each.working_dir
-        )
-        found.update(
-            ((*_POD, "volumes", index), pod.where(f"volumes.{each.name}"))
-            for index, each in enumerate(pod.volumes)
-            if f"volumes.{each.name}" in pod.origins
-        )
-        for index, each in enumerate(pod.init_containers):
-            here = (*_POD, "initContainers", index)
-            found[here] = each.at
-            found.update(
-                ((*here, key), each.where(key))
-                for key in _OF_CONTAINER
-                if getattr(each, key)
-            )
-    return found
+        places.update(_pod_origins(runtime.jobs[0].pod))
+    return places
+
+
+def _pod_origins(pod: Pod) -> Places:
+    places: Places = {
+        (*_POD, "tolerations"): pod.where("tolerations"),
+        (*_POD, "volumes"): pod.where("volumes"),
+        (*_POD, "nodeSelector"): pod.where("node_selector"),
+        (*_POD, "terminationGracePeriodSeconds"): pod.where("grace_seconds"),
+        (*_POD, "serviceAccountName"): pod.where("service_account"),
+    }
+    if pod.excluded_nodes:
+        places[(*_POD, "affinity")] = pod.where("excluded_nodes")
+    if pod.pull_secrets:
+        places[(*_POD, "imagePullSecrets")] = pod.where("pull_secrets")
+    for key in pod.annotations:
+        if f"annotations.{key}" in pod.origins:
+            here = (*_POD[:-1], "metadata", "annotations", key)
+            places[here] = pod.where(f"annotations.{key}")
+    for index, volume in enumerate(pod.volumes):
+        if f"volumes.{volume.name}" in pod.origins:
+            places[(*_POD, "volumes", index)] = pod.where(f"volumes.{volume.name}")
+    places.update(_container_origins(pod))
+    return places
+
+
+def _container_origins(pod: Pod) -> Places:
+    places: Places = {}
+    for index, container in enumerate(pod.containers):
+        here = (*_POD, "containers", index)
+        if container.pre_stop:
+            places[(*here, "lifecycle")] = container.where("pre_stop")
+        if container.working_dir:
+            places[(*here, "workingDir")] = container.where("working_dir")
+    for index, container in enumerate(pod.init_containers):
+        here = (*_POD, "initContainers", index)
+        places[here] = container.at
+        for field in _OF_CONTAINER:
+            if getattr(container, field):
+                places[(*here, field)] = container.where(field)
+    return places
 
 
 _OF_CONTAINER = ("image", "command", "args", "env")
@@ -402,26 +422,19 @@ _ASKED = {
 }
 
 
-def _job_origins(job: TrainJob, old: bool) -> dict[tuple[Key, ...], Route]:
-    found: dict[tuple[Key, ...], Route] = {
-        ("spec", *path): job.where(name) for path, name in _FIELDS
-    }
-    found.update(
-        (("spec", "trainer", "env", index), job.where(f"env.{each.name}"))
-        for index, each in enumerate(job.env)
-        if f"env.{each.name}" in job.origins
-    )
-    asked = job.where("limits")
-    found.update(
-        ((*_LIMITS, name), asked / _ASKED[name])
-        for name in job.limits
-        if name in _ASKED
-    )
-    found[("metadata", "name")] = job.where("name")
-    found[("metadata", "namespace")] = job.where("namespace")
-    found[("metadata", "labels", QUEUE)] = job.where("queue")
-    found[("metadata", "labels", PRIORITY)] = job.where("priority")
-    found[("spec", "podTemplateOverrides" if old else "runtimePatches")] = job.where(
-        "patches"
-    )
-    return found
+def _job_origins(job: TrainJob, old: bool) -> Places:
+    patches = "podTemplateOverrides" if old else "runtimePatches"
+    places: Places = {("spec", *field): job.where(name) for field, name in _FIELDS}
+    for index, variable in enumerate(job.env):
+        origin = f"env.{variable.name}"
+        if origin in job.origins:
+            places["spec", "trainer", "env", index] = job.where(origin)
+    for resource in job.limits:
+        if resource in _ASKED:
+            places[(*_LIMITS, resource)] = job.where("limits") / _ASKED[resource]
+    places["metadata", "name"] = job.where("name")
+    places["metadata", "namespace"] = job.where("namespace")
+    places["metadata", "labels", QUEUE] = job.where("queue")
+    places["metadata", "labels", PRIORITY] = job.where("priority")
+    places["spec", patches] = job.where("patches")
+    return places

@@ -16,7 +16,7 @@ from itertools import count as numbers
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
 from compiler.source import Route
-from compiler.subjects.jobs.binding import Job
+from compiler.subjects.jobs.binding import Job, is_under
 from compiler.subjects.jobs.plan import FileSet, Mount, Volume
 from compiler.subjects.jobs.spec import JobVolume
 from compiler.subjects.namespaces.spec import NamespacesSection
@@ -27,37 +27,39 @@ _LONGEST_KEY = 253  # apimachinery 0.35, IsConfigMapKey
 
 def volumes_of(job: Job, files: FileSet | None, own: str) -> tuple[Volume, ...]:
     """The volumes of a job's pods, without storage and the one that is ``own`` to every pod."""
-    found = [_volume(each) for each in job.spec.volumes]
+    volumes = [_volume(volume) for volume in job.spec.volumes]
     if files is not None:
-        found.append(Volume(files_volume(job, own), "configMap", files.name))
-    return tuple(found)
+        volumes.append(Volume(files_volume(job, own), "configMap", files.name))
+    return tuple(volumes)
 
 
 def mounts_of(job: Job, files: FileSet | None, own: str) -> tuple[Mount, ...]:
     """Where the volumes of :func:`volumes_of` appear in each container."""
-    found = [Mount(each.name, each.path, each.read_only) for each in job.spec.volumes]
+    mounts = [
+        Mount(volume.name, volume.path, volume.read_only) for volume in job.spec.volumes
+    ]
     if files is not None:
         volume = files_volume(job, own)
-        keys = _keys(job.spec.files)
-        found += [
+        mounts += [
             Mount(volume, path, read_only=True, sub_path=key)
-            for path, key in keys.items()
+            for path, key in _keys(job.spec.files).items()
         ]
-    return tuple(found)
+    return tuple(mounts)
 
 
 def files_volume(job: Job, own: str) -> str:
     """The name of the volume of the files, which no other volume has."""
-    return free("files", [own, *(each.name for each in job.spec.volumes)])
+    others = [volume.name for volume in job.spec.volumes]
+    return free("files", [own, *others])
 
 
-def free(name: str, taken: Iterable[str]) -> str:
-    """A name of a volume that is not taken, like the one wanted; 63 characters at most."""
-    known = set(taken)
-    if name not in known:
+def free(name: str, used: Iterable[str]) -> str:
+    """A name of a volume that is not used yet, like the one wanted; 63 characters at most."""
+    used = set(used)
+    if name not in used:
         return name
-    others = (f"{name[:60]}-{number}" for number in numbers(2))
-    return next(other for other in others if other not in known)
+    candidates = (f"{name[:60]}-{number}" for number in numbers(2))
+    return next(candidate for candidate in candidates if candidate not in used)
 
 
 def _volume(given: JobVolume) -> Volume:
@@ -106,12 +108,12 @@ def _keys(texts: Iterable[str]) -> dict[str, str]:
     """The key of each file in its ConfigMap, by its path: the path with dots between its parts."""
     keys: dict[str, str] = {}
     for path in sorted(texts):
-        plain = re.sub(r"[^-._a-zA-Z0-9]", "_", path.strip("/").replace("/", "."))
+        dotted = path.strip("/").replace("/", ".")
+        plain = re.sub(r"[^-._a-zA-Z0-9]", "_", dotted)
         key = re.sub(r"\A\.+", "_", plain)[-_LONGEST_KEY:]
         if key in keys.values():
-            key = f"{hashlib.sha256(path.encode()).hexdigest()[:8]}.{key}"[
-                :_LONGEST_KEY
-            ]
+            digest = hashlib.sha256(path.encode()).hexdigest()[:8]
+            key = f"{digest}.{key}"[:_LONGEST_KEY]
         keys[path] = key
     return keys
 
@@ -120,20 +122,23 @@ def _keys(texts: Iterable[str]) -> dict[str, str]:
 
 
 def needs(context: Context, job: Job) -> None:
-    """What the job's volumes name and others make."""
+    """Record the external objects that the job's volumes name."""
     for volume in job.spec.volumes:
-        if volume.persistent_volume_claim is not None:
-            kind, name = (
-                "PersistentVolumeClaim",
-                volume.persistent_volume_claim.claim_name,
-            )
-        elif volume.config_map is not None:
-            kind, name = "ConfigMap", volume.config_map.name
-        elif volume.secret is not None:
-            kind, name = "Secret", volume.secret.secret_name
-        else:
-            continue
-        context.external.add(("v1", kind, job.namespace, name))
+        source = _external_source(volume)
+        if source is not None:
+            kind, name = source
+            context.external.add(("v1", kind, job.namespace, name))
+
+
+def _external_source(volume: JobVolume) -> tuple[str, str] | None:
+    """Kind and name of the object that must exist for a volume."""
+    if volume.persistent_volume_claim is not None:
+        return "PersistentVolumeClaim", volume.persistent_volume_claim.claim_name
+    if volume.config_map is not None:
+        return "ConfigMap", volume.config_map.name
+    if volume.secret is not None:
+        return "Secret", volume.secret.secret_name
+    return None
 
 
 def check_volumes(context: Context, job: Job, most: Quantity) -> None:
@@ -179,19 +184,16 @@ def _on_disk(volume: JobVolume) -> Quantity:
 
 
 def _no_disks(context: Context, job: Job, volume: JobVolume, at: Route) -> None:
-    pool, type_name = job.pool, job.pool.instance.name
-    what = (
-        f"volume `{volume.name}` of job `{job.spec.name}` is on the node's NVMe disks"
-    )
+    pool = job.pool
     if pool.instance.nvme_gb:
         why = f"pool `{pool.name}` does not use them"
         help = f"remove `localStorage: none` from pool `{pool.name}`"
     else:
-        why = f"`{type_name}` has none"
+        why = f"`{pool.instance.name}` has none"
         help = "write `emptyDir`, which is on the root volume, or take a type with NVMe disks"
     context.fault(
         "RES060",
-        f"{what}, and {why}",
+        f"volume `{volume.name}` of job `{job.spec.name}` is on the node's NVMe disks, and {why}",
         at / "nodeLocal",
         help,
         source="EC2 DescribeInstanceTypes InstanceStorageInfo; karpenter.k8s.aws/v1 instanceStorePolicy",
@@ -201,7 +203,7 @@ def _no_disks(context: Context, job: Job, volume: JobVolume, at: Route) -> None:
 def _check_host(context: Context, job: Job, volume: JobVolume, at: Route) -> None:
     """Pod Security refuses host paths at the level `baseline` (Kubernetes, Pod Security Standards)."""
     declared = NamespacesSection.of(context.spec).namespaces
-    levels = {each.name: each.pod_security for each in declared}
+    levels = {namespace.name: namespace.pod_security for namespace in declared}
     level = levels.get(job.namespace, "baseline")
     if level == "privileged":
         return
@@ -220,15 +222,13 @@ def _check_host(context: Context, job: Job, volume: JobVolume, at: Route) -> Non
 
 
 def check_paths(context: Context, job: Job) -> None:
-    """A pod with two volumes at one path is refused when it is made, long after its job was accepted."""
+    """The API server refuses a pod with two volumes at one path, long after it accepted the job."""
     known = {"/dev/shm": "the shared memory that every pod has"}
     for mount in job.spec.mounts:
         known.setdefault(posixpath.normpath(mount.path), "another mount")
     for index, volume in enumerate(job.spec.volumes):
-        at = job.at / "volumes" / index
-        _check_path(
-            context, job, f"volume `{volume.name}`", volume.path, at / "path", known
-        )
+        at = job.at / "volumes" / index / "path"
+        _check_path(context, job, f"volume `{volume.name}`", volume.path, at, known)
         known.setdefault(posixpath.normpath(volume.path), "another volume")
     for path in sorted(job.spec.files):
         at = job.at / "files" / path
@@ -240,27 +240,30 @@ def check_paths(context: Context, job: Job) -> None:
 def _check_path(
     context: Context, job: Job, what: str, path: str, at: Route, known: dict[str, str]
 ) -> None:
-    there = known.get(posixpath.normpath(path))
-    if there is not None:
+    """``known`` is what is mounted so far, by its path."""
+    occupant = known.get(posixpath.normpath(path))
+    if occupant is not None:
         context.fault(
             "RES031",
-            f"job `{job.spec.name}` mounts {what} at `{path}`, where {there} is",
+            f"job `{job.spec.name}` mounts {what} at `{path}`, where {occupant} is",
             at,
             "write another path",
         )
 
 
 def _check_folder(context: Context, job: Job, path: str, at: Route) -> bool:
-    """A file is mounted by itself: the container runtime makes its folder, which it cannot in another volume of which
-    nothing says that it can be written, or below a file."""
+    """Whether the folder of a file can be made.
+
+    A file is mounted by itself, and the container runtime makes its folder. It cannot do that below another file, or in
+    another volume, which may be read-only.
+    """
     spec = job.spec
     folders = [mount.path for mount in spec.mounts]
     folders += [volume.path for volume in spec.volumes]
     folders += [other for other in spec.files if other != path]
     for folder in folders:
-        if posixpath.normpath(folder) != posixpath.normpath(path) and under(
-            path, folder
-        ):
+        same = posixpath.normpath(folder) == posixpath.normpath(path)
+        if is_under(path, folder) and not same:
             context.fault(
                 "RES031",
                 f"file `{path}` of job `{spec.name}` lies in what is mounted at `{folder}`",
@@ -269,9 +272,3 @@ def _check_folder(context: Context, job: Job, path: str, at: Route) -> bool:
             )
             return False
     return True
-
-
-def under(path: str, folder: str) -> bool:
-    """Whether a path is a folder, or below it."""
-    folder = posixpath.normpath(folder)
-    return posixpath.commonpath([posixpath.normpath(path), folder]) == folder

@@ -67,19 +67,19 @@ def service_account(body: Reader) -> Iterator[PlanNode]:
 
 def role(body: Reader) -> Iterator[PlanNode]:
     """Role or ClusterRole; its subjects come with the binding."""
-    rules = tuple(
+    rules = [
         PolicyRule(
-            (each / "apiGroups").texts(),
-            (each / "resources").texts(),
-            (each / "verbs").texts(),
+            groups=(rule / "apiGroups").texts(),
+            resources=(rule / "resources").texts(),
+            verbs=(rule / "verbs").texts(),
         )
-        for each in (body / "rules").items()
-    )
+        for rule in (body / "rules").items()
+    ]
     yield Access(
         at=body.at,
         name=name_of(body),
         namespace=namespace_of(body),
-        rules=rules,
+        rules=tuple(rules),
         subjects=(),
     )
 
@@ -88,9 +88,11 @@ def binding(body: Reader) -> Iterator[PlanNode]:
     """RoleBinding or ClusterRoleBinding."""
     subjects = tuple(
         Subject(
-            (each / "kind").word(), (each / "name").word(), (each / "namespace").word()
+            (subject / "kind").word(),
+            (subject / "name").word(),
+            (subject / "namespace").word(),
         )
-        for each in (body / "subjects").items()
+        for subject in (body / "subjects").items()
     )
     yield Binding(
         at=body.at,
@@ -104,18 +106,18 @@ def binding(body: Reader) -> Iterator[PlanNode]:
 def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
     """Each role with the subjects of the binding of its name."""
     bindings = {
-        (each.namespace, each.role): each for each in nodes if isinstance(each, Binding)
+        (node.namespace, node.role): node for node in nodes if isinstance(node, Binding)
     }
-    if not bindings:
-        return list(nodes)
-    return [
-        replace(each, subjects=bound.subjects)
-        if isinstance(each, Access)
-        and (bound := bindings.get((each.namespace, each.name)))
-        else each
-        for each in nodes
-        if not isinstance(each, Binding)
-    ]
+    joined: list[PlanNode] = []
+    for node in nodes:
+        if isinstance(node, Binding):
+            continue
+        if isinstance(node, Access):
+            bound = bindings.get((node.namespace, node.name))
+            if bound is not None:
+                node = replace(node, subjects=bound.subjects)
+        joined.append(node)
+    return joined
 
 
 def network_policy(body: Reader) -> Iterator[PlanNode]:
@@ -132,27 +134,30 @@ def network_policy(body: Reader) -> Iterator[PlanNode]:
 
 
 def _rules(rules: Reader, direction: str) -> tuple[NetworkRule, ...]:
-    return tuple(
-        NetworkRule(
-            tuple(_peer(peer) for peer in (each / direction).items()),
-            tuple(
-                ((port / "protocol").word(), (port / "port").integer() or 0)
-                for port in (each / "ports").items()
-            ),
-        )
-        for each in rules.items()
-    )
+    return tuple(_rule(rule, direction) for rule in rules.items())
+
+
+def _rule(body: Reader, direction: str) -> NetworkRule:
+    ports = [
+        ((port / "protocol").word(), (port / "port").integer() or 0)
+        for port in (body / "ports").items()
+    ]
+    peers = [_peer(peer) for peer in (body / direction).items()]
+    return NetworkRule(peers=tuple(peers), ports=tuple(ports))
 
 
 def _peer(body: Reader) -> Peer:
     block = body / "ipBlock"
     if block:
         return Peer(cidr=(block / "cidr").text(), excluded=(block / "except").texts())
-    namespaces, pods = body / "namespaceSelector", body / "podSelector"
     return Peer(
-        namespaces=(namespaces / "matchLabels").strings() if namespaces else None,
-        pods=(pods / "matchLabels").strings() if pods else None,
+        namespaces=_labels(body / "namespaceSelector"),
+        pods=_labels(body / "podSelector"),
     )
+
+
+def _labels(selector: Reader) -> dict[str, str] | None:
+    return (selector / "matchLabels").strings() if selector else None
 
 
 def priority_class(body: Reader) -> Iterator[PlanNode]:
@@ -171,10 +176,8 @@ def priority_class(body: Reader) -> Iterator[PlanNode]:
 def disruption_budget(body: Reader) -> Iterator[PlanNode]:
     """PodDisruptionBudget of a number of pods; shares and what may be missing are left out."""
     spec = body / "spec"
-    available, pods = (
-        (spec / "minAvailable").integer(),
-        spec.follow("selector", "matchLabels").strings(),
-    )
+    available = (spec / "minAvailable").integer()
+    pods = spec.follow("selector", "matchLabels").strings()
     if available is not None and pods:
         yield DisruptionBudget(
             at=body.at,

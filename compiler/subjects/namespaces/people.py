@@ -15,9 +15,11 @@ ADMIN_POLICY = "arn:{}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolic
 
 
 def short_name(arn: str) -> str:
-    """A name of letters, digits and dashes for a principal; a digest tells apart two that read the same."""
-    words = re.sub(r"[^A-Za-z0-9]+", "-", arn.rpartition("/")[2])[:40].strip("-")
-    return f"{words}-{sha256(arn.encode()).hexdigest()[:6]}"
+    """A name of letters, digits and dashes for a principal; a digest makes two that read the same different."""
+    _, _, name = arn.rpartition("/")
+    words = re.sub(r"[^A-Za-z0-9]+", "-", name)[:40].strip("-")
+    digest = sha256(arn.encode()).hexdigest()[:6]
+    return f"{words}-{digest}"
 
 
 def groups_of(namespace: Namespace) -> tuple[str, ...]:
@@ -36,34 +38,36 @@ def _own_group(arn: str) -> str:
 
 def access_entries(context: Context) -> tuple[AccessEntry, ...]:
     """One entry a principal, since EKS takes no second (EKS user guide, creating access entries)."""
-    admin = ADMIN_POLICY.format(context.partition)
-    groups: dict[str, set[str]] = {
-        arn: set() for arn in ClusterSection.of(context.spec).eks.admins
-    }
+    admin_policy = ADMIN_POLICY.format(context.partition)
+    admins = ClusterSection.of(context.spec).eks.admins
+    groups: dict[str, set[str]] = {arn: set() for arn in admins}
     for namespace in NamespacesSection.of(context.spec).namespaces:
         for arn in namespace.principals:
-            named = set() if namespace.group is None else {namespace.group}
-            groups.setdefault(arn, set()).update({_own_group(arn)}, named)
-    policies = dict.fromkeys(ClusterSection.of(context.spec).eks.admins, admin)
+            of_principal = groups.setdefault(arn, set())
+            of_principal.add(_own_group(arn))
+            if namespace.group is not None:
+                of_principal.add(namespace.group)
     places = _places(context)
-    return tuple(
-        AccessEntry(
+    entries = []
+    for arn in sorted(groups):
+        entry = AccessEntry(
             arn,
-            policy=policies.get(arn),
+            policy=admin_policy if arn in admins else None,
             groups=tuple(sorted(groups[arn])),
             at=places[arn],
         )
-        for arn in sorted(groups)
-    )
+        entries.append(entry)
+    return tuple(entries)
 
 
 def _places(context: Context) -> dict[str, Route]:
     """Where the spec names each principal first."""
     places: dict[str, Route] = {}
+    admins = SPEC / ("platform", "eks", "admins")
     for index, arn in enumerate(ClusterSection.of(context.spec).eks.admins):
-        places.setdefault(arn, SPEC / ("platform", "eks", "admins", index))
+        places.setdefault(arn, admins / index)
     for number, namespace in enumerate(NamespacesSection.of(context.spec).namespaces):
+        principals = SPEC / ("namespaces", number, "principals")
         for index, arn in enumerate(namespace.principals):
-            place = SPEC / ("namespaces", number, "principals", index)
-            places.setdefault(arn, place)
+            places.setdefault(arn, principals / index)
     return places

@@ -49,74 +49,58 @@ def namespace_routes(context: Context) -> dict[str, Route]:
     """Every team's namespace, with the route that asks for it."""
     queues = context.once(resolve_queues)
     at = SPEC / "namespaces"
-    unique(
-        context,
-        "namespace",
-        (each.name for each in NamespacesSection.of(context.spec).namespaces),
-        at,
-    )
-    found = {
-        each.name: at / index
-        for index, each in enumerate(NamespacesSection.of(context.spec).namespaces)
-    }
+    declared = NamespacesSection.of(context.spec).namespaces
+    unique(context, "namespace", (namespace.name for namespace in declared), at)
+    routes = {namespace.name: at / index for index, namespace in enumerate(declared)}
     for queue in queues.values():
-        for namespace in queue.namespaces:
-            found.setdefault(namespace, queue.place("namespaces"))
-    charts = addons.wanted(context, HELM)
-    taken = {context.release.chart(each.component).namespace for each in charts}
-    taken |= _SYSTEM
-    for namespace in (each for each in found if each in taken):
-        context.fault(
-            "RES021",
-            f"namespace `{namespace}` belongs to the system",
-            found[namespace],
-            "take a namespace of the team's own: training namespaces get a network policy and quotas that "
-            "would stop what runs there",
-        )
-    return found
+        for name in queue.namespaces:
+            routes.setdefault(name, queue.place("namespaces"))
+    of_system = set(_SYSTEM)
+    for addon in addons.wanted(context, HELM):
+        of_system.add(context.release.chart(addon.component).namespace)
+    for name, route in routes.items():
+        if name in of_system:
+            context.fault(
+                "RES021",
+                f"namespace `{name}` belongs to the system",
+                route,
+                "take a namespace of the team's own: training namespaces get a network policy and quotas that "
+                "would stop what runs there",
+            )
+    return routes
 
 
 def _levels(context: Context) -> dict[str, str]:
     """The Pod Security Standard of each namespace that the spec declares."""
     declared = NamespacesSection.of(context.spec).namespaces
-    return {each.name: each.pod_security for each in declared}
+    return {namespace.name: namespace.pod_security for namespace in declared}
 
 
 def namespaces(
     routes: dict[str, Route], levels: Mapping[str, str]
-) -> tuple[Namespace, ...]:
+) -> Iterator[Namespace]:
     """The namespaces. Flux never prunes them: that would delete every job and claim in them."""
-    # Training pods need nothing that the `baseline` Pod Security Standard forbids.
-    return tuple(
-        Namespace(
-            at=at,
-            name=name,
-            labels={TRAINING: "true", _ENFORCED: levels.get(name, "baseline")},
-            prune=False,
-        )
-        for name, at in routes.items()
-    )
+    for name, at in routes.items():
+        # Training pods need nothing that the `baseline` Pod Security Standard forbids.
+        labels = {TRAINING: "true", _ENFORCED: levels.get(name, "baseline")}
+        yield Namespace(at=at, name=name, labels=labels, prune=False)
 
 
 _ENFORCED = "pod-security.kubernetes.io/enforce"
 
 
-def resource_quotas(context: Context) -> tuple[ResourceQuota, ...]:
+def resource_quotas(context: Context) -> Iterator[ResourceQuota]:
     """The ceilings that the spec sets. None is derived: a NodePool's limits bound what all pods get, and teams may make
     no pods but by jobs, which Kueue counts (see ``access``)."""
-    at = SPEC / "namespaces"
-    quotas = [
-        (each.name, at / index / "quota", each.quota)
-        for index, each in enumerate(NamespacesSection.of(context.spec).namespaces)
-    ]
-    hard = [
-        (name, here, _hard(quota)) for name, here, quota in quotas if quota is not None
-    ]
-    return tuple(
-        ResourceQuota(at=here, name="training", namespace=name, hard=given)
-        for name, here, given in hard
-        if given
-    )
+    for index, namespace in enumerate(NamespacesSection.of(context.spec).namespaces):
+        hard = _hard(namespace.quota) if namespace.quota is not None else None
+        if hard:
+            yield ResourceQuota(
+                at=SPEC / "namespaces" / index / "quota",
+                name="training",
+                namespace=namespace.name,
+                hard=hard,
+            )
 
 
 def _hard(quota: NamespaceQuota) -> dict[str, Quantity]:
@@ -126,10 +110,8 @@ def _hard(quota: NamespaceQuota) -> dict[str, Quantity]:
     if quota.memory is not None:
         hard["requests.memory"] = quota.memory
     if quota.accelerators is not None:
-        hard.update(
-            (f"requests.{each}", Quantity.of(quota.accelerators))
-            for each in (GPU, NEURON)
-        )
+        for resource in (GPU, NEURON):
+            hard[f"requests.{resource}"] = Quantity.of(quota.accelerators)
     if quota.pods is not None:
         hard["pods"] = Quantity.of(quota.pods)
     return hard
@@ -143,57 +125,46 @@ def service_accounts(routes: dict[str, Route]) -> tuple[ServiceAccount, ...]:
     )
 
 
-def access(context: Context) -> tuple[Access, ...]:
+def access(context: Context) -> Iterator[Access]:
     """Read access to a team's own jobs and logs, for the groups of its namespace. Nobody may make pods: jobs come by
     git, and Kueue counts them."""
-    rules = (
-        PolicyRule(
-            ("trainer.kubeflow.org",),
-            ("trainjobs",),
-            ("get", "list", "watch", "delete"),
-        ),
-        PolicyRule(("jobset.x-k8s.io",), ("jobsets",), ("get", "list", "watch")),
-        PolicyRule(
-            ("kueue.x-k8s.io",), ("workloads", "localqueues"), ("get", "list", "watch")
-        ),
-        PolicyRule(
-            ("",),
-            ("pods", "pods/log", "events", "configmaps"),
-            ("get", "list", "watch"),
-        ),
-        PolicyRule(("",), ("pods/exec",), ("create",)),
-    )
-    return tuple(
-        Access(
-            at=SPEC / "namespaces" / index / "group",
-            name="training-users",
-            namespace=each.name,
-            rules=rules,
-            subjects=tuple(Subject("Group", group) for group in groups_of(each)),
-        )
-        for index, each in enumerate(NamespacesSection.of(context.spec).namespaces)
-        if groups_of(each)
-    )
+    for index, namespace in enumerate(NamespacesSection.of(context.spec).namespaces):
+        groups = groups_of(namespace)
+        if groups:
+            yield Access(
+                at=SPEC / "namespaces" / index / "group",
+                name="training-users",
+                namespace=namespace.name,
+                rules=_RULES,
+                subjects=tuple(Subject("Group", group) for group in groups),
+            )
 
 
-def network_policies(routes: dict[str, Route]) -> tuple[NetworkPolicy, ...]:
+_READ = ("get", "list", "watch")
+_RULES = (
+    PolicyRule(("trainer.kubeflow.org",), ("trainjobs",), (*_READ, "delete")),
+    PolicyRule(("jobset.x-k8s.io",), ("jobsets",), _READ),
+    PolicyRule(("kueue.x-k8s.io",), ("workloads", "localqueues"), _READ),
+    PolicyRule(("",), ("pods", "pods/log", "events", "configmaps"), _READ),
+    PolicyRule(("",), ("pods/exec",), ("create",)),
+)
+
+
+def network_policies(routes: dict[str, Route]) -> Iterator[NetworkPolicy]:
     """Ranks reach each other and the outside, not the node's credentials; nobody else reaches them.
 
     EFA traffic bypasses the kernel and so no NetworkPolicy applies to it.
     """
-    return tuple(
-        NetworkPolicy(
+    ranks = NetworkRule(peers=(Peer(pods={}),))
+    outside = NetworkRule(peers=(Peer(cidr="0.0.0.0/0", excluded=(IMDS,)),))
+    for name, at in routes.items():
+        yield NetworkPolicy(
             at=at,
             name="training",
             namespace=name,
-            ingress=(NetworkRule(peers=(Peer(pods={}),)),),
-            egress=(
-                NetworkRule(peers=(Peer(pods={}),)),
-                NetworkRule(peers=(Peer(cidr="0.0.0.0/0", excluded=(IMDS,)),)),
-            ),
+            ingress=(ranks,),
+            egress=(ranks, outside),
         )
-        for name, at in routes.items()
-    )
 
 
 def pod_priorities() -> tuple[PodPriority, ...]:

@@ -66,11 +66,11 @@ def access_bodies(access: Access) -> tuple[Body, Body]:
     prefix = "" if access.namespace else "Cluster"
     rules = [
         {
-            "apiGroups": list(each.groups),
-            "resources": list(each.resources),
-            "verbs": list(each.verbs),
+            "apiGroups": list(rule.groups),
+            "resources": list(rule.resources),
+            "verbs": list(rule.verbs),
         }
-        for each in access.rules
+        for rule in access.rules
     ]
     role = {
         **head(RBAC, f"{prefix}Role", access.name, access.namespace),
@@ -83,7 +83,7 @@ def access_bodies(access: Access) -> tuple[Body, Body]:
             "kind": f"{prefix}Role",
             "name": access.name,
         },
-        "subjects": [_subject(each) for each in access.subjects],
+        "subjects": [_subject(subject) for subject in access.subjects],
     }
     return role, binding
 
@@ -103,10 +103,10 @@ def network_policy(policy: NetworkPolicy) -> Body:
     spec: Body = {"podSelector": {}, "policyTypes": []}
     if policy.ingress is not None:
         spec["policyTypes"].append("Ingress")
-        spec["ingress"] = [_rule(each, "from") for each in policy.ingress]
+        spec["ingress"] = [_rule(rule, "from") for rule in policy.ingress]
     if policy.egress is not None:
         spec["policyTypes"].append("Egress")
-        spec["egress"] = [_rule(each, "to") for each in policy.egress]
+        spec["egress"] = [_rule(rule, "to") for rule in policy.egress]
     return {
         **head("networking.k8s.io/v1", "NetworkPolicy", policy.name, policy.namespace),
         "spec": spec,
@@ -114,8 +114,9 @@ def network_policy(policy: NetworkPolicy) -> Body:
 
 
 def _rule(rule: NetworkRule, direction: str) -> Body:
+    peers = [_peer(peer) for peer in rule.peers]
     ports = [{"protocol": protocol, "port": port} for protocol, port in rule.ports]
-    return given(**{direction: [_peer(each) for each in rule.peers], "ports": ports})
+    return given(**{direction: peers, "ports": ports})
 
 
 def _peer(peer: Peer) -> Body:

@@ -29,10 +29,12 @@ def include(context: Context) -> Iterator[PlanNode]:
         return
     known = _known_kinds(context)
     folders = set()
-    for each in context.included:
-        folder = FIRST if _is_known(each, known) else SECOND
+    for included in context.included:
+        folder = FIRST if _is_known(included, known) else SECOND
         folders.add(folder)
-        yield IncludedObject(at=each.at, file=each.file, folder=folder, body=each.body)
+        yield IncludedObject(
+            at=included.at, file=included.file, folder=folder, body=included.body
+        )
     timeout = Duration.minutes(15)
     custom = SECOND in folders
     if FIRST in folders:
@@ -47,21 +49,25 @@ def _known_kinds(context: Context) -> set[str]:
     kinds: set[str] = set()
     for name in addons.used(context):
         kinds.update(context.release.components[name].crds)
-    for each in context.included:
-        if each.body["kind"] == _DEFINITION:
-            kinds.add(_defined(each))
+    for included in context.included:
+        if included.body["kind"] == _DEFINITION:
+            kinds.add(_defined(included))
     return kinds
 
 
 def _defined(definition: Included) -> str:
+    """The kind that a CustomResourceDefinition defines, with its group."""
     spec = definition.body.get("spec")
-    spec = spec if isinstance(spec, dict) else {}
+    if not isinstance(spec, dict):
+        spec = {}
     names = spec.get("names")
     kind = names.get("kind") if isinstance(names, dict) else ""
     return f"{spec.get('group')}/{kind}"
 
 
-def _is_known(each: Included, known: set[str]) -> bool:
-    group = each.body["apiVersion"].rpartition("/")[0]
-    built_in = "." not in group or group.endswith((".k8s.io", _FLUX))
-    return built_in or f"{group}/{each.body['kind']}" in known
+def _is_known(included: Included, known: set[str]) -> bool:
+    group, _, _ = included.body["apiVersion"].rpartition("/")
+    if "." not in group or group.endswith((".k8s.io", _FLUX)):
+        return True  # built in
+    kind = included.body["kind"]
+    return f"{group}/{kind}" in known

@@ -31,8 +31,10 @@ def _patch(patch: Patch, at: Route) -> ObjectPatch:
         merge = patch.patch
     else:
         operations = tuple(
-            Operation(each.op, each.path, each.from_ or "", each.value)
-            for each in patch.patch
+            Operation(
+                operation.op, operation.path, operation.from_ or "", operation.value
+            )
+            for operation in patch.patch
         )
     return ObjectPatch(
         at=at,

@@ -106,4 +106,6 @@ def _explain(context: Context, change: Change) -> None:
 
 def _shown(value: Any) -> str:
     text = str(value)
-    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
+    if len(text) <= _WIDTH:
+        return text
+    return f"{text[: _WIDTH - 1]}…"

@@ -21,36 +21,38 @@ def check_pools(context: Context, pools: Mapping[str, Pool]) -> None:
 
 def _one_zone(context: Context, pool: Pool) -> None:
     """A reservation, a Capacity Block too, lies in one zone (EC2 API, CapacityReservation AvailabilityZone)."""
-    ids = tuple(one.id for one in pool.spec.reservations)
-    if len(ids) == 1 and len(pool.zones) > 1:
-        context.fault(
-            "RES039",
-            f"reservation `{ids[0]}` of pool `{pool.name}` lies in one zone, and the pool is in "
-            f"{len(pool.zones)}",
-            pool.at / "zones",
-            "write `zones:` with the one that the reservation is in",
-            source=_RESERVATION,
-        )
+    reservations = pool.spec.reservations
+    if len(reservations) != 1 or len(pool.zones) <= 1:
+        return
+    context.fault(
+        "RES039",
+        f"reservation `{reservations[0].id}` of pool `{pool.name}` lies in one zone, and the pool is in "
+        f"{len(pool.zones)}",
+        pool.at / "zones",
+        "write `zones:` with the one that the reservation is in",
+        source=_RESERVATION,
+    )
 
 
 def _reservations(context: Context, pools: Mapping[str, Pool]) -> None:
     """A reservation is of one type, in one zone, of one kind, and has one start and one end."""
-    seen: dict[str, Pool] = {}
+    first_of: dict[str, Pool] = {}
     for pool in pools.values():
         for index, reservation in enumerate(pool.spec.reservations):
-            id = reservation.id
-            before = seen.setdefault(id, pool)
-            apart = _apart(before, pool)
-            if apart is not None:
-                context.fault(
-                    "RES039",
-                    f"reservation `{id}` is of {apart[0]} in pool `{before.name}` and of "
-                    f"{apart[1]} in pool `{pool.name}`",
-                    pool.at_capacity / "reservations" / index / "id",
-                    f"write the reservation of pool `{pool.name}`: `aws ec2 describe-capacity-reservations` "
-                    "shows the type and zone of each",
-                    source=_RESERVATION,
-                )
+            first = first_of.setdefault(reservation.id, pool)
+            apart = _apart(first, pool)
+            if apart is None:
+                continue
+            first_says, pool_says = apart
+            context.fault(
+                "RES039",
+                f"reservation `{reservation.id}` is of {first_says} in pool `{first.name}` and of "
+                f"{pool_says} in pool `{pool.name}`",
+                pool.at_capacity / "reservations" / index / "id",
+                f"write the reservation of pool `{pool.name}`: `aws ec2 describe-capacity-reservations` "
+                "shows the type and zone of each",
+                source=_RESERVATION,
+            )
 
 
 def _apart(one: Pool, other: Pool) -> tuple[str, str] | None:
@@ -59,14 +61,20 @@ def _apart(one: Pool, other: Pool) -> tuple[str, str] | None:
         return f"`{one.instance.name}`", f"`{other.instance.name}`"
     if not set(one.zones) & set(other.zones):
         return f"zone `{one.zones[0]}`", f"zone `{other.zones[0]}`"
-    kinds = tuple(each.spec.capacity_types[0] for each in (one, other))
-    if kinds[0] != kinds[1]:
-        return f"type `{kinds[0]}`", f"type `{kinds[1]}`"
-    blocks = [each.spec.block for each in (one, other)]
-    ends = [block.ends for block in blocks if block is not None]
-    if all(ends) and len(set(ends)) > 1:
-        return f"an end at {ends[0]}", f"an end at {ends[1]}"
+    kind = one.spec.capacity_types[0]
+    other_kind = other.spec.capacity_types[0]
+    if kind != other_kind:
+        return f"type `{kind}`", f"type `{other_kind}`"
+    ends = _end(one)
+    other_ends = _end(other)
+    if ends and other_ends and ends != other_ends:
+        return f"an end at {ends}", f"an end at {other_ends}"
     return None
+
+
+def _end(pool: Pool) -> str | None:
+    block = pool.spec.block
+    return block.ends if block is not None else None
 
 
 # EC2 user guide, placement-strategies: running instances a zone of a group of strategy `spread`, racks apart (the only

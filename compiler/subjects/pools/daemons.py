@@ -34,12 +34,9 @@ def running(context: Context, instance: InstanceType) -> list[Daemon]:
     ]
 
 
-def taken(daemons: Sequence[Daemon]) -> Step:
+def total(daemons: Sequence[Daemon]) -> Step:
     """All of them as one subtraction."""
     names = ", ".join(daemon.name for daemon in daemons if daemon.cpu or daemon.memory)
-    return Step(
-        f"DaemonSets ({names})",
-        sum(daemon.cpu for daemon in daemons),
-        sum(daemon.memory for daemon in daemons),
-        OURS,
-    )
+    cpu = sum(daemon.cpu for daemon in daemons)
+    memory = sum(daemon.memory for daemon in daemons)
+    return Step(f"DaemonSets ({names})", cpu, memory, OURS)

@@ -26,26 +26,26 @@ from compiler.subjects.pools.plan import (
 def node_class(body: Reader) -> Iterator[PlanNode]:
     """EC2NodeClass."""
     spec = body / "spec"
-    images = (spec / "amiSelectorTerms").items()
-    alias = next((text for each in images if (text := (each / "alias").text())), None)
-    selector = spec / "placementGroupSelector"
+    images = spec / "amiSelectorTerms"
+    aliases = _texts(images, "alias")
+    group = spec / "placementGroupSelector"
+    hops = spec.follow("metadataOptions", "httpPutResponseHopLimit")
+    has_user_data = bool(spec / "userData")
     yield NodeClass(
         at=body.at,
         name=name_of(body),
-        ami_alias=alias,
+        ami_alias=aliases[0] if aliases else None,
         role=(spec / "role").text(),
         ami_family=(spec / "amiFamily").text(),
-        ami_names=tuple(text for each in images if (text := (each / "name").text())),
-        ami_parameters=tuple(
-            text for each in images if (text := (each / "ssmParameter").text())
-        ),
+        ami_names=_texts(images, "name"),
+        ami_parameters=_texts(images, "ssmParameter"),
         origins={
             "interfaces": (spec / "networkInterfaces").at,
-            "placement_group": selector.at,
+            "placement_group": group.at,
             "reservations": (spec / "capacityReservationSelectorTerms").at,
             "block_devices": (spec / "blockDeviceMappings").at,
             "instance_store": (spec / "instanceStorePolicy").at,
-            "ami_alias": (spec / "amiSelectorTerms").at,
+            "ami_alias": images.at,
             "subnets": (spec / "subnetSelectorTerms").at,
             "security_groups": (spec / "securityGroupSelectorTerms").at,
             "role": (spec / "role").at,
@@ -53,45 +53,47 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
         subnets=_terms(spec / "subnetSelectorTerms"),
         security_groups=_terms(spec / "securityGroupSelectorTerms"),
         reservations=_terms(spec / "capacityReservationSelectorTerms"),
-        placement_group=(selector / "name").text() or (selector / "id").text(),
+        placement_group=(group / "name").text() or (group / "id").text(),
         interfaces=tuple(_interfaces(spec / "networkInterfaces")),
         instance_store=(spec / "instanceStorePolicy").text(),
         block_devices=tuple(_devices(spec / "blockDeviceMappings")),
-        metadata_hops=spec.follow(
-            "metadataOptions", "httpPutResponseHopLimit"
-        ).integer(),
+        metadata_hops=hops.integer(),
         tags=(spec / "tags").strings(),
         annotations=annotations_of(body),
-        own_kubelet=bool(spec / "kubelet") or bool(spec / "userData"),
-        user_data=bool(spec / "userData"),
+        own_kubelet=has_user_data or bool(spec / "kubelet"),
+        user_data=has_user_data,
         prune=pruned(body),
     )
 
 
+def _texts(terms: Reader, key: str) -> tuple[str, ...]:
+    """The texts that stand under a key of the terms that have it."""
+    texts = ((term / key).text() for term in terms.items())
+    return tuple(text for text in texts if text)
+
+
 def _terms(terms: Reader) -> tuple[SelectorTerm, ...]:
     return tuple(
-        SelectorTerm(id=(each / "id").word(), tags=(each / "tags").strings())
-        for each in terms.items()
+        SelectorTerm(id=(term / "id").word(), tags=(term / "tags").strings())
+        for term in terms.items()
     )
 
 
 def _interfaces(interfaces: Reader) -> Iterator[NetworkInterface]:
-    for each in interfaces.items():
-        card, device = (
-            (each / "networkCardIndex").integer(),
-            (each / "deviceIndex").integer(),
-        )
+    for interface in interfaces.items():
+        card = (interface / "networkCardIndex").integer()
+        device = (interface / "deviceIndex").integer()
         if card is not None and device is not None:
-            yield NetworkInterface(card, device, (each / "interfaceType").word())
+            yield NetworkInterface(card, device, (interface / "interfaceType").word())
 
 
 def _devices(devices: Reader) -> Iterator[BlockDevice]:
-    for each in devices.items():
-        ebs = each / "ebs"
+    for device in devices.items():
+        ebs = device / "ebs"
         size = (ebs / "volumeSize").quantity()
         if size is not None:
             yield BlockDevice(
-                (each / "deviceName").word(),
+                (device / "deviceName").word(),
                 size,
                 (ebs / "volumeType").word(),
                 (ebs / "iops").integer(),
@@ -108,18 +110,21 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
     """NodePool."""
     spec = body / "spec"
     template, disruption = spec.follow("template", "spec"), spec / "disruption"
+    labels = spec.follow("template", "metadata", "labels")
     ref = template / "nodeClassRef"
+    node_class = (ref / "name").word() if (ref / "group").value in _OURS else ""
     requirements = template / "requirements"
+    budgets = [_budget(budget) for budget in (disruption / "budgets").items()]
     yield NodePool(
         at=body.at,
         name=name_of(body),
-        node_class=(ref / "name").word() if (ref / "group").value in _OURS else "",
+        node_class=node_class,
         unread=unread(limits=spec / "limits", replicas=spec / "replicas"),
         origins={
             "limits": (spec / "limits").at,
             "replicas": (spec / "replicas").at,
             "taints": (template / "taints").at,
-            "labels": spec.follow("template", "metadata", "labels").at,
+            "labels": labels.at,
             "requirements": requirements.at,
             "node_class": (ref / "name").at,
             "expire_after": (template / "expireAfter").at,
@@ -130,7 +135,7 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
             "zones": _place(requirements, ZONE),
             "capacity_types": _place(requirements, CAPACITY_TYPE),
         },
-        labels=spec.follow("template", "metadata", "labels").strings(),
+        labels=labels.strings(),
         taints=taints(template / "taints"),
         startup_taints=taints(template / "startupTaints"),
         requirements=_requirements(requirements),
@@ -138,17 +143,18 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
         replicas=(spec / "replicas").integer(),
         consolidation=(disruption / "consolidationPolicy").text(),
         consolidate_after=(disruption / "consolidateAfter").text(),
-        budgets=tuple(
-            Budget(
-                (each / "nodes").word(),
-                (each / "reasons").texts(),
-                (each / "schedule").word(),
-            )
-            for each in (disruption / "budgets").items()
-        ),
+        budgets=tuple(budgets),
         expire_after=(template / "expireAfter").text(),
         termination_grace=(template / "terminationGracePeriod").text(),
         prune=pruned(body),
+    )
+
+
+def _budget(body: Reader) -> Budget:
+    return Budget(
+        nodes=(body / "nodes").word(),
+        reasons=(body / "reasons").texts(),
+        schedule=(body / "schedule").word(),
     )
 
 
@@ -167,17 +173,19 @@ def node_overlay(body: Reader) -> Iterator[PlanNode]:
 def _requirements(requirements: Reader) -> tuple[Requirement, ...]:
     return tuple(
         Requirement(
-            (each / "key").word(), (each / "operator").word(), (each / "values").texts()
+            (requirement / "key").word(),
+            (requirement / "operator").word(),
+            (requirement / "values").texts(),
         )
-        for each in requirements.items()
+        for requirement in requirements.items()
     )
 
 
 def _place(requirements: Reader, key: str) -> Route:
     """Where a key's values stand; the requirements where it has none."""
-    for each in requirements.items():
-        if (each / "key").value == key:
-            return (each / "values").at
+    for requirement in requirements.items():
+        if (requirement / "key").value == key:
+            return (requirement / "values").at
     return requirements.at
 
 

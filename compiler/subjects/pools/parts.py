@@ -33,18 +33,21 @@ def parts(pool: Pool) -> tuple[Part, ...]:
     if not pool.split:
         only = reservations[0].id if reservations else None
         return (Part(pool.name, only, pool.nodes, {}, at, pool.at / "nodes"),)
-    return tuple(
-        Part(
-            _name(pool.name, each.id),
-            each.id,
-            each.nodes or pool.nodes,
-            {POOL_LABEL: pool.name, RESERVATION_LABEL: each.id},
-            at / "reservations" / index,
-            at / "reservations" / index / "nodes",
+    node_pools = []
+    for index, reservation in enumerate(reservations):
+        here = at / "reservations" / index
+        part = Part(
+            name=_name(pool.name, reservation.id),
+            reservation=reservation.id,
+            nodes=reservation.nodes or pool.nodes,
+            labels={POOL_LABEL: pool.name, RESERVATION_LABEL: reservation.id},
+            at_reservation=here,
+            at_nodes=here / "nodes",
         )
-        for index, each in enumerate(reservations)
-    )
+        node_pools.append(part)
+    return tuple(node_pools)
 
 
 def _name(pool: str, reservation: str) -> str:
-    return f"{pool[: _LONGEST - len(reservation) - 1].rstrip('-')}-{reservation}"
+    room = _LONGEST - len(reservation) - 1
+    return f"{pool[:room].rstrip('-')}-{reservation}"

@@ -31,11 +31,12 @@ class Taint:
     effect: str
 
     def __str__(self) -> str:
-        return (
-            f"{self.key}={self.value}:{self.effect}"
-            if self.value
-            else f"{self.key}:{self.effect}"
-        ).rstrip(":")
+        text = self.key
+        if self.value:
+            text += f"={self.value}"
+        if self.effect:
+            text += f":{self.effect}"
+        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,12 @@ def untolerated(
     taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]
 ) -> tuple[Taint, ...]:
     """The taints that keep a pod away: hard ones that no toleration matches."""
-    hard = (taint for taint in taints if taint.effect != "PreferNoSchedule")
-    return tuple(
-        taint
-        for taint in hard
-        if not any(each.tolerates(taint) for each in tolerations)
-    )
+    keeping = []
+    for taint in taints:
+        tolerated = any(toleration.tolerates(taint) for toleration in tolerations)
+        if not tolerated and taint.effect != "PreferNoSchedule":
+            keeping.append(taint)
+    return tuple(keeping)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,7 @@ class NodeClass(PlanNode):
     @property
     def efa(self) -> int:
         """EFA devices that ``networkInterfaces`` fixes; 0 leaves the count to Karpenter."""
-        return sum(each.type != "interface" for each in self.interfaces)
+        return sum(interface.type != "interface" for interface in self.interfaces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,16 +179,14 @@ class NodePool(PlanNode):
         """The values that ``In`` requirements (or a label) leave for a key; ``None`` if nothing says so."""
         if key in self.labels:
             return (self.labels[key],)
-        sets = [
-            each.values
-            for each in self.requirements
-            if each.key == key and each.operator == "In"
-        ]
-        if not sets:
-            return None
-        return tuple(
-            value for value in sets[0] if all(value in other for other in sets[1:])
-        )
+        left: tuple[str, ...] | None = None
+        for requirement in self.requirements:
+            if requirement.key != key or requirement.operator != "In":
+                continue
+            if left is None:
+                left = requirement.values
+            left = tuple(value for value in left if value in requirement.values)
+        return left
 
     @property
     def instance_types(self) -> tuple[str, ...] | None:
@@ -207,7 +206,7 @@ class NodePool(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeOverlay(PlanNode):
-    """karpenter.sh/v1alpha1 NodeOverlay: resources that nodes have and EC2 does not tell of. Behind a gate.
+    """karpenter.sh/v1alpha1 NodeOverlay: resources that nodes have and EC2 does not report. Behind a gate.
 
     Huge pages among them leave so much less memory (karpenter v1.14, InstanceType's allocatable).
     """
@@ -249,9 +248,9 @@ class NodeGroup(PlanNode):
     def where_type(self, name: str) -> Route:
         """The place of one of the instance types; the field where it has just one."""
         at = self.where("instance_types")
-        return (
-            at / self.instance_types.index(name) if len(self.instance_types) > 1 else at
-        )
+        if len(self.instance_types) <= 1:
+            return at
+        return at / self.instance_types.index(name)
 
 
 __all__ = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 
 from compiler.catalog import InstanceType
 from compiler.dataclass import dataclass
@@ -50,7 +51,8 @@ class Pool:
     @property
     def at_capacity(self) -> Route:
         """The place of the capacity that is tried first, with what it holds."""
-        return self.at / "capacity" / 0 / self.spec.capacity[0].chosen
+        first = self.spec.capacity[0]
+        return self.at / "capacity" / 0 / first.chosen
 
     @property
     def nodes(self) -> int:
@@ -64,7 +66,7 @@ class Pool:
 
     @property
     def overlaid(self) -> bool:
-        """Whether Karpenter must be told of the nodes' huge pages, of which it knows none by itself.
+        """Whether Karpenter needs an overlay with the nodes' huge pages, of which it knows none by itself.
 
         It launches nothing for a pod that asks for what no instance type has (issues #3315 and #6296 of
         aws/karpenter-provider-aws; computeCapacity, v1.14.1). Nodes of a static pool wait for no pod.
@@ -89,37 +91,33 @@ class Pool:
     def tolerations(self) -> tuple[Toleration, ...]:
         """What a pod needs to land here."""
         return tuple(
-            Toleration(each.key, "Equal", each.value, each.effect)
-            for each in self.taints
+            Toleration(taint.key, "Equal", taint.value, taint.effect)
+            for taint in self.taints
         )
 
 
 def resolve_pools(context: Context) -> dict[str, Pool]:
     """Every pool that could be resolved, by name."""
     at = SPEC / "nodePools"
-    unique(
-        context,
-        "pool",
-        (each.name for each in PoolsSection.of(context.spec).node_pools),
-        at,
-    )
+    declared = PoolsSection.of(context.spec).node_pools
+    unique(context, "pool", (pool.name for pool in declared), at)
     pools: dict[str, Pool] = {}
-    for index, pool in enumerate(PoolsSection.of(context.spec).node_pools):
-        found = _pool(context, pool, at / index)
-        if found is not None:
-            pools.setdefault(pool.name, found)
+    for index, spec in enumerate(declared):
+        pool = _pool(context, spec, at / index)
+        if pool is not None:
+            pools.setdefault(pool.name, pool)
     return pools
 
 
-def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None:
-    instances = _instances(context, pool, at)
+def _pool(context: Context, spec: spec_nodes.NodePool, at: Route) -> Pool | None:
+    instances = _instances(context, spec, at)
     if not instances:
         return None
     instance = instances[0]
-    zones = _zones(context, pool, instance, at)
+    zones = _zones(context, spec, instance, at)
     if not all(_known(context, known, at) for known in instances) or not zones:
         return None
-    efa = _efa(context, pool, instances, at)
+    efa = _efa(context, spec, instances, at)
     if efa and not instance.efa_interfaces:
         context.fault(
             "RES007",
@@ -128,21 +126,22 @@ def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None
             "remove it, or take a larger size",
         )
         return None
-    disks = pool.local_storage or ("raid0" if instance.nvme_gb else "none")
-    found = Pool(
-        spec=pool,
+    disks = spec.local_storage or ("raid0" if instance.nvme_gb else "none")
+    placement = _placement(context, spec, instance, at, efa=efa)
+    taints = _taints(context, spec, instance, at)
+    shares = [share_of(context, spec, known, efa=efa) for known in instances]
+    pool = Pool(
+        spec=spec,
         at=at,
         instances=instances,
         zones=zones,
         efa=efa,
         local_storage=disks,
-        placement=_placement(context, pool, instance, at, efa=efa),
-        taints=_taints(context, pool, instance, at),
-        share=smallest(
-            [share_of(context, pool, known, efa=efa) for known in instances]
-        ),
+        placement=placement,
+        taints=taints,
+        share=reduce(smallest, shares),
     )
-    if found.share.cpu < 1 or found.share.memory < Quantity.gib(1):
+    if pool.share.cpu < 1 or pool.share.memory < Quantity.gib(1):
         context.fault(
             "RES033",
             f"`{instance.name}` leaves no whole CPU, or no GiB of memory, to jobs",
@@ -150,22 +149,22 @@ def _pool(context: Context, pool: spec_nodes.NodePool, at: Route) -> Pool | None
             f"take a larger size of {instance.family}: the system takes the rest",
         )
         return None
-    _explain(context, found)
-    return found
+    _explain(context, pool)
+    return pool
 
 
 def _instances(
     context: Context, pool: spec_nodes.NodePool, at: Route
 ) -> tuple[InstanceType, ...]:
     """The types of a pool's nodes, where jobs may use one in another's place; () where they may not."""
-    found: list[InstanceType] = []
+    instances: list[InstanceType] = []
     for index, name in enumerate(pool.instance_types):
         instance = context.instance(name, at / "instanceTypes" / index)
         if instance is None:
             return ()
-        found.append(instance)
-    first = found[0]
-    for index, other in enumerate(found):
+        instances.append(instance)
+    first = instances[0]
+    for index, other in enumerate(instances):
         apart = _unlike(first, other)
         if apart is not None:
             context.fault(
@@ -175,7 +174,7 @@ def _instances(
                 "make a pool of each: a job of the pool must run on any of its nodes",
             )
             return ()
-    return tuple(found)
+    return tuple(instances)
 
 
 def _unlike(one: InstanceType, other: InstanceType) -> str | None:
@@ -225,7 +224,7 @@ def _known(context: Context, instance: InstanceType, at: Route) -> bool:
         what = " and ".join(missing).replace("efa_", "EFA ").replace("_", " ")
         context.fault(
             "RES019",
-            f"no source tells {what} of `{instance.name}`",
+            f"no source states the {what} of `{instance.name}`",
             at / "instanceTypes" / 0,
             "`trainyard catalog refresh` asks EC2 for them; give the file it writes with `--catalog`",
         )
@@ -235,7 +234,8 @@ def _known(context: Context, instance: InstanceType, at: Route) -> bool:
 def _zones(
     context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route
 ) -> tuple[str, ...]:
-    region, offered = context.spec.region, instance.zones.get(context.spec.region, ())
+    region = context.spec.region
+    offered = instance.zones.get(region, ())
     if instance.zones and not offered and context.catalog.regions.get(region):
         context.fault(
             "RES008",
@@ -244,13 +244,13 @@ def _zones(
             f"it is offered in {', '.join(sorted(instance.zones))}",
         )
         return ()
-    if pool.zones:
-        taken = [
-            _takes(context, instance, zone, at / "zones" / index)
-            for index, zone in enumerate(pool.zones)
-        ]
-        return tuple(pool.zones) if all(taken) else ()
-    return _derived_zone(context, pool, instance, at)
+    if not pool.zones:
+        return _derived_zone(context, pool, instance, at)
+    fit = [
+        _takes(context, instance, zone, at / "zones" / index)
+        for index, zone in enumerate(pool.zones)
+    ]
+    return tuple(pool.zones) if all(fit) else ()
 
 
 def _takes(context: Context, instance: InstanceType, zone: str, at: Route) -> bool:
@@ -274,45 +274,43 @@ def _offered(context: Context, instance: InstanceType, zone: str, at: Route) -> 
     region = context.spec.region
     offered = instance.zones.get(region, ())
     name = context.catalog_zone(zone)
-    if (
-        not offered
-        or (name or zone) in offered
-        or len(offered) == len(context.catalog.regions.get(region, ()))
-    ):
+    if not offered or (name or zone) in offered:
         return True
-    dated = f"`trainyard catalog refresh --region {region}` asks EC2 in your account"
+    if len(offered) == len(context.catalog.regions.get(region, ())):
+        return True
+    refresh = f"`trainyard catalog refresh --region {region}` asks EC2 in your account"
     if name is not None:
         where = listed(context.zones_named(offered)) or _ids(context, offered)
         context.fault(
             "RES008",
             f"`{instance.name}` is not offered in {_named(context, zone)}",
             at,
-            f"it is offered in {where}; for newer offers, {dated}",
+            f"it is offered in {where}; for newer offers, {refresh}",
         )
         return False
     if zone not in NetworkSection.of(context.spec).network.zone_ids:
+        example = f"`network: {{zoneIds: {{{zone}: {_example(context, zone)}}}}}`"
         context.doubt(
             "RES008",
             f"`{instance.name}` may not be offered in `{zone}`: {region} has it in {_ids(context, offered)}, "
             "and names of zones differ by account",
             at,
-            f"say which zone this is, like `network: {{zoneIds: {{{zone}: {_example(context, zone)}}}}}`; or {dated}",
+            f"say which zone this is, like {example}; or {refresh}",
         )
     return True
 
 
 def _named(context: Context, zone: str) -> str:
     zone_id = context.zone_id(zone)
-    return (
-        f"`{zone}` ({zone_id})"
-        if zone_id and zone in NetworkSection.of(context.spec).network.zone_ids
-        else f"`{zone}`"
-    )
+    if zone_id and zone in NetworkSection.of(context.spec).network.zone_ids:
+        return f"`{zone}` ({zone_id})"
+    return f"`{zone}`"
 
 
 def _ids(context: Context, zones: Iterable[str]) -> str:
     """The ids of zones that the catalog names, which mean the same in every account."""
-    return listed(sorted(context.catalog.zone_ids.get(each, each) for each in zones))
+    zone_ids = context.catalog.zone_ids
+    return listed(sorted(zone_ids.get(zone, zone) for zone in zones))
 
 
 def _example(context: Context, zone: str) -> str:
@@ -326,10 +324,12 @@ def _derived_zone(
     if region not in context.catalog.regions:
         return ()  # the region has its own fault
     offered, known = instance.zones.get(region, ()), context.catalog.regions[region]
-    everywhere = bool(offered) and len(offered) == len(known)
-    named = network or known if everywhere else context.zones_named(offered)
-    candidates = [each for each in named if not network or each in network]
-    if len(candidates) == len(offered) == 1 or (network and len(candidates) == 1):
+    candidates = context.zones_named(offered)
+    if offered and len(offered) == len(known):
+        candidates = network or known
+    if network:
+        candidates = tuple(zone for zone in candidates if zone in network)
+    if len(candidates) == 1 and (network or len(offered) == 1):
         context.derive(
             f"pool/{pool.name}",
             "zones",
@@ -341,21 +341,12 @@ def _derived_zone(
     if offered and not candidates and not context.knows_names:
         help = (
             f"add `zones:`; `{instance.name}` is offered in {_ids(context, offered)}, and "
-            "`aws ec2 describe-availability-zones` tells your account's names of them"
+            "`aws ec2 describe-availability-zones` lists your account's names of them"
         )
-        context.fault("RES006", f"pool `{pool.name}` names no zone", at, help, key=True)
-        return ()
-    choices = (
-        listed(candidates or network or context.catalog.regions[region])
-        or f"a zone of {region}"
-    )
-    context.fault(
-        "RES006",
-        f"pool `{pool.name}` names no zone",
-        at,
-        f"add `zones:` with one of {choices}",
-        key=True,
-    )
+    else:
+        choices = listed(candidates or network or known) or f"a zone of {region}"
+        help = f"add `zones:` with one of {choices}"
+    context.fault("RES006", f"pool `{pool.name}` names no zone", at, help, key=True)
     return ()
 
 
@@ -385,14 +376,15 @@ def _placement(
     efa: bool,
 ) -> str | None:
     derived, reason, source = "none", "its nodes do not talk over EFA", ""
+    capacity_type = pool.capacity_types[0]
     if pool.group is not None:
         reason = f"placement group {pool.group} exists"
-    elif pool.capacity_types[0] in _NO_PLACEMENT:
-        reason, source = _NO_PLACEMENT[pool.capacity_types[0]]
+    elif capacity_type in _NO_PLACEMENT:
+        reason, source = _NO_PLACEMENT[capacity_type]
     elif efa and pool.nodes.max > 1 and instance.cluster_placement:
         derived, reason = "cluster", "ranks talk over EFA: nodes close together"
         source = "EC2 user guide, placement groups"
-    found = context.settle(
+    placement = context.settle(
         f"pool/{pool.name}",
         "placement",
         pool.strategy,
@@ -401,44 +393,40 @@ def _placement(
         source,
         at=at / "placement",
     )
-    return None if found == "none" else found
+    return None if placement == "none" else placement
 
 
 def _taints(
     context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route
 ) -> tuple[Taint, ...]:
-    own = tuple(Taint(each.key, each.value, each.effect) for each in pool.taints)
+    resource = instance.accelerator_resource
+    own = tuple(Taint(taint.key, taint.value, taint.effect) for taint in pool.taints)
     # core/v1 NodeSpec: taints are unique by key and effect; a node with two of them cannot register.
-    seen = {(instance.accelerator_resource, "NoSchedule")}
+    known = {(resource, "NoSchedule")}
     for index, taint in enumerate(own):
-        if (taint.key, taint.effect) in seen:
+        if (taint.key, taint.effect) in known:
+            help = "remove one of them"
+            if taint.key == resource:
+                help = "remove it: pools of accelerators have the taint of their resource by themselves"
             context.fault(
                 "RES020",
                 f"taint `{taint.key}:{taint.effect}` is set twice on pool `{pool.name}`",
                 at / "taints" / index,
-                "remove it: pools of accelerators have the taint of their resource "
-                "by themselves"
-                if taint.key == instance.accelerator_resource
-                else "remove one of them",
+                help,
             )
-        seen.add((taint.key, taint.effect))
-    if instance.accelerator_resource:
+        known.add((taint.key, taint.effect))
+    if resource:
         # `present` is the one value that the NVIDIA chart's feature discovery tolerates (device plugin 0.20.0).
-        return (Taint(instance.accelerator_resource, "present", "NoSchedule"), *own)
+        return (Taint(resource, "present", "NoSchedule"), *own)
     return own or (Taint("trainyard.dev/training", "present", "NoSchedule"),)
 
 
 def _explain(context: Context, pool: Pool) -> None:
-    target, share, spec, instance = (
-        f"pool/{pool.name}",
-        pool.share,
-        pool.spec,
-        pool.instance,
-    )
+    target, share = f"pool/{pool.name}", pool.share
+    spec, instance = pool.spec, pool.instance
     if spec.zones:
-        context.settle(
-            target, "zones", ", ".join(spec.zones), "", "", at=pool.at / "zones"
-        )
+        zones = ", ".join(spec.zones)
+        context.settle(target, "zones", zones, "", "", at=pool.at / "zones")
     context.derive(
         target,
         "share",

@@ -13,7 +13,7 @@ from compiler.subjects.jobs.plan import HUGEPAGES
 from compiler.subjects.jobs.stopping import BLOCK_DRAIN
 from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools.bounds import check_pools
-from compiler.subjects.pools.parts import parts
+from compiler.subjects.pools.parts import Part, parts
 from compiler.subjects.pools.plan import (
     CAPACITY_TYPE,
     INSTANCE_TYPE,
@@ -57,50 +57,45 @@ def resolve(context: Context) -> Iterator[PlanNode]:
 def node_classes(context: Context, pool: Pool) -> tuple[NodeClass, ...]:
     """The EC2NodeClasses of a pool, since interfaces and reservations are its own: one for each NodePool."""
     whole = _node_class(context, pool)
-    return tuple(
-        replace(
-            whole,
-            name=part.name,
-            reservations=(SelectorTerm(id=part.reservation),)
-            if part.reservation
-            else (),
-            origins={**whole.origins, "reservations": part.at_reservation},
+    classes = []
+    for part in parts(pool):
+        reservations: tuple[SelectorTerm, ...] = ()
+        if part.reservation:
+            reservations = (SelectorTerm(id=part.reservation),)
+        origins = {**whole.origins, "reservations": part.at_reservation}
+        classes.append(
+            replace(whole, name=part.name, reservations=reservations, origins=origins)
         )
-        for part in parts(pool)
-    )
+    return tuple(classes)
 
 
 def _node_class(context: Context, pool: Pool) -> NodeClass:
     spec, at = pool.spec, pool.at
-    ends = spec.block.ends if spec.block else None
-    annotations = {BLOCK_ENDS: ends} if ends else {}
+    origins = {
+        "interfaces": pool.at_type,
+        "placement_group": at / "placement",
+        "block_devices": at / "rootVolume",
+        "instance_store": at / "localStorage",
+    }
+    if "ami" in own_versions(context.spec):
+        origins["ami_alias"] = OF_THE_PLATFORM["ami"]
+    annotations = {}
+    if spec.block and spec.block.ends:
+        annotations[BLOCK_ENDS] = spec.block.ends
+    layout = pool.instance.efa_layout() if pool.efa else ()
+    # The cluster security group, which EKS tags so and gives self rules both ways from 1.33 on
+    # (EKS user guide, sec-group-reqs; kubernetes-versions-standard 1.33).
+    cluster_group = SelectorTerm(tags={"aws:eks:cluster-name": context.name})
     return NodeClass(
         at=at,
         name=pool.name,
-        origins={
-            "interfaces": pool.at_type,
-            "placement_group": at / "placement",
-            "block_devices": at / "rootVolume",
-            "instance_store": at / "localStorage",
-        }
-        | (
-            {"ami_alias": OF_THE_PLATFORM["ami"]}
-            if "ami" in own_versions(context.spec)
-            else {}
-        ),
+        origins=origins,
         ami_alias=context.version("ami"),
         role=node_role(context.name),
         subnets=_subnets(context, pool),
-        # The cluster security group, which EKS tags so and gives self rules both ways from 1.33 on
-        # (EKS user guide, sec-group-reqs; kubernetes-versions-standard 1.33).
-        security_groups=(
-            SelectorTerm(tags={"aws:eks:cluster-name": context.name}),
-            *_security_groups(context),
-        ),
+        security_groups=(cluster_group, *_security_groups(context)),
         placement_group=placement_group(context.name, pool),
-        interfaces=tuple(NetworkInterface(*each) for each in pool.instance.efa_layout())
-        if pool.efa
-        else (),
+        interfaces=tuple(NetworkInterface(*interface) for interface in layout),
         instance_store="RAID0" if pool.local_storage == "raid0" else None,
         block_devices=(_root(context, pool),),
         metadata_hops=1,
@@ -126,34 +121,32 @@ def placement_group(cluster: str, pool: Pool) -> str | None:
 
 def _subnets(context: Context, pool: Pool) -> tuple[SelectorTerm, ...]:
     existing = NetworkSection.of(context.spec).network.existing
-    if existing is not None:
-        subnets = [subnet for zone in pool.zones for subnet in existing.private[zone]]
-        return tuple(SelectorTerm(id=subnet.id) for subnet in subnets)
-    # eksctl tags what it makes with metadata.tags, and private subnets with the internal-elb role.
-    return (
-        SelectorTerm(
-            tags={
-                "karpenter.sh/discovery": context.name,
-                "kubernetes.io/role/internal-elb": "1",
-            }
-        ),
-    )
+    if existing is None:
+        # eksctl tags what it makes with metadata.tags, and private subnets with the internal-elb role.
+        tags = {
+            "karpenter.sh/discovery": context.name,
+            "kubernetes.io/role/internal-elb": "1",
+        }
+        return (SelectorTerm(tags=tags),)
+    terms: list[SelectorTerm] = []
+    for zone in pool.zones:
+        terms += [SelectorTerm(id=subnet.id) for subnet in existing.private[zone]]
+    return tuple(terms)
 
 
 def _security_groups(context: Context) -> list[SelectorTerm]:
     """Those that the spec names beside the cluster's."""
     existing = NetworkSection.of(context.spec).network.existing
-    groups = existing.security_groups if existing is not None else []
-    return [SelectorTerm(id=group) for group in groups]
+    if existing is None:
+        return []
+    return [SelectorTerm(id=group) for group in existing.security_groups]
 
 
 def _root(context: Context, pool: Pool) -> BlockDevice:
     volume = pool.spec.root_volume
-    why = (
-        "images and logs lie on NVMe"
-        if pool.local_storage == "raid0"
-        else "holds the system, images and logs"
-    )
+    why = "holds the system, images and logs"
+    if pool.local_storage == "raid0":
+        why = "images and logs lie on NVMe"
     size = context.settle(
         f"pool/{pool.name}",
         "rootVolume.size",
@@ -171,29 +164,26 @@ def node_pools(context: Context, pool: Pool) -> tuple[NodePool, ...]:
     """The NodePools of a pool: one, or one for each of several reservations."""
     whole = _node_pool(context, pool)
     if pool.split:
-        named = ", ".join(f"{part.name} ({part.nodes} nodes)" for part in parts(pool))
+        names = ", ".join(f"{part.name} ({part.nodes} nodes)" for part in parts(pool))
         context.derive(
             f"pool/{pool.name}",
             "nodePools",
-            named,
+            names,
             "one for each reservation, so that jobs can be kept in one",
             follows=pool.at_capacity / "reservations",
         )
-    return tuple(
-        replace(
-            whole,
-            name=part.name,
-            node_class=part.name,
-            labels={**whole.labels, **part.labels},
-            limits=_limits(pool, part.nodes),
-            replicas=part.nodes if pool.static else None,
-            origins={
-                **whole.origins,
-                "limits": part.at_nodes,
-                "replicas": part.at_nodes,
-            },
-        )
-        for part in parts(pool)
+    return tuple(_of_part(whole, pool, part) for part in parts(pool))
+
+
+def _of_part(whole: NodePool, pool: Pool, part: Part) -> NodePool:
+    return replace(
+        whole,
+        name=part.name,
+        node_class=part.name,
+        labels={**whole.labels, **part.labels},
+        limits=_limits(pool, part.nodes),
+        replicas=part.nodes if pool.static else None,
+        origins={**whole.origins, "limits": part.at_nodes, "replicas": part.at_nodes},
     )
 
 
@@ -238,7 +228,7 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
 
 
 def node_overlay(context: Context, pool: Pool) -> NodeOverlay:
-    """What Karpenter is told of an overlaid pool's nodes: pages that the EFA driver takes, out of their memory."""
+    """Nodes of an overlaid pool as Karpenter must count them: pages that the EFA driver takes, out of their memory."""
     pages = pool.share.huge_pages
     context.derive(
         f"pool/{pool.name}",
@@ -247,13 +237,12 @@ def node_overlay(context: Context, pool: Pool) -> NodeOverlay:
         "Karpenter knows of no huge pages, and launches nothing for pods that ask for them",
         "karpenter.sh/v1alpha1 NodeOverlay, v1.14.1",
     )
+    node_pool_names = tuple(part.name for part in parts(pool))
     return NodeOverlay(
         at=pool.at,
         name=pool.name,
         origins={"capacity": pool.at_type},
-        requirements=(
-            Requirement(NODEPOOL_LABEL, "In", tuple(part.name for part in parts(pool))),
-        ),
+        requirements=(Requirement(NODEPOOL_LABEL, "In", node_pool_names),),
         capacity={HUGEPAGES: pages},
     )
 
@@ -291,25 +280,19 @@ def _explain(context: Context, pool: Pool) -> None:
 def _limits(pool: Pool, nodes: int) -> dict[str, Quantity]:
     if pool.static:
         return {"nodes": Quantity.of(nodes)}
-    if pool.instance.accelerator_resource:
-        return {
-            pool.instance.accelerator_resource: Quantity.of(
-                nodes * pool.instance.accelerators
-            )
-        }
-    return {"cpu": Quantity.of(nodes * max(known.vcpus for known in pool.instances))}
+    resource = pool.instance.accelerator_resource
+    if resource:
+        return {resource: Quantity.of(nodes * pool.instance.accelerators)}
+    most_vcpus = max(instance.vcpus for instance in pool.instances)
+    return {"cpu": Quantity.of(nodes * most_vcpus)}
 
 
 def _consolidate_after(context: Context, pool: Pool) -> str:
     given = pool.spec.consolidate_after
-    derived, why = (
-        ("0s", "a static pool keeps its nodes")
-        if pool.static
-        else (
-            "15m",
-            "longer than a gang takes to restart, so that retries keep their nodes",
-        )
-    )
+    derived = "15m"
+    why = "longer than a gang takes to restart, so that retries keep their nodes"
+    if pool.static:
+        derived, why = "0s", "a static pool keeps its nodes"
     return context.settle(
         f"pool/{pool.name}",
         "consolidateAfter",

@@ -10,7 +10,7 @@ from compiler.dataclass import dataclass
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
 from compiler.subjects.jobs.plan import EFA, HUGEPAGES
-from compiler.subjects.pools.daemons import daemons, taken
+from compiler.subjects.pools.daemons import daemons, total
 from compiler.subjects.pools.spec import NodePool
 
 ROOT_GIB = {"raid0": 100, "none": 300}
@@ -38,64 +38,50 @@ class Share:
 
     def resources(self) -> dict[str, Quantity]:
         """By resource name, whole cores and GiB."""
-        found = {"cpu": Quantity.of(self.cpu), "memory": self.memory}
+        amounts = {"cpu": Quantity.of(self.cpu), "memory": self.memory}
         if self.resource:
-            found[self.resource] = Quantity.of(self.accelerators)
+            amounts[self.resource] = Quantity.of(self.accelerators)
         if self.efa:
-            found[EFA] = Quantity.of(self.efa)
+            amounts[EFA] = Quantity.of(self.efa)
         if self.huge_pages > Quantity(0):
-            found[HUGEPAGES] = self.huge_pages
-        return found
+            amounts[HUGEPAGES] = self.huge_pages
+        return amounts
 
 
 def share_of(
     context: Context, pool: NodePool, instance: InstanceType, *, efa: bool
 ) -> Share:
-    """What is left of a node; each subtraction is told to ``explain``."""
-    loaded = efa or (instance.efa_interfaces > 0 and bool(instance.accelerators))
-    left = allocatable(instance, huge_pages=loaded)
-    running = taken(daemons(context, instance))
-    target = f"pool/{pool.name}"
-    for step in (*left.steps, running):
-        context.derive(
-            target,
-            "share",
-            ", ".join(f"-{each}" for each in step.amounts),
-            step.what,
-            step.source,
-        )
-    cpu, memory = (
-        left.cpu_milli - running.cpu_milli,
-        left.memory_mib - running.memory_mib,
-    )
+    """What is left of a node; ``explain`` shows each subtraction."""
+    has_driver = efa or (instance.efa_interfaces > 0 and bool(instance.accelerators))
+    left = allocatable(instance, huge_pages=has_driver)
+    agents = total(daemons(context, instance))
+    for step in (*left.steps, agents):
+        amounts = ", ".join(f"-{amount}" for amount in step.amounts)
+        context.derive(f"pool/{pool.name}", "share", amounts, step.what, step.source)
+    cpu_milli = left.cpu_milli - agents.cpu_milli
+    memory_mib = left.memory_mib - agents.memory_mib
+    pages_mib = huge_pages_mib(instance) if has_driver else 0
     return Share(
-        cpu=cpu // 1000,
-        memory=Quantity.gib(memory // 1024),
+        cpu=cpu_milli // 1000,
+        memory=Quantity.gib(memory_mib // 1024),
         accelerators=instance.accelerators,
         resource=instance.accelerator_resource,
         efa=instance.efa_interfaces if efa else 0,
-        huge_pages=Quantity.mib(huge_pages_mib(instance) if loaded else 0),
-        left=(cpu, memory),
-        agents=(running.cpu_milli, running.memory_mib),
+        huge_pages=Quantity.mib(pages_mib),
+        left=(cpu_milli, memory_mib),
+        agents=(agents.cpu_milli, agents.memory_mib),
     )
 
 
-def smallest(shares: list[Share]) -> Share:
-    """What jobs can get of any node: the least of several types, which have as many accelerators."""
-    first = shares[0]
-    if len(shares) == 1:
-        return first
+def smallest(one: Share, other: Share) -> Share:
+    """What jobs can get of nodes of either of two types, which have as many accelerators."""
+    cpu_left, memory_left = map(min, one.left, other.left)
+    cpu_agents, memory_agents = map(max, one.agents, other.agents)
     return replace(
-        first,
-        cpu=min(share.cpu for share in shares),
-        memory=min(share.memory for share in shares),
-        huge_pages=min(share.huge_pages for share in shares),
-        left=(
-            min(share.left[0] for share in shares),
-            min(share.left[1] for share in shares),
-        ),
-        agents=(
-            max(share.agents[0] for share in shares),
-            max(share.agents[1] for share in shares),
-        ),
+        one,
+        cpu=min(one.cpu, other.cpu),
+        memory=min(one.memory, other.memory),
+        huge_pages=min(one.huge_pages, other.huge_pages),
+        left=(cpu_left, memory_left),
+        agents=(cpu_agents, memory_agents),
     )

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
+from compiler.source import Key, Route
 from compiler.subjects.pools.plan import (
     BlockDevice,
+    NetworkInterface,
     NodeClass,
     NodeOverlay,
     NodePool,
@@ -17,102 +19,104 @@ from compiler.subjects.pools.plan import (
 from compiler.targets.body import NO_PRUNE, given, head, path, quantities, taints
 
 FOLDER = "platform"
+Places = dict[tuple[Key, ...], Route]
 
 
 def lower(plan: Plan) -> Iterator[Manifest]:
-    """A class and a NodePool for every pool, and an overlay where Karpenter must be told of more."""
-    for each in plan.of(NodeClass):
-        body = node_class(each)
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            each.at,
-            {
-                **(
-                    {("spec", "amiSelectorTerms"): each.where("ami_alias")}
-                    if "ami_alias" in each.origins
-                    else {}
-                ),
-                ("spec", "networkInterfaces"): each.where("interfaces"),
-                ("spec", "capacityReservationSelectorTerms"): each.where(
-                    "reservations"
-                ),
-                ("spec", "placementGroupSelector"): each.where("placement_group"),
-                ("spec", "blockDeviceMappings"): each.where("block_devices"),
-                ("spec", "instanceStorePolicy"): each.where("instance_store"),
-            },
-        )
+    """A class and a NodePool for every pool, and an overlay where Karpenter has to know more."""
+    for node in plan.of(NodeClass):
+        body = node_class(node)
+        yield Manifest(body, path(FOLDER, body), node.at, _class_origins(node))
     for pool in plan.of(NodePool):
         body = node_pool(pool)
-        template = ("spec", "template", "spec")
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            pool.at,
-            {
-                ("spec", "limits"): pool.where("limits"),
-                ("spec", "replicas"): pool.where("replicas"),
-                (*template, "taints"): pool.where("taints"),
-                ("spec", "template", "metadata", "labels"): pool.where("labels"),
-                (*template, "requirements", 0): pool.where("instance_types"),
-                (*template, "requirements", 1): pool.where("zones"),
-                (*template, "requirements", 2): pool.where("capacity_types"),
-            },
-        )
+        yield Manifest(body, path(FOLDER, body), pool.at, _pool_origins(pool))
     for overlay in plan.of(NodeOverlay):
         body = node_overlay(overlay)
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            overlay.at,
-            {("spec", "capacity"): overlay.where("capacity")},
-        )
+        places: Places = {("spec", "capacity"): overlay.where("capacity")}
+        yield Manifest(body, path(FOLDER, body), overlay.at, places)
+
+
+def _class_origins(node: NodeClass) -> Places:
+    places: Places = {
+        ("spec", "networkInterfaces"): node.where("interfaces"),
+        ("spec", "capacityReservationSelectorTerms"): node.where("reservations"),
+        ("spec", "placementGroupSelector"): node.where("placement_group"),
+        ("spec", "blockDeviceMappings"): node.where("block_devices"),
+        ("spec", "instanceStorePolicy"): node.where("instance_store"),
+    }
+    if "ami_alias" in node.origins:
+        places["spec", "amiSelectorTerms"] = node.where("ami_alias")
+    return places
+
+
+def _pool_origins(pool: NodePool) -> Places:
+    template = ("spec", "template", "spec")
+    return {
+        ("spec", "limits"): pool.where("limits"),
+        ("spec", "replicas"): pool.where("replicas"),
+        (*template, "taints"): pool.where("taints"),
+        ("spec", "template", "metadata", "labels"): pool.where("labels"),
+        (*template, "requirements", 0): pool.where("instance_types"),
+        (*template, "requirements", 1): pool.where("zones"),
+        (*template, "requirements", 2): pool.where("capacity_types"),
+    }
 
 
 def node_class(node: NodeClass) -> Body:
     """karpenter.k8s.aws/v1 EC2NodeClass."""
-    annotations = (
-        dict(node.annotations) if node.prune else {**node.annotations, **NO_PRUNE}
+    annotations = dict(node.annotations)
+    if not node.prune:
+        annotations.update(NO_PRUNE)
+    metadata = head(
+        "karpenter.k8s.aws/v1", "EC2NodeClass", node.name, annotations=annotations
     )
+    spec = given(
+        role=node.role,
+        amiSelectorTerms=[{"alias": node.ami_alias}] if node.ami_alias else None,
+        subnetSelectorTerms=_terms(node.subnets),
+        securityGroupSelectorTerms=_terms(node.security_groups),
+        capacityReservationSelectorTerms=_terms(node.reservations),
+        placementGroupSelector=given(name=node.placement_group),
+        networkInterfaces=_interfaces(node.interfaces),
+        instanceStorePolicy=node.instance_store,
+        blockDeviceMappings=_devices(node.block_devices),
+        metadataOptions=_metadata_options(node.metadata_hops),
+        tags=dict(node.tags),
+    )
+    return {**metadata, "spec": spec}
+
+
+def _interfaces(interfaces: tuple[NetworkInterface, ...]) -> list[Body]:
+    return [
+        {
+            "networkCardIndex": interface.card,
+            "deviceIndex": interface.device,
+            "interfaceType": interface.type,
+        }
+        for interface in interfaces
+    ]
+
+
+def _metadata_options(hops: int | None) -> Body:
+    if hops is None:
+        return {}
     return {
-        **head(
-            "karpenter.k8s.aws/v1", "EC2NodeClass", node.name, annotations=annotations
-        ),
-        "spec": given(
-            role=node.role,
-            amiSelectorTerms=[{"alias": node.ami_alias}] if node.ami_alias else None,
-            subnetSelectorTerms=[_term(each) for each in node.subnets],
-            securityGroupSelectorTerms=[_term(each) for each in node.security_groups],
-            capacityReservationSelectorTerms=[
-                _term(each) for each in node.reservations
-            ],
-            placementGroupSelector={"name": node.placement_group}
-            if node.placement_group
-            else None,
-            networkInterfaces=[
-                {
-                    "networkCardIndex": each.card,
-                    "deviceIndex": each.device,
-                    "interfaceType": each.type,
-                }
-                for each in node.interfaces
-            ],
-            instanceStorePolicy=node.instance_store,
-            blockDeviceMappings=[_device(each) for each in node.block_devices],
-            metadataOptions={
-                "httpEndpoint": "enabled",
-                "httpTokens": "required",
-                "httpPutResponseHopLimit": node.metadata_hops,
-            }
-            if node.metadata_hops is not None
-            else None,
-            tags=dict(node.tags),
-        ),
+        "httpEndpoint": "enabled",
+        "httpTokens": "required",
+        "httpPutResponseHopLimit": hops,
     }
+
+
+def _terms(terms: tuple[SelectorTerm, ...]) -> list[Body]:
+    return [_term(term) for term in terms]
 
 
 def _term(term: SelectorTerm) -> Body:
     return {"id": term.id} if term.id else {"tags": dict(term.tags)}
+
+
+def _devices(devices: tuple[BlockDevice, ...]) -> list[Body]:
+    return [_device(device) for device in devices]
 
 
 def _device(device: BlockDevice) -> Body:
@@ -131,14 +135,16 @@ def _device(device: BlockDevice) -> Body:
 
 def node_pool(pool: NodePool) -> Body:
     """karpenter.sh/v1 NodePool. A static pool has ``replicas`` and no consolidation."""
+    annotations = None if pool.prune else NO_PRUNE
+    node_class_ref = {
+        "group": "karpenter.k8s.aws",
+        "kind": "EC2NodeClass",
+        "name": pool.node_class,
+    }
     template = given(
         metadata=given(labels=dict(pool.labels)),
         spec=given(
-            nodeClassRef={
-                "group": "karpenter.k8s.aws",
-                "kind": "EC2NodeClass",
-                "name": pool.node_class,
-            },
+            nodeClassRef=node_class_ref,
             requirements=_requirements(pool.requirements),
             taints=taints(pool.taints),
             startupTaints=taints(pool.startup_taints),
@@ -146,27 +152,23 @@ def node_pool(pool: NodePool) -> Body:
             terminationGracePeriod=pool.termination_grace,
         ),
     )
+    budgets = [
+        given(nodes=budget.nodes, reasons=list(budget.reasons))
+        for budget in pool.budgets
+    ]
     disruption = given(
         consolidationPolicy=pool.consolidation,
         consolidateAfter=pool.consolidate_after,
-        budgets=[
-            given(nodes=each.nodes, reasons=list(each.reasons)) for each in pool.budgets
-        ],
+        budgets=budgets,
     )
-    return {
-        **head(
-            "karpenter.sh/v1",
-            "NodePool",
-            pool.name,
-            annotations=None if pool.prune else NO_PRUNE,
-        ),
-        "spec": given(
-            replicas=pool.replicas,
-            template=template,
-            limits=quantities(pool.limits),
-            disruption=disruption,
-        ),
-    }
+    spec = given(
+        replicas=pool.replicas,
+        template=template,
+        limits=quantities(pool.limits),
+        disruption=disruption,
+    )
+    metadata = head("karpenter.sh/v1", "NodePool", pool.name, annotations=annotations)
+    return {**metadata, "spec": spec}
 
 
 def node_overlay(overlay: NodeOverlay) -> Body:
@@ -182,6 +184,10 @@ def node_overlay(overlay: NodeOverlay) -> Body:
 
 def _requirements(requirements: tuple[Requirement, ...]) -> list[Body]:
     return [
-        given(key=each.key, operator=each.operator, values=list(each.values))
-        for each in requirements
+        given(
+            key=requirement.key,
+            operator=requirement.operator,
+            values=list(requirement.values),
+        )
+        for requirement in requirements
     ]

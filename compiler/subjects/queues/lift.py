@@ -30,7 +30,7 @@ def topology(body: Reader) -> Iterator[PlanNode]:
     yield Topology(
         at=body.at,
         name=name_of(body),
-        levels=tuple((each / "nodeLabel").word() for each in levels.items()),
+        levels=tuple((level / "nodeLabel").word() for level in levels.items()),
         origins={"levels": levels.at},
     )
 
@@ -64,9 +64,7 @@ def cohort(body: Reader) -> Iterator[PlanNode]:
         parent=parent.text(),
         weight=weight.quantity(),
         origins={"parent": parent.at, "weight": weight.at},
-        groups=tuple(
-            _group(each) for each in body.follow("spec", "resourceGroups").items()
-        ),
+        groups=_groups(body.follow("spec", "resourceGroups")),
     )
 
 
@@ -74,41 +72,41 @@ def cluster_queue(body: Reader) -> Iterator[PlanNode]:
     """ClusterQueue, v1beta2 (``cohortName``) or v1beta1 (``cohort``)."""
     spec = body / "spec"
     member = (spec / "cohortName") or (spec / "cohort")
-    preemption = spec / "preemption"
-    borrowing = preemption / "borrowWithinCohort"
-    weight = spec.follow("fairSharing", "weight")
+    groups, weight = spec / "resourceGroups", spec.follow("fairSharing", "weight")
+    preemption, selector = spec / "preemption", spec / "namespaceSelector"
     yield ClusterQueue(
         at=body.at,
         name=name_of(body),
         cohort=member.text() or None,
         origins={
             "cohort": member.at,
-            "namespace_selector": (spec / "namespaceSelector").at,
+            "namespace_selector": selector.at,
             "stop_policy": (spec / "stopPolicy").at,
-            "groups": (spec / "resourceGroups").at,
+            "groups": groups.at,
             "preemption": preemption.at,
             "strategy": (spec / "queueingStrategy").at,
             "fungibility": (spec / "flavorFungibility").at,
             "weight": weight.at,
         },
-        groups=tuple(_group(each) for each in (spec / "resourceGroups").items()),
-        namespace_selector=_selector(spec / "namespaceSelector"),
-        namespaces_excluded={
-            (each / "key").word(): (each / "values").texts()
-            for each in spec.follow("namespaceSelector", "matchExpressions").items()
-            if (each / "operator").value == "NotIn"
-        },
+        groups=_groups(groups),
+        namespace_selector=_selector(selector),
+        namespaces_excluded=_excluded(selector),
         strategy=(spec / "queueingStrategy").text() or "BestEffortFIFO",
-        preemption=Preemption(
-            at=preemption.at,
-            within=(preemption / "withinClusterQueue").text() or "Never",
-            reclaim=(preemption / "reclaimWithinCohort").text() or "Never",
-            borrow_within_cohort=(borrowing / "policy").text() or "Never",
-            max_priority_threshold=(borrowing / "maxPriorityThreshold").integer(),
-        ),
+        preemption=_preemption(preemption),
         fungibility=_fungibility(spec / "flavorFungibility"),
         weight=weight.quantity(),
         stop_policy=(spec / "stopPolicy").word() or "None",
+    )
+
+
+def _preemption(body: Reader) -> Preemption:
+    borrowing = body / "borrowWithinCohort"
+    return Preemption(
+        at=body.at,
+        within=(body / "withinClusterQueue").text() or "Never",
+        reclaim=(body / "reclaimWithinCohort").text() or "Never",
+        borrow_within_cohort=(borrowing / "policy").text() or "Never",
+        max_priority_threshold=(borrowing / "maxPriorityThreshold").integer(),
     )
 
 
@@ -122,62 +120,78 @@ def _fungibility(body: Reader) -> FlavorFungibility | None:
     )
 
 
+def _groups(groups: Reader) -> tuple[ResourceGroup, ...]:
+    return tuple(_group(group) for group in groups.items())
+
+
 def _group(body: Reader) -> ResourceGroup:
+    covered = body / "coveredResources"
     return ResourceGroup(
         at=body.at,
-        covered=(body / "coveredResources").texts(),
-        flavors=tuple(_flavor(each) for each in (body / "flavors").items()),
-        origins={"covered": (body / "coveredResources").at},
+        covered=covered.texts(),
+        flavors=tuple(_flavor(flavor) for flavor in (body / "flavors").items()),
+        origins={"covered": covered.at},
     )
 
 
 def _flavor(body: Reader) -> FlavorQuotas:
-    quotas = (_quota(each) for each in (body / "resources").items())
+    quotas = (_quota(resource) for resource in (body / "resources").items())
     return FlavorQuotas(
         at=body.at,
         flavor=(body / "name").word(),
-        quotas=tuple(each for each in quotas if each),
+        quotas=tuple(quota for quota in quotas if quota),
         origins={"flavor": (body / "name").at},
     )
 
 
 def _quota(body: Reader) -> Quota | None:
-    nominal = (body / "nominalQuota").quantity()
-    if nominal is None:
+    nominal, lending = body / "nominalQuota", body / "lendingLimit"
+    borrowing = body / "borrowingLimit"
+    amount = nominal.quantity()
+    if amount is None:
         return None
     return Quota(
         at=body.at,
         resource=(body / "name").word(),
-        nominal=nominal,
-        borrowing=(body / "borrowingLimit").quantity(),
-        lending=(body / "lendingLimit").quantity(),
+        nominal=amount,
+        borrowing=borrowing.quantity(),
+        lending=lending.quantity(),
         origins={
-            "nominal": (body / "nominalQuota").at,
-            "borrowing": (body / "borrowingLimit").at,
-            "lending": (body / "lendingLimit").at,
+            "nominal": nominal.at,
+            "borrowing": borrowing.at,
+            "lending": lending.at,
         },
     )
 
 
 def _selector(body: Reader) -> dict[str, tuple[str, ...]] | None:
-    """Label keys with the values that match; no values where only a cluster can tell (operators other than In)."""
+    """Label keys with the values that match; no values where only a cluster knows them (operators other than In)."""
     if not body:
         return None
-    found: dict[str, tuple[str, ...]] = {
+    selector: dict[str, tuple[str, ...]] = {
         key: (value,) for key, value in (body / "matchLabels").strings().items()
     }
-    for each in (body / "matchExpressions").items():
-        known = (each / "operator").value == "In"
-        found[(each / "key").word()] = (each / "values").texts() if known else ()
-    return found
+    for expression in (body / "matchExpressions").items():
+        key = (expression / "key").word()
+        selector[key] = ()
+        if (expression / "operator").value == "In":
+            selector[key] = (expression / "values").texts()
+    return selector
+
+
+def _excluded(body: Reader) -> dict[str, tuple[str, ...]]:
+    """Label keys with the values that a namespace must not have."""
+    return {
+        (expression / "key").word(): (expression / "values").texts()
+        for expression in (body / "matchExpressions").items()
+        if (expression / "operator").value == "NotIn"
+    }
 
 
 def local_queue(body: Reader) -> Iterator[PlanNode]:
     """LocalQueue."""
-    target, policy = (
-        body.follow("spec", "clusterQueue"),
-        body.follow("spec", "stopPolicy"),
-    )
+    target = body.follow("spec", "clusterQueue")
+    policy = body.follow("spec", "stopPolicy")
     yield LocalQueue(
         at=body.at,
         name=name_of(body),
@@ -208,24 +222,26 @@ def configuration(body: Reader) -> Iterator[PlanNode]:
     """The manager's Configuration, as an object or out of a chart's values (then places are the values')."""
     ready = body / "waitForPodsReady"
     strategy = ready / "requeuingStrategy"
-    seconds = (strategy / "backoffBaseSeconds").integer()
+    backoff = (strategy / "backoffBaseSeconds").integer()
     resources, fair = body / "resources", body / "fairSharing"
+    is_fair = bool(fair) and (fair / "enable").flag() is not False  # v1beta1: `enable`
+    quota_check = (resources / "quotaCheckStrategy").value
+    transformed = [
+        (transformation / "input").word()
+        for transformation in (resources / "transformations").items()
+    ]
     yield QueueManager(
         at=body.at,
-        fair_sharing=bool(fair)
-        and (fair / "enable").flag() is not False,  # v1beta1 has `enable`
+        fair_sharing=is_fair,
         preemption_strategies=(fair / "preemptionStrategies").texts(),
-        transformed=tuple(
-            (each / "input").word() for each in (resources / "transformations").items()
-        ),
+        transformed=tuple(transformed),
         pods_ready=(ready / "timeout").duration(),
         recovery=(ready / "recoveryTimeout").duration(),
         frameworks=body.follow("integrations", "frameworks").texts(),
-        requeue_backoff=Duration(seconds) if seconds is not None else None,
+        requeue_backoff=Duration(backoff) if backoff is not None else None,
         requeue_limit=(strategy / "backoffLimitCount").integer(),
         excluded_prefixes=(resources / "excludeResourcePrefixes").texts(),
-        ignore_undeclared=(resources / "quotaCheckStrategy").value
-        == "IgnoreUndeclared",
+        ignore_undeclared=quota_check == "IgnoreUndeclared",
     )
 
 

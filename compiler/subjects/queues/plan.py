@@ -55,7 +55,10 @@ class FlavorQuotas(PlanNode):
 
     def of(self, resource: str) -> Quota | None:
         """The quota of a resource."""
-        return next((each for each in self.quotas if each.resource == resource), None)
+        for quota in self.quotas:
+            if quota.resource == resource:
+                return quota
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from compiler.dataclass import dataclass
 from compiler.plan import PlanNode
@@ -84,65 +85,43 @@ class Queue:
 def resolve_queues(context: Context) -> dict[str, Queue]:
     """Every queue, by name. Without any in the spec: one queue a pool."""
     pools = context.once(resolve_pools)
-    cohorts = _cohorts(context)
-    if not QueuesSection.of(context.spec).queues:
+    _check_cohorts(context)
+    declared = QueuesSection.of(context.spec).queues
+    if not declared:
         return {pool.name: _implicit(context, pool) for pool in pools.values()}
     at = SPEC / "queues"
-    unique(
-        context,
-        "queue",
-        (each.name for each in QueuesSection.of(context.spec).queues),
-        at,
-    )
-    declared = {
-        each.name: each for each in NamespacesSection.of(context.spec).namespaces
-    }
-    found: dict[str, Queue] = {}
-    for index, queue in enumerate(QueuesSection.of(context.spec).queues):
+    unique(context, "queue", (queue.name for queue in declared), at)
+    queues: dict[str, Queue] = {}
+    for index, spec in enumerate(declared):
         here = at / index
-        if queue.cohort is not None and QueuesSection.of(context.spec).cohorts:
-            context.find("RES014", "cohort", queue.cohort, cohorts, here / "cohort")
-        if declared:
-            for position, namespace in enumerate(queue.namespaces):
-                context.find(
-                    "RES013",
-                    "namespace",
-                    namespace,
-                    declared,
-                    here / "namespaces" / position,
-                )
-        unique(
-            context,
-            f"quota of queue `{queue.name}` in pool",
-            (each.pool for each in queue.quota),
-            here / "quota",
-            key="pool",
-        )
-        bound = [
-            _quota(context, each, pools, here / "quota" / i)
-            for i, each in enumerate(queue.quota)
-        ]
-        found.setdefault(
-            queue.name,
-            Queue(
-                queue.name,
-                here,
-                tuple(queue.namespaces),
-                tuple(each for each in bound if each is not None),
-                queue,
-            ),
-        )
-    return found
+        _check_references(context, spec, here)
+        quota = _quota(context, spec, pools, here / "quota")
+        queue = Queue(spec.name, here, tuple(spec.namespaces), quota, spec)
+        queues.setdefault(spec.name, queue)
+    return queues
+
+
+def _check_references(context: Context, queue: spec_queues.Queue, at: Route) -> None:
+    """The cohort and the namespaces that a queue names are declared, where the spec declares any."""
+    declared = QueuesSection.of(context.spec).cohorts
+    cohorts = {cohort.name: cohort for cohort in declared}
+    if queue.cohort is not None and cohorts:
+        context.find("RES014", "cohort", queue.cohort, cohorts, at / "cohort")
+    declared_namespaces = NamespacesSection.of(context.spec).namespaces
+    namespaces = {namespace.name: namespace for namespace in declared_namespaces}
+    if namespaces:
+        for index, name in enumerate(queue.namespaces):
+            place = at / "namespaces" / index
+            context.find("RES013", "namespace", name, namespaces, place)
 
 
 def _implicit(context: Context, pool: Pool) -> Queue:
     """The queue of a pool. One queue over all pools would be another one with each pool that comes."""
-    namespaces = tuple(
-        each.name for each in NamespacesSection.of(context.spec).namespaces
-    ) or (DEFAULT_NAMESPACE,)
+    declared = NamespacesSection.of(context.spec).namespaces
+    namespaces = [namespace.name for namespace in declared] or [DEFAULT_NAMESPACE]
     spec = spec_queues.Queue.model_construct(
         name=pool.name,
-        namespaces=list(namespaces),
+        namespaces=namespaces,
         cohort=None,
         queueing_strategy="BestEffortFIFO",
         quota=[],
@@ -162,39 +141,43 @@ def _implicit(context: Context, pool: Pool) -> Queue:
         follows=pool.at,
     )
     return Queue(
-        pool.name, pool.at, namespaces, ((pool, quota, pool.at),), spec, implicit=True
+        name=pool.name,
+        at=pool.at,
+        namespaces=tuple(namespaces),
+        quota=((pool, quota, pool.at),),
+        spec=spec,
+        implicit=True,
     )
 
 
-def _cohorts(context: Context) -> dict[str, spec_queues.Cohort]:
+def _check_cohorts(context: Context) -> None:
+    """Cohorts have different names, and the parents that they name are declared."""
     at = SPEC / "cohorts"
-    unique(
-        context,
-        "cohort",
-        (each.name for each in QueuesSection.of(context.spec).cohorts),
-        at,
-    )
-    found = {each.name: each for each in QueuesSection.of(context.spec).cohorts}
-    for index, cohort in enumerate(QueuesSection.of(context.spec).cohorts):
+    cohorts = QueuesSection.of(context.spec).cohorts
+    unique(context, "cohort", (cohort.name for cohort in cohorts), at)
+    known = {cohort.name: cohort for cohort in cohorts}
+    for index, cohort in enumerate(cohorts):
         if cohort.parent_name is not None:
-            context.find(
-                "RES014", "cohort", cohort.parent_name, found, at / index / "parentName"
-            )
-    return found
+            place = at / index / "parentName"
+            context.find("RES014", "cohort", cohort.parent_name, known, place)
 
 
 def _quota(
-    context: Context, quota: spec_queues.PoolQuota, pools: dict[str, Pool], at: Route
-) -> tuple[Pool, spec_queues.PoolQuota, Route] | None:
-    pool = pools.get(quota.pool)
-    if pool is None:
-        # A pool that is declared but could not be resolved has its own fault already.
-        if quota.pool not in {
-            each.name for each in PoolsSection.of(context.spec).node_pools
-        }:
-            context.find("RES011", "pool", quota.pool, pools, at / "pool")
-        return None
-    return pool, quota, at
+    context: Context, queue: spec_queues.Queue, pools: dict[str, Pool], at: Route
+) -> tuple[tuple[Pool, spec_queues.PoolQuota, Route], ...]:
+    """The quotas of a queue that name a pool which could be resolved."""
+    what = f"quota of queue `{queue.name}` in pool"
+    unique(context, what, (quota.pool for quota in queue.quota), at, key="pool")
+    declared = {pool.name for pool in PoolsSection.of(context.spec).node_pools}
+    bound = []
+    for index, quota in enumerate(queue.quota):
+        here = at / index
+        pool = pools.get(quota.pool)
+        if pool is not None:
+            bound.append((pool, quota, here))
+        elif quota.pool not in declared:  # else the pool has its own fault already
+            context.find("RES011", "pool", quota.pool, pools, here / "pool")
+    return tuple(bound)
 
 
 def flavor(pool: Pool) -> Flavor:
@@ -220,20 +203,12 @@ def cluster_queue(context: Context, queue: Queue) -> ClusterQueue:
         _flavor_quotas(pool, quota, at, resources, queue)
         for pool, quota, at in queue.quota
     )
+    _explain_quota(context, queue, resources)
     spec = queue.spec
-    for pool, quota, _ in queue.quota:
-        whole = ", ".join(
-            f"{pool.share.of(resource) * quota.nodes} {resource}"
-            for resource in resources
-        )
-        context.derive(
-            f"queue/{queue.name}",
-            f"quota.{pool.name}",
-            whole,
-            f"{quota.nodes} whole nodes, for every resource that pods ask: Kueue admits none that it "
-            "does not cover",
-            "kueue.x-k8s.io/v1beta2 ClusterQueue coveredResources",
-        )
+    groups: tuple[ResourceGroup, ...] = ()
+    if flavors:
+        at = queue.place("quota")
+        groups = (ResourceGroup(at=at, covered=resources, flavors=flavors),)
     return ClusterQueue(
         at=queue.at,
         name=queue.name,
@@ -248,11 +223,7 @@ def cluster_queue(context: Context, queue: Queue) -> ClusterQueue:
             "weight": queue.place("fairSharing"),
             "stop_policy": queue.place("stopPolicy"),
         },
-        groups=(
-            ResourceGroup(at=queue.place("quota"), covered=resources, flavors=flavors),
-        )
-        if flavors
-        else (),
+        groups=groups,
         namespace_selector=_selector(queue),
         strategy=spec.queueing_strategy,
         preemption=_preemption(queue),
@@ -262,15 +233,36 @@ def cluster_queue(context: Context, queue: Queue) -> ClusterQueue:
     )
 
 
+def _explain_quota(context: Context, queue: Queue, resources: tuple[str, ...]) -> None:
+    for pool, quota, _ in queue.quota:
+        amounts = [
+            f"{pool.share.of(resource) * quota.nodes} {resource}"
+            for resource in resources
+        ]
+        context.derive(
+            f"queue/{queue.name}",
+            f"quota.{pool.name}",
+            ", ".join(amounts),
+            f"{quota.nodes} whole nodes, for every resource that pods ask: Kueue admits none that it "
+            "does not cover",
+            "kueue.x-k8s.io/v1beta2 ClusterQueue coveredResources",
+        )
+
+
 def _preemption(queue: Queue) -> Preemption:
     given = queue.spec.preemption
-    borrowing = given.borrow_within_cohort
-    return Preemption(
+    preemption = Preemption(
         at=queue.place("preemption"),
         within=given.within_cluster_queue,
         reclaim=given.reclaim_within_cohort if queue.spec.cohort else "Never",
-        borrow_within_cohort=borrowing.policy if borrowing else "Never",
-        max_priority_threshold=borrowing.max_priority_threshold if borrowing else None,
+    )
+    borrowing = given.borrow_within_cohort
+    if borrowing is None:
+        return preemption
+    return replace(
+        preemption,
+        borrow_within_cohort=borrowing.policy,
+        max_priority_threshold=borrowing.max_priority_threshold,
     )
 
 
@@ -302,26 +294,30 @@ def _flavor_quotas(
     resources: tuple[str, ...],
     queue: Queue,
 ) -> FlavorQuotas:
-    borrows = queue.spec.cohort is not None
-
-    def of(resource: str) -> Quota:
-        each = pool.share.of(resource)
-        return Quota(
-            at=at,
-            resource=resource,
-            nominal=each * quota.nodes,
-            borrowing=_limit(each, quota.borrowing_limit if borrows else None),
-            lending=_limit(each, quota.lending_limit if borrows else None),
-            origins={
-                "nominal": at / "nodes",
-                "borrowing": at if queue.implicit else at / "borrowingLimit",
-                "lending": at if queue.implicit else at / "lendingLimit",
-            },
+    borrowing_limit, lending_limit = quota.borrowing_limit, quota.lending_limit
+    if queue.spec.cohort is None:
+        borrowing_limit, lending_limit = None, None
+    origins = {
+        "nominal": at / "nodes",
+        "borrowing": at / "borrowingLimit",
+        "lending": at / "lendingLimit",
+    }
+    if queue.implicit:
+        origins.update(borrowing=at, lending=at)
+    quotas = []
+    for resource in resources:
+        per_node = pool.share.of(resource)
+        quotas.append(
+            Quota(
+                at=at,
+                resource=resource,
+                nominal=per_node * quota.nodes,
+                borrowing=_limit(per_node, borrowing_limit),
+                lending=_limit(per_node, lending_limit),
+                origins=origins,
+            )
         )
-
-    return FlavorQuotas(
-        at=at, flavor=pool.name, quotas=tuple(of(resource) for resource in resources)
-    )
+    return FlavorQuotas(at=at, flavor=pool.name, quotas=tuple(quotas))
 
 
 def _limit(per_node: Quantity, nodes: int | None) -> Quantity | None:
@@ -329,63 +325,49 @@ def _limit(per_node: Quantity, nodes: int | None) -> Quantity | None:
 
 
 def cohorts(context: Context, queues: dict[str, Queue]) -> tuple[Cohort, ...]:
-    """All cohorts, those that are only named by queues too."""
-    at = SPEC / "cohorts"
-    found = {
-        each.name: Cohort(
-            at=at / index,
-            name=each.name,
-            parent=each.parent_name,
-            weight=_weight(each.fair_sharing),
-            origins={
-                "parent": at / index / "parentName",
-                "weight": at / index / "fairSharing",
-            },
+    """All cohorts, also those that only queues name."""
+    cohorts: dict[str, Cohort] = {}
+    for index, spec in enumerate(QueuesSection.of(context.spec).cohorts):
+        at = SPEC / "cohorts" / index
+        cohorts[spec.name] = Cohort(
+            at=at,
+            name=spec.name,
+            parent=spec.parent_name,
+            weight=_weight(spec.fair_sharing),
+            origins={"parent": at / "parentName", "weight": at / "fairSharing"},
         )
-        for index, each in enumerate(QueuesSection.of(context.spec).cohorts)
-    }
     for queue in queues.values():
-        if queue.spec.cohort is not None:
-            found.setdefault(
-                queue.spec.cohort,
-                Cohort(at=queue.place("cohort"), name=queue.spec.cohort),
-            )
-    return tuple(found.values())
+        name = queue.spec.cohort
+        if name is not None:
+            cohorts.setdefault(name, Cohort(at=queue.place("cohort"), name=name))
+    return tuple(cohorts.values())
 
 
-def local_queues(queues: dict[str, Queue]) -> tuple[LocalQueue, ...]:
+def local_queues(queues: dict[str, Queue]) -> Iterator[LocalQueue]:
     """A LocalQueue of the queue's name in each of its namespaces."""
-    return tuple(
-        LocalQueue(
-            at=queue.at,
-            name=queue.name,
-            namespace=namespace,
-            cluster_queue=queue.name,
-            origins={"namespace": queue.place("namespaces")},
-        )
-        for queue in queues.values()
-        for namespace in queue.namespaces
-    )
+    for queue in queues.values():
+        for namespace in queue.namespaces:
+            yield LocalQueue(
+                at=queue.at,
+                name=queue.name,
+                namespace=namespace,
+                cluster_queue=queue.name,
+                origins={"namespace": queue.place("namespaces")},
+            )
 
 
-def priorities(context: Context) -> tuple[WorkloadPriority, ...]:
+def priorities(context: Context) -> Iterator[WorkloadPriority]:
     """The workload priorities of the spec."""
     at = SPEC / "priorities"
-    unique(
-        context,
-        "priority",
-        (each.name for each in QueuesSection.of(context.spec).priorities),
-        at,
-    )
-    return tuple(
-        WorkloadPriority(
+    declared = QueuesSection.of(context.spec).priorities
+    unique(context, "priority", (priority.name for priority in declared), at)
+    for index, priority in enumerate(declared):
+        yield WorkloadPriority(
             at=at / index,
-            name=each.name,
-            value=each.value,
-            description=each.description,
+            name=priority.name,
+            value=priority.value,
+            description=priority.description,
         )
-        for index, each in enumerate(QueuesSection.of(context.spec).priorities)
-    )
 
 
 # A node from nothing: launch, boot, driver, device plugin. Longest seen on bare-metal-sized GPU types.

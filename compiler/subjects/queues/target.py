@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan, Quantity
@@ -15,6 +15,7 @@ from compiler.subjects.queues.plan import (
     LocalQueue,
     Preemption,
     Quota,
+    ResourceGroup,
     Topology,
     WorkloadPriority,
 )
@@ -58,7 +59,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
 
 def topology_body(topology: Topology) -> Body:
     """Topology."""
-    levels = [{"nodeLabel": each} for each in topology.levels]
+    levels = [{"nodeLabel": label} for label in topology.levels]
     return {**head(API, "Topology", topology.name), "spec": {"levels": levels}}
 
 
@@ -108,23 +109,27 @@ def cluster_queue_body(queue: ClusterQueue) -> Body:
             "whenCanPreempt": queue.fungibility.when_can_preempt,
         }
     if queue.namespace_selector is not None:
-        spec["namespaceSelector"] = given(
-            matchExpressions=[
-                {"key": key, "operator": "In", "values": list(values)}
-                for key, values in queue.namespace_selector.items()
-            ]
-        )
+        spec["namespaceSelector"] = _selector(queue.namespace_selector)
     if queue.groups:
-        spec["resourceGroups"] = [
-            {
-                "coveredResources": list(group.covered),
-                "flavors": [_flavor(each) for each in group.flavors],
-            }
-            for group in queue.groups
-        ]
+        spec["resourceGroups"] = [_group(group) for group in queue.groups]
     if queue.stop_policy != "None":
         spec["stopPolicy"] = queue.stop_policy
     return {**head(API, "ClusterQueue", queue.name), "spec": spec}
+
+
+def _selector(labels: Mapping[str, tuple[str, ...]]) -> Body:
+    expressions = [
+        {"key": key, "operator": "In", "values": list(values)}
+        for key, values in labels.items()
+    ]
+    return given(matchExpressions=expressions)
+
+
+def _group(group: ResourceGroup) -> Body:
+    return {
+        "coveredResources": list(group.covered),
+        "flavors": [_flavor(flavor) for flavor in group.flavors],
+    }
 
 
 def _preemption(preemption: Preemption) -> Body:
@@ -144,7 +149,7 @@ def _preemption(preemption: Preemption) -> Body:
 def _flavor(flavor: FlavorQuotas) -> Body:
     return {
         "name": flavor.flavor,
-        "resources": [_quota(each) for each in flavor.quotas],
+        "resources": [_quota(quota) for quota in flavor.quotas],
     }
 
 
@@ -159,7 +164,7 @@ def _quota(quota: Quota) -> Body:
 
 def queue_origins(queue: ClusterQueue) -> dict[tuple[Key, ...], Route]:
     """Where the parts of a ClusterQueue come from, down to each quota."""
-    found: dict[tuple[Key, ...], Route] = {
+    places: dict[tuple[Key, ...], Route] = {
         ("spec", "cohortName"): queue.where("cohort"),
         ("spec", "namespaceSelector"): queue.where("namespace_selector"),
         ("spec", "resourceGroups"): queue.where("groups"),
@@ -169,17 +174,16 @@ def queue_origins(queue: ClusterQueue) -> dict[tuple[Key, ...], Route]:
         ("spec", "fairSharing"): queue.where("weight"),
         ("spec", "stopPolicy"): queue.where("stop_policy"),
     }
-    for g, group in enumerate(queue.groups):
-        for f, flavor in enumerate(group.flavors):
-            base = ("spec", "resourceGroups", g, "flavors", f)
-            found[base] = flavor.at
-            for q, quota in enumerate(flavor.quotas):
-                found[(*base, "resources", q, "nominalQuota")] = quota.where("nominal")
-                found[(*base, "resources", q, "borrowingLimit")] = quota.where(
-                    "borrowing"
-                )
-                found[(*base, "resources", q, "lendingLimit")] = quota.where("lending")
-    return found
+    for group_index, group in enumerate(queue.groups):
+        for flavor_index, flavor in enumerate(group.flavors):
+            here = ("spec", "resourceGroups", group_index, "flavors", flavor_index)
+            places[here] = flavor.at
+            for index, quota in enumerate(flavor.quotas):
+                resource = (*here, "resources", index)
+                places[(*resource, "nominalQuota")] = quota.where("nominal")
+                places[(*resource, "borrowingLimit")] = quota.where("borrowing")
+                places[(*resource, "lendingLimit")] = quota.where("lending")
+    return places
 
 
 def local_queue_body(queue: LocalQueue) -> Body:

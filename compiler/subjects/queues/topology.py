@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from compiler.resolve.context import SPEC
 from compiler.subjects.pools.plan import HOSTNAME, RESERVATION_LABEL
@@ -35,23 +35,25 @@ def preferred_level(pool: Pool) -> str | None:
     """The level below which a gang is kept together where it fits, or else below the next one up."""
     if topology_name(pool) is None:
         return None
-    return NETWORK_LAYERS[-1] if pool.spec.topology == "network" else RESERVATION_LABEL
+    if pool.spec.topology == "network":
+        return NETWORK_LAYERS[-1]
+    return RESERVATION_LABEL
 
 
 def levels_of(pool: Pool) -> tuple[str, ...]:
     """The words of the levels of a pool's topology, widest first; () without a topology."""
-    name = topology_name(pool)
-    labels = _levels(name) if name is not None else ()
+    topology = topology_name(pool)
+    if topology is None:
+        return ()
+    labels = _levels(topology)
     return tuple(word for word, label in LEVELS.items() if label in labels)
 
 
-def topologies(pools: Iterable[Pool]) -> tuple[Topology, ...]:
+def topologies(pools: Iterable[Pool]) -> Iterator[Topology]:
     """Each topology that some pool has, its levels widest first, down to the host."""
-    named = {name for pool in pools if (name := topology_name(pool)) is not None}
-    return tuple(
-        Topology(at=SPEC / "nodePools", name=name, levels=_levels(name))
-        for name in sorted(named)
-    )
+    names = {topology_name(pool) for pool in pools}
+    for name in sorted(name for name in names if name is not None):
+        yield Topology(at=SPEC / "nodePools", name=name, levels=_levels(name))
 
 
 def _levels(topology: str) -> tuple[str, ...]:

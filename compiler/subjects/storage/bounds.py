@@ -9,22 +9,23 @@ from compiler.subjects.storage.spec import FsxLustre, StorageSection
 
 def check_file_systems(context: Context) -> None:
     """What two storages say of one file system, and what no file system of a deployment is."""
-    seen: dict[str, tuple[Route, FsxLustre]] = {}
-    for index, each in enumerate(StorageSection.of(context.spec).storage):
-        fsx, at = each.fsx_lustre, SPEC / "storage" / index / "fsxLustre" / "existing"
+    first_of: dict[str, tuple[Route, FsxLustre]] = {}
+    for index, storage in enumerate(StorageSection.of(context.spec).storage):
+        fsx = storage.fsx_lustre
         if fsx is None:
             continue
+        at = SPEC / "storage" / index / "fsxLustre" / "existing"
         _deployment(context, fsx, at)
-        where, before = seen.setdefault(fsx.id, (at, fsx))
+        place, first = first_of.setdefault(fsx.id, (at, fsx))
         for key, one, other in (
-            ("mountName", before.mount_name, fsx.mount_name),
-            ("zone", before.zone, fsx.zone),
-            ("size", str(before.size), str(fsx.size)),
+            ("mountName", first.mount_name, fsx.mount_name),
+            ("zone", first.zone, fsx.zone),
+            ("size", str(first.size), str(fsx.size)),
         ):
             if one and other and one != other:
                 context.fault(
                     "RES044",
-                    f"file system `{fsx.id}` has `{key}: {other}` here and `{one}` in `{where}`",
+                    f"file system `{fsx.id}` has `{key}: {other}` here and `{one}` in `{place}`",
                     at / key,
                     "write what `aws fsx describe-file-systems` shows, or the id of the other one",
                     source="FSx API, CreateFileSystem and LustreFileSystemConfiguration",

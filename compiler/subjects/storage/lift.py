@@ -13,43 +13,41 @@ from compiler.subjects.storage.plan import LUSTRE_VERSION, PersistentVolume, Vol
 def volume(body: Reader) -> Iterator[PlanNode]:
     """PersistentVolume with a CSI source."""
     spec = body / "spec"
-    csi, claim, size = (
-        spec / "csi",
-        spec / "claimRef",
-        spec.follow("capacity", "storage").quantity(),
+    csi, claim = spec / "csi", spec / "claimRef"
+    capacity, affinity = spec.follow("capacity", "storage"), spec / "nodeAffinity"
+    size, zone = capacity.quantity(), _zone(affinity)
+    if not csi or size is None:
+        return
+    zone_is_unread = zone is None and bool(affinity)
+    yield PersistentVolume(
+        at=body.at,
+        name=name_of(body),
+        driver=(csi / "driver").word(),
+        handle=(csi / "volumeHandle").word(),
+        size=size,
+        attributes=(csi / "volumeAttributes").strings(),
+        mount_options=(spec / "mountOptions").texts(),
+        access_modes=(spec / "accessModes").texts(),
+        claim_namespace=(claim / "namespace").word(),
+        claim_name=(claim / "name").word(),
+        zone=zone,
+        lustre=annotations_of(body).get(LUSTRE_VERSION),
+        unread=frozenset({"zone"}) if zone_is_unread else frozenset(),
+        origins={
+            "size": capacity.at,
+            "zone": affinity.at,
+            "attributes": csi.follow("volumeAttributes", "dnsname").at,
+            "lustre": body.follow("metadata", "annotations", LUSTRE_VERSION).at,
+        },
     )
-    zone = _zone(spec)
-    if csi and size is not None:
-        yield PersistentVolume(
-            at=body.at,
-            name=name_of(body),
-            driver=(csi / "driver").word(),
-            handle=(csi / "volumeHandle").word(),
-            size=size,
-            attributes=(csi / "volumeAttributes").strings(),
-            mount_options=(spec / "mountOptions").texts(),
-            access_modes=(spec / "accessModes").texts(),
-            claim_namespace=(claim / "namespace").word(),
-            claim_name=(claim / "name").word(),
-            zone=zone,
-            lustre=annotations_of(body).get(LUSTRE_VERSION),
-            unread=frozenset({"zone"})
-            if zone is None and (spec / "nodeAffinity")
-            else frozenset(),
-            origins={
-                "size": spec.follow("capacity", "storage").at,
-                "zone": (spec / "nodeAffinity").at,
-                "attributes": csi.follow("volumeAttributes", "dnsname").at,
-                "lustre": body.follow("metadata", "annotations", LUSTRE_VERSION).at,
-            },
-        )
 
 
-def _zone(spec: Reader) -> str | None:
-    for term in spec.follow("nodeAffinity", "required", "nodeSelectorTerms").items():
-        for each in (term / "matchExpressions").items():
-            if (each / "key").value == ZONE and len((each / "values").texts()) == 1:
-                return (each / "values").texts()[0]
+def _zone(affinity: Reader) -> str | None:
+    for term in affinity.follow("required", "nodeSelectorTerms").items():
+        for expression in (term / "matchExpressions").items():
+            values = (expression / "values").texts()
+            if (expression / "key").value == ZONE and len(values) == 1:
+                return values[0]
     return None
 
 

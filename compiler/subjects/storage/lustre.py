@@ -5,6 +5,8 @@ Sources: botocore 1.44.5 fsx (CreateFileSystem StorageCapacity, PerUnitStorageTh
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from compiler.diagnostics.diagnostic import listed
 from compiler.resolve.context import Context
 from compiler.source import Route
@@ -20,61 +22,71 @@ _THROUGHPUT = {
 _HDD = {12: 6000, 40: 1800}  # MB/s for each TiB of disks: sizes step by so many GiB
 
 
+class _Steps(NamedTuple):
+    """Single sizes, and sizes whose multiples are valid too, in GiB."""
+
+    single: tuple[int, ...]
+    multiples: tuple[int, ...]
+
+
 def check_file_system(context: Context, fsx: FsxLustre, at: Route) -> None:
     """Report a size or throughput that no file system of this deployment has."""
     if fsx.zone is not None:
         context.in_region(fsx.zone, at / "zone")
     steps = _steps(fsx)
     if not _fits(fsx.size.value, steps):
-        near = listed(
-            (f"{each}Gi" for each in _nearest(fsx.size.value // _GIB, steps)), " or "
-        )
+        nearest = _nearest(fsx.size.value // _GIB, steps)
+        sizes = listed((f"{gib}Gi" for gib in nearest), " or ")
         context.fault(
             "RES022",
             f"no {fsx.deployment} file system has a size of `{fsx.size}`",
             at / "size",
-            f"write its StorageCapacity: {near} are the nearest there are",
+            f"write its StorageCapacity: {sizes} are the nearest there are",
         )
     known, given = _THROUGHPUT[fsx.deployment], fsx.throughput_per_tib
     if given is not None and given not in known:
+        help = "remove it: scratch file systems have a fixed throughput"
+        if known:
+            help = f"write one of {listed(known)}"
         context.fault(
             "RES023",
             f"no {fsx.deployment} file system has a throughput of {given} MB/s for each TiB",
             at / "throughputPerTiB",
-            f"write one of {listed(known)}"
-            if known
-            else "remove it: scratch file systems have a fixed throughput",
+            help,
         )
 
 
-def _steps(fsx: FsxLustre) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Single sizes, and sizes whose multiples are valid too, in GiB."""
+def _steps(fsx: FsxLustre) -> _Steps:
+    """The sizes that a file system can have."""
     if fsx.deployment == "SCRATCH_1":
-        return (1200, 2400), (3600,)
+        return _Steps((1200, 2400), (3600,))
     if fsx.deployment == "PERSISTENT_1":
         if fsx.throughput_per_tib in _HDD:
-            return (), (_HDD[fsx.throughput_per_tib],)
+            return _Steps((), (_HDD[fsx.throughput_per_tib],))
         if fsx.throughput_per_tib is None:  # disks or SSD: not said
-            return (1200,), (2400, *_HDD.values())
-    return (1200,), (2400,)
+            return _Steps((1200,), (2400, *_HDD.values()))
+    return _Steps((1200,), (2400,))
 
 
-def _fits(size: int, steps: tuple[tuple[int, ...], tuple[int, ...]]) -> bool:
+def _fits(size: int, steps: _Steps) -> bool:
     gib, rest = divmod(size, _GIB)
-    return (
-        not rest
-        and gib > 0
-        and (gib in steps[0] or any(gib % step == 0 for step in steps[1]))
-    )
+    if rest or gib <= 0:
+        return False
+    return gib in steps.single or any(gib % step == 0 for step in steps.multiples)
 
 
-def _nearest(gib: int, steps: tuple[tuple[int, ...], tuple[int, ...]]) -> list[int]:
-    sizes = {
-        *steps[0],
-        *(step * (gib // step + more) for step in steps[1] for more in (0, 1)),
-    } - {0}
-    below, above = (
-        [each for each in sizes if each <= gib],
-        [each for each in sizes if each > gib],
-    )
-    return sorted([*([max(below)] if below else []), *([min(above)] if above else [])])
+def _nearest(gib: int, steps: _Steps) -> list[int]:
+    """The largest size below and the smallest above, as far as there are any."""
+    sizes = set(steps.single)
+    for step in steps.multiples:
+        below = gib // step * step
+        sizes.update({below, below + step})
+    sizes.discard(0)
+    nearest = []
+    smaller = [size for size in sizes if size <= gib]
+    if smaller:
+        nearest.append(max(smaller))
+    larger = [size for size in sizes if size > gib]
+    if larger:
+        nearest.append(min(larger))
+    return nearest

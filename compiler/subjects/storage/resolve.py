@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from compiler.dataclass import dataclass
 from compiler.plan import PlanNode
@@ -42,21 +43,16 @@ def resolve(context: Context) -> Iterator[PlanNode]:
 def resolve_storage(context: Context) -> dict[str, Storage]:
     """Every storage, by name."""
     at = SPEC / "storage"
-    unique(
-        context,
-        "storage",
-        (each.name for each in StorageSection.of(context.spec).storage),
-        at,
-    )
-    for index, each in enumerate(StorageSection.of(context.spec).storage):
-        if each.fsx_lustre is not None:
-            check_file_system(
-                context, each.fsx_lustre, at / index / "fsxLustre" / "existing"
-            )
-    return {
-        each.name: Storage(each, at / index)
-        for index, each in enumerate(StorageSection.of(context.spec).storage)
-    }
+    declared = StorageSection.of(context.spec).storage
+    unique(context, "storage", (storage.name for storage in declared), at)
+    storages = {}
+    for index, storage in enumerate(declared):
+        here = at / index
+        if storage.fsx_lustre is not None:
+            place = here / "fsxLustre" / "existing"
+            check_file_system(context, storage.fsx_lustre, place)
+        storages[storage.name] = Storage(storage, here)
+    return storages
 
 
 def volumes(
@@ -65,13 +61,31 @@ def volumes(
     """The PersistentVolume and the claim through which a namespace's pods mount a storage."""
     fsx, s3 = storage.spec.fsx_lustre, storage.spec.s3
     name = volume_name(namespace, storage.spec.name)
+    # Mountpoint ignores the size; the API wants one.
+    size = fsx.size if fsx is not None else Quantity.gib(1024)
     if fsx is not None:
-        size, volume = fsx.size, _fsx(context, fsx, name)
+        source = _fsx(context, fsx, name)
     elif s3 is not None:
-        size, volume = (
-            Quantity.gib(1024),
-            _s3(context, s3, name),
-        )  # Mountpoint ignores the size; the API wants one.
+        source = _s3(context, s3, name)
+    existing = storage.at / "fsxLustre" / "existing"
+    volume = PersistentVolume(
+        at=storage.at,
+        name=name,
+        driver=source.driver,
+        handle=source.handle,
+        attributes=source.attributes,
+        mount_options=source.mount_options,
+        size=size,
+        claim_namespace=namespace,
+        claim_name=storage.spec.name,
+        zone=storage.zone,
+        lustre=fsx.version if fsx else None,
+        origins={
+            "size": existing / "size",
+            "zone": existing / "zone",
+            "lustre": existing / "version",
+        },
+    )
     claim = VolumeClaim(
         at=storage.at,
         name=storage.spec.name,
@@ -79,24 +93,7 @@ def volumes(
         volume=name,
         size=size,
     )
-    return PersistentVolume(
-        at=storage.at,
-        name=name,
-        driver=volume[0],
-        handle=volume[1],
-        attributes=volume[2],
-        mount_options=volume[3],
-        size=size,
-        claim_namespace=namespace,
-        claim_name=claim.name,
-        zone=storage.zone,
-        lustre=fsx.version if fsx else None,
-        origins={
-            "size": storage.at / "fsxLustre" / "existing" / "size",
-            "zone": storage.at / "fsxLustre" / "existing" / "zone",
-            "lustre": storage.at / "fsxLustre" / "existing" / "version",
-        },
-    ), claim
+    return volume, claim
 
 
 def check_volumes(
@@ -107,10 +104,10 @@ def check_volumes(
     Of two PersistentVolumes with one name Flux would apply the last, and the claim of the other would never be bound.
     The names stay as they are, since a claim cannot be given another volume (core/v1 PersistentVolumeClaim volumeName).
     """
-    seen: dict[str, tuple[str, str]] = {}
+    owners: dict[str, tuple[str, str]] = {}
     for namespace, name in mounted:
         volume = volume_name(namespace, name)
-        space, other = seen.setdefault(volume, (namespace, name))
+        space, other = owners.setdefault(volume, (namespace, name))
         if (space, other) != (namespace, name):
             context.fault(
                 "RES009",
@@ -127,26 +124,33 @@ def volume_name(namespace: str, storage: str) -> str:
     return f"{namespace}-{storage}"
 
 
-_Source = tuple[str, str, dict[str, str], tuple[str, ...]]
+class _Source(NamedTuple):
+    """A volume of a CSI driver (core/v1 CSIPersistentVolumeSource), and how it is mounted."""
+
+    driver: str
+    handle: str
+    attributes: dict[str, str]
+    mount_options: tuple[str, ...]
 
 
 def _fsx(context: Context, fsx: spec_storage.FsxLustre, name: str) -> _Source:
-    # kubernetes-sigs/aws-fsx-csi-driver, static provisioning: volumeHandle is unique; dnsname and mountname.
-    suffix = "amazonaws.com.cn" if context.partition == "aws-cn" else "amazonaws.com"
     # The driver mounts whatever `dnsname` says, an address too: names have none in other VPCs (its issue 357).
-    host = fsx.address or f"{fsx.id}.fsx.{context.spec.region}.{suffix}"
+    host = fsx.address
+    if not host:
+        region, suffix = context.spec.region, "amazonaws.com"
+        if context.partition == "aws-cn":
+            suffix = "amazonaws.com.cn"
+        host = f"{fsx.id}.fsx.{region}.{suffix}"
+    # kubernetes-sigs/aws-fsx-csi-driver, static provisioning: volumeHandle is unique; dnsname and mountname.
     attributes = {"dnsname": host, "mountname": fsx.mount_name}
-    return FSX_DRIVER, f"{fsx.id}--{name}", attributes, ("flock", "noatime")
+    options = ("flock", "noatime")
+    return _Source(FSX_DRIVER, f"{fsx.id}--{name}", attributes, options)
 
 
 def _s3(context: Context, bucket: spec_storage.S3, name: str) -> _Source:
     # awslabs/mountpoint-s3-csi-driver, static provisioning: bucketName in volumeAttributes, options as flags.
+    attributes = {"bucketName": bucket.bucket}
     options = [f"region {context.spec.region}", "allow-delete", "allow-other"]
     if bucket.prefix:
         options.append(f"prefix {bucket.prefix.rstrip('/')}/")
-    return (
-        S3_DRIVER,
-        f"{bucket.bucket}--{name}",
-        {"bucketName": bucket.bucket},
-        tuple(options),
-    )
+    return _Source(S3_DRIVER, f"{bucket.bucket}--{name}", attributes, tuple(options))

@@ -34,42 +34,31 @@ def lower(plan: Plan) -> Iterator[Manifest]:
 
 def volume_body(volume: PersistentVolume) -> Body:
     """PersistentVolume; an empty storage class binds it to its claim and to no provisioner."""
-    affinity = (
-        {
-            "required": {
-                "nodeSelectorTerms": [
-                    {
-                        "matchExpressions": [
-                            {"key": ZONE, "operator": "In", "values": [volume.zone]},
-                        ]
-                    }
-                ]
-            }
-        }
-        if volume.zone
-        else None
+    annotations = dict(NO_PRUNE)
+    if volume.lustre:
+        annotations[LUSTRE_VERSION] = volume.lustre
+    metadata = head("v1", "PersistentVolume", volume.name, annotations=annotations)
+    source = given(
+        driver=volume.driver,
+        volumeHandle=volume.handle,
+        volumeAttributes=dict(volume.attributes),
     )
-    lustre = {LUSTRE_VERSION: volume.lustre} if volume.lustre else {}
-    return {
-        **head(
-            "v1", "PersistentVolume", volume.name, annotations={**NO_PRUNE, **lustre}
-        ),
-        "spec": given(
-            capacity={"storage": str(volume.size)},
-            accessModes=list(volume.access_modes),
-            persistentVolumeReclaimPolicy="Retain",
-            volumeMode="Filesystem",
-            claimRef={"namespace": volume.claim_namespace, "name": volume.claim_name},
-            mountOptions=list(volume.mount_options),
-            csi=given(
-                driver=volume.driver,
-                volumeHandle=volume.handle,
-                volumeAttributes=dict(volume.attributes),
-            ),
-            nodeAffinity=affinity,
-        )
-        | {"storageClassName": ""},
-    }
+    spec = given(
+        capacity={"storage": str(volume.size)},
+        accessModes=list(volume.access_modes),
+        persistentVolumeReclaimPolicy="Retain",
+        volumeMode="Filesystem",
+        claimRef={"namespace": volume.claim_namespace, "name": volume.claim_name},
+        mountOptions=list(volume.mount_options),
+        csi=source,
+        nodeAffinity=_affinity(volume.zone) if volume.zone else None,
+    )
+    return {**metadata, "spec": {**spec, "storageClassName": ""}}
+
+
+def _affinity(zone: str) -> Body:
+    expression = {"key": ZONE, "operator": "In", "values": [zone]}
+    return {"required": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}
 
 
 def claim_body(claim: VolumeClaim) -> Body:

@@ -22,11 +22,11 @@ def check_system(context: Context) -> None:
     instance = context.catalog.instance(system.instance_type)
     if instance is None or instance.accelerators:
         return
-    each = allocatable(instance, huge_pages=False, vm_overhead=0)
+    node = allocatable(instance, huge_pages=False, vm_overhead=0)
     wanted: Needs = needs(context, instance, system.nodes)
     for what, unit, have, need in (
-        ("CPU", "m", each.cpu_milli * system.nodes, wanted.cpu_milli),
-        ("memory", "Mi", each.memory_mib * system.nodes, wanted.memory_mib),
+        ("CPU", "m", node.cpu_milli * system.nodes, wanted.cpu_milli),
+        ("memory", "Mi", node.memory_mib * system.nodes, wanted.memory_mib),
         ("pods", "", max_pods(instance) * system.nodes, wanted.pods),
     ):
         if have < need:
@@ -39,10 +39,10 @@ def check_system(context: Context) -> None:
                 source=_REQUESTS,
             )
             return
-    if each.cpu_milli < wanted.each_cpu or each.memory_mib < wanted.each_memory:
+    if node.cpu_milli < wanted.each_cpu or node.memory_mib < wanted.each_memory:
         context.fault(
             "RES042",
-            f"a node of `{instance.name}` has {each.cpu_milli}m CPU and {each.memory_mib}Mi for "
+            f"a node of `{instance.name}` has {node.cpu_milli}m CPU and {node.memory_mib}Mi for "
             f"pods, and Karpenter with the node's agents asks for {wanted.each_cpu}m and "
             f"{wanted.each_memory}Mi",
             at / "instanceType",

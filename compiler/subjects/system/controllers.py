@@ -1,6 +1,6 @@
 """What the controllers on the system's nodes ask for: requests that we set, and those of the charts as released.
 
-The least that is certain: what no source tells the request of counts as nothing, so that nothing is refused by a guess.
+The least that is certain: a request that no source states counts as 0, so that no spec is refused by a guess.
 Each add-on's file says what its controllers ask for.
 """
 
@@ -38,16 +38,21 @@ class Needs:
 def needs(context: Context, instance: InstanceType, nodes: int) -> Needs:
     """What the system asks for on so many nodes of a type."""
     agents = _agents(context, instance)
-    controllers = _controllers(context)
-    apart = [controller for controller in controllers if controller.apart]
+    pods, cpu, memory = nodes * agents.pods, nodes * agents.cpu, nodes * agents.memory
+    largest_cpu, largest_memory = 0, 0
+    for controller in _controllers(context):
+        pods += controller.pods
+        cpu += controller.pods * controller.cpu
+        memory += controller.pods * controller.memory
+        if controller.apart:
+            largest_cpu = max(largest_cpu, controller.cpu)
+            largest_memory = max(largest_memory, controller.memory)
     return Needs(
-        pods=sum(each.pods for each in controllers) + nodes * agents.pods,
-        cpu_milli=sum(each.pods * each.cpu for each in controllers)
-        + nodes * agents.cpu,
-        memory_mib=sum(each.pods * each.memory for each in controllers)
-        + nodes * agents.memory,
-        each_cpu=max(each.cpu for each in apart) + agents.cpu,
-        each_memory=max(each.memory for each in apart) + agents.memory,
+        pods=pods,
+        cpu_milli=cpu,
+        memory_mib=memory,
+        each_cpu=largest_cpu + agents.cpu,
+        each_memory=largest_memory + agents.memory,
     )
 
 
@@ -63,9 +68,7 @@ def _controllers(context: Context) -> list[Controller]:
 def _agents(context: Context, instance: InstanceType) -> Agents:
     """A pod each, with its requests where they are published."""
     daemons = running(context, instance)
-    known = [daemon for daemon in daemons if daemon.published]
-    return Agents(
-        len(daemons),
-        sum(daemon.cpu for daemon in known),
-        sum(daemon.memory for daemon in known),
-    )
+    published = [daemon for daemon in daemons if daemon.published]
+    cpu = sum(daemon.cpu for daemon in published)
+    memory = sum(daemon.memory for daemon in published)
+    return Agents(len(daemons), cpu, memory)

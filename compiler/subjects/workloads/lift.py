@@ -15,7 +15,7 @@ from compiler.subjects.jobs.lift import QUEUE
 from compiler.subjects.workloads.plan import PodSet, Workload
 
 OPEN_ONLY = True
-"""What we write ourselves is judged as what it is; these readers are for sets of others."""
+"""What we write ourselves is judged as what it is; these readers are for third-party manifests."""
 
 Part = tuple[str, Reader, int | None]  # name, pod template, how many pods
 Parts = Callable[[Reader], Iterator[Part]]
@@ -27,30 +27,31 @@ def _reads(
     """The reader of a kind by its parts. ``together``: its pods are one job, and start and fail as one."""
 
     def read(body: Reader) -> Iterator[PlanNode]:
-        found = [part for part in parts(body) if part[1]]
-        counts = [count for _, _, count in found]
-        nodes = (
-            sum(each for each in counts if each is not None)
-            if together and None not in counts
-            else None
-        )
+        pods, counts = [], []
+        for name, template, count in parts(body):
+            if template:
+                pods.append(PodSet(at=template.at, name=name, pod=pod(template)))
+                counts.append(count)
         queue = body.follow("metadata", "labels", QUEUE)
         yield Workload(
             at=body.at,
             kind=(body / "kind").word(),
             name=_name(body),
             namespace=namespace_of(body),
-            nodes=nodes,
+            nodes=_total(counts) if together else None,
             queue=labels_of(body).get(QUEUE),
             everywhere=everywhere,
             origins={"queue": queue.at},
-            pods=tuple(
-                PodSet(at=template.at, name=name, pod=pod(template))
-                for name, template, _ in found
-            ),
+            pods=tuple(pods),
         )
 
     return read
+
+
+def _total(counts: list[int | None]) -> int | None:
+    """The sum, unknown where one of them is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def _name(body: Reader) -> str:
@@ -78,11 +79,9 @@ def _cron_job(body: Reader) -> Iterator[Part]:
 def _pods(job: Reader) -> int | None:
     """How many pods of a Job belong together: those of one that is not indexed need not know each other."""
     parallel = _count(job / "parallelism")
-    return (
-        parallel
-        if parallel == 1 or (job / "completionMode").value == "Indexed"
-        else None
-    )
+    if parallel == 1 or (job / "completionMode").value == "Indexed":
+        return parallel
+    return None
 
 
 def _count(value: Reader) -> int | None:
@@ -90,34 +89,32 @@ def _count(value: Reader) -> int | None:
 
 
 def _job_set(body: Reader) -> Iterator[Part]:
-    for each in body.follow("spec", "replicatedJobs").items():
-        job = each.follow("template", "spec")
-        replicas, parallel = _count(each / "replicas"), _count(job / "parallelism")
-        known = replicas is not None and parallel is not None
-        yield (
-            (each / "name").word(),
-            job / "template",
-            (replicas or 0) * (parallel or 0) if known else None,
-        )
+    for replicated in body.follow("spec", "replicatedJobs").items():
+        job = replicated.follow("template", "spec")
+        replicas = _count(replicated / "replicas")
+        parallel = _count(job / "parallelism")
+        pods = None
+        if replicas is not None and parallel is not None:
+            pods = replicas * parallel
+        yield (replicated / "name").word(), job / "template", pods
 
 
 def _replica_specs(body: Reader) -> Iterator[Part]:
     """``pytorchReplicaSpecs`` and the like: by role. The launcher of MPI is no node of the training."""
     for field, specs in (body / "spec").entries():
-        for role, each in specs.entries() if field.endswith("ReplicaSpecs") else ():
-            yield (
-                role,
-                each / "template",
-                0 if role == "Launcher" else _count(each / "replicas"),
-            )
+        if not field.endswith("ReplicaSpecs"):
+            continue
+        for role, replica in specs.entries():
+            pods = 0 if role == "Launcher" else _count(replica / "replicas")
+            yield role, replica / "template", pods
 
 
 def _ray(body: Reader) -> Iterator[Part]:
     spec = body / "spec"
     cluster = spec / "rayClusterSpec" or spec / "rayClusterConfig" or spec
     yield "head", cluster.follow("headGroupSpec", "template"), None
-    for each in (cluster / "workerGroupSpecs").items():
-        yield (each / "groupName").word(), each / "template", None
+    for group in (cluster / "workerGroupSpecs").items():
+        yield (group / "groupName").word(), group / "template", None
 
 
 def _leader_worker(body: Reader) -> Iterator[Part]:
@@ -138,17 +135,14 @@ KINDS = {
     "batch/Job": _reads(_job),
     "batch/CronJob": _reads(_cron_job),
     "jobset.x-k8s.io/JobSet": _reads(_job_set),
-    **{
-        f"kubeflow.org/{kind}": _OPERATOR
-        for kind in (
-            "PyTorchJob",
-            "MPIJob",
-            "TFJob",
-            "XGBoostJob",
-            "PaddleJob",
-            "JAXJob",
-        )
-    },
-    **{f"ray.io/{kind}": _RAY for kind in ("RayCluster", "RayJob", "RayService")},
+    "kubeflow.org/PyTorchJob": _OPERATOR,
+    "kubeflow.org/MPIJob": _OPERATOR,
+    "kubeflow.org/TFJob": _OPERATOR,
+    "kubeflow.org/XGBoostJob": _OPERATOR,
+    "kubeflow.org/PaddleJob": _OPERATOR,
+    "kubeflow.org/JAXJob": _OPERATOR,
+    "ray.io/RayCluster": _RAY,
+    "ray.io/RayJob": _RAY,
+    "ray.io/RayService": _RAY,
     "leaderworkerset.x-k8s.io/LeaderWorkerSet": _reads(_leader_worker, together=False),
 }

@@ -1,4 +1,4 @@
-"""Workloads of others: whatever has pods and is no TrainJob."""
+"""Third-party workloads: whatever has pods and is no TrainJob."""
 
 from __future__ import annotations
 
