@@ -20,4 +20,5 @@ EKS = Platform(
         "overrides",
         "bootstrap",
     ),
+    node_share="compiler.subjects.pools.share:share_of",
 )

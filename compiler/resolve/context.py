@@ -12,6 +12,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed, warning
 from compiler.diagnostics.near import meant
 from compiler.plan import Derived
+from compiler.platforms import Platform
 from compiler.resolve.versions import own_versions
 from compiler.source import Route
 from compiler.source.include import Included
@@ -36,6 +37,7 @@ class Context:
     catalog: Catalog
     release: Release
     output: str
+    platform: Platform
     diagnostics: list[Diagnostic] = field(default_factory=list)
     included: Sequence[Included] = ()
     derived: list[Derived] = field(default_factory=list)

@@ -37,6 +37,7 @@ def resolve(
         catalog,
         release,
         output,
+        platform,
         list(faults),
         included,
     )
@@ -47,15 +48,15 @@ def resolve(
             SPEC / "region",
             near_help(spec.spec.region, catalog.regions, "region"),
         )
-    plan = _plan(context, platform)
+    plan = _plan(context)
     if any(fault.severity is Severity.ERROR for fault in context.diagnostics):
         return None, context.diagnostics
     return plan, context.diagnostics
 
 
-def _plan(context: Context, platform: Platform) -> Plan:
+def _plan(context: Context) -> Plan:
     nodes: list[PlanNode] = []
-    for subject in parts("resolve", platform.subjects):
+    for subject in parts("resolve", context.platform.subjects):
         nodes.extend(subject.resolve(context))
     settle_versions(context, addons.used(context))
     return Plan(

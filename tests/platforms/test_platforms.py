@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from builders import document, spec, told
 
-from compiler.catalog import load_catalog
+from compiler.catalog import InstanceType, load_catalog
+from compiler.plan.units import Quantity
 from compiler.platforms import EKS, PLATFORMS, Platform
+from compiler.resolve.context import Context
 from compiler.resolve.resolve import resolve
 from compiler.spec.load import load, platform_of
 from compiler.subjects import parts
 from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.pools import spec as spec_pools
 from compiler.subjects.pools.plan import NodePool
+from compiler.subjects.pools.share import Share
 
 WITHOUT_HEALTH = Platform(
     "plain",
     tuple(name for name in EKS.subjects if name != "health"),
+    EKS.node_share,
     {"health": "its nodes watch themselves"},
 )
 
@@ -57,7 +64,9 @@ def test_without_help_the_keys_that_there_are_are_listed(missing: str) -> None:
     subjects = tuple(name for name in EKS.subjects if name != missing)
     key = {"namespaces": "namespaces", "delivery": "flux"}[missing]
     given = {"namespaces": [{"name": "a"}], "flux": {"branch": "prod"}}[key]
-    faults = load(document(spec(**{key: given})), Platform("other", subjects))[1]
+    faults = load(
+        document(spec(**{key: given})), Platform("other", subjects, EKS.node_share)
+    )[1]
     assert [fault.code for fault in faults] == ["SPC006"]
     assert "`nodePools`" in faults[0].help
 
@@ -66,8 +75,37 @@ def test_the_plan_of_a_platform_is_what_its_subjects_resolve() -> None:
     """Fewer subjects, fewer nodes; nobody else notices."""
     model, faults = load(document(spec()))
     assert model is not None, faults
-    nodes_alone = Platform("nodes", ("network", "pools", "queues"))
+    nodes_alone = Platform("nodes", ("network", "pools", "queues"), EKS.node_share)
     plan, found = resolve(model, load_catalog(), platform=nodes_alone)
     assert plan is not None, told(found)
     assert plan.of(NodePool)
     assert not plan.of(TrainJob)
+
+
+def whole_nodes(
+    context: Context, pool: spec_pools.NodePool, instance: InstanceType, *, efa: bool
+) -> Share:
+    """Nodes of which nothing is taken: no reserve, no huge pages, no DaemonSet."""
+    return Share(
+        cpu=instance.vcpus,
+        memory=Quantity.mib(instance.memory_mib),
+        accelerators=instance.accelerators,
+        resource=instance.accelerator_resource,
+        efa=0,
+        huge_pages=Quantity(0),
+        left=(instance.vcpus * 1000, instance.memory_mib),
+        agents=(0, 0),
+    )
+
+
+def test_a_platform_says_what_jobs_get_of_a_node() -> None:
+    model, faults = load(document(spec()))
+    assert model is not None, faults
+    bare = replace(EKS, node_share=f"{__name__}:{whole_nodes.__name__}")
+    cores = {}
+    for platform in (EKS, bare):
+        plan, found = resolve(model, load_catalog(), platform=platform)
+        assert plan is not None, told(found)
+        (job,) = plan.of(TrainJob)
+        cores[platform] = job.requests["cpu"]
+    assert cores[EKS] < cores[bare] == Quantity.of(96)  # p4d.24xlarge has 96 vCPUs

@@ -26,6 +26,7 @@ from compiler.catalog.catalog import DATA, Releases
 from compiler.manifest import Manifest
 from compiler.output.formats import objects
 from compiler.plan import Plan
+from compiler.platforms import PLATFORMS
 from compiler.resolve.context import Context
 from compiler.resolve.resolve import resolve
 from compiler.spec.cluster import language
@@ -59,7 +60,14 @@ CPU = spec(
 
 def context_of(data: dict[str, Any]) -> Context:
     read = language().model_validate(data)
-    return Context(read.metadata.name, read.spec, load_catalog(), RELEASE, "generated")
+    return Context(
+        read.metadata.name,
+        read.spec,
+        load_catalog(),
+        RELEASE,
+        "generated",
+        PLATFORMS["eks"],
+    )
 
 
 def setting_of(data: dict[str, Any]) -> Setting:

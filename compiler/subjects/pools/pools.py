@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
+from pkgutil import resolve_name
 
 from compiler.catalog import InstanceType
 from compiler.dataclass import dataclass
@@ -14,7 +15,7 @@ from compiler.source import Route
 from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools import spec as spec_nodes
 from compiler.subjects.pools.plan import NODEPOOL_LABEL, POOL_LABEL, Taint, Toleration
-from compiler.subjects.pools.share import Share, share_of, smallest
+from compiler.subjects.pools.share import NodeShare, Share, smallest
 from compiler.subjects.pools.spec import PoolsSection
 
 GPU_PRESENT = "nvidia.com/gpu.present"
@@ -129,6 +130,7 @@ def _pool(context: Context, spec: spec_nodes.NodePool, at: Route) -> Pool | None
     disks = spec.local_storage or ("raid0" if instance.nvme_gb else "none")
     placement = _placement(context, spec, instance, at, efa=efa)
     taints = _taints(context, spec, instance, at)
+    share_of: NodeShare = resolve_name(context.platform.node_share)
     shares = [share_of(context, spec, known, efa=efa) for known in instances]
     pool = Pool(
         spec=spec,

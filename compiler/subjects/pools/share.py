@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Protocol
 
 from compiler.catalog import InstanceType, allocatable
 from compiler.catalog.capacity import huge_pages_mib
@@ -48,10 +49,18 @@ class Share:
         return amounts
 
 
+class NodeShare(Protocol):
+    """What a platform says that jobs can get of a node: ``Platform.node_share`` names one."""
+
+    def __call__(
+        self, context: Context, pool: NodePool, instance: InstanceType, *, efa: bool
+    ) -> Share: ...
+
+
 def share_of(
     context: Context, pool: NodePool, instance: InstanceType, *, efa: bool
 ) -> Share:
-    """What is left of a node; ``explain`` shows each subtraction."""
+    """What EKS leaves of a node; ``explain`` shows each subtraction."""
     has_driver = efa or (instance.efa_interfaces > 0 and bool(instance.accelerators))
     left = allocatable(instance, huge_pages=has_driver)
     agents = total(daemons(context, instance))
