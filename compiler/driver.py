@@ -215,7 +215,9 @@ def _with_names_of_spec(
         pool = node_pool.labels.get(POOL_LABEL)
         if pool is not None:
             pools[node_pool.name] = pool
-    codes = {rule.code for rule in policies.rules} if pools else set()
+    if not pools:
+        return list(findings)
+    codes = {rule.code for rule in policies.rules}
     named = []
     for finding in findings:
         if finding.code in codes:

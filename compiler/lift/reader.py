@@ -60,7 +60,7 @@ class Reader:
         """The items of a list, where their places do not matter; what is no mapping is an empty one."""
         if not isinstance(self.value, list):
             return []
-        return [item if isinstance(item, dict) else {} for item in self.value]
+        return [_mapping(item) for item in self.value]
 
     def texts(self) -> tuple[str, ...]:
         """The strings of a list."""
@@ -201,3 +201,7 @@ def pruned(body: Reader) -> bool:
     """Whether Flux deletes the object when it leaves git."""
     key = "kustomize.toolkit.fluxcd.io/prune"
     return body.follow("metadata", "annotations", key).text() != "disabled"
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

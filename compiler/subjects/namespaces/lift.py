@@ -124,12 +124,14 @@ def network_policy(body: Reader) -> Iterator[PlanNode]:
     """NetworkPolicy over all pods."""
     spec = body / "spec"
     types = (spec / "policyTypes").texts()
+    ingress = _rules(spec / "ingress", "from") if "Ingress" in types else None
+    egress = _rules(spec / "egress", "to") if "Egress" in types else None
     yield NetworkPolicy(
         at=body.at,
         name=name_of(body),
         namespace=namespace_of(body),
-        ingress=_rules(spec / "ingress", "from") if "Ingress" in types else None,
-        egress=_rules(spec / "egress", "to") if "Egress" in types else None,
+        ingress=ingress,
+        egress=egress,
     )
 
 

@@ -86,6 +86,7 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
     # The cluster security group, which EKS tags so and gives self rules both ways from 1.33 on
     # (EKS user guide, sec-group-reqs; kubernetes-versions-standard 1.33).
     cluster_group = SelectorTerm(tags={"aws:eks:cluster-name": context.name})
+    interfaces = tuple(NetworkInterface(*interface) for interface in layout)
     return NodeClass(
         at=at,
         name=pool.name,
@@ -95,7 +96,7 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
         subnets=_subnets(context, pool),
         security_groups=(cluster_group, *_security_groups(context)),
         placement_group=placement_group(context.name, pool),
-        interfaces=tuple(NetworkInterface(*interface) for interface in layout),
+        interfaces=interfaces,
         instance_store="RAID0" if pool.local_storage == "raid0" else None,
         block_devices=(_root(context, pool),),
         metadata_hops=1,
