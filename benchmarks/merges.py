@@ -16,7 +16,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from merging import Merge, merges  # noqa: E402 - made for the tests
 
-ENDS = {0: "current", 1: "the merged spec is in error", 3: "stale, and told so"}
+ENDS = {0: "current", 1: "the merged spec is in error", 3: "stale, and reported"}
 PER_BASE = 10
 
 

@@ -106,7 +106,7 @@ def document(data: Any) -> Document:
 def loaded(data: Any) -> TrainingCluster:
     """The spec of data that has the right shape."""
     model, faults = load(document(data))
-    assert model is not None, told(faults)
+    assert model is not None, summaries(faults)
     return model
 
 
@@ -123,7 +123,7 @@ def resolved(data: Any) -> tuple[Plan | None, list[Diagnostic]]:
 def plan_of(data: Any) -> Plan:
     """The plan of a spec without errors."""
     plan, found = resolved(data)
-    assert plan is not None, told(found)
+    assert plan is not None, summaries(found)
     assert not [each for each in found if each.severity is Severity.ERROR]
     return plan
 
@@ -139,7 +139,7 @@ def faults_of(data: Any) -> list[Diagnostic]:
     return resolved(data)[1]
 
 
-def told(found: list[Diagnostic]) -> list[tuple[str, str, str]]:
+def summaries(found: list[Diagnostic]) -> list[tuple[str, str, str]]:
     """Code, route and message of each."""
     return [(each.code, str(each.at), each.message) for each in found]
 
@@ -151,9 +151,9 @@ def example(name: str) -> tuple[Document, Plan]:
     (source,), faults = assemble([path], lists())
     assert faults == []
     model, faults = load(source.document)
-    assert model is not None, told(faults)
+    assert model is not None, summaries(faults)
     plan, faults = resolve(model, load_catalog())
-    assert plan is not None, told(faults)
+    assert plan is not None, summaries(faults)
     return source.document, plan
 
 

@@ -391,7 +391,7 @@ class Repository:
         changes = tree.diff(
             options.output / each.name, writer.render(each, self.folder)
         )
-        told = [
+        stale = [
             f"{mark} {path}"
             for mark, paths in (
                 ("+", changes.added),
@@ -401,7 +401,7 @@ class Repository:
             for path in paths
         ]
         assert not changes.foreign
-        return (3 if told else 0), told, [each.code for each in changes.diagnostics]
+        return (3 if stale else 0), stale, [each.code for each in changes.diagnostics]
 
     def compile(self) -> int:
         """``compile``, but for the processes of cdk8s, which change no byte."""

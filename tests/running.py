@@ -17,7 +17,7 @@ EXAMPLE = ROOT / "tests" / "example"
 own into ``specs/``, and no test changes."""
 SPECS = EXAMPLE / "specs"
 MARK = re.compile(r"# error: ([A-Z]{2,4}\d{3}(?:, [A-Z]{2,4}\d{3})*)")
-"""A comment on the line where a code must be told; several codes are separated by commas."""
+"""A comment on the line where a code must be reported; several codes are separated by commas."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def marks(path: Path) -> list[tuple[str, int, str]]:
-    """The codes that a file says must be told, each with file name and line."""
+    """The codes that a file says must be reported, each with file name and line."""
     return sorted(
         (path.name, number, code)
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)

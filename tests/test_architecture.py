@@ -307,7 +307,7 @@ def test_clock_environment_and_network_are_read_at_the_edge_alone() -> None:
     for name, path in modules():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                told = f"{node.value.id}.{node.attr}"
-                if told in hidden and not name.startswith(edge):
-                    wrong.append(f"{name}: {told}")
+                dotted = f"{node.value.id}.{node.attr}"
+                if dotted in hidden and not name.startswith(edge):
+                    wrong.append(f"{name}: {dotted}")
     assert wrong == []

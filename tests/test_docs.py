@@ -16,6 +16,9 @@ from docs.console import FILES, refreshed
 from docs.generate import AREAS, DOCS, generated, unknown
 
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
+RIDDLES = re.compile(
+    r"\b(tells of|mended|strangers?|folk|whilst|hence|thereof)\b", re.IGNORECASE
+)
 HEADER = (
     "apiVersion: trainyard.dev/v1alpha1\nkind: TrainingCluster\nmetadata: {name: pools}\nspec:\n"
     '  account: "111122223333"\n  region: us-west-2\n  nodePools:\n'
@@ -191,3 +194,10 @@ def test_yaml_blocks_are_yaml() -> None:
         for text in blocks(path, "yaml"):
             if not text.startswith("# yaml-language-server"):
                 assert parse(SourceFile(path.name, text))[1] == [], path.name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_is_in_plain_standard_english(page: Path) -> None:
+    """Findings are *reported*, faults *fixed*, others' manifests *third-party* (docs/words.md)."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert RIDDLES.findall(text) == []

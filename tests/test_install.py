@@ -229,7 +229,7 @@ def test_the_adopters_own_rules_and_settings(
 
 
 def test_a_broken_rule_of_the_adopters(command: Path, adopter: Path) -> None:
-    """Told at its line; the others run all the same."""
+    """Reported at its line; the others run all the same."""
     (adopter / "policies" / "org" / "org003.py").write_text("import nowhere\n")
     done = run(command, "check", cwd=adopter)
     assert re.search(

@@ -12,7 +12,7 @@ from running import contents
 BASES, PAIRS = 6, 5
 
 
-def told(found: Merge) -> str:
+def summaries(found: Merge) -> str:
     return (
         f"{found.edits}: {found.conflicts} {found.code} {found.stale} {found.findings}"
     )
@@ -48,8 +48,8 @@ def test_pairs_of_edits_merge(number: int, tmp_path: Path) -> None:
     ended = [repository.merge() for _ in range(PAIRS)]
     for found in ended:
         if not any(path.startswith("specs/") for path in found.conflicts):
-            assert found.conflicts == [], told(found)
-            assert is_told_rightly(found, queues=queues), told(found)
+            assert found.conflicts == [], summaries(found)
+            assert is_told_rightly(found, queues=queues), summaries(found)
     assert (
         sum(found.code == 0 for found in ended) >= PAIRS // 2
     )  # the test is about something

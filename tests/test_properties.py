@@ -553,7 +553,7 @@ def ours() -> list[dict[str, Any]]:
 
 
 @cache
-def strangers() -> list[dict[str, Any]]:
+def third_party() -> list[dict[str, Any]]:
     """Every object of the sets that lint is tried on."""
     files = sorted((Path(__file__).parent / "lint_sets").rglob("*.y*ml"))
     return [
@@ -585,18 +585,22 @@ def broken(
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
-def test_whatever_stands_in_objects_is_told_with_a_help(data: st.DataObject) -> None:
+def test_whatever_stands_in_objects_is_reported_with_a_help(
+    data: st.DataObject,
+) -> None:
     manifests = [
-        Manifest(body) for body in (*broken(data, ours() + strangers(), 8), *ours())
+        Manifest(body) for body in (*broken(data, ours() + third_party(), 8), *ours())
     ]
-    told = verify(manifests, closed=False)
-    told += run(
+    found = verify(manifests, closed=False)
+    found += run(
         lift(manifests, closed=False),
         load_catalog(),
         load_rules(None)[0],
         manifests=manifests,
     )
-    assert [each for each in told if not each.help or each.code.startswith("INT")] == []
+    assert [
+        each for each in found if not each.help or each.code.startswith("INT")
+    ] == []
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -161,7 +161,7 @@ def _overlay() -> dict[str, Any]:
 @LAW
 @given(st.data())
 def test_catalogs(tmp_path: Path, data: st.DataObject) -> None:
-    """What is taken is resolved without a crash; what is not is told."""
+    """What is taken is resolved without a crash; what is not is reported."""
     load_catalog.cache_clear()
     text = json.dumps(_changed(data, _overlay()))
     (tmp_path / "catalog.json").write_text(text, encoding="utf-8")

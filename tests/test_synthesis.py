@@ -45,7 +45,7 @@ def test_cdk8s_makes_the_same_objects(cdk8s: Synthesis) -> None:
 
 
 def test_what_cdk8s_makes_otherwise_is_found(cdk8s: Synthesis) -> None:
-    """cdk8s drops an empty map of labels of a document; so this one must be told, and no other."""
+    """cdk8s drops an empty map of labels of a document; so this one must be reported, and no other."""
     dull = Manifest(
         {
             "apiVersion": "v1",
@@ -196,7 +196,7 @@ def test_a_full_disk_of_temporary_files_is_named(
 def test_a_cdk8s_that_cannot_start(
     trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Told in two lines with the reason, and nothing is written."""
+    """Reported in two lines with the reason, and nothing is written."""
     broken = tmp_path / "chart.py"
     broken.write_text("raise OSError('no Node for this machine')\n")
     monkeypatch.setattr(synthesis, "_PROGRAM", broken)
@@ -211,7 +211,7 @@ def test_a_cdk8s_that_cannot_start(
 def test_a_node_that_cannot_start(
     trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Told as what the machine lacks: it is no fault of Trainyard."""
+    """Reported as what the machine lacks: it is no fault of Trainyard."""
     monkeypatch.setenv("JSII_RUNTIME", "/nowhere/node")
     done = trainyard("compile", FOLDER / "starter.yaml", "-o", tmp_path / "generated")
     assert done.code == 2

@@ -91,7 +91,7 @@ def test_help(command: str, trainyard: Command) -> None:
     ],
 )
 def test_wrong_usage(arguments: list[str], words: str, trainyard: Command) -> None:
-    """Told on standard error, in a line; exit code 2; nothing on standard output."""
+    """Reported on standard error, in a line; exit code 2; nothing on standard output."""
     done = trainyard(*arguments, cwd=SPECS.parent)
     assert words in done.err
     assert (done.code, done.out) == (2, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import document, spec, told
+from builders import document, spec, summaries
 
 from compiler.catalog import InstanceType, load_catalog
 from compiler.plan.units import Quantity
@@ -50,7 +50,7 @@ def test_a_spec_names_its_platform() -> None:
 def test_a_key_of_another_platform_is_one_error_with_what_to_write() -> None:
     model, faults = load(document(spec(health={"repair": False})), WITHOUT_HEALTH)
     assert model is None
-    assert told(faults) == [
+    assert summaries(faults) == [
         ("SPC006", "spec.health", "`health` is no part of platform `plain`")
     ]
     assert faults[0].help == "its nodes watch themselves"
@@ -77,7 +77,7 @@ def test_the_plan_of_a_platform_is_what_its_subjects_resolve() -> None:
     assert model is not None, faults
     nodes_alone = Platform("nodes", ("network", "pools", "queues"), EKS.node_share)
     plan, found = resolve(model, load_catalog(), platform=nodes_alone)
-    assert plan is not None, told(found)
+    assert plan is not None, summaries(found)
     assert plan.of(NodePool)
     assert not plan.of(TrainJob)
 
@@ -105,7 +105,7 @@ def test_a_platform_says_what_jobs_get_of_a_node() -> None:
     cores = {}
     for platform in (EKS, bare):
         plan, found = resolve(model, load_catalog(), platform=platform)
-        assert plan is not None, told(found)
+        assert plan is not None, summaries(found)
         (job,) = plan.of(TrainJob)
         cores[platform] = job.requests["cpu"]
     assert cores[EKS] < cores[bare] == Quantity.of(96)  # p4d.24xlarge has 96 vCPUs

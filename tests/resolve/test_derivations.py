@@ -132,7 +132,7 @@ def test_what_is_written_wins() -> None:
         EPHEMERAL: "100Gi",
     }
     assert job.processes == 3
-    told = {each.field: each for each in plan.derived if each.object == "job/train"}
+    derived = {each.field: each for each in plan.derived if each.object == "job/train"}
     for field, value in (
         ("resources.cpu", "90"),
         ("resources.efa", "2"),
@@ -140,7 +140,7 @@ def test_what_is_written_wins() -> None:
         ("processesPerNode", "3"),
     ):
         at = Route(("spec", "jobs", 0, *field.split(".")))
-        assert told[field] == Derived(
+        assert derived[field] == Derived(
             "job/train", field, value, "set by the spec", at=at
         )
 
@@ -216,13 +216,13 @@ def test_what_the_spec_sets_is_told_with_its_place(
         if each.object == "job/train"
     }
     plan = plan_of(spec(job=job))
-    (told,) = [
+    (derived,) = [
         each
         for each in plan.derived
         if each.object == "job/train" and each.field == field
     ]
-    assert (told.value, told.reason) == (value, "set by the spec")
-    assert told.at is not None
+    assert (derived.value, derived.reason) == (value, "set by the spec")
+    assert derived.at is not None
     assert before[field].at is None
     assert (
         len([each for each in plan.of(TrainJob)[0].env if f"env.{each.name}" == field])
@@ -970,7 +970,7 @@ def test_karpenter_is_told_of_huge_pages_where_pods_call_nodes_up(
     pool: dict[str, Any], capacity: dict[str, str] | None
 ) -> None:
     plan = plan_of(spec(pool=pool))
-    told = [
+    summary = [
         (
             each.requirements,
             {name: str(amount) for name, amount in each.capacity.items()},
@@ -978,7 +978,7 @@ def test_karpenter_is_told_of_huge_pages_where_pods_call_nodes_up(
         for each in plan.of(NodeOverlay)
     ]
     name = plan.of(NodePool)[0].name
-    assert told == (
+    assert summary == (
         [((Requirement(NODEPOOL_LABEL, "In", (name,)),), capacity)] if capacity else []
     )
     values = {each.name: each.values for each in plan.of(HelmRelease)}
@@ -1095,10 +1095,10 @@ def test_kueue_is_of_a_version_that_starts_the_jobs_of_this_trainer(
     assert {each.version for each in plan.of(HelmRelease) if each.name == "kueue"} == {
         kueue
     }
-    (told,) = [
+    (derived,) = [
         each for each in plan.derived if each.field == "components.kueue.version"
     ]
-    assert (told.value, told.reason == "set by the spec") == (
+    assert (derived.value, derived.reason == "set by the spec") == (
         kueue,
         "kueue" in versions,
     )

@@ -1,4 +1,4 @@
-"""How long a job has to save, and who is told of it."""
+"""How long a job has to save, and who hears of it."""
 
 from __future__ import annotations
 

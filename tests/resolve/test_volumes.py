@@ -73,7 +73,7 @@ def pod_spec(data: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def told(data: dict[str, Any]) -> list[tuple[str, str]]:
+def summaries(data: dict[str, Any]) -> list[tuple[str, str]]:
     return [(found.code, str(found.at)) for found in resolved(data)[1]]
 
 
@@ -365,12 +365,12 @@ NO_DISKS = {"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}
 def test_each_contradiction_stands_at_its_place(
     data: dict[str, Any], code: str, at: str
 ) -> None:
-    assert told(data) == [(code, at)]
+    assert summaries(data) == [(code, at)]
 
 
 def test_a_file_beside_a_folder_of_like_name_is_sound() -> None:
     job = {"volumes": [VOLUMES[3]], "files": {"/disks": "x", "/disk.yaml": "z"}}
-    assert told(spec(job=job)) == []
+    assert summaries(spec(job=job)) == []
 
 
 @pytest.mark.parametrize(

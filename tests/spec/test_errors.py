@@ -36,7 +36,7 @@ def test_keys_are_those_that_people_write() -> None:
     assert {"processesPerNode", "sharedMemory", "image"} <= set(keys_of(Job))
 
 
-def test_an_error_without_words_of_its_own_is_still_told() -> None:
+def test_an_error_without_words_of_its_own_is_still_reported() -> None:
     class Odd(BaseModel):
         host: bytes
 

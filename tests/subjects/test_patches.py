@@ -46,7 +46,7 @@ def only(done: Compilation, kind: str) -> Manifest:
     return manifest
 
 
-def told(done: Compilation) -> list[tuple[str, int]]:
+def summaries(done: Compilation) -> list[tuple[str, int]]:
     """Code and line of each error."""
     return [
         (each.code, each.span.line)
@@ -230,7 +230,7 @@ def test_what_merges_nothing_is_a_fault(patch: Any, code: str) -> None:
 def test_a_target_selects(tmp_path: Path, target: dict[str, Any]) -> None:
     patch = {"metadata": {"labels": {"team": "speech"}}}
     done = patched(tmp_path, target, patch)
-    assert told(done) == []
+    assert summaries(done) == []
     assert only(done, "TrainJob").body["metadata"]["labels"]["team"] == "speech"
 
 
@@ -350,7 +350,7 @@ def test_a_runtime_that_differs_has_another_name_and_so_has_its_job(
     job = only(done, "TrainJob")
     assert job.body["spec"]["runtimeRef"]["name"] == runtime.ref.name
     assert job.ref.name != only(before, "TrainJob").ref.name
-    assert told(done) == []
+    assert summaries(done) == []
 
 
 @pytest.mark.parametrize(
@@ -416,7 +416,7 @@ def test_a_finding_on_a_patched_field_points_at_the_patch(tmp_path: Path) -> Non
     done = patched(tmp_path, JOB, patch)
     lines = (tmp_path / "spec.yaml").read_text().splitlines()
     line = next(number for number, text in enumerate(lines, 1) if "numNodes" in text)
-    assert line in {place for _, place in told(done)}
+    assert line in {place for _, place in summaries(done)}
 
 
 def test_a_patch_that_breaks_the_schema_is_found_at_its_line(tmp_path: Path) -> None:
@@ -424,7 +424,9 @@ def test_a_patch_that_breaks_the_schema_is_found_at_its_line(tmp_path: Path) -> 
     done = patched(tmp_path, JOB, patch)
     lines = (tmp_path / "spec.yaml").read_text().splitlines()
     line = next(n for n, text in enumerate(lines, 1) if "value: 2" in text)
-    assert [place for code, place in told(done) if code.startswith("SCH")] == [line]
+    assert [place for code, place in summaries(done) if code.startswith("SCH")] == [
+        line
+    ]
 
 
 def test_flux_substitutes_nothing_that_a_patch_brings(tmp_path: Path) -> None:
@@ -437,7 +439,7 @@ def test_flux_substitutes_nothing_that_a_patch_brings(tmp_path: Path) -> None:
 def test_the_plan_says_what_is_written(tmp_path: Path) -> None:
     patch = {"spec": {"queueingStrategy": "StrictFIFO"}}
     done = patched(tmp_path, {"kind": "ClusterQueue"}, patch)
-    assert told(done) == []
+    assert summaries(done) == []
     assert done.plan is not None
     (queue,) = done.plan.of(ClusterQueue)
     assert queue.strategy == "StrictFIFO"
@@ -476,7 +478,7 @@ def test_patches_apply_in_order_and_after_values(tmp_path: Path) -> None:
             {"target": kueue, "patch": [again]},
         ],
     )
-    assert told(done_of(tmp_path, data)) == []
+    assert summaries(done_of(tmp_path, data)) == []
 
 
 # --- how it is written

@@ -333,7 +333,7 @@ def test_a_refused_patch_is_named_and_the_nodes_after_it_are_tainted(
 @pytest.mark.parametrize(
     "answer", [b"not json", b"{}", b"[]", b'{"items": [{}], "metadata": {}}', b"\xff"]
 )
-def test_an_answer_that_is_no_list_of_nodes_is_told(
+def test_an_answer_that_is_no_list_of_nodes_is_reported(
     api: tuple[Api, str], answer: bytes
 ) -> None:
     state, address = api
@@ -344,7 +344,7 @@ def test_an_answer_that_is_no_list_of_nodes_is_told(
     assert "Traceback" not in done.stderr
 
 
-def test_a_server_that_is_not_there_is_told() -> None:
+def test_a_server_that_is_not_there_is_reported() -> None:
     done = sweep("http://127.0.0.1:9")
     assert done.returncode == 1
     assert "sweep failed" in done.stderr

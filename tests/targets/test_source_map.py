@@ -12,7 +12,7 @@ from compiler.source import Document, Key, Route
 from compiler.subjects.pools.plan import NodePool
 from compiler.targets import lower
 
-# What an origin may be told of although this plan does not have it: fields that are there for some plans only.
+# What an origin may name although this plan does not have it: fields that are there for some plans only.
 OPTIONAL = {
     "networkInterfaces",
     "capacityReservationSelectorTerms",
