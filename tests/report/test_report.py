@@ -118,6 +118,20 @@ def test_queues_in_nodes_against_what_jobs_ask(
     ]
 
 
+def test_a_queue_borrows_what_the_others_lend_within_its_limit(
+    trainyard: Command, folder: Path
+) -> None:
+    path = folder / "specs" / "two-teams.yaml"
+    limits = {"borrowingLimit: 4": "borrowingLimit: 2", ", borrowingLimit: 8": ""}
+    text = path.read_text()
+    for old, new in limits.items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    path.write_text(text)
+    text = trainyard("report", "specs/two-teams.yaml", cwd=folder).out
+    assert [row[2:4] for row in rows(text, "Queues")] == [["8", "2"], ["4", "8"]]
+
+
 def test_jobs_that_wait_for_each_other(trainyard: Command, folder: Path) -> None:
     path = folder / "specs" / "two-teams.yaml"
     path.write_text(

@@ -418,6 +418,16 @@ GOOD: list[dict[str, Any]] = [
     mounted("/etcetera"),
     spec(job={"command": ["/opt/my-app", "a b", ""]}),
     spec(job={"command": ["bash", "-c", "cd /a && torchrun t.py"]}),
+    spec(
+        pool={
+            "capacity": {
+                "block": {
+                    "reservations": [{"id": "cr-0a1b2c3d4e5f60711", "nodes": 4}],
+                    "ends": "2000-01-01T00:00:00Z",
+                }
+            }
+        }
+    ),
     spec(flux={"url": "ssh://git@github.com/org/fleet"}),
     spec(flux={"branch": "feature/a.b-c_d"}),
     spec(tags={"cost center": "42 + more: ü", "a": ""}),

@@ -9,7 +9,8 @@ import pytest
 from compiler.manifest import Manifest, ObjectRef
 from compiler.verify import verify
 from compiler.verify.objects import ObjectSet
-from compiler.verify.references import references
+from compiler.verify.references import REFERENCES, references
+from compiler.verify.schemas import Schemas
 from verify.conftest import (
     CLUSTER_QUEUE,
     HELM_RELEASE,
@@ -131,6 +132,31 @@ def test_a_missing_namespace_is_reported_for_each_object_in_it() -> None:
     assert (
         reported([*(body for body in rest if body is not HELM_RELEASE), creating]) == []
     )
+
+
+def test_references_of_a_cluster_are_to_kinds_without_a_namespace() -> None:
+    """By the scope in the schema of the kind. A typed reference names its kind itself, and its scope follows that."""
+    schemas = Schemas()
+    scopes = {
+        (api_version.partition("/")[0], kind): schemas.find(api_version, kind)[0].scope
+        for kind, api_versions in schemas.served().items()
+        for api_version in api_versions
+        if schemas.find(api_version, kind)
+    }
+    seen = set()
+    for origin, listed in REFERENCES.items():
+        for reference in listed:
+            target = (reference.target_group, reference.target_kind)
+            if target in scopes and not reference.typed:
+                seen.add(target)
+                assert reference.cluster == (scopes[target] == "Cluster"), (
+                    origin,
+                    target,
+                )
+    assert {
+        ("kueue.x-k8s.io", "ResourceFlavor"),
+        ("kueue.x-k8s.io", "LocalQueue"),
+    } <= seen
 
 
 def test_a_queue_of_another_namespace_is_pointed_out() -> None:
