@@ -27,13 +27,52 @@ else:
             fields = dataclasses.fields(cls_with_slots)
             compared = [field.name for field in fields if field.compare]
             cls_with_slots._compared = attrgetter("__class__", *compared)
-            cls_with_slots.__init__ = _initializer(fields)
-            cls_with_slots.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
+            cls_with_slots.__init__ = _first_initializer(cls_with_slots, fields)
             for name in _SHARED - vars(cls).keys():
                 setattr(cls_with_slots, name, getattr(_Frozen, name))
             return cls_with_slots
 
         return decorate
+
+
+_FEW = 32
+
+
+def _first_initializer(cls: Any, fields: tuple[Any, ...]) -> Any:
+    """``__init__`` without a compilation: most classes of a run have a few objects, and compiling takes as long as 40.
+
+    After a few, and where the arguments are wrong, it gives way to the compiled one.
+    """
+    positional = [field.name for field in fields if not field.kw_only]
+    left = _FEW
+
+    def initialize(self: Any, *args: Any, **kwargs: Any) -> None:
+        nonlocal left
+        left -= 1
+        values = dict(zip(positional, args, strict=False))
+        fits = len(args) <= len(positional) and kwargs.keys().isdisjoint(values)
+        values |= kwargs
+        if left < 0 or not fits or not _fill(self, fields, values):
+            cls.__init__ = _initializer(fields)
+            cls.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
+            cls.__init__(self, *args, **kwargs)
+
+    return initialize
+
+
+def _fill(instance: Any, fields: tuple[Any, ...], values: dict[str, Any]) -> bool:
+    """Set each field to its value or default; whether every field has one, and every value a field."""
+    for field in fields:
+        if field.name in values:
+            value = values.pop(field.name)
+        elif field.default is not dataclasses.MISSING:
+            value = field.default
+        elif field.default_factory is not dataclasses.MISSING:
+            value = field.default_factory()
+        else:
+            return False
+        object.__setattr__(instance, field.name, value)
+    return not values
 
 
 def _initializer(fields: tuple[Any, ...]) -> Any:

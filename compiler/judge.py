@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from compiler.catalog import Catalog
+from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.manifest import Manifest
 from compiler.output import Artifact

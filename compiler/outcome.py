@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 
 if TYPE_CHECKING:  # `lint` has no spec, and starts in half the time without it
@@ -46,7 +47,7 @@ def _has_error(diagnostics: Iterable[Diagnostic]) -> bool:
     return any(item.severity is Severity.ERROR for item in diagnostics)
 
 
-@dataclass
+@dataclasses.dataclass
 class Compilation:
     """One spec after the passes: as far as they got, and everything there is to say about it.
 
@@ -60,11 +61,11 @@ class Compilation:
     document: Document
     spec: ClusterSpec | None = None
     plan: Plan | None = None
-    artifacts: list[Artifact] = field(default_factory=list)
-    manifests: list[Manifest] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
+    artifacts: list[Artifact] = dataclasses.field(default_factory=list)
+    manifests: list[Manifest] = dataclasses.field(default_factory=list)
+    diagnostics: list[Diagnostic] = dataclasses.field(default_factory=list)
     runs: list[Run] | None = None
-    steps: list[VersionStep] = field(default_factory=list)
+    steps: list[VersionStep] = dataclasses.field(default_factory=list)
     current: tuple[str, ...] | None = None
 
     @property
@@ -73,12 +74,12 @@ class Compilation:
         return _has_error(self.diagnostics)
 
 
-@dataclass
+@dataclasses.dataclass
 class Outcome:
     """A run over some paths: its compilations, what belongs to none of them, and how many findings are excused."""
 
-    compilations: list[Compilation] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
+    compilations: list[Compilation] = dataclasses.field(default_factory=list)
+    diagnostics: list[Diagnostic] = dataclasses.field(default_factory=list)
     excused: int = 0
 
     def all(self) -> list[Diagnostic]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 
+from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, Severity, error, warning
 from compiler.emit import MANIFEST, UNREADABLE, swap
 from compiler.emit.marker import is_marked
@@ -32,7 +33,7 @@ class TreeDiff:
     unchanged: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
-    seen: Mapping[str, os.stat_result] = field(
+    seen: Mapping[str, os.stat_result] = dataclasses.field(
         default_factory=dict, compare=False, repr=False
     )
 
@@ -158,7 +159,7 @@ def _state(entry: os.stat_result) -> tuple[int, ...]:
     )
 
 
-@dataclass
+@dataclasses.dataclass
 class _Comparison:
     """Work in progress of ``_compare``."""
 

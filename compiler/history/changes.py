@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.history.committed import TRAIN_JOB, Committed
 from compiler.history.keep import kept_runtime
 from compiler.history.runs import Run

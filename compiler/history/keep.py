@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.history.committed import Committed
 from compiler.history.runs import FOLDER, Run

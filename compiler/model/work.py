@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from compiler.catalog import InstanceType
+from compiler.dataclass import dataclass
 from compiler.plan.units import Quantity
 from compiler.source import Route
 from compiler.subjects.jobs.plan import (
@@ -42,7 +43,7 @@ class Choice:
     pools: tuple[NodePool, ...]
     flavor: Flavor | None = None
     tolerations: tuple[Toleration, ...] = ()
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
     offers: tuple[Offer, ...] = ()
 
     def has(self, pool: NodePool) -> bool:
@@ -75,7 +76,7 @@ def patched_selector(job: TrainJob) -> Mapping[str, str]:
     return selector
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class Work:
     """A TrainJob joined with its runtime, pod, pools and queue. A value: computed once, never changed.
 
@@ -98,12 +99,12 @@ class Work:
     types: tuple[InstanceType, ...]
     queue: ClusterQueue | None
     nodes: int | None
-    env: Mapping[str, str | None] = field(default_factory=dict)
+    env: Mapping[str, str | None] = dataclasses.field(default_factory=dict)
     words: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
     kind: str = "TrainJob"
-    efa: int = field(init=False)
-    accelerator: tuple[str, int] | None = field(init=False)
+    efa: int = dataclasses.field(init=False)
+    accelerator: tuple[str, int] | None = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
         """``efa`` devices that a node asks for, and the ``accelerator`` resource with how many of it: rules ask for

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.source import Key, Route
 
 Body = dict[str, Any]
@@ -62,7 +63,7 @@ def kind_of_format(name: str) -> str:
     return kind
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class Artifact:
     """One thing that is written: a body, or a text, where it is written, and where it came from.
 
@@ -76,17 +77,21 @@ class Artifact:
     a run that writes nothing reads no page.
     """
 
-    body: Body = field(default_factory=dict)
+    body: Body = dataclasses.field(default_factory=dict)
     path: str = ""
-    at: Route = field(default_factory=Route)
-    origins: dict[tuple[Key, ...], Route] = field(default_factory=dict)
+    at: Route = dataclasses.field(default_factory=Route)
+    origins: dict[tuple[Key, ...], Route] = dataclasses.field(default_factory=dict)
     lists: tuple[tuple[Key, ...], ...] = ()
     key: str = ""
-    choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    whole: Route | None = field(default=None, kw_only=True)
-    format: str = field(kw_only=True)
-    text: str | Callable[[], str] = field(default="", kw_only=True, repr=False)
-    _ref: ObjectRef | None = field(default=None, init=False, repr=False, compare=False)
+    choices: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    whole: Route | None = dataclasses.field(default=None, kw_only=True)
+    format: str = dataclasses.field(kw_only=True)
+    text: str | Callable[[], str] = dataclasses.field(
+        default="", kw_only=True, repr=False
+    )
+    _ref: ObjectRef | None = dataclasses.field(
+        default=None, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         kind_of_format(self.format)

@@ -77,12 +77,16 @@ def walk_values(
 ) -> Iterator[tuple[Path, Any]]:
     """Every value with its path below ``start``, parents first; of a value that ``stop`` holds for, not what is in
     it."""
-    yield start, body
-    if stop is not None and stop(body):
-        return
-    if isinstance(body, dict):
-        for key, value in body.items():
-            yield from walk_values(value, (*start, key), stop=stop)
-    elif isinstance(body, list):
-        for index, value in enumerate(body):
-            yield from walk_values(value, (*start, index), stop=stop)
+    left: list[tuple[Path, Any]] = [(start, body)]
+    while left:
+        path, value = left.pop()
+        yield path, value
+        if stop is not None and stop(value):
+            continue
+        if isinstance(value, dict):
+            inner = [((*path, key), item) for key, item in value.items()]
+        elif isinstance(value, list):
+            inner = [((*path, index), item) for index, item in enumerate(value)]
+        else:
+            continue
+        left += reversed(inner)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar, cast
 
+from compiler.dataclass import dataclass
 from compiler.plan.base import Identity, PlanNode
 from compiler.source import Route
 
@@ -33,7 +34,7 @@ class Derived:
         return self.source or (str(self.at) if self.at else "default of Trainyard")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Plan:
     """Everything that will exist: nodes of any kind, in the order in which they are written.
 
@@ -45,7 +46,7 @@ class Plan:
     """
 
     nodes: tuple[PlanNode, ...] = ()
-    derived: tuple[Derived, ...] = field(default=(), repr=False)
+    derived: tuple[Derived, ...] = dataclasses.field(default=(), repr=False)
     external: frozenset[tuple[str, str, str, str]] = frozenset()
     release: str = ""
     closed: bool = True
@@ -69,7 +70,7 @@ class Plan:
     def with_nodes(self, kind: type[Node], nodes: Iterable[Node]) -> Plan:
         """The same plan with these nodes of a kind instead of its own."""
         others = (node for node in self.nodes if type(node) is not kind)
-        return replace(self, nodes=(*others, *nodes))
+        return dataclasses.replace(self, nodes=(*others, *nodes))
 
     def apart(self) -> tuple[PlanNode, ...]:
         """The nodes that no manifest carries."""

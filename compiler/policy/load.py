@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, redirect_stdout
 from functools import cache
 from importlib.machinery import SourceFileLoader
@@ -81,16 +81,22 @@ def _is_same_folder(folder: Path, other: Path) -> bool:
 
 def _own(folder: Path, base: Path, faults: list[Diagnostic]) -> Iterator[Rule]:
     """The rules of an adopter's folder, without unchanged copies of built-in ones; faults are added to ``faults``."""
-    shared = _is_same_folder(folder, base)
-    for path in _files(folder):
-        name = path.relative_to(folder)
-        if shared and _is_builtin_place(name):
-            continue
-        if not path.is_file():
+    if _is_same_folder(folder, base):
+        paths = list(_files(folder, without=_builtin_folders(base)))
+    else:
+        paths = [path for path in _files(folder) if not _is_copy(path, folder, base)]
+    for path in paths:
+        if path.is_file():
+            yield from _load(path, faults)
+        else:
             # A pipe, a device, a link to nowhere: to open it could wait for ever.
             faults += read(path)[1]
-        elif not (_is_builtin_place(name) and _same(path, base / name)):
-            yield from _load(path, faults)
+
+
+def _is_copy(path: Path, folder: Path, base: Path) -> bool:
+    """Whether a file is a built-in one as it came, in its place."""
+    name = path.relative_to(folder)
+    return _is_builtin_place(name) and path.is_file() and _same(path, base / name)
 
 
 @cache
@@ -98,16 +104,29 @@ def _builtin(base: Path) -> tuple[tuple[Rule, ...], tuple[Diagnostic, ...]]:
     """The rules of the built-in folders: all folders that are there but the adopter's."""
     faults: list[Diagnostic] = []
     rules: list[Rule] = []
-    for path in _files(base):
-        if _is_builtin_place(path.relative_to(base)):
+    for folder in _builtin_folders(base):
+        for path in _files(base / folder):
             rules += _load(path, faults)
     return tuple(rules), tuple(faults)
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _builtin_folders(base: Path) -> list[str]:
+    with os.scandir(base) as entries:
+        names = [entry.name for entry in entries if entry.is_dir()]
+    return sorted(name for name in names if name != OWN_FOLDER and _is_shown(name))
+
+
+def _is_shown(name: str) -> bool:
+    return not name.startswith((".", "_"))
+
+
+def _files(folder: Path, without: Collection[str] = ()) -> Iterator[Path]:
+    """The files of rules in a folder, but not those in folders ``without`` at its top."""
     for root, folders, names in os.walk(folder, onerror=_refuse):
-        is_top = Path(root) == folder
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        is_top = root == str(folder)
+        skipped = without if is_top else ()
+        shown = [name for name in folders if _is_shown(name) and name not in skipped]
+        folders[:] = sorted(shown)
         for name in sorted(names):
             if _is_rule(name) and not (is_top and name in SETTINGS):
                 yield Path(root, name)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error
 from compiler.source.headers import first_character
 from compiler.source.manifests import parse_manifests
@@ -20,11 +21,11 @@ _OURS = "trainyard.dev/"
 _KUSTOMIZE = "kustomize.config.k8s.io/"
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class IncludeNode(ScalarNode):
     """A path of ``include``: its children are the objects of its files, in order, each with its own file and lines."""
 
-    objects: list[MappingNode] = field(default_factory=list)
+    objects: list[MappingNode] = dataclasses.field(default_factory=list)
 
     def child(self, key: Key) -> Node | None:
         if isinstance(key, int) and 0 <= key < len(self.objects):

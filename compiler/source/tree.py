@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.source.route import Key, Route
 
 
@@ -47,7 +48,7 @@ class SourceFile:
         return row, offset - starts[row - 1] + 1
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclasses.dataclass(slots=True, unsafe_hash=True)
 class Span:
     """A stretch of a source file. Lines and columns are 1-based; the end column is exclusive.
 
@@ -65,12 +66,12 @@ class Span:
         return f"{self.file.name}:{self.line}:{self.column}"
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class Node:
     """A YAML value with its place. ``key_span`` is the place of the key it stands under, if any."""
 
     span: Span
-    key_span: Span | None = field(default=None, kw_only=True)
+    key_span: Span | None = dataclasses.field(default=None, kw_only=True)
 
     def to_python(self) -> Any:
         """The plain value: ``dict``, ``list``, ``str``, ``int``, ``float``, ``bool`` or ``None``."""
@@ -81,7 +82,7 @@ class Node:
         return None
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class ScalarNode(Node):
     """A scalar: its value after resolution, its text as written, and whether it was quoted."""
 
@@ -100,7 +101,7 @@ def text_node(node: Node | None) -> ScalarNode | None:
     return None
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class SequenceNode(Node):
     """A list."""
 
@@ -115,7 +116,7 @@ class SequenceNode(Node):
         return None
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class MappingNode(Node):
     """A mapping with string keys, in the order of the file."""
 

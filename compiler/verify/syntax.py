@@ -21,7 +21,7 @@ class Syntax:
     """A named syntax: pattern, most characters, the code of a breach and the words for it."""
 
     name: str
-    pattern: re.Pattern[str]
+    pattern: str
     longest: int
     code: str
     help: str
@@ -47,7 +47,7 @@ class Syntax:
                 return _is_qualified(text)
             case "cidr":
                 return _is_cidr(text)
-        return self.pattern.fullmatch(text) is not None
+        return re.fullmatch(self.pattern, text) is not None
 
     def breach(self, text: str) -> str:
         """The fact about a text that was not accepted."""
@@ -80,7 +80,7 @@ def _is_cidr(text: str) -> bool:
 def _syntax(
     name: str, pattern: str, longest: int, code: str, help: str
 ) -> tuple[str, Syntax]:
-    return name, Syntax(name, re.compile(pattern), longest, code, help)
+    return name, Syntax(name, pattern, longest, code, help)
 
 
 _DNS = "lowercase letters, digits and `-`, a letter or digit at both ends"

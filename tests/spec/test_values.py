@@ -423,7 +423,7 @@ GOOD: list[dict[str, Any]] = [
             "capacity": {
                 "block": {
                     "reservations": [{"id": "cr-0a1b2c3d4e5f60711", "nodes": 4}],
-                    "ends": "2000-01-01T00:00:00Z",
+                    "ends": "2000-01-01T11:30:00Z",
                 }
             }
         }

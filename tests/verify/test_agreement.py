@@ -73,7 +73,7 @@ def translated(schema: dict[str, Any]) -> dict[str, Any]:
         ("syntax", out),
         ("keySyntax", out.setdefault("propertyNames", {})),
     ):
-        if name in schema and (pattern := SYNTAXES[schema[name]].pattern.pattern):
+        if name in schema and (pattern := SYNTAXES[schema[name]].pattern):
             holder["pattern"] = rf"\A(?:{pattern})\Z"
             holder["maxLength"] = SYNTAXES[schema[name]].longest
     if limit := INT.get(schema.get("format", "")):

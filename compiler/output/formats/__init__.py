@@ -16,13 +16,14 @@ Each module of this package (or package in it) is one format, found by being the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, cast
 
+from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.lift import assembled, carried
 from compiler.manifest import Manifest, ObjectRef

@@ -97,7 +97,7 @@ class Eks(SpecModel):
             _as_access, json_schema_input_type=Literal["private"] | ApiServer
         ),
     ] = Field(
-        ApiServer(),
+        ApiServer.model_construct(),
         description="Who reaches the Kubernetes API from outside the VPC: `private` is nobody, which is derived.",
         examples=["private", {"public": ["203.0.113.0/24"]}],
     )
@@ -108,7 +108,7 @@ class Eks(SpecModel):
         examples=[["arn:aws:iam::111122223333:role/platform"]],
     )
     system_nodes: SystemNodes = Field(
-        SystemNodes(),
+        SystemNodes.model_construct(),
         description="The nodes that run the controllers; they are always on.",
         examples=[{"instanceType": "m7i.2xlarge", "nodes": 2}],
     )
@@ -126,7 +126,7 @@ class Platform(SpecModel):
     """What the cluster runs on: the key says it, and holds what only it has."""
 
     eks: Eks = Field(
-        Eks(),
+        Eks.model_construct(),
         description="Amazon EKS with Karpenter.",
         examples=[{"apiServer": {"public": ["203.0.113.0/24"]}}],
     )
@@ -136,7 +136,7 @@ class ClusterSection(Section):
     """The platform."""
 
     platform: Platform = Field(
-        Platform(),
+        Platform.model_construct(),
         description="What the cluster runs on: `eks`, with what only EKS has.",
         examples=[{"eks": {"apiServer": {"public": ["203.0.113.0/24"]}}}],
     )

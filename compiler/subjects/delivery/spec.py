@@ -58,7 +58,7 @@ class DeliverySection(Section):
     """The git repository that Flux reads."""
 
     flux: Flux = Field(
-        Flux(),
+        Flux.model_construct(),
         description="The git repository, branch and folder that Flux reads.",
         examples=[{"url": "ssh://git@github.com/example/clusters"}],
     )

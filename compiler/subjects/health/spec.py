@@ -33,7 +33,7 @@ class HealthSection(Section):
     """What watches the nodes."""
 
     health: Health = Field(
-        Health(),
+        Health.model_construct(),
         description="What watches the nodes, and whether faulty ones are replaced.",
         examples=[{"repair": False}],
     )

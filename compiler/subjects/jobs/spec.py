@@ -575,12 +575,12 @@ class Job(SpecModel):
         examples=[{"path": "/data/fsx/pretrain", "every": "30m"}],
     )
     retries: Retries = Field(
-        Retries(),
+        Retries.model_construct(),
         description="How often failures are retried.",
         examples=[{"process": 3, "job": 10}],
     )
     resources: JobResources = Field(
-        JobResources(),
+        JobResources.model_construct(),
         description="What the job takes of each node; all of it is derived: write only what you want to change.",
         examples=[{"memory": "900Gi"}],
     )

@@ -193,7 +193,7 @@ class NetworkSection(Section):
     """The VPC of the cluster."""
 
     network: Network = Field(
-        Network(),
+        Network.model_construct(),
         description="The VPC of the cluster: a new one, or one that exists.",
         examples=[
             {"create": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"]}}

@@ -165,7 +165,7 @@ class Queue(SpecModel):
         examples=["StrictFIFO"],
     )
     preemption: Preemption = Field(
-        Preemption(),
+        Preemption.model_construct(),
         description="Which running jobs a waiting job of this queue may stop to get nodes.",
         examples=[
             {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"}
@@ -321,7 +321,7 @@ class Kueue(SpecModel):
     """Settings of the queue manager, by the names of its Configuration (config.kueue.x-k8s.io/v1beta2)."""
 
     wait_for_pods_ready: WaitForPodsReady = Field(
-        WaitForPodsReady(),
+        WaitForPodsReady.model_construct(),
         description="How long the pods of an admitted job may take until they are ready.",
         examples=[{"timeout": "40m"}],
     )
@@ -361,7 +361,7 @@ class QueuesSection(Section):
         ],
     )
     kueue: Kueue = Field(
-        Kueue(),
+        Kueue.model_construct(),
         description="Settings of Kueue, the queue manager.",
         examples=[{"waitForPodsReady": {"timeout": "40m"}}],
     )
