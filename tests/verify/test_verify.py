@@ -162,6 +162,22 @@ def test_names_that_trainer_sets_depend_on_the_runtime() -> None:
     assert verify([Manifest(job)], closed=False) == []
 
 
+@pytest.mark.parametrize(("namespace", "codes"), [("team-a", ["SCH011"]), ("b", [])])
+def test_a_runtime_of_a_namespace_is_that_of_its_jobs(
+    namespace: str, codes: list[str]
+) -> None:
+    runtime = edited(
+        RUNTIME, ("kind", "TrainingRuntime"), ("metadata/namespace", namespace)
+    )
+    job = edited(
+        TRAIN_JOB,
+        ("spec/runtimeRef/kind", "TrainingRuntime"),
+        ("spec/trainer/env/0/name", "PET_NNODES"),
+    )
+    found = verify([Manifest(runtime), Manifest(job)], closed=False)
+    assert [fault.code for fault in found] == codes
+
+
 def test_the_limit_of_a_jobs_name_follows_its_pods() -> None:
     assert 63 - characters_added("node", 1, 1000) == 46
     assert 63 - characters_added("node", 1, 10) == 48
