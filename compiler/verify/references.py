@@ -11,9 +11,10 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.manifest import Manifest, ObjectRef
+from compiler.output.body import at, follow
 from compiler.verify.cycles import cycles
 from compiler.verify.fault import REFERENCE, Fault, Path, nearest
-from compiler.verify.objects import Identity, ObjectSet, at, identity_of
+from compiler.verify.objects import Identity, ObjectSet, identity_of
 
 TRAINER, KUEUE, RBAC = (
     "trainer.kubeflow.org",
@@ -289,33 +290,6 @@ def pod_references(
 
 def _optional_secret(spec: Any, tail: Path) -> bool:
     return tail[-1:] == ("secretName",) and bool(at(spec, *tail[:-1], "optional"))
-
-
-def follow(
-    value: Any, path: tuple[str, ...], start: Path = ()
-) -> Iterator[tuple[Path, Any]]:
-    """The values that a path leads to, each with its own path."""
-    for index, key in enumerate(path):
-        if key == "*":
-            if isinstance(value, list):
-                yield from _follow_items(value, path[index + 1 :], start)
-            return
-        if not isinstance(value, dict):
-            return
-        value = value.get(key)
-        if value is None:
-            return
-        start = (*start, key)
-    yield start, value
-
-
-def _follow_items(
-    items: list[Any], path: tuple[str, ...], start: Path
-) -> Iterator[tuple[Path, Any]]:
-    for index, item in enumerate(items):
-        if path and isinstance(item, dict) and path[0] not in item:
-            continue  # most variables have no `valueFrom`: nothing to walk into
-        yield from follow(item, path, (*start, index))
 
 
 def _target(reference: Reference, value: Any, namespace: str) -> Identity | None:

@@ -9,6 +9,7 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body, Manifest, ObjectRef, placeholder
 from compiler.output import Artifact
+from compiler.output.body import at
 from compiler.source import Route
 from compiler.verify.body import Lookup, validate_body
 from compiler.verify.claims import claims_of_default_class
@@ -16,7 +17,7 @@ from compiler.verify.definitions import DEFINITION, schemas_of, with_definitions
 from compiler.verify.fault import NAME, SCHEMA, Fault
 from compiler.verify.keys import absent_keys
 from compiler.verify.loose_ends import Near, beside, loose_ends
-from compiler.verify.objects import ObjectSet, at
+from compiler.verify.objects import ObjectSet
 from compiler.verify.pod_security import refused_pods
 from compiler.verify.references import TRAINER, link
 from compiler.verify.schemas import BUILTIN, Schemas
