@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from compiler.manifest import Body, Manifest
-from compiler.output.body import at, items
-
-__all__ = ["Identity", "ObjectSet", "at", "identity_of", "items"]
 
 Identity = tuple[str, str, str, str]  # API group, kind, namespace, name
 
