@@ -336,6 +336,17 @@ def test_what_agrees_is_taken(data: dict[str, Any]) -> None:
     assert plan_of(data)
 
 
+def test_the_most_that_the_help_offers_is_taken() -> None:
+    def faults_of(amount: str) -> list[Any]:
+        return resolved(spec(job={"resources": {"ephemeralStorage": amount}}))[1]
+
+    (refused,) = faults_of("9Ti")
+    most = refused.help.split("`")[1]
+    assert faults_of(most) == []
+    more = f"{int(most.removesuffix('Gi')) + 1}Gi"
+    assert [fault.code for fault in faults_of(more)] == ["RES048"]
+
+
 def test_no_address_opens_no_endpoint() -> None:
     """An empty list is nobody, not everybody."""
     network = plan_of(spec(platform={"eks": {"apiServer": {"public": []}}})).one(
