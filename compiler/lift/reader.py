@@ -22,7 +22,9 @@ class Reader:
         self.at = at
 
     def __truediv__(self, key: Key) -> Reader:
-        return Reader(at(self.value, key), self.at / key)
+        value = self.value
+        inner = value.get(key) if value.__class__ is dict else at(value, key)
+        return Reader(inner, Route((*self.at, key)))
 
     def __bool__(self) -> bool:
         return self.value is not None

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler.dataclass import dataclass
-from compiler.output.body import walk_values
+from compiler.output.body import walk_mappings
 from compiler.verify.fault import Path
 
 NAMES = (
@@ -91,7 +91,7 @@ def is_call(value: Any) -> bool:
 
 def calls(value: Any, path: Path = ()) -> Iterator[Path]:
     """The place of every value that CloudFormation fills in, the outermost first and alone."""
-    for place, part in walk_values(value, path, stop=is_call):
+    for place, part in walk_mappings(value, path, stop=is_call):
         if is_call(part):
             yield place
 
@@ -121,7 +121,7 @@ def name_of(value: Any) -> str | None:
 
 def uses(value: Any, path: Path = ()) -> Iterator[Use]:
     """Every name that the functions in a value use."""
-    for place, part in walk_values(value, path):
+    for place, part in walk_mappings(value, path):
         if not is_call(part):
             continue
         for key, inner in part.items():

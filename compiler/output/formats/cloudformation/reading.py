@@ -9,7 +9,7 @@ from typing import Any
 
 from compiler.lift.reader import Reader
 from compiler.output.artifact import Artifact
-from compiler.output.body import walk_values
+from compiler.output.body import walk_mappings
 from compiler.output.formats.cloudformation.functions import is_call, name_of, text_of
 from compiler.output.formats.cloudformation.grammar import statements
 from compiler.source import Route
@@ -84,7 +84,7 @@ def _unread(**fields: Reader) -> frozenset[str]:
 
 def _is_filled_in(value: Any) -> bool:
     """Whether a function gives a value, or a part of it."""
-    parts = (part for _, part in walk_values(value, stop=is_call))
+    parts = (part for _, part in walk_mappings(value, stop=is_call))
     return any(is_call(part) and text_of(part) is None for part in parts)
 
 

@@ -5,7 +5,8 @@ Source: CloudFormation template reference, intrinsic functions and resource attr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from compiler.output.artifact import Body
@@ -26,15 +27,19 @@ def unresolved(body: Body) -> Iterator[Fault]:
         return
     if any(name.startswith(FOR_EACH) for name in resources):
         return
-    for section in ("Resources", "Outputs", "Conditions"):
-        for use in uses(body.get(section), (section,)):
-            fault = _unresolved_use(use, body, resources)
-            if fault is not None:
-                yield fault
+    used = {
+        name: list(uses(resource, ("Resources", name)))
+        for name, resource in resources.items()
+    }
+    elsewhere = [uses(body.get(key), (key,)) for key in ("Outputs", "Conditions")]
+    for use in chain(*used.values(), *elsewhere):
+        fault = _unresolved_use(use, body, resources)
+        if fault is not None:
+            yield fault
     for name, resource in resources.items():
         if isinstance(resource, dict):
             yield from _attributes(("Resources", name), resource, body, resources)
-    yield from _circles(resources)
+    yield from _circles(resources, used)
 
 
 def _entries(body: Body, section: str) -> Body:
@@ -104,10 +109,10 @@ def _absent(path: Path, what: str, name: str, known: Iterable[str]) -> Fault:
     )
 
 
-def _circles(resources: Body) -> Iterator[Fault]:
+def _circles(resources: Body, used: Mapping[str, list[Use]]) -> Iterator[Fault]:
     """Resources that wait for each other: CloudFormation refuses the template ("Circular dependency")."""
     waits = {
-        name: list(dict.fromkeys(_waits_for(resource, resources)))
+        name: list(dict.fromkeys(_waits_for(resource, used[name], resources)))
         for name, resource in resources.items()
     }
     free: set[str] = set()
@@ -145,11 +150,12 @@ def _find_circle(start: str, waits: dict[str, list[str]], free: set[str]) -> lis
     return []
 
 
-def _waits_for(resource: Any, resources: Body) -> Iterator[str]:
+def _waits_for(resource: Any, used: list[Use], resources: Body) -> Iterator[str]:
     if not isinstance(resource, dict):
         return
-    for use in uses(resource.get("Properties")):
-        if use.function in ("Ref", "Fn::GetAtt") and use.name in resources:
+    for use in used:
+        is_of_resource = use.function in ("Ref", "Fn::GetAtt") and use.name in resources
+        if is_of_resource and use.path[2] == "Properties":
             yield use.name
     for _, other in _depends_on(resource):
         if other in resources:
