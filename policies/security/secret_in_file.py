@@ -27,7 +27,7 @@ def secret_in_file(files: FileSet) -> Iterator[Finding]:
 
         jobs: [{name: llama, files: {/workspace/wandb.env: "WANDB_API_KEY=$WANDB_API_KEY"}}]
 
-        jobs: [{name: llama, files: {/workspace/log.py: "client = Client(access_token=hub_token, api_key=args.api_key)"}}]
+        jobs: [{name: llama, files: {/workspace/log.py: "client = Client(access_token=hub_token, api_key=a.api_key)"}}]
 
         jobs: [{name: llama, files: {/workspace/log.py: "api_key = os.environ['WANDB_API_KEY']"}}]
     """
