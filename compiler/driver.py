@@ -27,6 +27,7 @@ from compiler.spec.load import load, platform_of
 from compiler.subjects.cluster.plan import Bootstrap
 from compiler.subjects.overrides.plan import IncludedObject, ObjectPatch
 from compiler.subjects.pools.plan import POOL_LABEL, NodePool
+from compiler.subjects.secrets.plan import ExternalSecret
 from compiler.targets import lower
 from compiler.verify.references import made_elsewhere
 
@@ -188,6 +189,8 @@ def _patched(
 def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:
     """The setting in which the output of a plan is judged."""
     external = frozenset(ObjectRef(*ref) for ref in plan.external)
+    for secret in plan.of(ExternalSecret):
+        external |= {ObjectRef("v1", "Secret", secret.namespace, secret.target)}
     bodies = [node.body for node in plan.of(IncludedObject)]
     if bodies:
         external |= made_elsewhere(bodies)

@@ -98,7 +98,7 @@ def test_examples_of_the_spec_language_compile(
         names.append(name)
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    assert len(set(names)) == len(texts) == 11
+    assert len(set(names)) == len(texts) == 12
     done = trainyard("check", ".", cwd=tmp_path)
     assert (done.out, done.code) == ("", 0)
     clusters = {name.partition("/")[0] for name in names}

@@ -29,7 +29,7 @@ class Diagnostic:
     what to do. ``at`` is symbolic (a route); ``span`` is concrete and filled in by ``locate`` or by a
     pass that has no route (the parser). ``key`` asks for the key rather than its value to be shown.
     ``related`` are further places, each with a label. ``subject`` is the id of what was judged, where that may lie
-    elsewhere.
+    elsewhere. ``secret``: the value at the place is never shown.
     """
 
     code: str
@@ -44,6 +44,7 @@ class Diagnostic:
     related: tuple[tuple[Span, str], ...] = ()
     object: str = ""
     subject: str = ""
+    secret: bool = False
 
     def locate(self, document: Document) -> Diagnostic:
         """The same diagnostic with its span looked up in the document, if it has none yet."""

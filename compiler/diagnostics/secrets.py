@@ -9,18 +9,46 @@ import re
 # The middle column is what every such text has in it: most texts have none, and no expression is compiled for them.
 _FORMS = (
     ("a token of Hugging Face", ("hf_",), r"\bhf_[A-Za-z0-9]{20,}"),
-    ("an access key of AWS", ("AKIA", "ASIA"), r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    # AWS writes its examples with `EXAMPLE` at the end.
+    (
+        "an access key of AWS",
+        ("AKIA", "ASIA"),
+        r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b(?<!EXAMPLE)",
+    ),
     (
         "a token of GitHub",
         ("gh", "github_pat_"),
         r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})",
     ),
     ("a token of GitLab", ("glpat-",), r"\bglpat-[\w-]{20,}"),
-    ("a token of Slack", ("xox",), r"\bxox[abprs]-[\w-]{10,}"),
-    ("an API key", ("sk-", "nvapi-", "pypi-"), r"\b(?:sk|nvapi|pypi)-[\w-]{20,}"),
+    ("a token of Slack", ("xox", "xapp-"), r"\b(?:xox[abeprs]|xapp)-[\w-]{10,}"),
+    (
+        "a webhook of Slack",
+        ("hooks.slack.com",),
+        r"(?<=hooks\.slack\.com/services/)T\w+/B\w+/\w{16,}",
+    ),
+    # A name of many words has no capitals: `pypi-mirror-of-the-team`.
+    (
+        "an API key",
+        ("sk-", "nvapi-", "pypi-"),
+        r"\b(?:sk|nvapi|pypi)-(?=[\w-]*[A-Z])(?=[\w-]*[0-9])[\w-]{20,}",
+    ),
+    ("an API key of Google", ("AIza",), r"\bAIza[\w-]{35}"),
+    ("a token of Docker Hub", ("dckr_",), r"\bdckr_[po]at_[\w-]{20,}"),
     ("a signed token", ("eyJ",), r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"),
     ("a private key", ("PRIVATE KEY",), r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
-    ("the password of a URL", ("@",), r"(?<=://)[^\s:/@]+:[^\s/@$]+(?=@)"),
+    ("a key of age", ("AGE-SECRET-KEY-",), r"\bAGE-SECRET-KEY-1[A-Z0-9]{20,}"),
+    (
+        "the credentials of a header",
+        ("asic ", "earer ", "oken "),
+        r"(?<=[Aa]uthorization: )(?:[Bb]asic|[Bb]earer|[Tt]oken) +(?![$<{%])[\w+/=.~-]{8,}",
+    ),
+    # An image with a tag and a digest has the same form: `docker://alpine:3.19@sha256:…`.
+    (
+        "the password of a URL",
+        ("@",),
+        r"(?<=://)[^\s:/@]*:(?![<{%])[^\s/@$]+(?=@(?!sha256:))",
+    ),
 )
 
 NAMES = tuple(
@@ -32,12 +60,14 @@ NAMES = tuple(
         "HUGGINGFACE_HUB_TOKEN",
         "HUGGING_FACE_HUB_TOKEN",
         "AWS_SESSION_TOKEN",
-        "AWS_SECRET_ACCESS_KEY",
+        "SECRET_ACCESS_KEY",
         "GITHUB_TOKEN",
         "API_KEY",
         "APIKEY",
         "PASSWORD",
         "PASSWD",
+        "PASSPHRASE",
+        "CLIENT_SECRET",
         "SECRET_KEY",
         "ACCESS_TOKEN",
         "AUTH_TOKEN",
@@ -45,9 +75,27 @@ NAMES = tuple(
 )
 """Ends of the names that carry credentials, after ``_``."""
 
-_KEYS = "|".join(name[1:].replace("_", "[-_]") for name in NAMES)
-_NAMED = rf"(?:\b|_)(?:{_KEYS})[\"']?\s*[:=]\s*[\"']?(?P<value>[^\s\"',}}\]$]{{6,}})"
-_OPTION = rf"--[\w-]{{0,40}}?(?:{_KEYS}|token)(?:=|[\"']?\s*,?\s+[\"']?)(?P<value>(?!-)[^\s\"',}}\]$]{{6,}})"
+_KEYS = "|".join(name[1:].replace("_", "[-_]?") for name in NAMES)
+# A name begins with a word, with the part of one after `_`, or with a capital after small letters (`adminPassword`).
+_BEGINS = r"(?:\b|_|(?<=[a-z0-9])(?=[A-Z]))"
+_ASSIGNED = r"(?P<after>[\"']?)(?P<sign>\s*[:=]\s*)(?P<quote>[\"']?)"
+_NAMED = rf"{_BEGINS}(?i:{_KEYS}){_ASSIGNED}(?P<value>[^\s\"',}}\]$]{{6,}})"
+_HIDDEN = rf"{_BEGINS}(?i:{_KEYS}){_ASSIGNED}(?P<value>[^\s\"',}}\]$]+)"
+_OPTION = rf"--[\w-]{{0,40}}?(?i:{_KEYS}|token)(?:=|[\"']?\s*,?\s+[\"']?)(?P<value>(?!-)[^\s\"',}}\]$]{{6,}})"
+# What stands for a value that is elsewhere: a variable, a template, a path, an ARN, what SOPS encrypted; or for none,
+# or for one that somebody is to write.
+_REFERENCE = re.compile(
+    r"\s*(?:$|\{\{|ENC\[|arn:|ref\+|vault:|/[\w./-]+$|<[^<>]*>$|\*+$|(?i:null|none|nil|true|false)$)"
+    r"|(?i:placeholder|replaced?|your)[-_ A-Za-z]*$"
+    r"|.*(?<!\$)\$[({A-Za-z_]",
+    re.DOTALL,
+)
+# An expression of a program: a call, an index, an attribute.
+_EXPRESSION = re.compile(r".*[()\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|[{<%]")
+_IDENTIFIER = re.compile(r"[A-Za-z_]+$")
+# Ends of names that carry credentials where the value looks like one, and not where it is a word.
+_ENDS = ("_TOKEN", "_SECRET", "_PAT", "_PWD", "_PASS", "_CREDENTIALS")
+_RANDOM = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}$")
 _HINTS = "|".join(hint for _, hints, _ in _FORMS for hint in hints)
 
 
@@ -68,23 +116,67 @@ def _possible(text: str) -> list[tuple[str, str]]:
 
 
 def named(name: str) -> bool:
-    """Whether a variable or an option of this name carries a credential."""
-    return f"_{name.replace('-', '_').upper()}".endswith(NAMES)
+    """Whether a variable, an option or a key of this name carries a credential; ``adminPassword`` does too."""
+    return _worded(name).endswith(NAMES)
+
+
+def _worded(name: str) -> str:
+    """A name in capitals, with ``_`` before each of its words."""
+    if not name.isupper():
+        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return f"_{name.replace('-', '_').upper()}"
+
+
+def literal(value: str) -> bool:
+    """Whether a value stands for itself: it is no variable, template, path or ARN, and not empty."""
+    return _REFERENCE.match(value) is None
+
+
+def carried(name: str, value: str) -> str:
+    """What kind of secret a variable or a key carries; empty for none."""
+    for what in forms(value):
+        return what
+    if named(name):
+        return "a secret" if literal(value) else ""
+    looks_random = _worded(name).endswith(_ENDS) and _RANDOM.match(value) is not None
+    return "a secret" if looks_random else ""
 
 
 def named_values(text: str) -> list[str]:
-    """The names of keys of a text that carry credentials, and have a value that is no variable."""
-    assignments = re.finditer(_NAMED, text, re.IGNORECASE)
-    names = [assignment[0].lstrip("_") for assignment in assignments]
-    return [re.split(r"[\s:=\"']", name, maxsplit=1)[0] for name in names]
+    """The names of keys of a text that carry credentials, and have a value that stands for itself.
+
+    Of a program's text no expression counts: ``api_key=os.environ["API_KEY"]``.
+    """
+    names = []
+    for assignment in re.finditer(_NAMED, text):
+        if _stands_for_itself(assignment):
+            before = re.search(r"\w*$", text[: assignment.start()])
+            name = assignment[0][: assignment.start("after") - assignment.start()]
+            names.append(f"{before[0] if before else ''}{name}")
+    return names
+
+
+def _stands_for_itself(assignment: re.Match[str]) -> bool:
+    value, sign = assignment["value"], assignment["sign"]
+    if not literal(value) or value.startswith(("{", "<", "%")):
+        return False
+    if assignment["quote"]:
+        return True
+    if _EXPRESSION.match(value):
+        return False
+    before = assignment.string[: assignment.start()].rstrip(" ")
+    is_program = (
+        bool(assignment["after"]) or sign == " = " or before.endswith(("(", ","))
+    )
+    return not (is_program and _IDENTIFIER.match(value))
 
 
 def masked(text: str) -> str:
     """The text with ``*`` for each character of a secret, so that columns stay what they are."""
     for _, pattern in _possible(text):
         text = re.sub(pattern, lambda secret: "*" * len(secret[0]), text)
-    for pattern in (_NAMED, _OPTION):
-        text = re.sub(pattern, _hide_value, text, flags=re.IGNORECASE)
+    for pattern in (_HIDDEN, _OPTION):
+        text = re.sub(pattern, _hide_value, text)
     return text
 
 

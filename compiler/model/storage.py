@@ -45,6 +45,22 @@ class Storage:
                 provisioners[None] = provisioner
         return provisioners
 
+    @cached_property
+    def _parameters(self) -> Mapping[str, Mapping[str, str]]:
+        """The parameters of each StorageClass, as far as they are text."""
+        parameters = {}
+        for manifest in self._manifests:
+            if manifest.ref.kind != "StorageClass":
+                continue
+            given = manifest.body.get("parameters")
+            texts = given.items() if isinstance(given, dict) else ()
+            parameters[manifest.ref.name] = {str(key): str(text) for key, text in texts}
+        return parameters
+
+    def parameters(self, claim: VolumeClaim) -> Mapping[str, str]:
+        """The parameters of a claim's StorageClass; none where the set does not say."""
+        return self._parameters.get(claim.storage_class or "", {})
+
     def claim(self, namespace: str, name: str) -> VolumeClaim | None:
         """A claim of the set."""
         return self._claims.get((namespace, name))

@@ -15,6 +15,7 @@ EKS = Platform(
         "system",
         "cluster",
         "jobs",
+        "secrets",
         "health",
         "delivery",
         "overrides",

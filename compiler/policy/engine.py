@@ -73,6 +73,7 @@ def _run_one(
                 notes=finding.notes,
                 help=finding.advice(of_spec=world.plan.closed),
                 key=finding.key,
+                secret=finding.secret,
                 subject=_subject(node),
             )
     except BaseException as problem:

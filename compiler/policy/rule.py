@@ -22,7 +22,7 @@ class Finding:
 
     ``help`` speaks of the fields of the object. ``spec_help`` is shown instead of it where the object comes from a
     spec: it says what to write there, by the spec's own keys. ``severity`` differs from the rule's where one fault is
-    worse in some cases; a level that the user sets wins.
+    worse in some cases; a level that the user sets wins. ``secret``: the value at the place is never shown.
     """
 
     message: str
@@ -33,6 +33,7 @@ class Finding:
     severity: Severity | None = None
     key: bool = False
     spec_help: str = ""
+    secret: bool = False
 
     def advice(self, *, of_spec: bool) -> str:
         """What to write: in the spec, or in the object."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from compiler.diagnostics import Diagnostic
 from compiler.report import (
     changes,
+    checkpoints,
     cost,
     decisions,
     findings,
@@ -30,6 +31,7 @@ SECTIONS = (
     queues,
     jobs,
     storage,
+    checkpoints,
     outside,
     decisions,
 )

@@ -53,7 +53,7 @@ def lines(subject: Subject) -> Iterator[Line]:
         _WORDS["on-demand"],
     )
     for pool in PoolsSection.of(subject.spec).node_pools:
-        price, exact = _highest(subject, pool.instance_types)
+        price, exact = price_of(subject, pool.instance_types)
         how = in_words(pool.capacity_types[0])
         yield Line(
             pool.name,
@@ -82,8 +82,9 @@ def _price(subject: Subject, name: str) -> tuple[float | None, bool]:
     return prices.get(_REFERENCE), False
 
 
-def _highest(subject: Subject, names: list[str]) -> tuple[float | None, bool]:
-    """The price of the dearest of several types, known only where all of them are."""
+def price_of(subject: Subject, names: list[str]) -> tuple[float | None, bool]:
+    """USD an hour on demand of the dearest of several types, known only where all of them are; and whether it is that
+    of the Region."""
     prices = [_price(subject, name) for name in names]
     known = [price for price, _ in prices if price is not None]
     if len(known) < len(prices):

@@ -9,6 +9,7 @@ from compiler.report.subject import Subject
 from compiler.subjects.jobs.plan import Runtime, TrainJob
 from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools.spec import PoolsSection
+from compiler.subjects.secrets.spec import SecretsSection
 from compiler.subjects.storage.spec import StorageSection
 
 
@@ -39,6 +40,8 @@ def _account(subject: Subject) -> Iterator[str]:
             yield f"file system {code(storage.fsx_lustre.id)}"
         elif storage.s3 is not None:
             yield f"bucket {code(storage.s3.bucket)}"
+    for stored in SecretsSection.of(subject.spec).secrets:
+        yield f"secret {code(stored.secrets_manager.existing.name)} of Secrets Manager"
     network = NetworkSection.of(subject.spec).network.existing
     if network is not None:
         yield f"VPC {code(network.vpc)} with its subnets"

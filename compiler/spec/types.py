@@ -252,6 +252,41 @@ AmiAlias = Annotated[
     ),
 ]
 SecretKey = Annotated[str, BeforeValidator(check.secret_key)]
+StoredName = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"[A-Za-z0-9/_+=.@-]+",
+            "the name of a secret of Secrets Manager",
+            "team-a/hf-token",
+            longest=512,
+            source="Secrets Manager API, CreateSecret Name",
+        )
+    ),
+]
+JsonKey = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"[A-Za-z0-9_.@/-]*",
+            "a key of the JSON in a secret",
+            "token",
+            empty=True,
+            source="external-secrets v2.9.0, remoteRef.property",
+        )
+    ),
+]
+KmsKeyArn = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[A-Za-z0-9-]+",
+            "the ARN of a key of KMS",
+            "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+            source="KMS developer guide, key ARN",
+        )
+    ),
+]
 Account = Annotated[
     str,
     BeforeValidator(

@@ -44,6 +44,7 @@ CRDS: dict[str, frozenset[str]] = {
         {"GitRepository", "OCIRepository", "HelmRepository"}
     ),
     "flux-helm-controller/v1.6.3": frozenset({"HelmRelease"}),
+    "external-secrets/v2.9.0": frozenset({"ExternalSecret", "SecretStore"}),
     "training-operator/v1.9.4": frozenset({"PyTorchJob", "MPIJob"}),
     "mpi-operator/v0.8.2": frozenset({"MPIJob"}),
 }

@@ -47,6 +47,14 @@ _WORDS: dict[str, tuple[str, str]] = {
     ),
     rf"^({_SUBDOMAIN}/)?(({_NAME})?[A-Za-z0-9])$": (_KEY, "`example.com/team`"),
     rf"^({_SUBDOMAIN}(\/))?({_NAME})?[A-Za-z0-9]$": (_KEY, "`example.com/team`"),
+    r"^(@(annually|yearly|monthly|weekly|daily|midnight|hourly)|@every [^\s]+.*|[^\s]+( [^\s]+){4})$": (
+        "a schedule of cron",
+        "`0 3 * * *` or `@daily`",
+    ),
+    r"^.*@.*\.iam\.gserviceaccount\.com$": (
+        "the address of a service account of Google Cloud",
+        "`reader@team.iam.gserviceaccount.com`",
+    ),
     r"^(Memory|HugePages(-[0-9]+[KMG]i)?)?$": (
         "`Memory` or a size of huge pages",
         "`HugePages-2Mi`",

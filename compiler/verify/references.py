@@ -24,6 +24,7 @@ TRAINER, KUEUE, RBAC = (
 SOURCE, KUSTOMIZE, HELM = (
     f"{part}.toolkit.fluxcd.io" for part in ("source", "kustomize", "helm")
 )
+SECRETS = "external-secrets.io"
 JOBSET, STORAGE = "jobset.x-k8s.io", "storage.k8s.io"
 
 ALWAYS_THERE = frozenset(
@@ -131,6 +132,9 @@ REFERENCES: dict[tuple[str, str], tuple[Reference, ...]] = {
         _to("spec.trainer.env.*.valueFrom.configMapKeyRef", "", "ConfigMap"),
         _to("spec.initializer.dataset.secretRef", "", "Secret"),
         _to("spec.initializer.model.secretRef", "", "Secret"),
+    ),
+    (SECRETS, "ExternalSecret"): (
+        _to("spec.secretStoreRef", SECRETS, "SecretStore", typed=True),
     ),
     (JOBSET, "JobSet"): _QUEUED,
     ("batch", "Job"): _QUEUED,
@@ -292,6 +296,9 @@ def _optional_secret(spec: Any, tail: Path) -> bool:
     return tail[-1:] == ("secretName",) and bool(at(spec, *tail[:-1], "optional"))
 
 
+_CLUSTER_WIDE = ("ClusterRole", "ClusterTrainingRuntime", "ClusterSecretStore")
+
+
 def _target(reference: Reference, value: Any, namespace: str) -> Identity | None:
     kind, space, name = reference.target_kind, namespace, value
     if isinstance(value, dict):
@@ -301,7 +308,7 @@ def _target(reference: Reference, value: Any, namespace: str) -> Identity | None
     are_texts = all(isinstance(part, str) for part in (name, space, kind))
     if not are_texts or not name or kind in ("User", "Group"):
         return None
-    cluster = reference.cluster or kind in ("ClusterRole", "ClusterTrainingRuntime")
+    cluster = reference.cluster or kind in _CLUSTER_WIDE
     return reference.target_group, kind, "" if cluster else space, name
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.command import options
+from compiler.model.saves import saved_paths
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -39,32 +39,12 @@ def checkpoint_on_ephemeral_storage(work: Work) -> Iterator[Finding]:
         for mount in work.main.mounts
         if mount.volume not in lost
     ]
-    variable = work.env.get("CHECKPOINT_DIR")
-    named = [("`CHECKPOINT_DIR`", variable, work.where_env("CHECKPOINT_DIR"))]
-    named += [
-        (f"`--{name}`", given, work.where_said(f"--{name}"))
-        for name, given in options(work.words)
-        if name in _OPTIONS
-    ]
-    for what, path, place in named:
-        if not path or not path.startswith("/"):
-            continue
+    for path, by, place in saved_paths(work):
         if not any(f"{path}/".startswith(root) for root in roots):
             yield Finding(
-                f"{work.title} saves to `{path}` ({what}), where nothing is mounted",
+                f"{work.title} saves to `{path}` ({by}), where nothing is mounted",
                 place,
                 label="gone with the first restart",
                 help="mount a volume above this path",
                 spec_help="add one of `mounts` above this path, or save to a path inside of one",
             )
-
-
-_OPTIONS = (
-    "save",
-    "save-path",
-    "output-dir",
-    "checkpoint-dir",
-    "checkpoint-path",
-    "ckpt-dir",
-    "save-dir",
-)

@@ -2,21 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.command import options
+from compiler.model.saves import saved_paths
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 _S3 = "s3.csi.aws.com"
-_OPTIONS = (
-    "save",
-    "save-path",
-    "output-dir",
-    "checkpoint-dir",
-    "checkpoint-path",
-    "ckpt-dir",
-    "save-dir",
-)
 
 
 @rule("RUN040", aliases=("checkpoint-on-bucket",), pods=True)
@@ -59,15 +50,9 @@ def checkpoint_on_s3_mount(work: Work, world: World) -> Iterator[Finding]:
     }
     if not any(buckets.values()):
         return
-    named = [(work.env.get("CHECKPOINT_DIR"), work.where_env("CHECKPOINT_DIR"))]
-    named += [
-        (given, work.where_said(f"--{name}"))
-        for name, given in options(work.words)
-        if name in _OPTIONS
-    ]
-    for path, place in named:
-        above = [root for root in buckets if f"{path or ''}/".startswith(f"{root}/")]
-        bucket = buckets[max(above, key=len)] if path and above else ""
+    for path, _, place in saved_paths(work):
+        above = [root for root in buckets if f"{path}/".startswith(f"{root}/")]
+        bucket = buckets[max(above, key=len)] if above else ""
         if bucket:
             yield Finding(
                 f"{work.title} saves to `{path}`, in bucket `{bucket}`",

@@ -2,7 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from compiler.diagnostics.secrets import forms, named
+from compiler.diagnostics.secrets import (
+    carried,
+    forms,
+    literal,
+    named,
+    named_values,
+)
 from compiler.model.command import options
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
@@ -19,7 +25,7 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
 
     What is written in git is read by everybody who reads git, and stays in its history (Kubernetes, good practices
     for Secrets). Found by the names of variables and options that carry credentials, and by the form of tokens, in
-    variables and in the command; the value is not printed.
+    variables and in the commands of all containers; the value is not printed.
 
     ## Fails
 
@@ -31,6 +37,12 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [bash, -c, "wandb login --api-key 0123456789abcdef0123 && torchrun train.py"]}]
 
+        jobs: [{name: llama, command: [bash, -c, "WANDB_API_KEY=0123456789abcdef0123 exec torchrun train.py"]}]
+
+        jobs: [{name: llama, command: [mlflow, run, --db-password=hunter2]}]
+
+        jobs: [{name: llama, env: {REGISTRY_TOKEN: 0a1b2c3d4e5f60718293a4b5c6d7e8f9}}]
+
         jobs: [{name: llama, initContainers: [{name: fetch, command: [python, fetch.py],
           env: {HF_TOKEN: hf_abcdefghijklmnopqrstuvwxyz}}]}]
 
@@ -40,15 +52,19 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, initContainers: [{name: fetch, command: [python, fetch.py], env: {HF_HOME: /cache}}]}]
 
+        jobs: [{name: llama, env: {PAD_TOKEN: "<|reserved_special_token_10|>", MLFLOW_TRACKING_PASSWORD: "$(PASSWORD)",
+          MIRROR: "https://$(USER):$(PASSWORD)@pypi.example/simple", COMMIT: 0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d}}]
+
         jobs: [{name: llama, env: {HF_HOME: /data/hf, TOKENIZERS_PARALLELISM: "false"}}]
 
         jobs: [{name: llama, command: [bash, -c, "wandb login --api-key $WANDB_API_KEY && exec torchrun train.py"]}]
     """
     for name, value in work.env.items():
-        if value and "$" not in value and (named(name) or forms(value)):
+        if value and carried(name, value):
             yield Finding(
                 f"`{name}` of {work.title} has its value in git",
                 work.where_env(name),
+                secret=True,
                 help="put it into a Secret, and write `valueFrom: {secretKeyRef: {name: …, key: …}}`",
                 spec_help=f"put it into a Secret, and write `secrets: [{{env: {name}, secret: …, key: …}}]`",
             )
@@ -57,21 +73,38 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
         yield Finding(
             f"the command of {work.title} has {what} in git",
             _place(work),
+            secret=True,
             help="put it into a Secret, take it as a variable, and let the program read that",
         )
-    for container in work.pod.init_containers if work.pod is not None else ():
-        yield from _before(work, container)
+    for container in _others(work):
+        yield from _beside(work, container)
 
 
-def _before(work: Work, container: Container) -> Iterator[Finding]:
-    """What a container has that runs before the program."""
-    whose = f"init container `{container.name}` of {work.title}"
+def _others(work: Work) -> Iterator[Container]:
+    """The containers beside that of the program: before it, at its side, and of other pods of the job."""
+    if work.pod is not None:
+        yield from work.pod.init_containers
+        for container in work.pod.containers:
+            if work.main is None or container.name != work.main.name:
+                yield container
+    for _, pod, _ in work.others:
+        yield from pod.init_containers
+        yield from pod.containers
+
+
+def _beside(work: Work, container: Container) -> Iterator[Finding]:
+    """What a container has that is not that of the program."""
+    kind = "container"
+    if work.pod is not None and container in work.pod.init_containers:
+        kind = "init container"
+    whose = f"{kind} `{container.name}` of {work.title}"
     for index, variable in enumerate(container.env):
         value = variable.value
-        if value and "$" not in value and (named(variable.name) or forms(value)):
+        if value and carried(variable.name, value):
             yield Finding(
                 f"`{variable.name}` of {whose} has its value in git",
                 container.where("env") / index,
+                secret=True,
                 help="put it into a Secret, and mount that under `volumes:`",
             )
     what = _in_command((*container.command, *container.args))
@@ -80,6 +113,7 @@ def _before(work: Work, container: Container) -> Iterator[Finding]:
         yield Finding(
             f"the command of {whose} has {what} in git",
             container.where("args" if token else "command"),
+            secret=True,
             help="put it into a Secret, mount that under `volumes:`, and let the program read it",
         )
 
@@ -90,15 +124,27 @@ def _in_command(words: Sequence[str]) -> str:
         for what in forms(word):
             return what
     for name, value in options(words):
-        if value is None or len(value) < _SHORTEST or "$" in value:
-            continue
-        if _credential(name):
+        if value is not None and _credential(name, value):
             return f"the value of `--{name}`"
+    for word in words:
+        for name in named_values(word):
+            return f"the value of `{name}`"
     return ""
 
 
-def _credential(name: str) -> bool:
-    return named(name) or name in ("token", "auth-token", "hub-token", "access-token")
+def _credential(name: str, value: str) -> bool:
+    """Whether the value of an option is a credential: a password of any length, a token of many characters."""
+    if not literal(value):
+        return False
+    if name.endswith(("password", "passwd")):
+        return True
+    is_token = named(name) or name in (
+        "token",
+        "auth-token",
+        "hub-token",
+        "access-token",
+    )
+    return is_token and len(value) >= _SHORTEST
 
 
 def _place(work: Work) -> Route:

@@ -26,6 +26,10 @@ def secret_in_file(files: FileSet) -> Iterator[Finding]:
         jobs: [{name: llama, files: {/workspace/train.yaml: "max_tokens: 8192, pad_token: eos_token"}}]
 
         jobs: [{name: llama, files: {/workspace/wandb.env: "WANDB_API_KEY=$WANDB_API_KEY"}}]
+
+        jobs: [{name: llama, files: {/workspace/log.py: "client = Client(access_token=hub_token, api_key=a.api_key)"}}]
+
+        jobs: [{name: llama, files: {/workspace/log.py: "api_key = os.environ['WANDB_API_KEY']"}}]
     """
     for key, text in files.files.items():
         secrets = [
@@ -36,5 +40,6 @@ def secret_in_file(files: FileSet) -> Iterator[Finding]:
             yield Finding(
                 f"file `{key}` has {secrets[0]} in git",
                 files.where(f"files.{key}"),
+                secret=True,
                 help="put it into a Secret, and mount that under `volumes:`",
             )

@@ -37,9 +37,9 @@ spec.jobs[].checkpoint.every
 
   type     duration above 0
   default  none
-  bound    above 0, below the timeout, longer than a checkpoint takes to write
-  source   FSx for Lustre user guide, ssd-storage
-  codes    RES029, RES046
+  bound    above 0, below the timeout, longer than a checkpoint takes to write, not far from the best
+  source   FSx for Lustre user guide, ssd-storage; Young 1974, Daly 2006
+  codes    RES029, RES046, RUN053
   example  every: 30m
 """
     )

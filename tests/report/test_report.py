@@ -79,6 +79,52 @@ def test_cost_by_pool_and_in_all(trainyard: Command, tmp_path: Path) -> None:
     )
 
 
+def test_checkpoints_by_job(trainyard: Command, tmp_path: Path) -> None:
+    """Two nodes repeat 15 minutes and read 24 GB at 146 MB/s (164 seconds): 0.6 hours at 21.96 dollars."""
+    fsx = {
+        "id": "fs-0a1b2c3d4e5f60718",
+        "address": "10.0.1.9",
+        "mountName": "abcdefgh",
+        "size": "1200Gi",
+        "version": "2.15",
+        "throughputPerTiB": 125,
+    }
+    job = {
+        "nodes": 2,
+        "torch": "2.12",
+        "mounts": [{"storage": "data", "path": "/data"}],
+        "checkpoint": {"path": "/data/run", "every": "30m", "keep": 3, "async": True},
+        "model": {"parameters": 1.7142857e9, "sharding": "full"},
+    }
+    storage = [{"name": "data", "fsxLustre": {"existing": fsx}}]
+    write(tmp_path, storage=storage, job=job)
+    done = trainyard("report", "lab.yaml", cwd=tmp_path)
+    assert done.code == 0
+    assert rows(done.out, "Checkpoints") == [
+        [
+            "train",
+            "22 GiB",
+            "3",
+            "2m44s",
+            "2m44s",
+            "the disks of `fs-0a1b2c3d4e5f60718`",
+            "3168h",
+            "30m",
+            "5m",
+            "0.0%",
+            "0.6 node hours, ≈ $13",
+        ]
+    ]
+
+
+def test_without_a_model_there_is_no_table_of_checkpoints(
+    trainyard: Command, folder: Path
+) -> None:
+    done = trainyard("report", "specs/jakarta", cwd=folder)
+    assert done.code == 0
+    assert "## Checkpoints" not in done.out
+
+
 def test_a_price_of_another_region_is_marked(
     trainyard: Command, tmp_path: Path
 ) -> None:

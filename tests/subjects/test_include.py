@@ -458,3 +458,16 @@ def test_objects_of_any_form_are_judged_and_crash_nothing(
         files = {"a.yaml": yaml.safe_dump(body)}
         found = done_of(tmp_path, files, patches=[patch])
         assert places(found.diagnostics)
+
+
+def test_a_secret_in_an_included_object_is_reported_in_its_file(tmp_path: Path) -> None:
+    secret = NAMESPACE + "---\napiVersion: v1\nkind: Secret\n"
+    secret += "metadata: {name: db, namespace: monitoring}\nstringData:\n  key: x\n"
+    monitor = MONITOR.replace("endpoints: []", "apiKey: abc0123")
+    found = done_of(tmp_path, {"a.yaml": secret, "b.yaml": monitor}).diagnostics
+    secrets = [each for each in found if each.code == "ACC014"]
+    assert places(secrets) == [("ACC014", "a.yaml", 9), ("ACC014", "b.yaml", 4)]
+    assert [each.message for each in secrets] == [
+        "the value of `key` is in git, in Secret `db`",
+        "the value of `apiKey` is in git, in ServiceMonitor `grafana`",
+    ]

@@ -68,7 +68,16 @@ def _block(item: Diagnostic, paint: Paint) -> Iterator[str]:
     lines = [span.line for span in places if span is not None]
     gutter = len(str(max(lines, default=1)))
     if item.span is not None:
-        yield from _excerpt(item.span, item.label, gutter, "-->", "^", severity, paint)
+        yield from _excerpt(
+            item.span,
+            item.label,
+            gutter,
+            "-->",
+            "^",
+            severity,
+            paint,
+            secret=item.secret,
+        )
     elif item.at is not None or item.object:
         where = f"{item.object} {item.at or ''}".strip()
         yield f"{' ' * gutter}{paint('-->', 'frame')} {printable(where)}"
@@ -92,12 +101,22 @@ def _tail(kind: str, text: str, gutter: int, paint: Paint) -> str:
 
 
 def _excerpt(
-    span: Span, label: str, gutter: int, arrow: str, mark: str, style: str, paint: Paint
+    span: Span,
+    label: str,
+    gutter: int,
+    arrow: str,
+    mark: str,
+    style: str,
+    paint: Paint,
+    *,
+    secret: bool = False,
 ) -> Iterator[str]:
     """The place, the first line of the span, and a mark under it."""
     blank, bar = " " * gutter, paint("|", "frame")
     yield f"{blank}{paint(arrow, 'frame')} {printable(str(span))}"
     line = span.file.line(span.line)
+    if secret:
+        line = _hidden(line, span)
     if not line.strip():
         if label:
             yield f"{blank} {bar} {printable(label)}"
@@ -110,6 +129,15 @@ def _excerpt(
     yield f"{blank} {bar}"
     yield f"{number} {bar} {shown}"
     yield f"{blank} {bar} {' ' * start}{paint(under, style)}"
+
+
+def _hidden(line: str, span: Span) -> str:
+    """The line with `*` for each character of the span, and of what follows it there if the span goes on."""
+    first = min(span.column - 1, len(line))
+    last = len(line)
+    if span.end_line == span.line:
+        last = min(span.end_column - 1, len(line))
+    return line[:first] + "*" * (last - first) + line[last:]
 
 
 def _measure(line: str, span: Span) -> tuple[str, int, int]:

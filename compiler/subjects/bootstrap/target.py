@@ -18,6 +18,7 @@ from compiler.subjects.cluster.plan import (
 )
 from compiler.subjects.namespaces.people import short_name
 from compiler.subjects.pools.plan import POOL_LABEL, NodePool
+from compiler.subjects.secrets.plan import SecretReader
 from compiler.targets.body import given
 
 FOLDER = "bootstrap"
@@ -46,7 +47,10 @@ def _page(name: str, text: Callable[[], str], boot: Bootstrap) -> Artifact:
 
 
 def _readme(plan: Plan, boot: Bootstrap) -> str:
-    return _rendered("README.md.j2", boot=boot, cluster=plan.one(Cluster))
+    # A stack with a role of a name of its own needs another capability (CloudFormation API, CreateStack).
+    named = plan.one(SecretReader) is not None
+    cluster = plan.one(Cluster)
+    return _rendered("README.md.j2", boot=boot, cluster=cluster, named=named)
 
 
 def _pool_page(plan: Plan, boot: Bootstrap, pool: PoolNeeds) -> Callable[[], str]:

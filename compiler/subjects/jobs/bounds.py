@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from compiler.catalog import allocatable
-from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan.units import Duration, Quantity
 from compiler.resolve.context import Context
@@ -20,6 +19,7 @@ from compiler.subjects.pools.spec import Block
 from compiler.subjects.queues.topology import levels_of
 from compiler.subjects.storage.resolve import Storage
 from compiler.subjects.storage.spec import FsxLustre
+from compiler.subjects.storage.throughput import peak
 
 
 def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
@@ -62,37 +62,6 @@ def _seconds(block: Block | None) -> int | None:
     return int((ends - starts).total_seconds())
 
 
-@dataclass(frozen=True, slots=True)
-class _Speed:
-    """How fast a file system writes at most, in MB/s for each TiB: to its disks, and through its network, which LZ4
-    compression may fill."""
-
-    disk: int
-    network: int
-
-
-# FSx for Lustre user guide, ssd-storage, and performance.md before it (awsdocs/amazon-fsx-lustre-user-guide c55836f):
-# the larger of baseline and burst. Of SCRATCH_1 the disks alone are known. `None`: the spec does not say which.
-_SSD_1, _SSD_2 = _Speed(240, 1300), _Speed(500, 1300)
-_SPEEDS: Mapping[str, Mapping[int | None, _Speed]] = {
-    "SCRATCH_1": {None: _Speed(200, 1300)},
-    "SCRATCH_2": {None: _Speed(200, 1300)},
-    "PERSISTENT_1": {
-        12: _Speed(50, 375),
-        40: _Speed(150, 1300),
-        50: _SSD_1,
-        100: _SSD_1,
-        200: _SSD_1,
-        None: _SSD_1,
-    },
-    "PERSISTENT_2": {
-        125: _SSD_2,
-        250: _SSD_2,
-        500: _SSD_2,
-        1000: _Speed(1000, 2600),
-        None: _Speed(1000, 2600),
-    },
-}
 _STATE = "arXiv:1910.02054, section 3.1; FSx for Lustre user guide, ssd-storage"
 
 
@@ -115,20 +84,19 @@ def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> No
             source=_STATE,
         )
         return
-    speed = _SPEEDS[fsx.deployment].get(fsx.throughput_per_tib)
+    speed = peak(fsx)
     if speed is None or saves.every is None:
         return
-    tib = fsx.size.value / 1024**4
-    enough = _rounded(_writing(state, speed.disk * tib))
-    for mb_per_tib, part, report in (
+    enough = _rounded(_writing(state, speed.disk))
+    for mb, part, report in (
         (speed.network, "network", context.fault),
         (speed.disk, "disks", context.doubt),
     ):
-        takes = _writing(state, mb_per_tib * tib)
+        takes = _writing(state, mb)
         if takes > saves.every:
             report(
                 "RES046",
-                f"{what}, which takes {takes} to write at {mb_per_tib * tib:,.0f} MB/s, the most that the {part} "
+                f"{what}, which takes {takes} to write at {mb:,.0f} MB/s, the most that the {part} "
                 f"of `{fsx.id}` can, and the next one is due after {saves.every}",
                 job.at / "checkpoint" / "every",
                 f"write at least `every: {enough}`, or take a faster file system",

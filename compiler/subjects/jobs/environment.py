@@ -19,6 +19,8 @@ from compiler.subjects.queues.resolve import RECOVERY
 
 CHECKPOINT_ENV = "CHECKPOINT_DIR"
 CHECKPOINT_EVERY_ENV = "CHECKPOINT_EVERY_SECONDS"
+CHECKPOINT_KEEP_ENV = "CHECKPOINT_KEEP"
+CHECKPOINT_KEEP_ENV = "CHECKPOINT_KEEP"
 PORT = 29500
 DOMAIN = "cluster.local"  # nodeadm configures it in the kubelet (awslabs/amazon-eks-ami, internal/kubelet/config.go)
 RENDEZVOUS_SECONDS = RECOVERY.seconds  # so long Kueue waits too
@@ -172,6 +174,15 @@ def _checkpoint(context: Context, job: Job) -> list[EnvVar]:
             str(checkpoint.every.seconds),
             "how often the program saves, in seconds",
             follows=at / "every",
+        )
+    if checkpoint.keep is not None:
+        variables += _variable(
+            context,
+            job,
+            CHECKPOINT_KEEP_ENV,
+            str(checkpoint.keep),
+            "how many checkpoints the program keeps",
+            follows=at / "keep",
         )
     if checkpoint.signal_file is not None:
         variables += _variable(

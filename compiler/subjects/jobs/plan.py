@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import field, replace
@@ -261,6 +262,113 @@ class TrainingState(PlanNode):
     enough_nodes: int | None
     tensor: int
     processes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointSchedule(PlanNode):
+    """What the checkpoints of a job take: ``size`` in bytes of one, of which ``keep`` are kept; times in seconds.
+
+    They lie in ``storage`` of the spec; of FSx for Lustre ``file_system`` is the id, ``deployment`` the type and
+    ``capacity`` the bytes that it holds. ``write_speed`` and ``read_speed`` are MB/s that last, bounded by
+    ``write_bound`` and ``read_bound``; ``peak_speed`` is what bursts reach. ``every`` is the interval that the spec
+    says, ``timeout`` the end of the job, ``mtbf`` the mean time between two failures of any of its ``nodes``. What is
+    unknown is ``None``. ``chosen``: the spec says how many are kept. ``asynchronous``: training goes on meanwhile.
+    """
+
+    carried: ClassVar[bool] = False
+
+    name: str
+    namespace: str
+    pool: str
+    nodes: int
+    path: str
+    storage: str
+    file_system: str
+    deployment: str
+    capacity: int | None
+    size: int | None
+    keep: int
+    chosen: bool
+    asynchronous: bool
+    every: int | None
+    timeout: int | None
+    write_speed: float | None
+    write_bound: str
+    read_speed: float | None
+    read_bound: str
+    peak_speed: float | None
+    mtbf: int | None
+
+    @property
+    def write(self) -> float | None:
+        """The seconds that one takes to write."""
+        return _seconds(self.size, self.write_speed)
+
+    @property
+    def shortest_write(self) -> float | None:
+        """The seconds that one takes to write while the file system bursts."""
+        return _seconds(self.size, self.peak_speed)
+
+    @property
+    def read(self) -> float | None:
+        """The seconds that one takes to read."""
+        return _seconds(self.size, self.read_speed)
+
+    @property
+    def needed(self) -> int | None:
+        """The bytes of all that are kept, and of the next one while it is written."""
+        return None if self.size is None else (self.keep + 1) * self.size
+
+    @property
+    def best(self) -> int | None:
+        """The interval at which the least time is lost, in seconds and round: it matters little near the best.
+
+        √(2 · write · MTBF) (Young 1974, doi:10.1145/361147.361115; Daly 2006, doi:10.1016/j.future.2004.11.016). A save
+        that training does not wait for costs nothing: as soon as its file system has rested as long as it wrote. No
+        later than in the middle of the job.
+        """
+        if self.write is None or self.mtbf is None:
+            return None
+        best = 2 * self.write
+        if not self.asynchronous:
+            best = math.sqrt(2 * self.write * self.mtbf)
+        if self.timeout is not None:
+            best = min(best, self.timeout / 2)
+        return _round(best)
+
+    def lost(self, every: int) -> float | None:
+        """The share of the time that saving and failures take at an interval: write / interval + interval / (2 · MTBF)
+        (Young 1974)."""
+        if self.write is None or self.mtbf is None:
+            return None
+        waits = 0.0 if self.asynchronous else self.write / every
+        return waits + every / (2 * self.mtbf)
+
+    def repeated(self, every: int) -> float | None:
+        """The seconds that a failure costs each node: half an interval, and reading the checkpoint."""
+        return None if self.read is None else every / 2 + self.read
+
+    @property
+    def ends_first(self) -> bool:
+        """Whether the best interval is that in the middle of the job."""
+        return self.timeout is not None and self.best == _round(self.timeout / 2)
+
+
+def _round(seconds: float) -> int:
+    """A minute at least: whole minutes up to an hour, tens of them up to ten hours, then whole hours."""
+    unit = 60
+    if seconds >= 10 * 3600:
+        unit = 3600
+    elif seconds >= 3600:
+        unit = 600
+    return max(round(seconds / unit), 1) * unit
+
+
+def _seconds(size: int | None, speed: float | None) -> float | None:
+    """How long so many bytes take at so many MB/s."""
+    if size is None or speed is None:
+        return None
+    return size / 1e6 / speed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

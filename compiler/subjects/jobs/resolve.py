@@ -19,6 +19,7 @@ from compiler.subjects.jobs.bounds import check_job
 from compiler.subjects.jobs.environment import (
     CHECKPOINT_ENV,
     CHECKPOINT_EVERY_ENV,
+    CHECKPOINT_KEEP_ENV,
     DOMAIN,
     PORT,
     RENDEZVOUS_SECONDS,
@@ -41,6 +42,7 @@ from compiler.subjects.jobs.plan import (
     Volume,
 )
 from compiler.subjects.jobs.requests import processes, requests, shared_memory
+from compiler.subjects.jobs.saving import schedule
 from compiler.subjects.jobs.spec import JobsSection
 from compiler.subjects.jobs.stopping import (
     SHUTDOWN_TIMEOUT,
@@ -89,6 +91,10 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     for output in outputs:
         if output.state is not None:
             yield output.state
+    for job in jobs:
+        saved = schedule(context, job, storages)
+        if saved is not None:
+            yield saved
     for job in jobs:
         _needs_others(context, job)
     yield from mounted(context, jobs)
@@ -353,6 +359,7 @@ def _places(job: Job) -> dict[str, Route]:
         "runtime": at / "pool",
         f"env.{CHECKPOINT_ENV}": at / "checkpoint" / "path",
         f"env.{CHECKPOINT_EVERY_ENV}": at / "checkpoint" / "every",
+        f"env.{CHECKPOINT_KEEP_ENV}": at / "checkpoint" / "keep",
         f"env.{SIGNAL_FILE_ENV}": at / "checkpoint" / "signalFile",
         f"env.{SHUTDOWN_TIMEOUT}": at / "torch",
     }

@@ -268,7 +268,8 @@ class SecretEnv(SpecModel):
 class Checkpoint(SpecModel):
     """Where and how often the job saves, so that a restart can go on.
 
-    The program reads it from ``CHECKPOINT_DIR``, ``CHECKPOINT_EVERY_SECONDS`` and ``CHECKPOINT_SIGNAL_FILE``.
+    The program reads it from ``CHECKPOINT_DIR``, ``CHECKPOINT_EVERY_SECONDS``, ``CHECKPOINT_KEEP`` and
+    ``CHECKPOINT_SIGNAL_FILE``.
     """
 
     path: Path = Field(
@@ -281,6 +282,20 @@ class Checkpoint(SpecModel):
         description="The time between two saves, which the program reads from `CHECKPOINT_EVERY_SECONDS`; unset: the "
         "variable is not set.",
         examples=["30m"],
+    )
+    keep: int | None = Field(
+        None,
+        ge=1,
+        le=1000,
+        description="How many checkpoints the program keeps, which it reads from `CHECKPOINT_KEEP`; derived: 10, and "
+        "the variable is not set.",
+        examples=[3],
+    )
+    asynchronous: bool = Field(
+        False,
+        alias="async",
+        description="Whether training goes on while a checkpoint is written, as with `async_save` of PyTorch.",
+        examples=[True],
     )
     signal_file: Path | None = Field(
         None,

@@ -432,6 +432,8 @@ def _job_origins(job: TrainJob, old: bool) -> Places:
     for resource in job.limits:
         if resource in _ASKED:
             places[(*_LIMITS, resource)] = job.where("limits") / _ASKED[resource]
+    for key in job.annotations:
+        places["metadata", "annotations", key] = job.where("annotations") / key
     places["metadata", "name"] = job.where("name")
     places["metadata", "namespace"] = job.where("namespace")
     places["metadata", "labels", QUEUE] = job.where("queue")

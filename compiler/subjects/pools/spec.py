@@ -20,6 +20,7 @@ from compiler.spec.types import (
     LabelValue,
     Name,
     NodeLabelKey,
+    Period,
     PlacementGroupName,
     ReservationId,
     RootSize,
@@ -432,6 +433,12 @@ class NodePool(SpecModel):
         description="With `network`, Kueue places a job's pods close together in EC2's network; all nodes must be "
         "always on.",
         examples=["network"],
+    )
+    mean_time_between_failures: Period | None = Field(
+        None,
+        description="The time between two failures of one node, by which the interval of checkpoints is judged; "
+        "derived: 50677h of a GPU.",
+        examples=["6335h"],
     )
     consolidate_after: Duration | None = Field(
         None,

@@ -1,0 +1,86 @@
+"""The checkpoints of each job: how large, how long they take, how often they are best saved, what a failure costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.plan.units import Duration
+from compiler.report.cost import price_of
+from compiler.report.markdown import table
+from compiler.report.subject import Subject
+from compiler.subjects.jobs.plan import CheckpointSchedule
+from compiler.subjects.jobs.saving import lasting
+
+_UNKNOWN = "?"
+
+
+def section(subject: Subject) -> Iterator[str]:
+    """A line for each job of which the size of a checkpoint is known, by its ``model``."""
+    schedules = [
+        schedule
+        for schedule in subject.plan.of(CheckpointSchedule)
+        if schedule.size is not None
+    ]
+    if not schedules:
+        return
+    yield from ("## Checkpoints", "")
+    yield (
+        "Weights and optimizer, without bursts. A failure repeats half an interval and reads the checkpoint, on all "
+        "nodes of the job. At the best interval saves and failures take the least time (Young 1974, Daly 2006)."
+    )
+    yield ""
+    header = (
+        "job",
+        "size:",
+        "kept:",
+        "write:",
+        "read:",
+        "as fast as",
+        "a failure every:",
+        "saved every:",
+        "best:",
+        "time lost:",
+        "a failure costs:",
+    )
+    yield from table(header, (_row(subject, schedule) for schedule in schedules))
+
+
+def _row(subject: Subject, schedule: CheckpointSchedule) -> tuple[str, ...]:
+    every, best = schedule.every, schedule.best
+    lost = schedule.lost(every) if every is not None else None
+    return (
+        schedule.name,
+        f"{(schedule.size or 0) / 1024**3:,.0f} GiB",
+        str(schedule.keep),
+        _time(schedule.write),
+        _time(schedule.read),
+        schedule.write_bound or _UNKNOWN,
+        _time(schedule.mtbf),
+        str(Duration(every)) if every is not None else _UNKNOWN,
+        str(Duration(best)) if best is not None else _UNKNOWN,
+        f"{lost:.1%}" if lost is not None else _UNKNOWN,
+        _cost(subject, schedule),
+    )
+
+
+def _time(seconds: float | None) -> str:
+    return _UNKNOWN if seconds is None else lasting(seconds)
+
+
+def _cost(subject: Subject, schedule: CheckpointSchedule) -> str:
+    """Node hours that a failure costs at the interval of the spec, and their price on demand."""
+    repeated = None
+    if schedule.every is not None:
+        repeated = schedule.repeated(schedule.every)
+    if repeated is None:
+        return _UNKNOWN
+    hours = schedule.nodes * repeated / 3600
+    text = f"{hours:,.1f} node hours"
+    pool = subject.pool(schedule.pool)
+    if pool is None:
+        return text
+    price, exact = price_of(subject, pool.instance_types)
+    if price is None:
+        return text
+    about = "" if exact else "≈ "
+    return f"{text}, {about}${hours * price:,.0f}"

@@ -1,0 +1,1 @@
+"""Secrets that are kept in AWS, made in namespaces by External Secrets."""

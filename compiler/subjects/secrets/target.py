@@ -1,0 +1,154 @@
+"""Target: SecretStores and ExternalSecrets (external-secrets.io/v1, v2.9.0), and the stacks with the rights to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.manifest import Body, Manifest
+from compiler.output import Artifact
+from compiler.plan import Plan
+from compiler.source import Key, Route
+from compiler.subjects.secrets.plan import (
+    ExternalSecret,
+    SecretAccess,
+    SecretReader,
+    SecretStore,
+)
+from compiler.targets.body import NO_PRUNE, given, head, path
+
+API = "external-secrets.io/v1"
+FOLDER = "secrets"
+_STACKS = "bootstrap/stacks"
+
+
+def lower(plan: Plan) -> Iterator[Artifact]:
+    """A store for each namespace, an ExternalSecret for each Secret; a stack for the reader, one for each secret.
+
+    Flux prunes no secret: the pods of a run that goes on may still need it.
+    """
+    for store in plan.of(SecretStore):
+        body = store_body(store)
+        yield Manifest(body, path(FOLDER, body), store.at)
+    for secret in plan.of(ExternalSecret):
+        body = secret_body(secret)
+        places: dict[tuple[Key, ...], Route] = {
+            ("spec", "data"): secret.where("keys"),
+            ("spec", "dataFrom"): secret.where("extracted"),
+            ("spec", "refreshInterval"): secret.where("refresh"),
+            ("spec", "target", "template"): secret.where("type"),
+        }
+        yield Manifest(body, path(FOLDER, body), secret.at, places)
+    reader = plan.one(SecretReader)
+    if reader is None:
+        return
+    yield _stack(
+        "external-secrets", "The role of External Secrets", _role(reader), reader.at
+    )
+    for access in plan.of(SecretAccess):
+        description = f"What External Secrets may do with secret {access.stored}"
+        resources = {"Policy": _policy(reader, access)}
+        yield _stack(f"secret-{access.name}", description, resources, access.at)
+
+
+def store_body(store: SecretStore) -> Body:
+    """SecretStore without `auth`: the controller's pod identity reads, since no other can be assumed with one
+    (external-secrets v2.9.0, docs/provider/aws-access.md)."""
+    aws = {"service": store.service, "region": store.region}
+    return {
+        **head(API, "SecretStore", store.name, store.namespace, annotations=NO_PRUNE),
+        "spec": {"provider": {"aws": aws}},
+    }
+
+
+def secret_body(secret: ExternalSecret) -> Body:
+    """ExternalSecret; what its CRD sets by default is said, so that nothing is left to it."""
+    template = {"type": secret.type} if secret.type != "Opaque" else None
+    target = given(
+        name=secret.target,
+        creationPolicy="Owner",
+        deletionPolicy="Retain",
+        template=template,
+    )
+    data = [
+        {"secretKey": key, "remoteRef": _remote(stored, part)}
+        for key, (stored, part) in secret.keys.items()
+    ]
+    extracted = [{"extract": {"key": stored}} for stored in secret.extracted]
+    spec = given(
+        refreshInterval=str(secret.refresh) if secret.refresh else None,
+        secretStoreRef={"kind": secret.store_kind, "name": secret.store},
+        target=target,
+        data=data,
+        dataFrom=extracted,
+    )
+    metadata = head(
+        API, "ExternalSecret", secret.name, secret.namespace, annotations=NO_PRUNE
+    )
+    return {**metadata, "spec": spec}
+
+
+def _remote(stored: str, part: str) -> Body:
+    reference = {"key": stored}
+    if part:
+        reference["property"] = part
+    return reference
+
+
+def _stack(
+    name: str, description: str, resources: dict[str, Any], at: Route
+) -> Artifact:
+    body = {
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Description": description,
+        "Resources": resources,
+    }
+    return Artifact(body, f"{_STACKS}/{name}.yaml", at, format="cloudformation")
+
+
+def _role(reader: SecretReader) -> dict[str, Any]:
+    # AWS::IAM::Role, AWS::EKS::PodIdentityAssociation (CloudFormation template reference).
+    role = {
+        "Type": "AWS::IAM::Role",
+        "Properties": {
+            "RoleName": reader.role,
+            "AssumeRolePolicyDocument": dict(reader.trust),
+        },
+    }
+    association = {
+        "Type": "AWS::EKS::PodIdentityAssociation",
+        "Properties": {
+            "ClusterName": reader.cluster,
+            "Namespace": reader.namespace,
+            "ServiceAccount": reader.service_account,
+            "RoleArn": {"Fn::GetAtt": ["Role", "Arn"]},
+        },
+    }
+    return {"Role": role, "Association": association}
+
+
+def _policy(reader: SecretReader, access: SecretAccess) -> dict[str, Any]:
+    """The rights on one secret (external-secrets v2.9.0, docs/provider/aws-secrets-manager.md, but for listing)."""
+    statements: list[dict[str, Any]] = [
+        {
+            "Effect": "Allow",
+            "Action": [
+                "secretsmanager:GetSecretValue",
+                "secretsmanager:DescribeSecret",
+            ],
+            "Resource": access.arn,
+        }
+    ]
+    if access.kms_key is not None:
+        statements.append(
+            {"Effect": "Allow", "Action": ["kms:Decrypt"], "Resource": access.kms_key}
+        )
+    # AWS::IAM::RolePolicy (CloudFormation template reference): a role may have many, each from another stack.
+    return {
+        "Type": "AWS::IAM::RolePolicy",
+        "Properties": {
+            "PolicyName": f"secret-{access.name}",
+            "RoleName": reader.role,
+            "PolicyDocument": {"Version": "2012-10-17", "Statement": statements},
+        },
+    }

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.diagnostics.secrets import carried, forms, literal, named_values
+from compiler.manifest import Manifest
+from compiler.plan import Plan
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.source import Route
+from compiler.subjects.jobs.plan import FileSet
+from compiler.subjects.overrides.plan import IncludedObject, ObjectPatch
+
+Place = tuple[str | int, ...]
+
+
+@rule("ACC014")
+def secret_in_object(plan: Plan, world: World) -> Iterator[Finding]:
+    """An object has a secret as plain text: a Secret in git, the values of a chart, a variable, a URL.
+
+    What is written in git is read by everybody who reads git, and stays in its history (Kubernetes, good practices for
+    Secrets); base64 hides nothing. Found by the names of keys that carry credentials (`adminPassword`), and by the form
+    of tokens, wherever an object has text; the value is not printed. What SOPS encrypted is no plain text. Variables
+    and commands of jobs are RUN024, files RUN051.
+
+    ## Fails
+
+        components: {kueue: {values: {adminPassword: loki}}}
+
+        components: {kueue: {values: {controllerManager: {extraArgs: ["--token=hf_abcdefghijklmnopqrstuvwxyz"]}}}}
+
+        apiVersion: v1
+        kind: Secret
+        metadata: {name: hf-token, namespace: team-a}
+        stringData: {token: whatever}
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: loki, namespace: monitoring}
+        spec: {interval: 1h, values: {gateway: {basicAuth: {enabled: true, username: loki, password: loki}}}}
+
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata: {name: mlflow, namespace: team-a}
+        spec:
+          selector: {matchLabels: {app: mlflow}}
+          template:
+            metadata: {labels: {app: mlflow}}
+            spec: {containers: [{name: mlflow, image: "mlflow:3", env: [{name: DB_PASSWORD, value: hunter2}]}]}
+
+    ## Passes
+
+        components: {kueue: {values: {existingSecret: admin, passwordKey: password}}}
+
+        apiVersion: v1
+        kind: Secret
+        metadata: {name: hf-token, namespace: team-a}
+        stringData: {token: "ENC[AES256_GCM,data:p673w==,iv:YY=,aad:UQ=,tag:A=,type:str]"}
+        sops: {mac: "ENC[AES256_GCM,data:x,type:str]", version: 3.11.0}
+
+        apiVersion: external-secrets.io/v1
+        kind: ExternalSecret
+        metadata: {name: hf-token, namespace: team-a}
+        spec:
+          secretStoreRef: {name: aws, kind: SecretStore}
+          data: [{secretKey: password, remoteRef: {key: team-a/hf}}]
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: loki, namespace: monitoring}
+        spec: {interval: 1h, values: {gateway: {basicAuth: {existingSecret: loki, password: "${LOKI_PASSWORD}"}}}}
+    """
+    elsewhere = _judged_elsewhere(plan, world)
+    included = [node.body for node in plan.of(IncludedObject)]
+    everywhere = not plan.closed or bool(plan.of(ObjectPatch))
+    for manifest in world.manifests:
+        kind = manifest.ref.kind
+        if kind == "CustomResourceDefinition":
+            continue
+        if everywhere or kind in _REACHED or manifest.body in included:
+            yield from _in_object(manifest, judged=manifest.id in elsewhere)
+
+
+# What specs reach of the objects that we write; the others have no text but ours.
+_REACHED = (
+    "HelmRelease",
+    "ConfigMap",
+    "Secret",
+    "TrainJob",
+    "GitRepository",
+    "HelmRepository",
+    "OCIRepository",
+)
+
+
+def _judged_elsewhere(plan: Plan, world: World) -> set[str]:
+    """The ids of objects of which RUN024 or RUN051 judge all but the metadata."""
+    places = [files.at for files in plan.of(FileSet)]
+    for work in (*world.works, *world.pods):
+        places.append(work.at)
+        if work.runtime is not None:
+            places.append(work.runtime.at)
+    return {str(place[0]) for place in places if place}
+
+
+def _in_object(manifest: Manifest, *, judged: bool) -> Iterator[Finding]:
+    kind, group = manifest.ref.kind, manifest.ref.group
+    if kind == "Secret" and not group:
+        yield from _secret(manifest)
+        return
+    body: Any = manifest.body
+    if judged:
+        body = {"metadata": manifest.body.get("metadata")}
+    for path, what in _found(body, (), by_name=group != "external-secrets.io"):
+        yield Finding(
+            f"{what} is in git, in {kind} `{manifest.ref.name}`",
+            Route((manifest.id, *path)),
+            secret=True,
+            help="put it into a Secret that is not in git (External Secrets), and refer to that",
+        )
+
+
+def _secret(manifest: Manifest) -> Iterator[Finding]:
+    """A Secret with a value that is neither encrypted nor filled in later."""
+    if "sops" in manifest.body:
+        return
+    for field in ("stringData", "data"):
+        values = manifest.body.get(field)
+        for key, value in values.items() if isinstance(values, dict) else ():
+            if isinstance(value, str) and literal(value) and not _public(key, value):
+                yield Finding(
+                    f"the value of `{key}` is in git, in Secret `{manifest.ref.name}`",
+                    Route((manifest.id, field, key)),
+                    label="base64 hides nothing" if field == "data" else "",
+                    secret=True,
+                    help="have it made from what is not in git (External Secrets), or encrypt it (SOPS)",
+                )
+                return
+
+
+def _public(key: str, value: str) -> bool:
+    """Whether a key of a Secret is one that everybody may know: a certificate, a name, an address."""
+    if key.endswith((".crt", ".pem", ".pub")):
+        return "PRIVATE KEY" not in value
+    return key in ("username", "known_hosts", "address", "url", "audience")
+
+
+def _found(node: Any, path: Place, *, by_name: bool) -> Iterator[tuple[Place, str]]:
+    """Each place with a secret, and what it is."""
+    if isinstance(node, list):
+        for index, item in enumerate(node):
+            yield from _found(item, (*path, index), by_name=by_name)
+        return
+    if not isinstance(node, dict):
+        if isinstance(node, str):
+            yield from ((path, what) for what in forms(node)[:1])
+        return
+    variable, value = node.get("name"), node.get("value")
+    for key, item in node.items():
+        if key in ("managedFields", "status"):
+            continue
+        here = (*path, key)
+        if not isinstance(item, str):
+            yield from _found(item, here, by_name=by_name)
+            continue
+        name = str(key)
+        if key == "value" and isinstance(variable, str) and isinstance(value, str):
+            name = variable
+        what = _of_text(name, item) if by_name else "".join(forms(item)[:1])
+        if what:
+            yield here, what
+
+
+def _of_text(name: str, text: str) -> str:
+    """What a text under a name has: a value, or lines of a file."""
+    if "\n" in text:
+        kinds = [*forms(text), *(f"the value of `{key}`" for key in named_values(text))]
+        return kinds[0] if kinds else ""
+    what = carried(name, text)
+    return f"the value of `{name}`" if what == "a secret" else what
