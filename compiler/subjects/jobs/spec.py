@@ -36,6 +36,7 @@ from compiler.spec.types import (
     TorchVersion,
     Word,
 )
+from compiler.subjects.jobs.launchers.spec import JobLauncher
 
 
 class Mount(SpecModel):
@@ -584,11 +585,16 @@ class Job(SpecModel):
         description="What the job takes of each node; all of it is derived: write only what you want to change.",
         examples=[{"memory": "900Gi"}],
     )
+    launcher: JobLauncher | None = Field(
+        None,
+        description="How the processes start and find each other; unset: by torchrun, or by the program itself.",
+        examples=[{"torchrun": {}}],
+    )
     processes_per_node: int | None = Field(
         None,
         ge=1,
         le=1024,
-        description="The processes that torchrun starts on each node; derived: one for each accelerator or logical "
+        description="The processes that the launcher starts on each node; derived: one for each accelerator or logical "
         "NeuronCore.",
         examples=[8],
     )

@@ -1,0 +1,24 @@
+"""The launchers of a job: exactly one key."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from compiler.spec.choice import OneOf
+from compiler.subjects.jobs.launchers.torchrun.spec import Torchrun
+
+
+class JobLauncher(OneOf):
+    """How the processes of a job start and find each other."""
+
+    torchrun: Torchrun | None = Field(
+        None,
+        description="By torchrun in the command, whose options are derived; also for a program without a launcher.",
+        examples=[{}],
+    )
+
+    @property
+    def name(self) -> str:
+        """The launcher, by the name of its folder."""
+        fields = type(self).model_fields
+        return next(name for name in fields if getattr(self, name) is not None)
