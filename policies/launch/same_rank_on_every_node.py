@@ -7,6 +7,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.source import Route
 
+_OTHERS = ("mpi", "jax")  # which rank a process has, these say themselves
 _ITSELF = ("localhost", "127.0.0.1", "0.0.0.0", "::1")  # noqa: S104  # what is read, not bound
 
 
@@ -35,8 +36,10 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, nodes: 1, command: [torchrun, --standalone, train.py]}]
 
         jobs: [{name: llama, command: [torchrun, train.py], env: {RANK: "0"}}]
+
+        jobs: [{name: llama, launcher: {mpi: {}}, command: [mpirun, python, train.py], env: {RANK: "0"}}]
     """
-    if not work.gang:
+    if not work.gang or work.framework in _OTHERS:
         return
     torchrun, given = launches(work.words), dict(options(work.words))
     if torchrun and "standalone" in given:

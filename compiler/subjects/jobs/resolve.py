@@ -519,6 +519,7 @@ def _volume_names(job: Job) -> list[str]:
     the runtime's volumes.
     """
     used = [_SHM, *(volume.name for volume in job.spec.volumes)]
+    used += launcher_of(job.spec).volumes
     if job.spec.files:
         used.append(files_volume(job, _SHM))
     names: list[str] = []

@@ -20,13 +20,32 @@ class Launcher:
     """How the processes of a job start and find each other.
 
     ``framework`` is the source of Trainer's ML policy (trainer.kubeflow.org/v1alpha1 ``mlPolicy``), with which the
-    runtime's name begins.
+    runtime's name begins. ``volumes`` are names that no other volume may have.
     """
 
     framework: ClassVar[str]
+    volumes: ClassVar[tuple[str, ...]] = ()
 
     def check(self, context: Context, job: Job) -> None:
         """Report what this launcher cannot do, or does not heed."""
+
+    def check_ignored(
+        self, context: Context, job: Job, *, torch: bool, retries: bool
+    ) -> None:
+        """Warn of keys that only torchrun heeds."""
+        spec = job.spec
+        ignored = []
+        if torch and spec.torch is not None:
+            ignored.append(("torch", job.at / "torch"))
+        if retries and "process" in spec.retries.model_fields_set:
+            ignored.append(("retries.process", job.at / "retries" / "process"))
+        for key, place in ignored:
+            context.doubt(
+                "RES120",
+                f"job `{spec.name}` has the launcher `{self.framework}`, for which `{key}` has no effect",
+                place,
+                "remove it: only torchrun heeds it",
+            )
 
     def processes(
         self, context: Context, job: Job, derived: int, why: str, source: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from compiler.spec.choice import OneOf
+from compiler.subjects.jobs.launchers.mpi.spec import Mpi
 from compiler.subjects.jobs.launchers.torchrun.spec import Torchrun
 
 
@@ -14,6 +15,11 @@ class JobLauncher(OneOf):
     torchrun: Torchrun | None = Field(
         None,
         description="By torchrun in the command, whose options are derived; also for a program without a launcher.",
+        examples=[{}],
+    )
+    mpi: Mpi | None = Field(
+        None,
+        description="By Open MPI: `mpirun` in the command runs on the first node and reaches the others by SSH.",
         examples=[{}],
     )
 
