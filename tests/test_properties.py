@@ -152,6 +152,7 @@ def pool(draw: st.DrawFn, name: str) -> dict[str, Any]:
 
 LAUNCHERS: list[dict[str, Any]] = [
     {"torchrun": {}},
+    {"jax": {}},
     {"mpi": {}},
     {"mpi": {"sshPort": 2200, "sshd": "/opt/ssh d/sshd"}},
 ]
@@ -217,6 +218,8 @@ def job(
     }
     if "mpi" in drawn.get("launcher", {}):
         drawn["command"] = ["mpirun", "x"]
+    if "jax" in drawn.get("launcher", {}):
+        drawn["command"] = ["python", "x"]
     return drawn
 
 

@@ -7,7 +7,6 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.source import Route
 
-_OTHERS = ("mpi", "jax")  # which rank a process has, these say themselves
 _ITSELF = ("localhost", "127.0.0.1", "0.0.0.0", "::1")  # noqa: S104  # what is read, not bound
 
 
@@ -31,6 +30,8 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [python, train.py], env: {RANK: "0"}}]
 
+        jobs: [{name: llama, launcher: {jax: {}}, command: [python, train.py], env: {JAX_PROCESS_ID: "0"}}]
+
     ## Passes
 
         jobs: [{name: llama, nodes: 1, command: [torchrun, --standalone, train.py]}]
@@ -39,7 +40,10 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, launcher: {mpi: {}}, command: [mpirun, python, train.py], env: {RANK: "0"}}]
     """
-    if not work.gang or work.framework in _OTHERS:
+    if not work.gang or work.framework == "mpi":
+        return
+    if work.framework == "jax":
+        yield from _jax(work)
         return
     torchrun, given = launches(work.words), dict(options(work.words))
     if torchrun and "standalone" in given:
@@ -76,6 +80,20 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
                 work.where_env(name),
                 "each is the first",
                 "remove it, and start the program by `torchrun`, which sets it for each process",
+            )
+
+
+def _jax(work: Work) -> Iterator[Finding]:
+    """Trainer sets both in each pod, and the job's own variables win (trainer v2.3.0, jax plugin)."""
+    for name in ("JAX_PROCESS_ID", "JAX_COORDINATOR_ADDRESS"):
+        value = work.env.get(name) or ""
+        if value.isdigit() or value.rpartition(":")[0] in _ITSELF:
+            yield _finding(
+                work,
+                f"`{name}: {value}` for all of them",
+                work.where_env(name),
+                "each is the first",
+                "remove it: Trainer sets it in each pod",
             )
 
 

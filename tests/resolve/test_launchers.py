@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from builders import (
     FSX,
+    OLD_TRAINER,
     body_of,
+    components,
     job_of,
     manifests_of,
     plan_of,
@@ -178,3 +180,46 @@ class TestMpi:
     def test_a_shell_may_start_mpirun_anywhere(self) -> None:
         assert codes(spec(job={**MPI, "command": ["bash", "run.sh"]})) == []
         assert codes(spec(job={**MPI, "nodes": 1, "command": ["python", "t.py"]})) == []
+
+
+JAX: dict[str, Any] = {"launcher": {"jax": {}}, "command": ["python", "train.py"]}
+
+
+class TestJax:
+    def test_one_process_a_node(self) -> None:
+        """Trainer heeds no ``numProcPerNode`` of JAX (trainer v2.3.0, jax plugin)."""
+        job = job_of(spec(job=JAX))
+        assert (job.nodes, job.processes) == (4, None)
+        runtime = runtime_of(spec(job=JAX))
+        assert (runtime.framework, runtime.settings) == ("jax", {})
+        assert [(one.name, one.step) for one in runtime.jobs] == [("node", "trainer")]
+        assert runtime.decisive == ()
+
+    def test_shared_memory_is_that_of_all_devices(self) -> None:
+        (jax,), (torch,) = runtime_of(spec(job=JAX)).jobs, runtime_of(spec()).jobs
+        assert jax.pod.volumes == torch.pod.volumes
+
+    def test_variables_are_trainers(self) -> None:
+        names = [variable.name for variable in job_of(spec(job=JAX)).env]
+        assert names == ["NCCL_NET"]
+
+    def test_on_cpus(self) -> None:
+        cpu = {"instanceTypes": ["m7i.8xlarge"]}
+        job = job_of(spec(pool=cpu, job=JAX))
+        assert (job.env, job.processes) == ((), None)
+        assert "nvidia.com/gpu" not in job.limits
+
+    def test_devices_are_the_ranks_of_a_model(self) -> None:
+        """One process on each node computes on all accelerators."""
+        model = {"parameters": 8e9, "parallel": {"tensor": 8, "data": 4}}
+        assert codes(spec(job={**JAX, "model": model})) == []
+
+    def test_trainer_before_2_2_has_none(self) -> None:
+        data = spec(job=JAX, components=components(trainer=OLD_TRAINER))
+        assert "RES122" in codes(data)
+
+    def test_what_is_read_back_is_what_was_planned(self) -> None:
+        plan = plan_of(spec(job=JAX))
+        read = lift(objects(lower(plan)), closed=True)
+        for kind in (Runtime, TrainJob):
+            assert list(read.of(kind)) == list(plan.of(kind))

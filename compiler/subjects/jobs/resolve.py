@@ -304,7 +304,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
         queue=job.queue.name,
         priority=spec.priority,
         nodes=spec.nodes,
-        processes=count,
+        processes=launcher_of(spec).declared(count),
         image=spec.image,
         command=tuple(spec.command),
         args=tuple(spec.args),

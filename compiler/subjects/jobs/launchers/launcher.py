@@ -10,6 +10,7 @@ from typing import ClassVar
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
 from compiler.source import Route
+from compiler.spec.base import SpecModel
 from compiler.subjects.jobs import launchers
 from compiler.subjects.jobs import spec as spec_jobs
 from compiler.subjects.jobs.binding import Job
@@ -29,23 +30,16 @@ class Launcher:
     def check(self, context: Context, job: Job) -> None:
         """Report what this launcher cannot do, or does not heed."""
 
-    def check_ignored(
-        self, context: Context, job: Job, *, torch: bool, retries: bool
-    ) -> None:
-        """Warn of keys that only torchrun heeds."""
-        spec = job.spec
-        ignored = []
-        if torch and spec.torch is not None:
-            ignored.append(("torch", job.at / "torch"))
-        if retries and "process" in spec.retries.model_fields_set:
-            ignored.append(("retries.process", job.at / "retries" / "process"))
-        for key, place in ignored:
-            context.doubt(
-                "RES120",
-                f"job `{spec.name}` has the launcher `{self.framework}`, for which `{key}` has no effect",
-                place,
-                "remove it: only torchrun heeds it",
-            )
+    def check_ignored(self, context: Context, job: Job, *keys: str) -> None:
+        """Warn of keys that this launcher does not heed, by their paths in the job."""
+        for key in keys:
+            if _is_given(job.spec, key):
+                context.doubt(
+                    "RES120",
+                    f"job `{job.spec.name}` has the launcher `{self.framework}`, for which `{key}` has no effect",
+                    job.at / tuple(key.split(".")),
+                    "remove it: other launchers heed it",
+                )
 
     def processes(
         self, context: Context, job: Job, derived: int, why: str, source: str
@@ -60,6 +54,10 @@ class Launcher:
             source,
             at=job.at / "processesPerNode",
         )
+
+    def declared(self, processes: int) -> int | None:
+        """``numProcPerNode`` of the TrainJob."""
+        return processes
 
     def settings(self, job: Job) -> Mapping[str, str | int | bool]:
         """What the ML policy says beside its name."""
@@ -97,6 +95,16 @@ class Launcher:
 
     def explain(self, context: Context, job: Job) -> None:
         """Derive what only ``explain`` shows."""
+
+
+def _is_given(spec: SpecModel, key: str) -> bool:
+    """Whether a spec says a key itself, by its path."""
+    first, _, rest = key.partition(".")
+    for name, field in type(spec).model_fields.items():
+        if first == (field.alias or name) and name in spec.model_fields_set:
+            value = getattr(spec, name)
+            return not rest or _is_given(value, rest)
+    return False
 
 
 _DEFAULT = "torchrun"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from compiler.spec.choice import OneOf
+from compiler.subjects.jobs.launchers.jax.spec import Jax
 from compiler.subjects.jobs.launchers.mpi.spec import Mpi
 from compiler.subjects.jobs.launchers.torchrun.spec import Torchrun
 
@@ -20,6 +21,11 @@ class JobLauncher(OneOf):
     mpi: Mpi | None = Field(
         None,
         description="By Open MPI: `mpirun` in the command runs on the first node and reaches the others by SSH.",
+        examples=[{}],
+    )
+    jax: Jax | None = Field(
+        None,
+        description="By JAX: one process on each node, with the coordinator's address, their number and its own.",
         examples=[{}],
     )
 
