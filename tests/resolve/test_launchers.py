@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -223,3 +226,117 @@ class TestJax:
         read = lift(objects(lower(plan)), closed=True)
         for kind in (Runtime, TrainJob):
             assert list(read.of(kind)) == list(plan.of(kind))
+
+
+NCCL: dict[str, Any] = {
+    "nodes": 2,
+    "image": None,
+    "command": None,
+    "launcher": {"ncclTest": {}},
+}
+H100 = {"instanceTypes": ["p5.48xlarge"]}
+ROW = "{:>12} {:>12} float sum -1 100.0 1.0 {:>8} 0 100.0 1.0 {:>8} 0"
+
+
+def variables_of(data: dict[str, Any]) -> dict[str, str | None]:
+    return {one.name: one.value for one in job_of(data).env}
+
+
+def run_test(folder: Path, busbw: str, verdict: str = "0 OK") -> tuple[int, str]:
+    """The script of the job, with stand-ins for what the image has. Exit code and output."""
+    rows = [ROW.format(8388608, 2097152, "3.00", "3.00"), ROW.format(1, 1, busbw, "9")]
+    perf = "\n".join([*rows, f"# Out of bounds values : {verdict}"])
+    programs = {
+        "mpirun": 'while [[ $1 == -* ]]; do shift 2; done; exec "$@"',
+        "fi_info": "echo 'provider: efa'",
+        "all_reduce_perf": f"cat <<'END'\n{perf}\nEND",
+    }
+    for name, text in programs.items():
+        program = folder / name
+        program.write_text(f"#!/bin/bash\n{text}\n")
+        program.chmod(0o755)
+    job = job_of(spec(pool=H100, job=NCCL))
+    variables = {one.name: one.value or "" for one in job.env}
+    path = f"{folder}:{os.environ['PATH']}"
+    script = job.command[-1].replace("/tmp/", f"{folder}/")
+    done = subprocess.run(
+        ["/bin/bash", "-c", script],
+        env={**variables, "PATH": path, "LD_LIBRARY_PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+class TestNcclTest:
+    def test_two_lines_are_enough(self) -> None:
+        job = job_of(spec(pool=H100, job=NCCL))
+        assert job.image is not None
+        assert job.image.startswith("public.ecr.aws/hpc-cloud/nccl-tests:cuda")
+        assert job.command[:2] == ("/bin/bash", "-c")
+        assert (job.nodes, job.processes) == (2, 8)
+
+    @pytest.mark.parametrize(
+        ("pool", "nodes", "expected", "least"),
+        [
+            ("p5.48xlarge", 2, "487.09", "365.317"),  # measured
+            ("p5.48xlarge", 4, "400", "300"),  # 3200 Gbit/s
+            ("p4d.24xlarge", 2, "50", "37.5"),
+        ],
+    )
+    def test_what_is_expected_of_a_type(
+        self, pool: str, nodes: int, expected: str, least: str
+    ) -> None:
+        job = {**NCCL, "nodes": nodes}
+        found = variables_of(spec(pool={"instanceTypes": [pool]}, job=job))
+        assert found["NCCL_TEST_EXPECTED"] == expected
+        assert found["NCCL_TEST_AT_LEAST"] == least
+
+    def test_own_expectation_and_share(self) -> None:
+        launcher = {"ncclTest": {"busBandwidth": 20, "share": 0.9}}
+        pool = {"instanceTypes": ["g6e.48xlarge"]}
+        found = variables_of(spec(pool=pool, job={**NCCL, "launcher": launcher}))
+        assert found["NCCL_TEST_AT_LEAST"] == "18"
+
+    def test_messages_fit_the_memory_of_the_gpus(self) -> None:
+        small = variables_of(spec(job=NCCL))
+        large = variables_of(spec(pool=H100, job=NCCL))
+        assert small["NCCL_TEST_MESSAGE"] == str(2 * 1024**3)
+        assert large["NCCL_TEST_MESSAGE"] == str(16 * 1024**3)
+
+    def test_it_is_not_retried(self) -> None:
+        assert runtime_of(spec(pool=H100, job=NCCL)).max_restarts == 0
+        asked = {**NCCL, "retries": {"job": 2}}
+        assert runtime_of(spec(pool=H100, job=asked)).max_restarts == 2
+
+    def test_an_image_of_ones_own_knows_its_libraries(self) -> None:
+        job = {**NCCL, "image": "registry.test/nccl:1"}
+        assert "LD_LIBRARY_PATH" not in variables_of(spec(pool=H100, job=job))
+        assert "LD_LIBRARY_PATH" in variables_of(spec(pool=H100, job=NCCL))
+
+    def test_other_jobs_still_need_image_and_command(self) -> None:
+        faults = shape_faults(spec(job={**MPI, "image": None, "command": None}))
+        assert [fault.message for fault in faults] == [
+            "`image` is missing",
+            "`command` is missing",
+        ]
+
+    def test_the_job_ends_well_at_what_is_asked(self, tmp_path: Path) -> None:
+        code, out = run_test(tmp_path, "365.4")
+        assert code == 0
+        assert "EFA: 1 interfaces" in out
+        assert out.endswith(
+            "bus bandwidth 365.4 GB/s, expected 487.09, at least 365.317\n"
+        )
+
+    def test_the_job_fails_below_it(self, tmp_path: Path) -> None:
+        """The bus bandwidth of the largest message counts, out of place."""
+        code, out = run_test(tmp_path, "365.3")
+        assert code == 1
+        assert "bus bandwidth 365.3 GB/s" in out
+
+    def test_the_job_fails_with_wrong_sums(self, tmp_path: Path) -> None:
+        code, out = run_test(tmp_path, "480.0", "3 FAILED")
+        assert code == 1
+        assert "bus bandwidth" not in out

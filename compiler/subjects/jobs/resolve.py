@@ -157,7 +157,7 @@ def runtime(
         settings=launcher.settings(job),
         decisive=launcher.decisive(job),
         nodes=1,
-        max_restarts=spec.retries.job,
+        max_restarts=launcher.restarts(job),
         restart_strategy="Recreate",
         prune=False,
         origins={"max_restarts": job.at / "retries" / "job"},
@@ -439,7 +439,7 @@ def _explain_restarts(context: Context, job: Job) -> None:
         job.target,
         "retries.job",
         retries.job if "job" in retries.model_fields_set else None,
-        retries.job,
+        launcher_of(job.spec).restarts(job),
         "JobSet makes all pods anew so often",
         at=job.at / "retries" / "job",
     )

@@ -36,7 +36,7 @@ from compiler.spec.types import (
     TorchVersion,
     Word,
 )
-from compiler.subjects.jobs.launchers.spec import JobLauncher
+from compiler.subjects.jobs.launchers.spec import JobLauncher, filled
 
 
 class Mount(SpecModel):
@@ -683,6 +683,11 @@ class Job(SpecModel):
         "accelerators.",
         examples=[{"parameters": 8.03e9, "sharding": "full"}],
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_launcher(cls, job: Any) -> Any:
+        return filled(job)
 
 
 class JobsSection(Section):

@@ -77,6 +77,10 @@ class Launcher:
         """The replicated jobs whose end is that of the job; () is all of them."""
         return ()
 
+    def restarts(self, job: Job) -> int:
+        """How often all pods of the job are made anew."""
+        return job.spec.retries.job
+
     def environment(self, context: Context, job: Job) -> list[EnvVar]:
         """Variables of the program that do not depend on the name of the TrainJob."""
         return []

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pydantic import Field
 
 from compiler.spec.choice import OneOf
 from compiler.subjects.jobs.launchers.jax.spec import Jax
 from compiler.subjects.jobs.launchers.mpi.spec import Mpi
+from compiler.subjects.jobs.launchers.nccl_test.spec import FILLS, NcclTest
 from compiler.subjects.jobs.launchers.torchrun.spec import Torchrun
 
 
@@ -28,9 +32,28 @@ class JobLauncher(OneOf):
         description="By JAX: one process on each node, with the coordinator's address, their number and its own.",
         examples=[{}],
     )
+    nccl_test: NcclTest | None = Field(
+        None,
+        description="An acceptance test of EFA by NCCL's all-reduce, with an image and a command of its own.",
+        examples=[{}],
+    )
 
     @property
     def name(self) -> str:
         """The launcher, by the name of its folder."""
         fields = type(self).model_fields
         return next(name for name in fields if getattr(self, name) is not None)
+
+
+FILLING: Mapping[str, Mapping[str, Any]] = {"ncclTest": FILLS}
+"""Launchers that say themselves what other jobs must, by their keys."""
+
+
+def filled(job: Any) -> Any:
+    """What is written of a job, with what its launcher says."""
+    launcher = job.get("launcher") if isinstance(job, dict) else None
+    if not isinstance(launcher, dict):
+        return job
+    for key in launcher.keys() & FILLING.keys():
+        job = {**FILLING[key], **job}
+    return job
