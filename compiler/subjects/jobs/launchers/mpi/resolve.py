@@ -2,7 +2,8 @@
 
 Trainer makes a Secret with the keys of a job and a ConfigMap with its hosts, mounts both, and gives mpirun its
 variables (trainer v2.3.0, pkg/runtime/framework/plugins/mpi). The pod of mpirun is a node like the others
-(``runLauncherAsNode``), so that a job has as many pods, and asks for as much, as it has nodes.
+(``runLauncherAsNode``), so that a job has as many pods, and asks for as much, as it has nodes. The lines of shell were
+observed with Open MPI 4.1.4 and OpenSSH 9.2 (Debian 12), on two hosts.
 """
 
 from __future__ import annotations
