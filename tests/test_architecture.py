@@ -187,7 +187,7 @@ def layer(module: str) -> str:
     if module == "subjects.addons":
         return "subjects.resolve"
     if package == "subjects" and rest.count("."):
-        part = rest.split(".")[1]
+        part = rest.rpartition(".")[2]  # a part of a part has the same files
         if module in PLAN_PARTS:
             return "subjects.plan"
         return f"subjects.{part if part in PARTS else 'resolve'}"

@@ -150,12 +150,20 @@ def pool(draw: st.DrawFn, name: str) -> dict[str, Any]:
     }
 
 
+LAUNCHERS: list[dict[str, Any]] = [
+    {"torchrun": {}},
+    {"jax": {}},
+    {"mpi": {}},
+    {"mpi": {"sshPort": 2200, "sshd": "/opt/ssh d/sshd"}},
+]
+
+
 @st.composite
 def job(
     draw: st.DrawFn, name: str, where: dict[str, Any], storage: list[str]
 ) -> dict[str, Any]:
     mounts = draw(st.lists(st.sampled_from(storage), max_size=3)) if storage else []
-    return {
+    drawn = {
         "name": name,
         **where,
         "nodes": draw(st.integers(1, 40)),
@@ -187,6 +195,7 @@ def job(
                     )
                 ),
                 torch=some(st.sampled_from(["2.11", "2.12"])),
+                launcher=some(st.sampled_from(LAUNCHERS)),
                 timeout=some(DURATIONS),
                 rerun=some(st.integers(0, 3)),
                 retries=some(mapping(process=st.integers(0, 9), job=st.integers(0, 9))),
@@ -207,6 +216,11 @@ def job(
             )
         ),
     }
+    if "mpi" in drawn.get("launcher", {}):
+        drawn["command"] = ["mpirun", "x"]
+    if "jax" in drawn.get("launcher", {}):
+        drawn["command"] = ["python", "x"]
+    return drawn
 
 
 NETWORK = st.sampled_from(

@@ -168,6 +168,11 @@ class Work:
         return self.job.trainer
 
     @property
+    def framework(self) -> str | None:
+        """The source of the ML policy of its runtime, like `torch` or `mpi`; ``None`` without one, or while unknown."""
+        return self.runtime.framework if self.runtime is not None else None
+
+    @property
     def processes(self) -> int | str | None:
         """The processes of each node that the object names itself."""
         return self.job.processes

@@ -13,6 +13,7 @@ from compiler.spec.base import SpecModel
 from compiler.spec.cluster import language
 from compiler.spec.documents import documents
 from compiler.spec.editor import shape_of
+from compiler.subjects.jobs.launchers.spec import FILLING
 
 _BASE = "TrainingClusterBase"
 KINDS = ("TrainingCluster", _BASE, *documents())
@@ -100,10 +101,23 @@ def _let_inherit(definitions: dict[str, Any]) -> None:
     """What a pool that extends another leaves out is there; of a job, also what ``jobDefaults`` may give."""
     pool, job = definitions["NodePool"], definitions["Job"]
     pool |= _unless("extends", {"required": _but_name(pool)})
-    whole_job = _unless("extends", {"required": _but_name(job)})
+    whole_job = _unless("extends", _unless_filled(_but_name(job)))
     pool["required"] = job["required"] = ["name"]
     whole = {"properties": {"jobs": {"items": whole_job}}}
     definitions["ClusterSpec"] |= _unless(DEFAULTS, whole)
+
+
+def _unless_filled(required: list[str]) -> dict[str, Any]:
+    """What a job must say, but for what its launcher says."""
+    schema: dict[str, Any] = {"required": required}
+    for launcher, keys in FILLING.items():
+        named = {"launcher": {"required": [launcher]}}
+        schema = {
+            "if": {"required": ["launcher"], "properties": named},
+            "then": {"required": [key for key in required if key not in keys]},
+            "else": schema,
+        }
+    return schema
 
 
 def _unless(key: str, schema: dict[str, Any]) -> dict[str, Any]:

@@ -10,11 +10,12 @@ from compiler.catalog.torch import (
     torch_of,
 )
 from compiler.diagnostics import Severity
-from compiler.model.command import launches, options
+from compiler.model.command import launches, options, starts
 from compiler.model.work import Work
 from compiler.plan.units import Duration
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import Pod
 
 
 @rule(
@@ -24,12 +25,12 @@ from compiler.policy.world import World
     params={"seconds": 60},
 )
 def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
-    """A job has a long grace period to save, and torchrun kills its ranks after 30 seconds.
+    """A job has a long grace period to save, and its launcher kills the ranks sooner.
 
     On SIGTERM torchrun passes the signal on, and kills what still runs 30 seconds later, whatever the pod's
     `terminationGracePeriodSeconds` (torch/distributed/elastic/agent/server/api.py). PyTorch 2.12 reads another time
     from `TORCH_ELASTIC_SHUTDOWN_TIMEOUT` or `--shutdown-timeout`; 2.11 and before have neither (the wheels torch 2.11.0
-    and 2.12.0; pytorch/pytorch#172596).
+    and 2.12.0; pytorch/pytorch#172596). mpirun gives its ranks a second (Open MPI 4.1.6, odls_base_sigkill_timeout).
 
     What works with every version is a `preStop` hook: SIGTERM comes only when it has ended. `checkpoint.signalFile` in
     a spec writes one that creates a file and waits until the program, which looks for it every few steps, has saved and
@@ -46,6 +47,8 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
 
         # params: {seconds: 30}
         jobs: [{name: llama, gracePeriod: 45s}]
+
+        jobs: [{name: llama, gracePeriod: 10m, launcher: {mpi: {}}, command: [mpirun, python, train.py]}]
 
     ## Passes
 
@@ -64,7 +67,8 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
           checkpoint: {path: /data/llama, signalFile: /tmp/save-now}}]
     """
     pod, main = work.pod, work.main
-    if pod is None or main is None or not launches(work.words):
+    by_mpi = work.framework == "mpi" and starts(work.words, "mpirun")
+    if pod is None or main is None or not (by_mpi or launches(work.words)):
         return
     grace = pod.grace_seconds
     if grace is None or grace <= world.param("seconds"):
@@ -74,6 +78,9 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
     patched = [patch.pod.grace_seconds for patch in work.patches]
     if work.queued and any(seconds is not None for seconds in patched):
         return  # RUN004 reports that it never starts
+    if by_mpi:
+        yield from _by_mpi(work, pod)
+        return
     version, given = torch_of(main.image or ""), _given(work)
     if given is not None and (version is None or version >= SHUTDOWN_SINCE):
         return
@@ -88,6 +95,20 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
         label="a longer save is lost",
         help=_help(version, grace),
         spec_help=_spec_help(version),
+    )
+
+
+def _by_mpi(work: Work, pod: Pod) -> Iterator[Finding]:
+    option, variable = "odls_base_sigkill_timeout", "OMPI_MCA_odls_base_sigkill_timeout"
+    if variable in work.env or any(option in word for word in work.words):
+        return
+    yield Finding(
+        f"job `{work.name}` has {Duration(pod.grace_seconds or 0)} to save, and mpirun kills its ranks a second after "
+        "the signal to stop",
+        pod.where("grace_seconds"),
+        label="a longer save is lost",
+        help="save in a `preStop` hook",
+        spec_help="give `checkpoint.signalFile`",
     )
 
 

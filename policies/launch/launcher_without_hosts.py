@@ -39,6 +39,8 @@ def launcher_without_hosts(work: Work) -> Iterator[Finding]:
         jobs:
           - name: llama
             command: [accelerate, launch, --num_machines=4, --main_process_ip=$(PET_MASTER_ADDR), train.py]
+
+        jobs: [{name: llama, launcher: {mpi: {}}, command: [mpirun, python, train.py]}]
     """
     if not work.gang or launches(work.words):
         return
@@ -56,7 +58,8 @@ def launcher_without_hosts(work: Work) -> Iterator[Finding]:
             f"job `{work.name}` runs `{launcher}` on {work.nodes} nodes and does not say on which hosts",
             work.where_said(launcher),
             label="each node runs all processes by itself",
-            help="start it by `torchrun`, which gets all nodes from Trainer, or write `--hostfile`",
+            help="choose a runtime with an `mpi` policy, which has the hosts, or write `--hostfile`",
+            spec_help="write `launcher: {mpi: {}}`, which gives it the hosts, or write `--hostfile`",
         )
     elif starts(work.words, "accelerate"):
         yield from _accelerate(work)

@@ -36,6 +36,8 @@ def neuron_process_count_unset(work: Work) -> Iterator[Finding]:
     processes = work.processes
     if NEURON not in work.asks or not work.trainer or isinstance(processes, int):
         return
+    if work.framework == "jax":
+        return  # one process a node, whatever is said
     if not processes or not placeholder(processes):
         yield Finding(
             f"job `{work.name}` asks for Neuron devices and does not say `numProcPerNode`",

@@ -30,13 +30,20 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [python, train.py], env: {RANK: "0"}}]
 
+        jobs: [{name: llama, launcher: {jax: {}}, command: [python, train.py], env: {JAX_PROCESS_ID: "0"}}]
+
     ## Passes
 
         jobs: [{name: llama, nodes: 1, command: [torchrun, --standalone, train.py]}]
 
         jobs: [{name: llama, command: [torchrun, train.py], env: {RANK: "0"}}]
+
+        jobs: [{name: llama, launcher: {mpi: {}}, command: [mpirun, python, train.py], env: {RANK: "0"}}]
     """
-    if not work.gang:
+    if not work.gang or work.framework == "mpi":
+        return
+    if work.framework == "jax":
+        yield from _jax(work)
         return
     torchrun, given = launches(work.words), dict(options(work.words))
     if torchrun and "standalone" in given:
@@ -73,6 +80,20 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
                 work.where_env(name),
                 "each is the first",
                 "remove it, and start the program by `torchrun`, which sets it for each process",
+            )
+
+
+def _jax(work: Work) -> Iterator[Finding]:
+    """Trainer sets both in each pod, and the job's own variables win (trainer v2.3.0, jax plugin)."""
+    for name in ("JAX_PROCESS_ID", "JAX_COORDINATOR_ADDRESS"):
+        value = work.env.get(name) or ""
+        if value.isdigit() or value.rpartition(":")[0] in _ITSELF:
+            yield _finding(
+                work,
+                f"`{name}: {value}` for all of them",
+                work.where_env(name),
+                "each is the first",
+                "remove it: Trainer sets it in each pod",
             )
 
 

@@ -36,6 +36,10 @@ def accepted(data: dict[str, Any]) -> tuple[bool, bool]:
 
 
 SOUND = [
+    spec(job={"launcher": {"torchrun": {}}}),
+    spec(job={"launcher": {"mpi": {"sshPort": 2200}}}),
+    spec(job={"launcher": {"ncclTest": {}}, "image": None, "command": None}),
+    spec(job={"launcher": {"ncclTest": {"busBandwidth": 20.5}}, "image": "r.test/a:1"}),
     spec(job={"volumes": [VOLUME]}),
     spec(
         job={
@@ -65,6 +69,11 @@ SOUND = [
     ),
 ]
 BROKEN = [
+    spec(job={"launcher": {}}),
+    spec(job={"launcher": {"mpi": {}, "jax": {}}}),
+    spec(job={"launcher": {"mpi": {}}, "image": None, "command": None}),
+    spec(job={"launcher": {"mpi": {"sshPort": 22}}}),
+    spec(job={"launcher": {"ncclTest": {"share": 0}}, "image": None, "command": None}),
     spec(job={"volumes": [{"name": "a", "path": "/a"}]}),
     spec(job={"volumes": [{**VOLUME, "secret": {"secretName": "a"}}]}),
     spec(job={"volumes": [{**VOLUME, "emptyDir": {"medium": "HugePages"}}]}),

@@ -52,7 +52,22 @@ def runtime(body: Reader) -> Iterator[PlanNode]:
         max_restarts=max_restarts,
         restart_strategy=(failure / "restartStrategy").text(),
         prune=pruned(body),
+        settings=_settings(policy),
+        decisive=jobset.follow("successPolicy", "targetReplicatedJobs").texts(),
     )
+
+
+def _settings(policy: Reader) -> dict[str, str | int | bool]:
+    """What the source of an ML policy says in plain values."""
+    framework = _framework(policy)
+    if framework is None:
+        return {}
+    values = (policy / framework).mapping()
+    return {
+        key: value
+        for key, value in values.items()
+        if isinstance(value, str | int | bool)
+    }
 
 
 def _framework(policy: Reader) -> str | None:
@@ -66,7 +81,6 @@ def _replicated(body: Reader) -> ReplicatedJob:
     template = body / "template"
     job = template / "spec"
     replicas = (body / "replicas").integer()
-    dependencies = [(item / "name").word() for item in (body / "dependsOn").items()]
     return ReplicatedJob(
         at=body.at,
         name=(body / "name").word(),
@@ -79,8 +93,19 @@ def _replicated(body: Reader) -> ReplicatedJob:
         pod=pod(job / "template"),
         replicas=1 if replicas is None else replicas,
         backoff_limit=(job / "backoffLimit").integer(),
-        depends_on=tuple(dependencies),
+        depends_on=_dependencies(body, "Complete"),
+        ready_after=_dependencies(body, "Ready"),
     )
+
+
+def _dependencies(body: Reader, status: str) -> tuple[str, ...]:
+    """The replicated jobs of which a state is waited for."""
+    names = [
+        (item / "name").word()
+        for item in (body / "dependsOn").items()
+        if (item / "status").text() == status
+    ]
+    return tuple(names)
 
 
 def train_job(body: Reader) -> Iterator[PlanNode]:

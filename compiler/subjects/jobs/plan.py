@@ -138,7 +138,10 @@ class Pod(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicatedJob(PlanNode):
-    """One replicated job of a runtime's JobSet template. ``step`` is the trainjob-ancestor-step label."""
+    """One replicated job of a runtime's JobSet template. ``step`` is the trainjob-ancestor-step label.
+
+    It starts when those of ``depends_on`` are complete and those of ``ready_after`` are ready.
+    """
 
     name: str
     step: str | None
@@ -146,14 +149,16 @@ class ReplicatedJob(PlanNode):
     replicas: int = 1
     backoff_limit: int | None = None
     depends_on: tuple[str, ...] = ()
+    ready_after: tuple[str, ...] = field(default=(), metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime(PlanNode):
     """trainer.kubeflow.org/v1alpha1 ClusterTrainingRuntime, or TrainingRuntime when it has a namespace.
 
-    ``framework`` is the ML policy (torch, mpi, ...); ``max_restarts`` the JobSet failure policy's
-    (``None``: no failure policy, which is no restart at all).
+    ``framework`` is the ML policy (torch, mpi, ...), ``settings`` what it says; ``max_restarts`` the JobSet failure
+    policy's (``None``: no failure policy, which is no restart at all). ``decisive`` are the replicated jobs whose end
+    is that of the whole (JobSet's successPolicy); () is all.
     """
 
     name: str
@@ -164,6 +169,10 @@ class Runtime(PlanNode):
     max_restarts: int | None = None
     restart_strategy: str | None = None
     prune: bool = True
+    settings: Mapping[str, str | int | bool] = field(
+        default_factory=dict, metadata=LATER
+    )
+    decisive: tuple[str, ...] = field(default=(), metadata=LATER)
 
     @property
     def identity(self) -> Identity:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context, T
 from compiler.subjects.jobs.binding import Job
+from compiler.subjects.jobs.launchers.launcher import launcher_of
 from compiler.subjects.jobs.plan import EFA, EPHEMERAL, HUGEPAGES, NEURON
 
 _EFA_PAGES = Quantity.mib(5120)
@@ -172,15 +173,7 @@ def processes(context: Context, job: Job, asked: dict[str, Quantity]) -> int:
             count *= _logical_cores(job)
             reason = "one process a logical NeuronCore"
             source = "Neuron documentation, logical-neuroncore-config"
-    return context.settle(
-        job.target,
-        "processesPerNode",
-        job.spec.processes_per_node,
-        count,
-        reason,
-        source,
-        at=job.at / "processesPerNode",
-    )
+    return launcher_of(job.spec).processes(context, job, count, reason, source)
 
 
 def _logical_cores(job: Job) -> int:

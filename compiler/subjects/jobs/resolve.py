@@ -20,12 +20,9 @@ from compiler.subjects.jobs.environment import (
     CHECKPOINT_ENV,
     CHECKPOINT_EVERY_ENV,
     CHECKPOINT_KEEP_ENV,
-    DOMAIN,
-    PORT,
-    RENDEZVOUS_SECONDS,
     environment,
-    rendezvous,
 )
+from compiler.subjects.jobs.launchers.launcher import launcher_of
 from compiler.subjects.jobs.model import check_model
 from compiler.subjects.jobs.mounts import mounted
 from compiler.subjects.jobs.plan import (
@@ -35,7 +32,6 @@ from compiler.subjects.jobs.plan import (
     Mount,
     Patch,
     Pod,
-    ReplicatedJob,
     Runtime,
     TrainingState,
     TrainJob,
@@ -44,12 +40,7 @@ from compiler.subjects.jobs.plan import (
 from compiler.subjects.jobs.requests import processes, requests, shared_memory
 from compiler.subjects.jobs.saving import schedule
 from compiler.subjects.jobs.spec import JobsSection
-from compiler.subjects.jobs.stopping import (
-    SHUTDOWN_TIMEOUT,
-    SIGNAL_FILE_ENV,
-    grace,
-    pre_stop,
-)
+from compiler.subjects.jobs.stopping import SIGNAL_FILE_ENV, grace, pre_stop
 from compiler.subjects.jobs.volumes import (
     file_set,
     files_volume,
@@ -75,6 +66,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     storages = context.once(resolve_storage)
     for job in jobs:
         check_job(context, job, storages)
+        launcher_of(job.spec).check(context, job)
     outputs = [train_job(context, job) for job in jobs]
     # Jobs of equal content share a runtime and a ConfigMap, at the place of the first of them.
     runtimes, file_sets = {}, {}
@@ -162,21 +154,21 @@ def runtime(
             "service_account": job.at / "serviceAccount",
         },
     )
-    node = ReplicatedJob(
-        at=job.at, name="node", step="trainer", pod=pod, backoff_limit=0
-    )
+    launcher = launcher_of(spec)
     unnamed = Runtime(
         at=job.at,
         name="",
-        jobs=(node,),
-        framework="torch",
+        jobs=launcher.jobs(context, job, pod, asked),
+        framework=launcher.framework,
+        settings=launcher.settings(job),
+        decisive=launcher.decisive(job),
         nodes=1,
-        max_restarts=spec.retries.job,
+        max_restarts=launcher.restarts(job),
         restart_strategy="Recreate",
         prune=False,
         origins={"max_restarts": job.at / "retries" / "job"},
     )
-    name = f"torch-{pool.name}"[:48].rstrip("-")
+    name = f"{launcher.framework}-{pool.name}"[:48].rstrip("-")
     return replace(unnamed, name=f"{name}-{_digest(unnamed)}")
 
 
@@ -293,7 +285,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
     state = check_model(context, job, asked, count)
     _check_deadline(context, job)
     env = environment(context, job)
-    patches = _patches(context, job)
+    patches = _patches(context, job, job_runtime)
     name = f"{spec.name}-{_identity(job, asked, count, job_runtime, env)}"
     context.derive(
         job.target, "name", name, "carries a hash of all that would force a new run"
@@ -318,11 +310,11 @@ def train_job(context: Context, job: Job) -> JobOutput:
         queue=job.queue.name,
         priority=spec.priority,
         nodes=spec.nodes,
-        processes=count,
+        processes=launcher_of(spec).declared(count),
         image=spec.image,
         command=tuple(spec.command),
         args=tuple(spec.args),
-        env=(*env, *rendezvous(context, job, name)),
+        env=(*env, *launcher_of(spec).rendezvous(context, job, name)),
         requests=asked,
         limits=asked,
         patches=patches,
@@ -361,7 +353,7 @@ def _places(job: Job) -> dict[str, Route]:
         f"env.{CHECKPOINT_EVERY_ENV}": at / "checkpoint" / "every",
         f"env.{CHECKPOINT_KEEP_ENV}": at / "checkpoint" / "keep",
         f"env.{SIGNAL_FILE_ENV}": at / "checkpoint" / "signalFile",
-        f"env.{SHUTDOWN_TIMEOUT}": at / "torch",
+        **launcher_of(job.spec).places(job),
     }
     for name in job.spec.env:
         places[f"env.{name}"] = at / "env" / name
@@ -400,7 +392,7 @@ def _identity(
         "args": spec.args,
         "nodes": spec.nodes,
         "env": variables,
-        "rendezvous": [DOMAIN, PORT, RENDEZVOUS_SECONDS, spec.retries.process],
+        **launcher_of(spec).identity(job),
         "mounts": mounts,
         "asked": asked_milli,
         "processes": count,
@@ -448,12 +440,16 @@ def _explain(context: Context, job: Job) -> None:
 
 
 def _explain_restarts(context: Context, job: Job) -> None:
+    launcher_of(job.spec).explain(context, job)
     retries = job.spec.retries
-    for name, why in _RESTARTS.items():
-        value = getattr(retries, name)
-        given = value if name in retries.model_fields_set else None
-        at = job.at / "retries" / name
-        context.settle(job.target, f"retries.{name}", given, value, why, at=at)
+    context.settle(
+        job.target,
+        "retries.job",
+        retries.job if "job" in retries.model_fields_set else None,
+        launcher_of(job.spec).restarts(job),
+        "JobSet makes all pods anew so often",
+        at=job.at / "retries" / "job",
+    )
     context.derive(
         job.target,
         "restart",
@@ -479,12 +475,6 @@ def _explain_topology(context: Context, job: Job) -> None:
     )
 
 
-_RESTARTS = {
-    "process": "torchrun starts lost processes anew in place, before the whole gang is",
-    "job": "JobSet makes all pods anew so often",
-}
-
-
 def _level(job: Job) -> str | None:
     """The level of the topology that a gang is kept in where it fits."""
     return preferred_level(job.pool) if job.spec.nodes > 1 else None
@@ -502,8 +492,8 @@ def _topology(job: Job) -> dict[str, str]:
 PREFERRED_TOPOLOGY = "kueue.x-k8s.io/podset-preferred-topology"
 
 
-def _patches(context: Context, job: Job) -> tuple[Patch, ...]:
-    """The patch that mounts the job's storage into every container of its pods."""
+def _patches(context: Context, job: Job, job_runtime: Runtime) -> tuple[Patch, ...]:
+    """The patches that mount the job's storage into every container of its pods."""
     if not job.spec.mounts:
         return ()
     at = job.at / "mounts"
@@ -522,7 +512,11 @@ def _patches(context: Context, job: Job) -> tuple[Patch, ...]:
     )
     # podTemplateOverrides, the form before 2.2, name no manager.
     named = context.release.has("trainer.runtimePatches", context.version("trainer"))
-    return (Patch(at=at, job="node", pod=pod, manager=MANAGER if named else ""),)
+    manager = MANAGER if named else ""
+    return tuple(
+        Patch(at=at, job=replicated.name, pod=pod, manager=manager)
+        for replicated in job_runtime.jobs
+    )
 
 
 def _volume_names(job: Job) -> list[str]:
@@ -532,6 +526,7 @@ def _volume_names(job: Job) -> list[str]:
     the runtime's volumes.
     """
     used = [_SHM, *(volume.name for volume in job.spec.volumes)]
+    used += launcher_of(job.spec).volumes
     if job.spec.files:
         used.append(files_volume(job, _SHM))
     names: list[str] = []

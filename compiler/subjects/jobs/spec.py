@@ -36,6 +36,7 @@ from compiler.spec.types import (
     TorchVersion,
     Word,
 )
+from compiler.subjects.jobs.launchers.spec import JobLauncher, filled
 
 
 class Mount(SpecModel):
@@ -599,11 +600,16 @@ class Job(SpecModel):
         description="What the job takes of each node; all of it is derived: write only what you want to change.",
         examples=[{"memory": "900Gi"}],
     )
+    launcher: JobLauncher | None = Field(
+        None,
+        description="How the processes start and find each other; unset: by torchrun, or by the program itself.",
+        examples=[{"torchrun": {}}],
+    )
     processes_per_node: int | None = Field(
         None,
         ge=1,
         le=1024,
-        description="The processes that torchrun starts on each node; derived: one for each accelerator or logical "
+        description="The processes that the launcher starts on each node; derived: one for each accelerator or logical "
         "NeuronCore.",
         examples=[8],
     )
@@ -692,6 +698,11 @@ class Job(SpecModel):
         "accelerators.",
         examples=[{"parameters": 8.03e9, "sharding": "full"}],
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_launcher(cls, job: Any) -> Any:
+        return filled(job)
 
 
 class JobsSection(Section):

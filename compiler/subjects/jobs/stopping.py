@@ -1,19 +1,13 @@
 """How the pods of a job stop: how long they have to save, and how the program learns of it.
 
 A pod that must go gets its preStop hook, then SIGTERM, then after the grace period SIGKILL (core/v1 Pod,
-terminationGracePeriodSeconds). torchrun kills its ranks sooner (``compiler/catalog/torch.py``).
+terminationGracePeriodSeconds). Launchers may kill their ranks sooner.
 """
 
 from __future__ import annotations
 
 import shlex
 
-from compiler.catalog.torch import (
-    SHUTDOWN_OPTION,
-    SHUTDOWN_SINCE,
-    SHUTDOWN_TIMEOUT,
-    torch_of,
-)
 from compiler.plan.units import Duration
 from compiler.resolve.context import Context
 from compiler.subjects.jobs.binding import Job
@@ -28,7 +22,6 @@ Blocks): of these ten minutes one may pass before Karpenter looks, and one is fo
 
 SIGNAL_FILE_ENV = "CHECKPOINT_SIGNAL_FILE"
 _SAVES, _PLAIN = Duration.minutes(10), Duration.minutes(1)
-_TORCHRUN = 15  # seconds in which torchrun kills what still runs and ends itself
 
 
 def grace(context: Context, job: Job) -> int:
@@ -45,6 +38,12 @@ def grace(context: Context, job: Job) -> int:
     ).seconds
 
 
+def time_to_save(job: Job) -> Duration:
+    """The time from the signal to stop to the kill, as the spec says it or as it is derived."""
+    derived, _, _ = _grace(job)
+    return job.spec.grace_period or derived
+
+
 def _grace(job: Job) -> tuple[Duration, str, str]:
     """The time that is derived, why, and the source of that."""
     if job.spec.checkpoint is None:
@@ -56,23 +55,6 @@ def _grace(job: Job) -> tuple[Duration, str, str]:
 
 
 _BLOCKS = "karpenter v1.14.1 terminator; EC2 user guide, Capacity Blocks"
-
-
-def shutdown_seconds(job: Job) -> int | None:
-    """How long torchrun is to wait for its ranks; ``None`` where the job has no torchrun that is known to listen."""
-    version = _torch(job)
-    if version is None or version < SHUTDOWN_SINCE:
-        return None
-    derived, _, _ = _grace(job)
-    seconds = (job.spec.grace_period or derived).seconds
-    return max(seconds - _TORCHRUN, seconds // 2, 1)
-
-
-def _torch(job: Job) -> tuple[int, ...] | None:
-    """The PyTorch of a job: what the spec says, or else the tag of its image."""
-    if job.spec.torch is None:
-        return torch_of(job.spec.image)
-    return tuple(int(part) for part in job.spec.torch.split("."))
 
 
 def pre_stop(context: Context, job: Job) -> tuple[str, ...]:
@@ -90,14 +72,3 @@ def pre_stop(context: Context, job: Job) -> tuple[str, ...]:
     )
     file = shlex.quote(saves.signal_file)
     return "/bin/sh", "-c", f"touch {file}; while test -e {file}; do sleep 1; done"
-
-
-__all__ = [
-    "BLOCK_DRAIN",
-    "SHUTDOWN_OPTION",
-    "SHUTDOWN_TIMEOUT",
-    "SIGNAL_FILE_ENV",
-    "grace",
-    "pre_stop",
-    "shutdown_seconds",
-]

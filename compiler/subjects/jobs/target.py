@@ -47,17 +47,8 @@ QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
 FILES = "trainyard.dev/files"
 Places = dict[tuple[Key, ...], Route]
-_POD = (
-    "spec",
-    "template",
-    "spec",
-    "replicatedJobs",
-    0,
-    "template",
-    "spec",
-    "template",
-    "spec",
-)
+_JOBS = ("spec", "template", "spec", "replicatedJobs")
+_POD = ("template", "spec", "template", "spec")
 
 
 def lower(plan: Plan) -> Iterator[Manifest]:
@@ -86,8 +77,15 @@ def runtime_body(runtime: Runtime) -> Body:
     policy = given(numNodes=runtime.nodes)
     if runtime.framework:
         labels["trainer.kubeflow.org/framework"] = runtime.framework
-        policy[runtime.framework] = {}
+        policy[runtime.framework] = dict(runtime.settings)
+    success = {}
+    if runtime.decisive:
+        success = {
+            "operator": "All",
+            "targetReplicatedJobs": list(runtime.decisive),
+        }
     spec = given(
+        successPolicy=success,
         failurePolicy=given(
             maxRestarts=runtime.max_restarts, restartStrategy=runtime.restart_strategy
         ),
@@ -143,7 +141,10 @@ def _texts(pod: Pod) -> Iterator[str]:
 
 
 def _replicated(job: ReplicatedJob) -> Body:
-    dependencies = [{"name": name, "status": "Complete"} for name in job.depends_on]
+    dependencies = [
+        *({"name": name, "status": "Complete"} for name in job.depends_on),
+        *({"name": name, "status": "Ready"} for name in job.ready_after),
+    ]
     template = given(
         metadata=given(labels=given(**{STEP: job.step})),
         spec=given(backoffLimit=job.backoff_limit, template=pod_template(job.pod)),
@@ -290,10 +291,9 @@ def job_body(job: TrainJob, *, overrides: bool) -> Body:
         "kind": job.runtime_kind,
         "name": job.runtime,
     }
-    patches_key, patch_body = "runtimePatches", _patch
+    patches: dict[str, list[Body]] = {"runtimePatches": _patches(job.patches)}
     if overrides:
-        patches_key, patch_body = "podTemplateOverrides", _override
-    patches = {patches_key: [patch_body(patch) for patch in job.patches]}
+        patches = {"podTemplateOverrides": list(map(_override, job.patches))}
     spec = given(
         runtimeRef=runtime_ref,
         activeDeadlineSeconds=job.deadline,
@@ -334,13 +334,20 @@ def _override(patch: Patch) -> Body:
     )
 
 
-def _patch(patch: Patch) -> Body:
-    pod = given(metadata=_metadata(patch.pod), spec=pod_spec(patch.pod))
-    job = {"name": patch.job, "template": {"spec": {"template": pod}}}
-    return {
-        "manager": patch.manager,
-        "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [job]}}},
-    }
+def _patches(patches: Iterable[Patch]) -> list[Body]:
+    """runtimePatches: a list by manager, so that those of one manager are one entry."""
+    jobs: dict[str, list[Body]] = {}
+    for patch in patches:
+        pod = given(metadata=_metadata(patch.pod), spec=pod_spec(patch.pod))
+        job = {"name": patch.job, "template": {"spec": {"template": pod}}}
+        jobs.setdefault(patch.manager, []).append(job)
+    return [
+        {
+            "manager": manager,
+            "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": own}}},
+        }
+        for manager, own in jobs.items()
+    ]
 
 
 def _metadata(pod: Pod) -> Body:
@@ -350,44 +357,48 @@ def _metadata(pod: Pod) -> Body:
 def _runtime_origins(runtime: Runtime) -> Places:
     failure = ("spec", "template", "spec", "failurePolicy")
     places: Places = {(*failure, "maxRestarts"): runtime.where("max_restarts")}
-    if runtime.jobs:
-        places.update(_pod_origins(runtime.jobs[0].pod))
+    for index, job in enumerate(runtime.jobs):
+        places.update(_pod_origins((*_JOBS, index, *_POD), job.pod))
     return places
 
 
-def _pod_origins(pod: Pod) -> Places:
+def _pod_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
+    """``spec`` is the path of the pod's spec in the runtime."""
     places: Places = {
-        (*_POD, "tolerations"): pod.where("tolerations"),
-        (*_POD, "volumes"): pod.where("volumes"),
-        (*_POD, "nodeSelector"): pod.where("node_selector"),
-        (*_POD, "terminationGracePeriodSeconds"): pod.where("grace_seconds"),
-        (*_POD, "serviceAccountName"): pod.where("service_account"),
+        (*spec, "tolerations"): pod.where("tolerations"),
+        (*spec, "volumes"): pod.where("volumes"),
+        (*spec, "nodeSelector"): pod.where("node_selector"),
+        (*spec, "terminationGracePeriodSeconds"): pod.where("grace_seconds"),
+        (*spec, "serviceAccountName"): pod.where("service_account"),
     }
     if pod.excluded_nodes:
-        places[(*_POD, "affinity")] = pod.where("excluded_nodes")
+        places[(*spec, "affinity")] = pod.where("excluded_nodes")
     if pod.pull_secrets:
-        places[(*_POD, "imagePullSecrets")] = pod.where("pull_secrets")
+        places[(*spec, "imagePullSecrets")] = pod.where("pull_secrets")
     for key in pod.annotations:
         if f"annotations.{key}" in pod.origins:
-            here = (*_POD[:-1], "metadata", "annotations", key)
+            here = (*spec[:-1], "metadata", "annotations", key)
             places[here] = pod.where(f"annotations.{key}")
     for index, volume in enumerate(pod.volumes):
         if f"volumes.{volume.name}" in pod.origins:
-            places[(*_POD, "volumes", index)] = pod.where(f"volumes.{volume.name}")
-    places.update(_container_origins(pod))
+            places[(*spec, "volumes", index)] = pod.where(f"volumes.{volume.name}")
+    places.update(_container_origins(spec, pod))
     return places
 
 
-def _container_origins(pod: Pod) -> Places:
+def _container_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
     places: Places = {}
     for index, container in enumerate(pod.containers):
-        here = (*_POD, "containers", index)
+        here = (*spec, "containers", index)
         if container.pre_stop:
             places[(*here, "lifecycle")] = container.where("pre_stop")
         if container.working_dir:
             places[(*here, "workingDir")] = container.where("working_dir")
+        for field in _OF_CONTAINER:
+            if field in container.origins and getattr(container, field):
+                places[(*here, field)] = container.where(field)
     for index, container in enumerate(pod.init_containers):
-        here = (*_POD, "initContainers", index)
+        here = (*spec, "initContainers", index)
         places[here] = container.at
         for field in _OF_CONTAINER:
             if getattr(container, field):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.output.body import at, items
@@ -11,17 +11,22 @@ from compiler.verify.webhooks._topology import topology
 from compiler.verify.webhooks.job import job_spec
 
 _MOST_DEPENDENCIES = 5
+_NONE: Mapping[str, frozenset[str]] = {}
 
 
-def replicated_jobs(path: Path, spec: Any) -> Iterator[Fault]:
-    """Faults of the replicated jobs of a JobSet's spec at a path."""
+def replicated_jobs(
+    path: Path, spec: Any, added: Mapping[str, frozenset[str]] = _NONE
+) -> Iterator[Fault]:
+    """Faults of the replicated jobs of a JobSet's spec at a path. ``added`` are volumes that a controller adds to the
+    pods of a replicated job, by its name."""
     earlier: list[str] = []
     claims = claimed(spec)
     reported: set[str] = set()
     in_order = at(spec, "startupPolicy", "startupPolicyOrder") == "InOrder"
     for index, job in enumerate(items(spec, "replicatedJobs")):
         here = (*path, "replicatedJobs", index)
-        yield from _job_spec((*here, "template", "spec"), job, claims, reported)
+        volumes = claims | added.get(str(job.get("name")), frozenset())
+        yield from _job_spec((*here, "template", "spec"), job, volumes, reported)
         yield from _annotations((*here, "template", "spec"), job)
         dependencies = items(job, "dependsOn")
         yield from _dependencies(

@@ -37,8 +37,22 @@ def runtime(body: Body) -> Iterator[Fault]:
     if policy.get("torch") is not None:
         yield from _first_node(jobs)
     yield from replicated_jobs(
-        ("spec", "template", "spec"), at(body, "spec", "template", "spec")
+        ("spec", "template", "spec"),
+        at(body, "spec", "template", "spec"),
+        added_volumes(policy),
     )
+
+
+# trainer v2.3.0, pkg/runtime/framework/plugins/mpi EnforceMLPolicy.
+_OF_MPI = {
+    "node": frozenset({"mpi-ssh-auth"}),
+    "launcher": frozenset({"mpi-ssh-auth", "mpi-hostfile"}),
+}
+
+
+def added_volumes(policy: Any) -> dict[str, frozenset[str]]:
+    """The volumes that Trainer adds for an ML policy, by the names of the replicated jobs that get them."""
+    return _OF_MPI if at(policy, "mpi") is not None else {}
 
 
 def _sources(policy: dict[str, Any]) -> Iterator[Fault]:

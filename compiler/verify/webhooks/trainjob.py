@@ -17,7 +17,7 @@ from compiler.verify.names import pod_name_faults
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._jobsets import claimed
 from compiler.verify.webhooks._pods import resources, tolerations
-from compiler.verify.webhooks._runtimes import ANCESTOR, CONTAINER
+from compiler.verify.webhooks._runtimes import ANCESTOR, CONTAINER, added_volumes
 from compiler.verify.webhooks._topology import topology
 
 GROUP = "trainer.kubeflow.org"
@@ -54,6 +54,8 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     job_set = at(runtime, "spec", "template", "spec")
     jobs = {str(job.get("name")): job for job in items(job_set, "replicatedJobs")}
     claims = claimed(job_set)
+    policy = at(runtime, "spec", "mlPolicy")
+    claims = claims.union(*added_volumes(policy).values())
     yield from _rules(spec)
     yield from _trainer(at(spec, "trainer") or {}, runtime)
     yield from _initializers(at(spec, "initializer") or {}, jobs)
@@ -232,13 +234,14 @@ def _mounts(
 
 def _names(body: Body, runtime: Body | None, jobs: dict[str, Body]) -> Iterator[Fault]:
     """The pods of step `trainer` are as many as nodes; without the runtime it is taken to be called `node`, as
-    Trainer's own are.
+    Trainer's own are. With `mpi` those of `node` are, and one pod has the step.
     """
     nodes = _nodes(body, runtime)
+    by_mpi = at(runtime, "spec", "mlPolicy", "mpi") is not None
     replicated = []
     for name, job in jobs.items():
         step = at(job, "template", "metadata", "labels", ANCESTOR)
-        trains = step == "trainer" or name == "node"
+        trains = name == "node" or (step == "trainer" and not by_mpi)
         replicated.append((name, 1, nodes if trains else 1))
     name = str(at(body, "metadata", "name") or "")
     yield from pod_name_faults(name, replicated or [("node", 1, nodes)])

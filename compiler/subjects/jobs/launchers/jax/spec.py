@@ -1,0 +1,9 @@
+"""JAX, as people write it."""
+
+from __future__ import annotations
+
+from compiler.spec.base import SpecModel
+
+
+class Jax(SpecModel):
+    """JAX with one process on each node, which has all accelerators of it."""

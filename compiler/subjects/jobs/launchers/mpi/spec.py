@@ -1,0 +1,28 @@
+"""Open MPI's mpirun, as people write it."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from compiler.spec.base import SpecModel
+from compiler.spec.types import Path
+
+
+class Mpi(SpecModel):
+    """Open MPI: `mpirun` in the job's command starts ranks on all nodes by SSH, whose keys Trainer makes.
+
+    The image runs as root and has `/bin/sh`, an SSH client and server, and Open MPI.
+    """
+
+    ssh_port: int = Field(
+        2222,
+        ge=1024,
+        le=65535,
+        description="The port of the SSH server in each pod.",
+        examples=[2222],
+    )
+    sshd: Path = Field(
+        "/usr/sbin/sshd",
+        description="The SSH server in the image.",
+        examples=["/usr/sbin/sshd"],
+    )

@@ -1,0 +1,59 @@
+"""The launchers of a job: exactly one key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from compiler.spec.choice import OneOf
+from compiler.subjects.jobs.launchers.jax.spec import Jax
+from compiler.subjects.jobs.launchers.mpi.spec import Mpi
+from compiler.subjects.jobs.launchers.nccl_test.spec import FILLS, NcclTest
+from compiler.subjects.jobs.launchers.torchrun.spec import Torchrun
+
+
+class JobLauncher(OneOf):
+    """How the processes of a job start and find each other."""
+
+    torchrun: Torchrun | None = Field(
+        None,
+        description="By torchrun in the command, whose options are derived; also for a program without a launcher.",
+        examples=[{}],
+    )
+    mpi: Mpi | None = Field(
+        None,
+        description="By Open MPI: `mpirun` in the command runs on the first node and reaches the others by SSH.",
+        examples=[{}],
+    )
+    jax: Jax | None = Field(
+        None,
+        description="By JAX: one process on each node, with the coordinator's address, their number and its own.",
+        examples=[{}],
+    )
+    nccl_test: NcclTest | None = Field(
+        None,
+        description="An acceptance test of EFA by NCCL's all-reduce, with an image and a command of its own.",
+        examples=[{}],
+    )
+
+    @property
+    def name(self) -> str:
+        """The launcher, by the name of its folder."""
+        fields = type(self).model_fields
+        return next(name for name in fields if getattr(self, name) is not None)
+
+
+FILLING: Mapping[str, Mapping[str, Any]] = {"ncclTest": FILLS}
+"""Launchers that say themselves what other jobs must, by their keys."""
+
+
+def filled(job: Any) -> Any:
+    """What is written of a job, with what its launcher says."""
+    launcher = job.get("launcher") if isinstance(job, dict) else None
+    if not isinstance(launcher, dict):
+        return job
+    for key in launcher.keys() & FILLING.keys():
+        job = {**FILLING[key], **job}
+    return job

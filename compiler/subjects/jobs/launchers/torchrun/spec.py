@@ -1,0 +1,9 @@
+"""torchrun, as people write it."""
+
+from __future__ import annotations
+
+from compiler.spec.base import SpecModel
+
+
+class Torchrun(SpecModel):
+    """PyTorch's launcher in the command of the job, or a program that needs none."""

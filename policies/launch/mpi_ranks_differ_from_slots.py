@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.command import starts
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+_COUNTS = ("np", "n", "c")
+# Options of mpirun 4.1 that often come before the count, with the number of words that follow each.
+_VALUES = {
+    **dict.fromkeys(_COUNTS, 1),
+    "allow-run-as-root": 0,
+    "bind-to": 1,
+    "display-map": 0,
+    "hostfile": 1,
+    "mca": 2,
+    "prefix": 1,
+    "q": 0,
+    "report-bindings": 0,
+    "tag-output": 0,
+    "v": 0,
+    "x": 1,
+}
+_PROGRAMS = ("mpirun", "mpiexec")
+
+
+@rule("RUN060")
+def mpi_ranks_differ_from_slots(work: Work) -> Iterator[Finding]:
+    """mpirun is told another number of ranks than the nodes have slots.
+
+    Trainer writes a host file with each node and `slots=numProcPerNode` (trainer v2.3.0, mpi plugin). With more ranks
+    than slots mpirun starts none ("There are not enough slots available", Open MPI 4.1); with fewer, accelerators of
+    the last nodes stay idle. Without `-np` it starts one in each slot. `--oversubscribe` and `--map-by` are meant.
+
+    ## Fails
+
+        jobs: [{name: llama, nodes: 4, launcher: {mpi: {}}, command: [mpirun, -np, "64", python, train.py]}]
+
+        jobs: [{name: llama, nodes: 4, launcher: {mpi: {}}, command: [bash, -c, "exec mpirun -np 8 ./solve"]}]
+
+    ## Passes
+
+        jobs: [{name: llama, nodes: 4, launcher: {mpi: {}}, command: [mpirun, -np, "32", python, train.py]}]
+
+        jobs: [{name: llama, nodes: 4, launcher: {mpi: {}}, command: [mpirun, python, train.py, -n, "5"]}]
+
+        jobs: [{name: llama, nodes: 4, launcher: {mpi: {}}, command: [mpirun, --oversubscribe, -np, "64", python, x]}]
+    """
+    if work.framework != "mpi" or work.nodes is None:
+        return
+    if not isinstance(work.processes, int) or not any(
+        starts(work.words, program) for program in _PROGRAMS
+    ):
+        return
+    slots = work.nodes * work.processes
+    ranks = _ranks(work.words)
+    if ranks is None or ranks == slots:
+        return
+    more = "it starts none" if ranks > slots else f"{slots - ranks} slots stay idle"
+    yield Finding(
+        f"job `{work.name}` starts {ranks} ranks, and its {work.nodes} nodes have {slots} slots",
+        work.where_said("-n"),
+        label=more,
+        help=f"remove `-np`, or write {slots}",
+    )
+
+
+def _ranks(words: tuple[str, ...]) -> int | None:
+    """What the options of mpirun say; ``None`` where its program or an option that is not known comes first."""
+    parts = " ".join(words).split()
+    names = [part.rpartition("/")[2] for part in parts]
+    index = 1 + next(index for index, name in enumerate(names) if name in _PROGRAMS)
+    while index < len(parts):
+        option = parts[index].lstrip("-")
+        if not parts[index].startswith("-") or option not in _VALUES:
+            return None
+        value = parts[index + 1] if index + 1 < len(parts) else ""
+        if option in _COUNTS:
+            return int(value) if value.isdigit() else None
+        index += 1 + _VALUES[option]
+    return None
