@@ -94,7 +94,7 @@ _REFERENCE = re.compile(
 _EXPRESSION = re.compile(r".*[()\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|[{<%]")
 _IDENTIFIER = re.compile(r"[A-Za-z_]+$")
 # Ends of names that carry credentials where the value looks like one, and not where it is a word.
-_ENDS = ("_TOKEN", "_SECRET", "_PAT", "_PWD", "_PASS", "_CREDENTIALS")
+ENDS = ("_TOKEN", "_SECRET", "_PAT", "_PWD", "_PASS", "_CREDENTIALS")
 _RANDOM = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}$")
 _HINTS = "|".join(hint for _, hints, _ in _FORMS for hint in hints)
 
@@ -117,7 +117,26 @@ def _possible(text: str) -> list[tuple[str, str]]:
 
 def named(name: str) -> bool:
     """Whether a variable, an option or a key of this name carries a credential; ``adminPassword`` does too."""
-    return _worded(name).endswith(NAMES)
+    return _may_carry(name) and _worded(name).endswith(NAMES)
+
+
+# How all of these names end: most names have no such end, and are not looked at any closer.
+_LAST = (
+    "token",
+    "key",
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "pat",
+    "pwd",
+    "pass",
+    "credentials",
+)
+
+
+def _may_carry(name: str) -> bool:
+    return name.lower().endswith(_LAST)
 
 
 def _worded(name: str) -> str:
@@ -136,9 +155,11 @@ def carried(name: str, value: str) -> str:
     """What kind of secret a variable or a key carries; empty for none."""
     for what in forms(value):
         return what
+    if not _may_carry(name):
+        return ""
     if named(name):
         return "a secret" if literal(value) else ""
-    looks_random = _worded(name).endswith(_ENDS) and _RANDOM.match(value) is not None
+    looks_random = _worded(name).endswith(ENDS) and _RANDOM.match(value) is not None
     return "a secret" if looks_random else ""
 
 

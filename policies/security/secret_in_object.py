@@ -118,6 +118,7 @@ def _in_object(manifest: Manifest, *, judged: bool) -> Iterator[Finding]:
             Route((manifest.id, *path)),
             secret=True,
             help="put it into a Secret that is not in git (External Secrets), and refer to that",
+            spec_help="keep it in AWS Secrets Manager, name that under `secrets:`, and refer to the Secret",
         )
 
 

@@ -8,6 +8,8 @@ import pytest
 from running import Command
 
 from compiler.diagnostics.secrets import (
+    ENDS,
+    NAMES,
     carried,
     forms,
     literal,
@@ -127,6 +129,12 @@ def test_names_that_do_not(name: str) -> None:
     assert not named(name)
     assert carried(name, "<|endoftext|>") == ""
     assert carried(name, "some-words") == ""
+
+
+@pytest.mark.parametrize("name", [*NAMES, *ENDS])
+def test_no_name_is_passed_over(name: str) -> None:
+    """The quick look at the end of a name lets each of the names through."""
+    assert carried(name.lower(), "0a1b2c3d4e5f60718293") == "a secret"
 
 
 def test_a_random_value_of_a_token_is_a_secret() -> None:
