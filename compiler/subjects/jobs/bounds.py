@@ -19,7 +19,7 @@ from compiler.subjects.pools.share import ROOT_GIB
 from compiler.subjects.pools.spec import Block
 from compiler.subjects.queues.topology import levels_of
 from compiler.subjects.storage.resolve import Storage
-from compiler.subjects.storage.spec import FsxLustre
+from compiler.subjects.storage.spec import CreatedLustre, FsxLustre
 
 
 def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
@@ -104,12 +104,13 @@ def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> No
     fsx = _file_system(job, saves.path, stored)
     if fsx is None:
         return
+    name = fsx.id if isinstance(fsx, FsxLustre) else _storage_of(job, saves.path)
     state = checkpoint_bytes(model)
     what = f"a checkpoint of `{job.spec.name}` has {_gib(state)}"
     if state > fsx.size.value:
         context.fault(
             "RES046",
-            f"{what}, and its file system `{fsx.id}` {_gib(fsx.size.value)}",
+            f"{what}, and its file system `{name}` {_gib(fsx.size.value)}",
             job.at / "checkpoint" / "path",
             "save to a larger file system; two checkpoints must fit at once",
             source=_STATE,
@@ -129,7 +130,7 @@ def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> No
             report(
                 "RES046",
                 f"{what}, which takes {takes} to write at {mb_per_tib * tib:,.0f} MB/s, the most that the {part} "
-                f"of `{fsx.id}` can, and the next one is due after {saves.every}",
+                f"of `{name}` can, and the next one is due after {saves.every}",
                 job.at / "checkpoint" / "every",
                 f"write at least `every: {enough}`, or take a faster file system",
                 source=_STATE,
@@ -139,13 +140,18 @@ def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> No
 
 def _file_system(
     job: Job, path: str, stored: Mapping[str, Storage]
-) -> FsxLustre | None:
+) -> FsxLustre | CreatedLustre | None:
     """The FSx file system that a path of the job's pods lies in."""
     mount = mount_of(job.spec, path)
     if not isinstance(mount, Mount):
         return None
     storage = stored.get(mount.storage)
     return storage.spec.fsx_lustre if storage is not None else None
+
+
+def _storage_of(job: Job, path: str) -> str:
+    mount = mount_of(job.spec, path)
+    return mount.storage if isinstance(mount, Mount) else ""
 
 
 def _writing(size: int, speed: float) -> Duration:
