@@ -24,6 +24,7 @@ _API = "FSx API, CreateFileSystemLustreConfiguration (botocore 1.44.5)"
 _GUIDE = "FSx for Lustre user guide"
 _RULES = "S3 user guide, lifecycle-transition-general-considerations"
 _GIB = 1024**3
+_LONGEST_NAME = 63 - len("trainyard-storage-")
 _LONGEST_BUCKET = 63  # S3 user guide, bucketnamingrules
 
 # FSx for Lustre user guide, increase-storage-capacity: GiB by MB/s for each TiB.
@@ -185,6 +186,15 @@ def made_file_system(
     context: Context, name: str, spec: CreatedLustre, at: Route
 ) -> MadeFileSystem:
     """The file system of a storage; what FSx would refuse of it is reported."""
+    if len(name) > _LONGEST_NAME:
+        context.fault(
+            "RES129",
+            f"the name `{name}` has {len(name)} characters, and a file system that is made has one of {_LONGEST_NAME} "
+            "at most",
+            at.parent.parent / "name",
+            "shorten it: the name of its Kustomization is the value of a label",
+            source="kustomize-controller v1.10, kustomize.toolkit.fluxcd.io/name; Kubernetes, label values",
+        )
     _features(context, spec, at)
     _key(context, spec.kms_key, at)
     _efa(context, spec, at)

@@ -112,7 +112,7 @@ class Backups(SpecModel):
     at: DayTime | None = Field(
         None,
         description="The time of the daily backup in UTC, in quotes; unset: FSx chooses one.",
-        examples=["03:00"],
+        examples=["14:30"],
     )
 
 
@@ -375,9 +375,11 @@ class S3(SpecModel):
 
 def _exactly_one(existing: object, create: object, what: str) -> None:
     if (existing is None) == (create is None):
-        given = "neither" if existing is None else "both"
+        fact = "both `existing` and `create` are given"
+        if existing is None:
+            fact = "neither `existing` nor `create` is given"
         raise fault(
-            f"{given} of `existing` and `create` is given",
+            fact,
             f"write `existing:` with facts about a {what} that is there, or `create:` for a new one",
         )
 
