@@ -66,7 +66,7 @@ def made_bucket(
         )
     if spec.versioning:
         noncurrent = context.settle(
-            f"storage {name}",
+            f"storage/{name}",
             "lifecycle.noncurrentDays",
             noncurrent,
             30,
@@ -104,7 +104,7 @@ def _bucket_name(
 ) -> None:
     if spec.bucket is None:
         context.derive(
-            f"storage {name}",
+            f"storage/{name}",
             "bucket",
             bucket,
             "a bucket's name is its own in all accounts, so it holds the account and the Region",
@@ -207,7 +207,7 @@ def made_file_system(
     if spec.efa and metadata is None:
         mode = "AUTOMATIC"
         context.derive(
-            f"storage {name}",
+            f"storage/{name}",
             "metadata.mode",
             mode,
             "a file system with EFA has a metadata configuration",
@@ -406,7 +406,7 @@ def _zone(context: Context, name: str, spec: CreatedLustre, at: Route) -> str:
         return spec.zone
     if len(zones) == 1:
         context.derive(
-            f"storage {name}",
+            f"storage/{name}",
             "zone",
             zones[0],
             "the one zone of the pools: reads never cross zones",

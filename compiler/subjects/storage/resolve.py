@@ -14,7 +14,6 @@ from compiler.source import Route
 from compiler.subjects.storage import spec as spec_storage
 from compiler.subjects.storage.bounds import check_file_systems
 from compiler.subjects.storage.lustre import check_file_system
-from compiler.subjects.storage.made import made_bucket, made_file_system
 from compiler.subjects.storage.plan import (
     FOLDER,
     FSX_DNS,
@@ -87,6 +86,11 @@ def resolve_storage(context: Context) -> dict[str, Storage]:
 
 def _made(context: Context, storage: Storage) -> MadeBucket | MadeFileSystem | None:
     lustre, bucket = storage.spec.created_lustre, storage.spec.created_bucket
+    if lustre is None and bucket is None:
+        return None
+    # Most specs make none.
+    from compiler.subjects.storage.made import made_bucket, made_file_system
+
     if lustre is not None:
         return made_file_system(context, storage.spec.name, lustre, storage.place)
     if bucket is not None:
