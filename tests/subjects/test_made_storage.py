@@ -82,6 +82,7 @@ STORAGE: list[dict[str, Any]] = [
 MOUNTS = [
     {"storage": each["name"], "path": f"/data/{each['name']}"} for each in STORAGE
 ]
+CFN_LINT = "import sys; from cfnlint.runner import main; sys.exit(main())"
 VOLUME = "persistentvolume-training-scratch.yaml"
 VPC = {
     "vpc": "vpc-0a1b2c3d4e5f60718",
@@ -137,7 +138,7 @@ def test_cfn_lint_finds_nothing_above_information(plan: Plan, tmp_path: Path) ->
                 file.parent.mkdir(exist_ok=True)
                 file.write_bytes(written(each))
     done = subprocess.run(
-        [sys.executable, "-m", "cfnlint", "--regions", "us-west-2", "--template"]
+        [sys.executable, "-c", CFN_LINT, "--regions", "us-west-2", "--template"]
         + [str(file) for file in sorted(tmp_path.rglob("*.yaml"))],
         capture_output=True,
         text=True,

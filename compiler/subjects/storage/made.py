@@ -90,7 +90,7 @@ def made_bucket(
             "bucket": at / "bucket",
             "versioning": at / "versioning",
             "key": at / "kmsKey",
-            "lifecycle": here,
+            "transitions": here,
         },
     )
 
@@ -246,7 +246,8 @@ def made_file_system(
             "compression": at / "compression",
             "metadata": at / "metadata",
             "efa": at / "efa",
-            "backups": at / "backups",
+            "backup_days": at / "backups" / "days",
+            "backup_time": at / "backups" / "at",
             "maintenance": at / "maintenance",
             "key": at / "kmsKey",
         },

@@ -51,7 +51,7 @@ def bucket_stack(bucket: MadeBucket) -> Artifact:
         (*at, "BucketName"): bucket.where("bucket"),
         (*at, "VersioningConfiguration"): bucket.where("versioning"),
         (*at, "BucketEncryption"): bucket.where("key"),
-        (*at, "LifecycleConfiguration"): bucket.where("lifecycle"),
+        (*at, "LifecycleConfiguration"): bucket.where("transitions"),
     }
     outputs = {"Name": {"Value": {"Ref": "Bucket"}}}
     return _artifact(bucket, f"Bucket {bucket.bucket}", resources, outputs, origins)
@@ -175,8 +175,8 @@ def file_system_stack(made: MadeFileSystem) -> Artifact:
         (*lustre, "DataCompressionType"): made.where("compression"),
         (*lustre, "MetadataConfiguration"): made.where("metadata"),
         (*lustre, "EfaEnabled"): made.where("efa"),
-        (*lustre, "AutomaticBackupRetentionDays"): made.where("backups"),
-        (*lustre, "DailyAutomaticBackupStartTime"): made.where("backups"),
+        (*lustre, "AutomaticBackupRetentionDays"): made.where("backup_days"),
+        (*lustre, "DailyAutomaticBackupStartTime"): made.where("backup_time"),
         (*lustre, "WeeklyMaintenanceStartTime"): made.where("maintenance"),
     }
     for repository in made.repositories:
