@@ -79,6 +79,7 @@ BASE = {
 # How a subject is written, what exists, and its two ways between; any other module of its folder helps to resolve it.
 PARTS = ("spec", "plan", "target", "lift")
 PLAN_PARTS = {"subjects.bootstrap.account"}
+TARGET_PARTS = {"subjects.storage.stacks"}
 FORMATS = "output.formats"  # they judge, read back and write; targets make artifacts, and know no format
 APART = {
     ("output.formats", "targets"),
@@ -190,6 +191,8 @@ def layer(module: str) -> str:
         part = rest.rpartition(".")[2]  # a part of a part has the same files
         if module in PLAN_PARTS:
             return "subjects.plan"
+        if module in TARGET_PARTS:
+            return "subjects.target"
         return f"subjects.{part if part in PARTS else 'resolve'}"
     return f"{package}.base" if module in BASE.get(package, ()) else package
 

@@ -158,6 +158,11 @@ class Committed:
         except OSError:
             return None
 
+    def template(self, path: str) -> Body | None:
+        """The body of a file that is no object, as it stands there; ``None`` where it cannot be read."""
+        data = self._read(path)
+        return self._body(path, data) if data else None
+
     def manifest(self, ref: str, path: str, like: Manifest) -> Manifest | None:
         """The object at a path as it stands there, with the places of ``like``; ``None`` where it cannot be read."""
         try:

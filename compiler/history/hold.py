@@ -26,6 +26,7 @@ from compiler.history.keep import Kept, kept, kept_as_submitted, with_kept
 from compiler.history.landing import Landing
 from compiler.history.needs import committed_landing, with_needs
 from compiler.history.pruned import deletions_note
+from compiler.history.replaced import replaced_storage
 from compiler.history.runs import ENDED, LEFT, Run, job_manifests, submitted
 from compiler.history.stays import pools_that_stay
 from compiler.history.upgrades import reported, steps
@@ -67,6 +68,7 @@ def hold(
     held.diagnostics += unreadable_run_errors(committed.broken_runs)
     held.diagnostics += forgotten_run_errors(committed.forgotten())
     held.diagnostics += refused_edits(held.manifests, committed)
+    held.diagnostics += replaced_storage(plan, committed)
     held.diagnostics += pools_that_stay(held.manifests, committed)
     in_doubt = _keep_jobs(held, committed, words, spec)
     held.runs = submitted(held.plan, held.manifests, words)

@@ -17,8 +17,17 @@ from compiler.history.committed import Committed
 from compiler.manifest import Body, Manifest
 from compiler.output.body import at
 from compiler.source import Route
+from compiler.subjects.storage.plan import FOLDER, FSX_ID
+from compiler.subjects.storage.resolve import made_folder
+from compiler.targets.body import object_path
 
 FieldPath = tuple[str, ...]
+_SOURCE = ("spec", "csi")
+
+
+def _is_late(source: Any) -> bool:
+    """Whether Flux fills in what a volume is (``compiler.subjects.storage.stages``)."""
+    return str(at(source, "volumeHandle")).startswith(f"${{{FSX_ID}}}")
 
 
 def _always(old: Body) -> bool:
@@ -62,7 +71,7 @@ _FLAVOR = [
     for field in ("nodeLabels", "tolerations", "topologyName")
 ]
 _VOLUME = [
-    Rule(("spec", "csi"), _NEW_STORAGE, _CORE),
+    Rule(_SOURCE, _NEW_STORAGE, _CORE),
     Rule(("spec", "nodeAffinity"), _NEW_STORAGE, _CORE, _has_affinity),
     Rule(("spec", "volumeMode"), _NEW_STORAGE, _CORE),
 ]
@@ -133,10 +142,28 @@ def refused_edits(
     for manifest in manifests:
         if manifest.body["kind"] not in RULES or committed.holds(manifest):
             continue
-        old = committed.manifest(str(manifest.ref), manifest.path, manifest)
+        old = _former(manifest, committed)
         if old is not None:
             refused += _refused_fields(old.body, manifest)
     return refused
+
+
+def _former(manifest: Manifest, committed: Committed) -> Manifest | None:
+    """An object as it is committed. A volume is written elsewhere once its file system is made, or exists."""
+    ref = str(manifest.ref)
+    paths = [manifest.path]
+    if manifest.body["kind"] == "PersistentVolume":
+        claim = at(manifest.body, "spec", "claimRef", "name")
+        folders = (FOLDER, made_folder(str(claim)))
+        paths += [
+            object_path(folder, "PersistentVolume", manifest.ref.name)
+            for folder in folders
+        ]
+    for path in paths:
+        old = committed.manifest(ref, path, manifest)
+        if old is not None:
+            return old
+    return None
 
 
 def _refused_fields(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
@@ -149,6 +176,8 @@ def _refused_fields(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
         both_present = before is not None and after is not None
         if rule.presence and both_present:
             continue
+        if rule.path == _SOURCE and _is_late(before):
+            continue  # what Flux filled in there is not known here
         inner, before, after = _differs(before, after)
         path = Route((*rule.path, *inner))
         yield error(

@@ -18,9 +18,8 @@ from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.subjects.jobs.plan import FileSet, Runtime
 from compiler.subjects.pools import target as karpenter
-from compiler.subjects.storage import target as storage
-from compiler.subjects.storage.plan import PersistentVolume, VolumeClaim
-from compiler.subjects.storage.resolve import volume_name
+from compiler.subjects.storage.plan import FOLDER, PersistentVolume, VolumeClaim
+from compiler.subjects.storage.resolve import made_folder, volume_name
 from compiler.targets.body import object_path
 
 _CLAIM, _VOLUME = "PersistentVolumeClaim", "PersistentVolume"
@@ -73,11 +72,12 @@ def _needs(
 
 
 def _storage_objects(namespace: str, name: str) -> Iterator[tuple[str, str]]:
-    """Reference and path of the claim of a storage in a namespace, and of its volume."""
-    claim = object_path(storage.FOLDER, _CLAIM, name, namespace)
-    yield f"{_CLAIM}/{namespace}/{name}", claim
+    """Reference and path of the claim of a storage in a namespace, and of its volume, where either may be written."""
     volume = volume_name(namespace, name)
-    yield f"{_VOLUME}/{volume}", object_path(storage.FOLDER, _VOLUME, volume)
+    for folder in (FOLDER, made_folder(name)):
+        claim = object_path(folder, _CLAIM, name, namespace)
+        yield f"{_CLAIM}/{namespace}/{name}", claim
+        yield f"{_VOLUME}/{volume}", object_path(folder, _VOLUME, volume)
 
 
 def committed_landing(

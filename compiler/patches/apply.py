@@ -114,12 +114,15 @@ def _apply(patch: ObjectPatch, manifest: Manifest) -> Diagnostic | None:
             fault.code, f"{fault.fact} in `{manifest.ref}`", fault.at, help=fault.help
         )
     if draft.body != manifest.body:
-        manifest.body = _guarded(draft.body)
+        manifest.body = _guarded(draft.body, manifest.body)
     manifest.origins = draft.origins
     return None
 
 
-def _guarded(body: Body) -> Body:
+def _guarded(body: Body, before: Body) -> Body:
+    """A patched body, in which Flux fills in nothing that it did not fill in before."""
+    if any("${" in text for text in texts(before)):
+        return body
     annotations = body["metadata"].get("annotations") or {}
     if isinstance(annotations, dict):
         guarded = unsubstituted(annotations, texts(body))

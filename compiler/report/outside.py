@@ -36,10 +36,10 @@ def _account(subject: Subject) -> Iterator[str]:
         for reservation in pool.reservations:
             yield f"reservation {code(reservation.id)}"
     for storage in StorageSection.of(subject.spec).storage:
-        if storage.fsx_lustre is not None:
-            yield f"file system {code(storage.fsx_lustre.id)}"
-        elif storage.s3 is not None:
-            yield f"bucket {code(storage.s3.bucket)}"
+        if storage.existing_lustre is not None:
+            yield f"file system {code(storage.existing_lustre.id)}"
+        elif storage.s3 is not None and storage.s3.existing is not None:
+            yield f"bucket {code(storage.s3.existing.bucket)}"
     for stored in SecretsSection.of(subject.spec).secrets:
         yield f"secret {code(stored.secrets_manager.existing.name)} of Secrets Manager"
     network = NetworkSection.of(subject.spec).network.existing

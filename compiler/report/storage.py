@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
+from compiler.subjects.cluster.plan import Cluster
 from compiler.subjects.jobs.spec import Job, JobsSection
-from compiler.subjects.storage.spec import Storage, StorageSection
+from compiler.subjects.storage.spec import CreatedLustre, Storage, StorageSection
 
 
 def section(subject: Subject) -> Iterator[str]:
@@ -24,12 +25,19 @@ def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:
     jobs = JobsSection.of(subject.spec).jobs
     users = [job.name for job in jobs if _mounts(job, storage)]
     mounted = ", ".join(users) or "no job"
-    if storage.fsx_lustre is not None:
-        lustre = storage.fsx_lustre
-        what = f"FSx for Lustre {lustre.version or '(version not said)'}, {lustre.deployment}, {lustre.id}"
+    lustre = storage.fsx_lustre
+    if lustre is not None:
+        known = "made" if isinstance(lustre, CreatedLustre) else lustre.id
+        what = f"FSx for Lustre {lustre.version or '(version not said)'}, {lustre.deployment}, {known}"
         return storage.name, what, str(lustre.size), mounted
-    bucket = storage.s3.bucket if storage.s3 is not None else ""
-    return storage.name, f"S3 bucket {bucket}", "", mounted
+    made = ", made" if storage.created_bucket is not None else ""
+    return storage.name, f"S3 bucket {_bucket(subject, storage)}{made}", "", mounted
+
+
+def _bucket(subject: Subject, storage: Storage) -> str:
+    spec, cluster = subject.spec, subject.plan.one(Cluster)
+    name = cluster.name if cluster is not None else ""
+    return storage.bucket(name, spec.account, spec.region) or ""
 
 
 def _mounts(job: Job, storage: Storage) -> bool:

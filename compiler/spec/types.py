@@ -366,6 +366,66 @@ FileSystemId = Annotated[
         )
     ),
 ]
+# FSx API, WeeklyMaintenanceStartTime, DailyAutomaticBackupStartTime and Namespace (botocore 1.44.5).
+DayTime = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"([01]\d|2[0-3]):[0-5]\d",
+            "a time of the day",
+            "03:00",
+            source="FSx API, DailyTime",
+        )
+    ),
+]
+WeekTime = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"[1-7]:([01]\d|2[0-3]):[0-5]\d",
+            "a day of the week (1 is Monday) and a time",
+            "7:04:00",
+            source="FSx API, WeeklyTime",
+        )
+    ),
+]
+LustrePath = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"/([\w.+=@-]+(/[\w.+=@-]+)*/?)?",
+            "a folder of the file system, from `/`",
+            "/datasets",
+            longest=4096,
+            source="FSx API, Namespace",
+        )
+    ),
+]
+S3Path = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w!'()*./=+@-]*)?",
+            "a place in S3",
+            "s3://datasets-111122223333/tokens/",
+            longest=900,
+            source="FSx API, ArchivePath",
+        )
+    ),
+]
+# KMS developer guide, concepts: key ARN; multi-Region keys begin with `mrk-`.
+KmsKey = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/"
+            r"([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|mrk-[0-9a-f]{32})",
+            "the ARN of a KMS key",
+            "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9",
+            source="KMS developer guide, key ARN",
+        )
+    ),
+]
 Bucket = Annotated[str, BeforeValidator(buckets.bucket)]
 Prefix = Annotated[str, BeforeValidator(buckets.prefix)]
 # EC2 CreatePlacementGroup GroupName: up to 255 ASCII characters.

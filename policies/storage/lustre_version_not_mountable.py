@@ -32,7 +32,13 @@ def lustre_version_not_mountable(
           size: 4800Gi, deployment: SCRATCH_2, version: "2.10"}}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
 
+        storage: [{name: data, fsxLustre: {create: {deployment: SCRATCH_2, size: 4800Gi, version: "2.10"}}}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
+
     ## Passes
+
+        storage: [{name: data, fsxLustre: {create: {deployment: SCRATCH_2, size: 4800Gi}}}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.8.1.2, mountName: abcdefgh,
           size: 4800Gi, version: "2.15"}}}]
@@ -52,12 +58,15 @@ def lustre_version_not_mountable(
             "'FileSystems[].FileSystemTypeVersion'` says",
         )
     elif volume.lustre == "2.10":
+        help = f"raise it: `aws fsx update-file-system --file-system-id {system} --file-system-type-version 2.15`"
+        if system == volume.name:  # made, or of an id that is not said
+            help = 'make it with `version: "2.15"`'
         yield Finding(
             f"file system `{system}` is Lustre `2.10`, which AL2023 nodes cannot mount",
             volume.where("lustre"),
             label="pods stay in ContainerCreating",
             severity=Severity.ERROR,
-            help=f"raise it: `aws fsx update-file-system --file-system-id {system} --file-system-type-version 2.15`",
+            help=help,
         )
 
 
@@ -67,7 +76,9 @@ def _file_system(volume: PersistentVolume) -> str:
         name = re.match(r"fs-[0-9a-f]+", text)
         if name:
             return name[0]
-    return volume.handle or volume.name
+    if not volume.handle or "$" in volume.handle:
+        return volume.name
+    return volume.handle
 
 
 def _first(volume: PersistentVolume, world: World) -> bool:

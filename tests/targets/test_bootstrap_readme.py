@@ -46,6 +46,13 @@ VPC = {
 }
 DISK = [{"name": "data", "fsxLustre": {"existing": FSX}}]
 MOUNT = {"mounts": [{"storage": "data", "path": "/data"}]}
+MADE = [
+    {"name": "raw", "s3": {"create": {}}},
+    {
+        "name": "data",
+        "fsxLustre": {"create": {"size": "4800Gi", "throughputPerTiB": 250}},
+    },
+]
 DIGEST = "sha256:" + "0a" * 32
 OPEN = {"public": ["203.0.113.0/24"]}
 CASES = {
@@ -70,6 +77,8 @@ CASES = {
         }
     ),
     "file system": spec(storage=DISK, job=MOUNT),
+    "made storage": spec(storage=MADE, job=MOUNT),
+    "made storage, imported": spec(network={"existing": VPC}, storage=MADE, job=MOUNT),
     "ssh": spec(flux={"url": "ssh://git@github.com/org/fleet", "branch": "prod"}),
     "https": spec(flux={"url": "https://github.com/org/fleet", "source": "fleet"}),
     "https with a token": spec(
@@ -131,6 +140,11 @@ case "$*" in
   *VpcEndpointId*) [ -n "$HAS" ] && echo vpce-1 ;;
   *"FileSystems[0].VpcId"*) echo vpc-2 ;;
   *describe-vpc-peering-connections*) [ -n "$HAS" ] && echo pcx-1 ;;
+  *"Stacks[0].Outputs[].["*) printf 'Id\tid-9\nDnsName\tid-9.fsx\nMountName\tabcdefgh\n' ;;
+  *"Stacks[0]."*) echo id-9 ;;
+  *--filename=-*) cat ;;
+  *describe-file-systems*id-9*) exit 254 ;;
+  *describe-subnets*) echo subnet-1 ;;
   *describe-stacks*--stack-name*) [ -n "$HAS" ] || exit 254 ;;
   *describe-stacks*) echo "trainyard-lab-gone" ;;
   *describe-placement-groups*group-name*) [ -n "$HAS" ] && echo lab-gpu ;;
@@ -211,6 +225,7 @@ OWN = {
         "capabilities",
         "no-fail-on-empty-changeset",
         "tags",
+        "parameter-overrides",
     },
     ("eks", "update-kubeconfig"): {"name"},
 }
@@ -224,6 +239,7 @@ def api_options(service: str, command: str) -> set[str]:
     """The options of an AWS CLI command: the members of the operation's input (botocore)."""
     if (service, command) in OWN and command != "authorize-security-group-ingress":
         return OWN[service, command]
+    service = {"s3api": "s3"}.get(service, service)
     model = botocore.session.get_session().get_service_model(service)
     operations = {xform_name(each, "-"): each for each in model.operation_names}
     assert command in operations or command in WAITERS.values(), (service, command)
@@ -272,7 +288,9 @@ OPTIONS = {
     ("flux", "create"): {"url", "username", "password", "branch", "secret-ref"},
     ("flux", "get"): {"watch"},
     ("flux", "suspend"): {"all", "namespace"},
-    ("kubectl", "apply"): set(),
+    ("kubectl", "apply"): {"server-side", "field-manager", "filename"},
+    ("kubectl", "create"): {"namespace", "dry-run", "output", "from-literal"},
+    ("kubectl", "label"): {"local", "filename", "dry-run", "output"},
     ("kubectl", "config"): {"server", "tls-server-name"},
     ("kubectl", "get"): {
         "all-namespaces",
@@ -578,6 +596,15 @@ def test_images_and_secrets_are_found_in_the_files_of_jobs(tmp_path: Path) -> No
     assert (
         "Secret hf in namespace training" in (tmp_path / "secrets" / "said").read_text()
     )
+
+
+def test_data_is_deleted_on_purpose_alone(tmp_path: Path) -> None:
+    """What every block does, run as printed, deletes no data; the storage that is named loses its own."""
+    deleting = {"delete-bucket", "delete-objects", "delete-file-system"}
+    for chosen, service in (("", None), ("raw", "s3api"), ("data", "fsx")):
+        calls = ran("made storage", tmp_path / f"_{chosen}", DELETE=chosen, HAS="1")
+        services = {call[1] for call in calls if deleting & set(call[:3])}
+        assert services == ({service} if service else set())
 
 
 def test_pages_belong_to_one_pool_or_storage() -> None:

@@ -59,7 +59,7 @@ def _faults(page: Artifact, written: set[str], folder: str) -> Iterator[Diagnost
         )
     for language, block in zip(parts[1::4], parts[2::4], strict=False):
         if language in ("sh", "bash"):
-            yield from _shell(page.path, block, written, folder)
+            yield from shell_faults(page.path, block, written, folder)
 
 
 def _links(path: str, text: str, written: set[str]) -> Iterator[Diagnostic]:
@@ -72,15 +72,17 @@ def _links(path: str, text: str, written: set[str]) -> Iterator[Diagnostic]:
             yield _absent(path, f"`{path}` links to `{target}`", place, written)
 
 
-def _shell(
+def shell_faults(
     path: str, block: str, written: set[str], folder: str
 ) -> Iterator[Diagnostic]:
+    """What is wrong with shell of a page or script at ``path``; ``written``: every file and folder of the cluster's
+    folder, which the repository has at ``folder``."""
     try:
         words = shlex.split(block, comments=True)
     except ValueError as fault:
         yield error(
             "SCH012",
-            f"a shell block of `{path}` cannot be run: {str(fault).lower()}",
+            f"the shell of `{path}` cannot be run: {str(fault).lower()}",
             help="close the quotation",
         )
         return

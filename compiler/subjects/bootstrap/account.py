@@ -7,6 +7,7 @@ from dataclasses import field
 from compiler.dataclass import dataclass
 from compiler.plan.base import ROOT
 from compiler.source import Route
+from compiler.subjects.storage.plan import MadeBucket, MadeFileSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +58,16 @@ class PoolNeeds:
 
 @dataclass(frozen=True, slots=True)
 class StorageNeeds:
-    """A storage that exists: a file system or a bucket. ``at``: where the spec names it."""
+    """A storage: a file system that exists, a bucket, or what the bootstrap makes. ``at``: where the spec names it.
+
+    ``key``: the KMS key of a made bucket.
+    """
 
     name: str
     file_system: str | None = None
     bucket: str | None = None
+    key: str | None = None
+    made: MadeBucket | MadeFileSystem | None = None
     at: Route = field(default=ROOT, compare=False, repr=False)
 
 

@@ -7,8 +7,7 @@ from math import ceil
 
 from compiler.catalog.account import opt_in, other_quota, vcpu_quota
 from compiler.plan.units import Quantity
-from compiler.resolve.context import SPEC, Context
-from compiler.source import Route
+from compiler.resolve.context import Context
 from compiler.subjects.bootstrap.account import (
     Account,
     PoolNeeds,
@@ -21,7 +20,7 @@ from compiler.subjects.jobs.plan import EFA, HUGEPAGES
 from compiler.subjects.pools.plan import NodeGroup
 from compiler.subjects.pools.pools import Pool
 from compiler.subjects.pools.share import ROOT_GIB
-from compiler.subjects.storage.spec import Storage, StorageSection
+from compiler.subjects.storage.resolve import Storage, resolve_storage
 
 
 def account(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Account:
@@ -29,10 +28,7 @@ def account(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Accou
 
     There are no totals, so that no pool changes the page of another one.
     """
-    storage = [
-        _of_storage(item, SPEC / ("storage", index))
-        for index, item in enumerate(StorageSection.of(context.spec).storage)
-    ]
+    storage = map(_of_storage, context.once(resolve_storage).values())
     return Account(
         opt_in=opt_in(context.spec.region),
         quotas=_of_cluster(context, cluster),
@@ -41,11 +37,12 @@ def account(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Accou
     )
 
 
-def _of_storage(storage: Storage, at: Route) -> StorageNeeds:
-    if storage.fsx_lustre:
-        return StorageNeeds(storage.name, file_system=storage.fsx_lustre.id, at=at)
-    bucket = storage.s3.bucket if storage.s3 else None
-    return StorageNeeds(storage.name, bucket=bucket, at=at)
+def _of_storage(storage: Storage) -> StorageNeeds:
+    spec, at = storage.spec, storage.at
+    if spec.existing_lustre is not None:
+        return StorageNeeds(spec.name, file_system=spec.existing_lustre.id, at=at)
+    key = storage.made.key if storage.made is not None else None
+    return StorageNeeds(spec.name, None, storage.bucket, key, storage.made, at)
 
 
 def _of_cluster(context: Context, cluster: Cluster) -> tuple[ServiceQuota, ...]:

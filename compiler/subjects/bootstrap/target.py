@@ -34,6 +34,8 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     at = boot.where("cluster")
     yield Artifact(stack(boot), f"{FOLDER}/stack.yaml", at, format="cloudformation")
     yield from stacks(boot)
+    if _made(boot):
+        yield _script(boot)
     for pool in boot.needs.pools:
         yield _page(f"pools/{pool.pool}.md", _pool_page(plan, boot, pool), boot)
     for storage in boot.needs.storage:
@@ -49,8 +51,27 @@ def _page(name: str, text: Callable[[], str], boot: Bootstrap) -> Artifact:
 def _readme(plan: Plan, boot: Bootstrap) -> str:
     # A stack with a role of a name of its own needs another capability (CloudFormation API, CreateStack).
     named = plan.one(SecretReader) is not None
-    cluster = plan.one(Cluster)
-    return _rendered("README.md.j2", boot=boot, cluster=cluster, named=named)
+    return _rendered(
+        "README.md.j2",
+        boot=boot,
+        cluster=plan.one(Cluster),
+        named=named,
+        made=_made(boot),
+    )
+
+
+def _made(boot: Bootstrap) -> bool:
+    """Whether any storage is made. Which ones is for the files of each: two that come never meet."""
+    return any(storage.made is not None for storage in boot.needs.storage)
+
+
+def _script(boot: Bootstrap) -> Artifact:
+    return Artifact(
+        path=f"{FOLDER}/storage.sh",
+        at=boot.where("drivers"),
+        text=lambda: _rendered("storage.sh.j2", boot=boot),
+        format="shell",
+    )
 
 
 def _pool_page(plan: Plan, boot: Bootstrap, pool: PoolNeeds) -> Callable[[], str]:
@@ -151,7 +172,7 @@ def stacks(boot: Bootstrap) -> Iterator[Artifact]:
             yield _part(
                 f"bucket-{storage.name}",
                 f"What pods may do in bucket {storage.bucket}",
-                {"Policy": _bucket(boot, storage.name, storage.bucket)},
+                {"Policy": _bucket(boot, storage)},
                 storage.at,
             )
     for driver in boot.drivers:
@@ -201,13 +222,18 @@ def _role(name: str, trust: Any, policies: list[Any]) -> dict[str, Any]:
     }
 
 
-def _bucket(boot: Bootstrap, name: str, bucket: str) -> dict[str, Any]:
-    document = {"Version": "2012-10-17", "Statement": _rights(boot, bucket)}
+def _bucket(boot: Bootstrap, storage: StorageNeeds) -> dict[str, Any]:
+    rights = _rights(boot, storage.bucket or "")
+    if storage.key is not None:
+        # Mountpoint for Amazon S3 1.22, doc/CONFIGURATION.md: buckets encrypted with a KMS key.
+        actions = ["kms:GenerateDataKey", "kms:Decrypt"]
+        rights += [{"Effect": "Allow", "Action": actions, "Resource": storage.key}]
+    document = {"Version": "2012-10-17", "Statement": rights}
     # AWS::IAM::RolePolicy (CloudFormation template reference): a role may have many, each from another stack.
     return {
         "Type": "AWS::IAM::RolePolicy",
         "Properties": {
-            "PolicyName": f"bucket-{name}",
+            "PolicyName": f"bucket-{storage.name}",
             "RoleName": boot.bucket_role,
             "PolicyDocument": document,
         },

@@ -93,6 +93,18 @@ class Bucket(CloudResource):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileSystemStack(CloudResource):
+    """AWS::FSx::FileSystem. ``kind``: `LUSTRE`, or another; ``deployment``, ``version`` and ``efa`` are Lustre's;
+    ``size`` in GiB."""
+
+    kind: str | None = None
+    deployment: str | None = None
+    size: int | None = None
+    version: str | None = None
+    efa: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EventRule(CloudResource):
     """AWS::Events::Rule: the detail types of events, and where they go (ARNs, or logical names)."""
 
@@ -134,6 +146,7 @@ RESOURCES: tuple[type[CloudResource], ...] = (
     MessageQueue,
     Bucket,
     EventRule,
+    FileSystemStack,
     PlacementGroupStack,
     AccessEntryStack,
     PodIdentityStack,

@@ -149,7 +149,16 @@ def kustomization(body: Reader) -> Iterator[PlanNode]:
         timeout=(spec / "timeout").duration() or interval,
         retry=(spec / "retryInterval").duration() or interval,
         health=tuple(_health(check) for check in checks),
+        values=_config_maps(spec.follow("postBuild", "substituteFrom")),
         origins={"prune": (spec / "prune").at, "depends_on": (spec / "dependsOn").at},
+    )
+
+
+def _config_maps(sources: Reader) -> tuple[str, ...]:
+    return tuple(
+        (source / "name").word()
+        for source in sources.items()
+        if (source / "kind").value == "ConfigMap"
     )
 
 

@@ -80,7 +80,8 @@ class HealthExpression:
 class Stage(PlanNode):
     """kustomize.toolkit.fluxcd.io/v1 Kustomization over one folder of the output.
 
-    ``path`` is relative to the root of the git repository. ``root`` marks the one that people apply.
+    ``path`` is relative to the root of the git repository. ``root`` marks the one that people apply. ``values`` are the
+    ConfigMaps whose values Flux fills in, without which it applies nothing. ``folder``: where it is written itself.
     """
 
     name: str
@@ -94,7 +95,9 @@ class Stage(PlanNode):
     timeout: Duration = Duration(600)
     retry: Duration = Duration(120)
     health: tuple[HealthExpression, ...] = ()
+    values: tuple[str, ...] = ()
     root: bool = field(default=False, compare=False)
+    folder: str = field(default="flux", compare=False)
 
 
 def chart_version(plan: Plan, chart: str) -> str | None:

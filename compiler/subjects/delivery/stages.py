@@ -19,15 +19,18 @@ def folder(context: Context) -> str:
     )
 
 
-def stage(context: Context, name: str, after: str | None, **more: Any) -> Stage:
-    """The Kustomization of a folder of the cluster's, applied after another one."""
+def stage(
+    context: Context, name: str, *after: str | None, inside: str = "", **more: Any
+) -> Stage:
+    """The Kustomization of a folder of the cluster's, which is called like it but for ``inside``; it is applied after
+    other ones."""
     return Stage(
         at=SPEC / "flux",
         name=f"{PREFIX}-{name}",
         namespace=FLUX,
-        path=f"./{folder(context)}/{name}",
+        path=f"./{folder(context)}/{inside or name}",
         source=DeliverySection.of(context.spec).flux.source,
-        depends_on=(f"{PREFIX}-{after}",) if after else (),
+        depends_on=tuple(f"{PREFIX}-{other}" for other in after if other),
         **more,
     )
 

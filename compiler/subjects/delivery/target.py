@@ -34,7 +34,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         yield Manifest(body, path("bootstrap/flux", body, flat=True), git.at)
     for stage in plan.of(Stage):
         body = kustomization(stage)
-        folder = "bootstrap/flux" if stage.root else "flux"
+        folder = "bootstrap/flux" if stage.root else stage.folder
         yield Manifest(body, path(folder, body, flat=True), stage.at)
 
 
@@ -126,7 +126,7 @@ def git_source(source: GitSource) -> Body:
 
 
 def kustomization(stage: Stage) -> Body:
-    """Kustomization. No ``postBuild``, so ``${…}`` in scripts stays as it is."""
+    """Kustomization. Without ``values`` no ``postBuild``, so that ``${…}`` in scripts stays as it is."""
     metadata = head(
         "kustomize.toolkit.fluxcd.io/v1",
         "Kustomization",
@@ -143,8 +143,15 @@ def kustomization(stage: Stage) -> Body:
         prune=stage.prune,
         wait=stage.wait,
         healthCheckExprs=[_health(check) for check in stage.health],
+        postBuild=_filled_in(stage),
     )
     return {**metadata, "spec": spec}
+
+
+def _filled_in(stage: Stage) -> Body:
+    # kustomize-controller v1.10, PostBuild: a ConfigMap that is not optional and not there fails the build.
+    sources = [{"kind": "ConfigMap", "name": name} for name in stage.values]
+    return given(substituteFrom=sources)
 
 
 def _health(health: HealthExpression) -> Body:

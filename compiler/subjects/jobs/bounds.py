@@ -18,7 +18,6 @@ from compiler.subjects.pools.share import ROOT_GIB
 from compiler.subjects.pools.spec import Block
 from compiler.subjects.queues.topology import levels_of
 from compiler.subjects.storage.resolve import Storage
-from compiler.subjects.storage.spec import FsxLustre
 from compiler.subjects.storage.throughput import peak
 
 
@@ -70,15 +69,17 @@ def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> No
     model, saves = job.spec.model, job.spec.checkpoint
     if model is None or saves is None:
         return
-    fsx = _file_system(job, saves.path, stored)
-    if fsx is None:
+    storage = _storage_of(job, saves.path, stored)
+    fsx = storage.spec.fsx_lustre if storage is not None else None
+    if storage is None or fsx is None:
         return
+    name = storage.spec.file_system
     state = checkpoint_bytes(model)
     what = f"a checkpoint of `{job.spec.name}` has {_gib(state)}"
     if state > fsx.size.value:
         context.fault(
             "RES046",
-            f"{what}, and its file system `{fsx.id}` {_gib(fsx.size.value)}",
+            f"{what}, and its file system `{name}` {_gib(fsx.size.value)}",
             job.at / "checkpoint" / "path",
             "save to a larger file system; two checkpoints must fit at once",
             source=_STATE,
@@ -97,7 +98,7 @@ def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> No
             report(
                 "RES046",
                 f"{what}, which takes {takes} to write at {mb:,.0f} MB/s, the most that the {part} "
-                f"of `{fsx.id}` can, and the next one is due after {saves.every}",
+                f"of `{name}` can, and the next one is due after {saves.every}",
                 job.at / "checkpoint" / "every",
                 f"write at least `every: {enough}`, or take a faster file system",
                 source=_STATE,
@@ -105,15 +106,10 @@ def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> No
             return
 
 
-def _file_system(
-    job: Job, path: str, stored: Mapping[str, Storage]
-) -> FsxLustre | None:
-    """The FSx file system that a path of the job's pods lies in."""
+def _storage_of(job: Job, path: str, stored: Mapping[str, Storage]) -> Storage | None:
+    """The storage that a path of the job's pods lies in."""
     mount = mount_of(job.spec, path)
-    if not isinstance(mount, Mount):
-        return None
-    storage = stored.get(mount.storage)
-    return storage.spec.fsx_lustre if storage is not None else None
+    return stored.get(mount.storage) if isinstance(mount, Mount) else None
 
 
 def _writing(size: int, speed: float) -> Duration:

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 
 from compiler.plan import PlanNode
 from compiler.resolve.context import Context
+from compiler.subjects.delivery.stages import stage
 from compiler.subjects.jobs.binding import Job
 from compiler.subjects.storage.resolve import check_volumes, resolve_storage, volumes
+from compiler.subjects.storage.stages import stages
 
 
 def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
-    """A PersistentVolume and its claim for each storage that the jobs of a namespace mount."""
+    """A PersistentVolume and its claim for each storage that the jobs of a namespace mount; of made file systems the
+    stages too that carry them."""
     storages = context.once(resolve_storage)
     pairs: dict[tuple[str, str], None] = {}
     for job in jobs:
@@ -21,3 +24,11 @@ def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
     check_volumes(context, storages, list(pairs))
     for namespace, name in pairs:
         yield from volumes(context, storages[name], namespace)
+    late = {name for _, name in pairs if storages[name].late}
+    if late:
+        yield from stages(context, [storages[name] for name in sorted(late)])
+        # Jobs wait for the volumes: a gang that was admitted without would hold its nodes.
+        yield stage(context, "jobs", "queues", "storage", wait=False)
+    elif jobs:
+        # A job that runs for a week is healthy all the while: nothing waits for it.
+        yield stage(context, "jobs", "queues", wait=False)

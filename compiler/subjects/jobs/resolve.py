@@ -13,7 +13,6 @@ from compiler.plan.base import content
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
 from compiler.source import Route
-from compiler.subjects.delivery.stages import stage
 from compiler.subjects.jobs.binding import Job, resolve_jobs
 from compiler.subjects.jobs.bounds import check_job
 from compiler.subjects.jobs.environment import (
@@ -90,9 +89,6 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     for job in jobs:
         _needs_others(context, job)
     yield from mounted(context, jobs)
-    if jobs:
-        # A job that runs for a week is healthy all the while: nothing waits for it.
-        yield stage(context, "jobs", "queues", wait=False)
 
 
 def _needs_secrets(context: Context, job: TrainJob) -> None:

@@ -64,7 +64,7 @@ def schedule(
         nodes=job.spec.nodes,
         path=saves.path,
         storage=storage.spec.name if storage is not None else "",
-        file_system=fsx.id if fsx is not None else "",
+        file_system=_file_system(storage),
         deployment=fsx.deployment if fsx is not None else "",
         capacity=fsx.size.value if fsx is not None else None,
         size=checkpoint_bytes(model) if model is not None else None,
@@ -89,6 +89,12 @@ def schedule(
     return node
 
 
+def _file_system(storage: Storage | None) -> str:
+    if storage is None or storage.spec.fsx_lustre is None:
+        return ""
+    return storage.spec.file_system
+
+
 def _rates(job: Job, storage: Storage | None) -> tuple[_Rate | None, _Rate | None]:
     """How fast all nodes of a job together write to a storage, and read from it."""
     if storage is None:
@@ -103,7 +109,7 @@ def _rates(job: Job, storage: Storage | None) -> tuple[_Rate | None, _Rate | Non
     disks = sustained(fsx)
     if disks is None:
         return None, None
-    bound = f"the disks of `{fsx.id}`"
+    bound = f"the disks of `{storage.spec.file_system}`"
     write, read = _Rate(disks.write, bound), _Rate(disks.read, bound)
     return min(write, clients), min(read, clients)
 

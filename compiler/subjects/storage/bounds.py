@@ -11,7 +11,7 @@ def check_file_systems(context: Context) -> None:
     """What two storages say of one file system, and what no file system of a deployment is."""
     first_of: dict[str, tuple[Route, FsxLustre]] = {}
     for index, storage in enumerate(StorageSection.of(context.spec).storage):
-        fsx = storage.fsx_lustre
+        fsx = storage.existing_lustre
         if fsx is None:
             continue
         at = SPEC / "storage" / index / "fsxLustre" / "existing"

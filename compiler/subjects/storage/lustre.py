@@ -10,7 +10,7 @@ from typing import NamedTuple
 from compiler.diagnostics.diagnostic import listed
 from compiler.resolve.context import Context
 from compiler.source import Route
-from compiler.subjects.storage.spec import FsxLustre
+from compiler.subjects.storage.spec import CreatedLustre, FsxLustre
 
 _GIB = 1024**3
 _THROUGHPUT = {
@@ -29,7 +29,9 @@ class _Steps(NamedTuple):
     multiples: tuple[int, ...]
 
 
-def check_file_system(context: Context, fsx: FsxLustre, at: Route) -> None:
+def check_file_system(
+    context: Context, fsx: FsxLustre | CreatedLustre, at: Route
+) -> None:
     """Report a size or throughput that no file system of this deployment has."""
     if fsx.zone is not None:
         context.in_region(fsx.zone, at / "zone")
@@ -56,7 +58,7 @@ def check_file_system(context: Context, fsx: FsxLustre, at: Route) -> None:
         )
 
 
-def _steps(fsx: FsxLustre) -> _Steps:
+def _steps(fsx: FsxLustre | CreatedLustre) -> _Steps:
     """The sizes that a file system can have."""
     if fsx.deployment == "SCRATCH_1":
         return _Steps((1200, 2400), (3600,))

@@ -1,15 +1,20 @@
-"""Storage: file systems that exist, and the volumes through which pods mount them."""
+"""Storage: what the bootstrap makes, and the volumes through which pods mount what is there."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import ClassVar
 
 from compiler.dataclass import dataclass
-from compiler.plan.base import PlanNode
+from compiler.plan.base import ROOT, PlanNode
 from compiler.plan.units import Quantity
+from compiler.source import Route
 
 LUSTRE_VERSION = "trainyard.dev/lustre-version"
+FOLDER = "platform"
+FSX_ID, FSX_DNS, FSX_MOUNT = "fsx_id", "fsx_dns", "fsx_mount"
+"""The keys of a made file system's ConfigMap, which the bootstrap's script writes and Flux fills in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +22,7 @@ class PersistentVolume(PlanNode):
     """A PersistentVolume for a file system given by id. ``zone`` pins it by node affinity where it has one.
 
     ``lustre`` is the version of an FSx for Lustre file system, as an annotation says it: no field of the API does.
+    ``folder``: where it is written, which a manifest does not say.
     """
 
     name: str
@@ -30,6 +36,7 @@ class PersistentVolume(PlanNode):
     claim_name: str = ""
     zone: str | None = None
     lustre: str | None = None
+    folder: str = field(default=FOLDER, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,3 +49,74 @@ class VolumeClaim(PlanNode):
     size: Quantity
     access_modes: tuple[str, ...] = ("ReadWriteMany",)
     storage_class: str | None = ""
+    folder: str = field(default=FOLDER, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeStorage(PlanNode):
+    """A storage that the bootstrap makes, in a CloudFormation stack of its own. No manifest carries it.
+
+    ``name``: of the storage; ``key``: the ARN of the KMS key that encrypts it, if not the service's own; ``tags``: of
+    what AWS makes.
+    """
+
+    carried: ClassVar[bool] = False
+
+    name: str
+    cluster: str
+    key: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def stack(self) -> str:
+        """The name of its stack, without the cluster's; a file is called so."""
+        return f"storage-{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeBucket(MadeStorage):
+    """An S3 bucket. ``transitions``: days after the creation of an object, and its storage class from then on."""
+
+    bucket: str
+    partition: str
+    versioning: bool = True
+    noncurrent_days: int | None = None
+    upload_days: int = 7
+    transitions: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A folder of a file system that is linked to a place in S3, and the events that are imported and exported."""
+
+    path: str
+    s3: str
+    imports: tuple[str, ...]
+    exports: tuple[str, ...]
+    import_on_create: bool
+    at: Route = field(default=ROOT, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeFileSystem(MadeStorage):
+    """An FSx for Lustre file system: ``size`` in GiB, ``throughput`` in MB/s for each TiB, ``backup_time`` and
+    ``maintenance`` in UTC. ``vpc`` and ``subnet`` are those of an existing network; ``None``: of the VPC that eksctl
+    makes, by its exports and a parameter."""
+
+    deployment: str
+    size: int
+    zone: str
+    version: str
+    throughput: int | None = None
+    disks: bool = False
+    drive_cache: str | None = None
+    compression: str = "NONE"
+    metadata: str | None = None
+    iops: int | None = None
+    efa: bool = False
+    backup_days: int = 0
+    backup_time: str | None = None
+    maintenance: str | None = None
+    vpc: str | None = None
+    subnet: str | None = None
+    repositories: tuple[Repository, ...] = ()

@@ -1,8 +1,9 @@
-"""Storage: file systems and buckets given by id, as static volumes in each namespace that mounts them."""
+"""Storage: what the bootstrap makes, and static volumes of it and of what exists in each namespace that mounts them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from compiler.dataclass import dataclass
@@ -13,7 +14,16 @@ from compiler.source import Route
 from compiler.subjects.storage import spec as spec_storage
 from compiler.subjects.storage.bounds import check_file_systems
 from compiler.subjects.storage.lustre import check_file_system
-from compiler.subjects.storage.plan import PersistentVolume, VolumeClaim
+from compiler.subjects.storage.plan import (
+    FOLDER,
+    FSX_DNS,
+    FSX_ID,
+    FSX_MOUNT,
+    MadeBucket,
+    MadeFileSystem,
+    PersistentVolume,
+    VolumeClaim,
+)
 from compiler.subjects.storage.spec import StorageSection
 
 FSX_DRIVER = "fsx.csi.aws.com"
@@ -22,22 +32,40 @@ S3_DRIVER = "s3.csi.aws.com"
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """A storage of the spec."""
+    """A storage of the spec; ``made``: what the bootstrap makes of it; ``bucket``: the name of its bucket."""
 
     spec: spec_storage.Storage
     at: Route
+    made: MadeBucket | MadeFileSystem | None = None
+    bucket: str | None = None
 
     @property
     def zone(self) -> str | None:
         """The zone that it lies in, where it has one."""
+        if isinstance(self.made, MadeFileSystem):
+            return self.made.zone or None
         return self.spec.fsx_lustre.zone if self.spec.fsx_lustre else None
+
+    @property
+    def late(self) -> bool:
+        """Whether it has an id only once it is made, so that its volumes wait for that."""
+        return self.spec.created_lustre is not None
+
+    @property
+    def place(self) -> Route:
+        """Where the spec says what it is."""
+        kind = "fsxLustre" if self.spec.lustre is not None else "s3"
+        is_made = self.spec.created_lustre or self.spec.created_bucket
+        return self.at / kind / ("create" if is_made else "existing")
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
-    """No object by itself: a volume is made where a job mounts it."""
-    context.once(resolve_storage)
+    """What the bootstrap makes. A volume is made where a job mounts it."""
+    storages = context.once(resolve_storage)
     check_file_systems(context)
-    yield from ()
+    for storage in storages.values():
+        if storage.made is not None:
+            yield storage.made
 
 
 def resolve_storage(context: Context) -> dict[str, Storage]:
@@ -46,13 +74,29 @@ def resolve_storage(context: Context) -> dict[str, Storage]:
     declared = StorageSection.of(context.spec).storage
     unique(context, "storage", (storage.name for storage in declared), at)
     storages = {}
-    for index, storage in enumerate(declared):
+    for index, item in enumerate(declared):
         here = at / index
-        if storage.fsx_lustre is not None:
-            place = here / "fsxLustre" / "existing"
-            check_file_system(context, storage.fsx_lustre, place)
-        storages[storage.name] = Storage(storage, here)
+        bucket = item.bucket(context.name, context.spec.account, context.spec.region)
+        storage = Storage(item, here, bucket=bucket)
+        if item.fsx_lustre is not None:
+            check_file_system(context, item.fsx_lustre, storage.place)
+        storages[item.name] = replace(storage, made=_made(context, storage))
     return storages
+
+
+def _made(context: Context, storage: Storage) -> MadeBucket | MadeFileSystem | None:
+    lustre, bucket = storage.spec.created_lustre, storage.spec.created_bucket
+    if lustre is None and bucket is None:
+        return None
+    # Most specs make none.
+    from compiler.subjects.storage.made import made_bucket, made_file_system
+
+    if lustre is not None:
+        return made_file_system(context, storage.spec.name, lustre, storage.place)
+    if bucket is not None:
+        name = storage.bucket or ""
+        return made_bucket(context, storage.spec.name, name, bucket, storage.place)
+    return None
 
 
 def volumes(
@@ -63,11 +107,17 @@ def volumes(
     name = volume_name(namespace, storage.spec.name)
     # Mountpoint ignores the size; the API wants one.
     size = fsx.size if fsx is not None else Quantity.gib(1024)
-    if fsx is not None:
-        source = _fsx(context, fsx, name)
-    elif s3 is not None:
-        source = _s3(context, s3, name)
-    existing = storage.at / "fsxLustre" / "existing"
+    existing = storage.spec.existing_lustre
+    if existing is not None:
+        source = _fsx(context, existing, name)
+    elif storage.bucket is not None and s3 is not None:
+        source = _s3(context, storage.bucket, s3.prefix, name)
+    else:
+        source = _made_fsx(name)
+    place, folder = (
+        storage.place,
+        made_folder(storage.spec.name) if storage.late else FOLDER,
+    )
     volume = PersistentVolume(
         at=storage.at,
         name=name,
@@ -81,10 +131,11 @@ def volumes(
         zone=storage.zone,
         lustre=fsx.version if fsx else None,
         origins={
-            "size": existing / "size",
-            "zone": existing / "zone",
-            "lustre": existing / "version",
+            "size": place / "size",
+            "zone": place / "zone",
+            "lustre": place / "version",
         },
+        folder=folder,
     )
     claim = VolumeClaim(
         at=storage.at,
@@ -92,8 +143,14 @@ def volumes(
         namespace=namespace,
         volume=name,
         size=size,
+        folder=folder,
     )
     return volume, claim
+
+
+def made_folder(storage: str) -> str:
+    """Where the volumes of a made file system are written: Flux fills its ids into that folder alone."""
+    return f"volumes/{storage}"
 
 
 def check_volumes(
@@ -142,15 +199,24 @@ def _fsx(context: Context, fsx: spec_storage.FsxLustre, name: str) -> _Source:
             suffix = "amazonaws.com.cn"
         host = f"{fsx.id}.fsx.{region}.{suffix}"
     # kubernetes-sigs/aws-fsx-csi-driver, static provisioning: volumeHandle is unique; dnsname and mountname.
-    attributes = {"dnsname": host, "mountname": fsx.mount_name}
-    options = ("flock", "noatime")
-    return _Source(FSX_DRIVER, f"{fsx.id}--{name}", attributes, options)
+    return _lustre(fsx.id, host, fsx.mount_name, name)
 
 
-def _s3(context: Context, bucket: spec_storage.S3, name: str) -> _Source:
+def _made_fsx(name: str) -> _Source:
+    """What AWS gives a file system is filled in by Flux (kustomize-controller v1.10, postBuild.substituteFrom)."""
+    id, host, mount_name = (f"${{{key}}}" for key in (FSX_ID, FSX_DNS, FSX_MOUNT))
+    return _lustre(id, host, mount_name, name)
+
+
+def _lustre(id: str, host: str, mount_name: str, name: str) -> _Source:
+    attributes = {"dnsname": host, "mountname": mount_name}
+    return _Source(FSX_DRIVER, f"{id}--{name}", attributes, ("flock", "noatime"))
+
+
+def _s3(context: Context, bucket: str, prefix: str, name: str) -> _Source:
     # awslabs/mountpoint-s3-csi-driver, static provisioning: bucketName in volumeAttributes, options as flags.
-    attributes = {"bucketName": bucket.bucket}
+    attributes = {"bucketName": bucket}
     options = [f"region {context.spec.region}", "allow-delete", "allow-other"]
-    if bucket.prefix:
-        options.append(f"prefix {bucket.prefix.rstrip('/')}/")
-    return _Source(S3_DRIVER, f"{bucket.bucket}--{name}", attributes, tuple(options))
+    if prefix:
+        options.append(f"prefix {prefix.rstrip('/')}/")
+    return _Source(S3_DRIVER, f"{bucket}--{name}", attributes, tuple(options))

@@ -1,25 +1,36 @@
-"""Target: PersistentVolumes and claims for storage that exists."""
+"""Target: PersistentVolumes and claims; the stacks of what the bootstrap makes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from compiler.manifest import Body, Manifest
+from compiler.output import Artifact
 from compiler.plan import Plan
 from compiler.subjects.pools.plan import ZONE
-from compiler.subjects.storage.plan import LUSTRE_VERSION, PersistentVolume, VolumeClaim
+from compiler.subjects.storage.plan import (
+    LUSTRE_VERSION,
+    MadeBucket,
+    MadeFileSystem,
+    PersistentVolume,
+    VolumeClaim,
+)
+from compiler.subjects.storage.stacks import bucket_stack, file_system_stack
 from compiler.targets.body import NO_PRUNE, given, head, path
 
-FOLDER = "platform"
 
-
-def lower(plan: Plan) -> Iterator[Manifest]:
-    """A volume and a claim for each namespace that mounts a storage. Flux prunes neither."""
+def lower(plan: Plan) -> Iterator[Artifact]:
+    """A volume and a claim for each namespace that mounts a storage, of which Flux prunes neither; and a stack for each
+    storage that is made."""
+    for bucket in plan.of(MadeBucket):
+        yield bucket_stack(bucket)
+    for file_system in plan.of(MadeFileSystem):
+        yield file_system_stack(file_system)
     for volume in plan.of(PersistentVolume):
         body = volume_body(volume)
         yield Manifest(
             body,
-            path(FOLDER, body),
+            path(volume.folder, body),
             volume.at,
             {
                 ("spec", "capacity"): volume.where("size"),
@@ -29,7 +40,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         )
     for claim in plan.of(VolumeClaim):
         body = claim_body(claim)
-        yield Manifest(body, path(FOLDER, body), claim.at)
+        yield Manifest(body, path(claim.folder, body), claim.at)
 
 
 def volume_body(volume: PersistentVolume) -> Body:

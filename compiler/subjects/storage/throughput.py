@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from compiler.dataclass import dataclass
-from compiler.subjects.storage.spec import FsxLustre
+from compiler.subjects.storage.spec import CreatedLustre, FsxLustre
 
 SOURCE = "FSx for Lustre user guide, ssd-storage"
 _TIB = 1024**4
+FileSystem = FsxLustre | CreatedLustre
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ _PEAKS: Mapping[str, Mapping[int | None, Peak]] = {
 _SCRATCH = {"SCRATCH_1": Sustained(200, 200), "SCRATCH_2": Sustained(100, 200)}
 
 
-def peak(fsx: FsxLustre) -> Peak | None:
+def peak(fsx: FileSystem) -> Peak | None:
     """The most that a file system writes, in MB/s; ``None`` for a throughput that it cannot have."""
     speed = _PEAKS[fsx.deployment].get(fsx.throughput_per_tib)
     if speed is None:
@@ -65,7 +66,7 @@ def peak(fsx: FsxLustre) -> Peak | None:
     return Peak(speed.disk * _tib(fsx), speed.network * _tib(fsx))
 
 
-def sustained(fsx: FsxLustre) -> Sustained | None:
+def sustained(fsx: FileSystem) -> Sustained | None:
     """What a file system writes and reads all the time, in MB/s; ``None`` where its throughput is not known."""
     given = fsx.throughput_per_tib
     speed = _SCRATCH.get(fsx.deployment)
@@ -76,5 +77,5 @@ def sustained(fsx: FsxLustre) -> Sustained | None:
     return Sustained(speed.write * _tib(fsx), speed.read * _tib(fsx))
 
 
-def _tib(fsx: FsxLustre) -> float:
+def _tib(fsx: FileSystem) -> float:
     return fsx.size.value / _TIB

@@ -24,9 +24,14 @@ from compiler.verify.structure import Raw, shared
 
 TYPES = (
     "AWS::EC2::PlacementGroup",
+    "AWS::EC2::SecurityGroup",
+    "AWS::EC2::SecurityGroupEgress",
+    "AWS::EC2::SecurityGroupIngress",
     "AWS::EKS::AccessEntry",
     "AWS::EKS::PodIdentityAssociation",
     "AWS::Events::Rule",
+    "AWS::FSx::DataRepositoryAssociation",
+    "AWS::FSx::FileSystem",
     "AWS::IAM::ManagedPolicy",
     "AWS::IAM::Policy",
     "AWS::IAM::Role",

@@ -19,6 +19,7 @@ from compiler.subjects.cloud.plan import (
     Bucket,
     CloudResource,
     EventRule,
+    FileSystemStack,
     IamRole,
     MessageQueue,
     PlacementGroupStack,
@@ -270,6 +271,23 @@ def _bucket(body: Reader, logical: str) -> list[CloudResource]:
     return [bucket]
 
 
+def _file_system(body: Reader, logical: str) -> list[CloudResource]:
+    lustre = body / "LustreConfiguration"
+    deployment = lustre / "DeploymentType"
+    system = FileSystemStack(
+        at=body.at,
+        logical=logical,
+        kind=_text(body / "FileSystemType"),
+        deployment=_text(deployment),
+        size=_integer(body / "StorageCapacity"),
+        version=_text(body / "FileSystemTypeVersion"),
+        efa=_flag(lustre / "EfaEnabled"),
+        origins={"deployment": deployment.at, "size": (body / "StorageCapacity").at},
+        unread=_unread(deployment=deployment, size=body / "StorageCapacity"),
+    )
+    return [system]
+
+
 def _event_rule(body: Reader, logical: str) -> list[CloudResource]:
     pattern = body / "EventPattern"
     targets = [_name(target / "Arn") for target in (body / "Targets").items()]
@@ -329,6 +347,7 @@ _READERS: dict[str, Read] = {
     "AWS::S3::Bucket": _bucket,
     "AWS::S3::BucketPolicy": _policy("bucket"),
     "AWS::Events::Rule": _event_rule,
+    "AWS::FSx::FileSystem": _file_system,
     "AWS::EC2::PlacementGroup": _placement_group,
     "AWS::EKS::AccessEntry": _access_entry,
     "AWS::EKS::PodIdentityAssociation": _pod_identity,

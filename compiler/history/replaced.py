@@ -1,0 +1,73 @@
+"""Edits of made storage that AWS takes only for another bucket or file system, which would be empty.
+
+The stack's policy refuses such an update, whenever the script is run next; here it is reported before. Sources: the
+provider schemas of CloudFormation (createOnlyProperties of AWS::FSx::FileSystem and AWS::S3::Bucket), and the FSx API,
+UpdateFileSystemLustreConfiguration and UpdateFileSystem StorageCapacity (botocore 1.44.5), which take no other value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.diagnostic import error
+from compiler.history.changes import shown_value
+from compiler.history.committed import Committed
+from compiler.output import Artifact
+from compiler.output.body import at
+from compiler.plan import Plan
+from compiler.subjects.storage.plan import MadeBucket, MadeFileSystem
+from compiler.subjects.storage.stacks import bucket_stack, file_system_stack
+
+_BUCKET = ("Resources", "Bucket", "Properties")
+_SYSTEM = ("Resources", "FileSystem", "Properties")
+_LUSTRE = (*_SYSTEM, "LustreConfiguration")
+_CAPACITY = (*_SYSTEM, "StorageCapacity")
+_FIXED = (
+    (*_BUCKET, "BucketName"),
+    (*_SYSTEM, "KmsKeyId"),
+    (*_SYSTEM, "StorageType"),
+    (*_SYSTEM, "SubnetIds"),
+    (*_LUSTRE, "DeploymentType"),
+    (*_LUSTRE, "EfaEnabled"),
+    ("Metadata", "Zone"),
+)
+_PRESENCE = ((*_LUSTRE, "MetadataConfiguration"),)
+
+
+def replaced_storage(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
+    """The fields of committed stacks that would be others."""
+    stacks = [bucket_stack(made) for made in plan.of(MadeBucket)]
+    stacks += [file_system_stack(made) for made in plan.of(MadeFileSystem)]
+    for stack in stacks:
+        old = committed.template(stack.path)
+        if old is not None and old != stack.body:
+            yield from _replaced(old, stack)
+
+
+def _replaced(old: dict[str, Any], stack: Artifact) -> Iterator[Diagnostic]:
+    for path in _FIXED:
+        before, after = at(old, *path), at(stack.body, *path)
+        if before != after:
+            yield _refused(stack, path, before, after)
+    for path in _PRESENCE:
+        before, after = at(old, *path), at(stack.body, *path)
+        if (before is None) != (after is None):
+            yield _refused(stack, path, before, after)
+    before, after = at(old, *_CAPACITY), at(stack.body, *_CAPACITY)
+    if isinstance(before, int) and isinstance(after, int) and after < before:
+        yield _refused(stack, _CAPACITY, before, after)
+
+
+def _refused(
+    stack: Artifact, path: tuple[str, ...], before: Any, after: Any
+) -> Diagnostic:
+    field = path[-1]
+    return error(
+        "CHG014",
+        f"`{field}` of `{stack.path}` cannot change: {shown_value(before)} → {shown_value(after)}",
+        stack.origin(path),
+        label="AWS would make another one, which is empty",
+        help="undo the change, or add a storage of another name and copy the data; `--replace` if it was never made",
+    )

@@ -1,0 +1,59 @@
+"""Scripts that people run, for bash: their quotes end, and what they name is written.
+
+Nobody publishes a schema of a script. It is judged as the shell blocks of pages are: it can be read to its end, the
+files of the cluster's folder that it names are there, and every resource that ``kubectl`` is asked for is of a known
+group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from compiler.diagnostics import Diagnostic
+from compiler.output.artifact import Artifact
+from compiler.output.formats import Setting
+from compiler.output.formats.markdown import shell_faults
+from compiler.plan import PlanNode
+from compiler.source import Route
+
+KIND = "Script"
+LATE = True
+TAGS: Mapping[str, str] = {}
+
+
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+    """What a script names and is not there, and shell that does not end."""
+    files = {artifact.path for artifact in (*setting.others, *artifacts)}
+    diagnostics: list[Diagnostic] = []
+    for script in artifacts:
+        at, name = Route((script.id,)), str(script.ref)
+        faults = shell_faults(script.path, script.content, files, setting.folder)
+        diagnostics += [replace(fault, at=at, object=name) for fault in faults]
+    return diagnostics
+
+
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+    """A script carries nothing of the plan."""
+    return ()
+
+
+def hinted(text: str) -> bool:
+    """Scripts of third parties are not read."""
+    return False
+
+
+def recognised(body: Any) -> bool:
+    """Scripts of third parties are not read."""
+    return False
+
+
+def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
+    """A script has none that is counted."""
+    return ()
+
+
+def written(artifact: Artifact) -> bytes:
+    """The text as it is."""
+    return artifact.content.encode()

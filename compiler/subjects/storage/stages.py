@@ -1,0 +1,34 @@
+"""Stages of made file systems: a Kustomization for each, into which Flux fills what AWS gave the file system.
+
+Each reads a ConfigMap of its own, which the bootstrap's script writes as a whole, so that a volume is applied with all
+of its values or not at all. Of a key that a ConfigMap lacks Flux makes an empty text (fluxcd/pkg/kustomize v1.35.6,
+varSubstitution), and a volume's source cannot be changed afterwards: hence one for each file system. The Kustomization
+above them never changes with them, and jobs wait for that one alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from compiler.plan import PlanNode
+from compiler.resolve.context import Context
+from compiler.subjects.delivery.stages import FLUX, stage
+from compiler.subjects.storage.resolve import Storage, made_folder
+
+FOLDER = "storage"
+
+
+def stages(context: Context, storages: Iterable[Storage]) -> Iterator[PlanNode]:
+    """The stage of all made file systems that are mounted, and in it one for each."""
+    yield stage(context, FOLDER, "platform")
+    for storage in storages:
+        name = f"{FOLDER}-{storage.spec.name}"
+        made = stage(
+            context,
+            name,
+            inside=made_folder(storage.spec.name),
+            values=(f"trainyard-{name}",),
+            folder=FOLDER,
+        )
+        context.external.add(("v1", "ConfigMap", FLUX, made.values[0]))
+        yield made
