@@ -457,7 +457,7 @@ def test_the_law_holds_for_any_spec(data: dict[str, Any]) -> None:
         "RES013",
         "RES017",
         "RES028",
-        "RES122",
+        "RES132",
     }, wrong
     if plan is None:
         return
