@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from compiler.diagnostics.secrets import carried, forms, literal, named_values
@@ -173,8 +174,9 @@ def _found(node: Any, path: Place, *, by_name: bool) -> Iterator[tuple[Place, st
             yield here, what
 
 
+@lru_cache(maxsize=4096)
 def _of_text(name: str, text: str) -> str:
-    """What a text under a name has: a value, or lines of a file."""
+    """What a text under a name has: a value, or lines of a file. Most stand on the objects of every cluster."""
     if "\n" in text:
         kinds = [*forms(text), *(f"the value of `{key}`" for key in named_values(text))]
         return kinds[0] if kinds else ""
