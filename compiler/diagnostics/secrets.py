@@ -177,6 +177,15 @@ def named_values(text: str) -> list[str]:
     return names
 
 
+def in_text(text: str) -> str:
+    """The first secret of a text of lines: a token by its form, or the value of a key; empty without one."""
+    for what in forms(text):
+        return what
+    for name in named_values(text):
+        return f"the value of `{name}`"
+    return ""
+
+
 def _stands_for_itself(assignment: re.Match[str]) -> bool:
     value, sign = assignment["value"], assignment["sign"]
     if not literal(value) or value.startswith(("{", "<", "%")):

@@ -11,14 +11,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.lint.inputs import LintObject
-from compiler.manifest import Manifest
+from compiler.manifest import Body, Manifest
 from compiler.output.body import at, items, texts
 
 _APPLIED = ("resources", "components", "bases", "crds")
 _WITH_SELECTOR = frozenset(
     {("apps", "Deployment"), ("apps", "DaemonSet"), ("apps", "StatefulSet")}
 )
-Body = dict[str, Any]
 
 
 class Kustomizations:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from compiler.output.artifact import Body
 from compiler.source import Key
 
-Body = dict[str, Any]
 Path = tuple[Key, ...]
 """Keys of mappings and indices of lists, from the body down."""
 

@@ -20,7 +20,7 @@ from compiler.plan import Plan, PlanNode
 from compiler.source import Route
 from compiler.subjects.jobs.plan import Runtime, TrainJob
 from compiler.subjects.overrides.plan import ObjectPatch
-from compiler.targets.body import texts, unsubstituted
+from compiler.targets.body import guarded, texts
 
 _FLUX = "kustomize.toolkit.fluxcd.io/"
 _RUN = ("TrainJob", "ClusterTrainingRuntime", "TrainingRuntime")
@@ -123,12 +123,7 @@ def _guarded(body: Body, before: Body) -> Body:
     """A patched body, in which Flux fills in nothing that it did not fill in before."""
     if any("${" in text for text in texts(before)):
         return body
-    annotations = body["metadata"].get("annotations") or {}
-    if isinstance(annotations, dict):
-        guarded = unsubstituted(annotations, texts(body))
-        if guarded is not annotations:
-            body["metadata"]["annotations"] = guarded
-    return body
+    return guarded(body)
 
 
 def _keep_identity(manifest: Manifest, draft: Draft, at: Route) -> None:

@@ -41,6 +41,16 @@ def unsubstituted(annotations: dict[str, str], texts: Iterable[str]) -> dict[str
     return annotations
 
 
+def guarded(body: Body) -> Body:
+    """An object with that annotation, where any of its texts needs it; annotations of another shape stay."""
+    annotations = body["metadata"].get("annotations") or {}
+    if isinstance(annotations, dict):
+        whole = unsubstituted(annotations, texts(body))
+        if whole is not annotations:
+            body["metadata"]["annotations"] = whole
+    return body
+
+
 def texts(value: Any) -> Iterable[str]:
     """Every text in a value, keys left out."""
     if isinstance(value, str):

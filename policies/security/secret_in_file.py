@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics.secrets import forms, named_values
+from compiler.diagnostics.secrets import in_text
 from compiler.policy.rule import Finding, rule
 from compiler.subjects.jobs.plan import FileSet
 
@@ -32,13 +32,10 @@ def secret_in_file(files: FileSet) -> Iterator[Finding]:
         jobs: [{name: llama, files: {/workspace/log.py: "api_key = os.environ['WANDB_API_KEY']"}}]
     """
     for key, text in files.files.items():
-        secrets = [
-            *forms(text),
-            *(f"the value of `{name}`" for name in named_values(text)),
-        ]
-        if secrets:
+        what = in_text(text)
+        if what:
             yield Finding(
-                f"file `{key}` has {secrets[0]} in git",
+                f"file `{key}` has {what} in git",
                 files.where(f"files.{key}"),
                 secret=True,
                 help="put it into a Secret, and mount that under `volumes:`",

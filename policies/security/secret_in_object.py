@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from compiler.diagnostics.secrets import carried, forms, literal, named_values
+from compiler.diagnostics.secrets import carried, forms, in_text, literal
 from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
@@ -178,7 +178,6 @@ def _found(node: Any, path: Place, *, by_name: bool) -> Iterator[tuple[Place, st
 def _of_text(name: str, text: str) -> str:
     """What a text under a name has: a value, or lines of a file. Most stand on the objects of every cluster."""
     if "\n" in text:
-        kinds = [*forms(text), *(f"the value of `{key}`" for key in named_values(text))]
-        return kinds[0] if kinds else ""
+        return in_text(text)
     what = carried(name, text)
     return f"the value of `{name}`" if what == "a secret" else what

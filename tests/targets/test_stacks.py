@@ -26,6 +26,7 @@ from compiler.subjects.cloud.plan import (
 )
 from compiler.subjects.cluster.plan import Bootstrap
 from compiler.targets import lower
+from compiler.targets.stack import template
 
 ARN = "arn:aws:iam::111122223333:role/{}"
 ALL_STORAGE = [
@@ -163,9 +164,7 @@ def test_a_fault_of_our_own_template_is_reported_in_the_spec(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        bootstrap, "stack", lambda boot: bootstrap._stack("faulty", changed)
-    )
+    monkeypatch.setattr(bootstrap, "stack", lambda boot: template("faulty", changed))
     file = tmp_path / "spec.yaml"
     file.write_text(yaml.safe_dump(spec(name="lab"), sort_keys=False))
     found = [

@@ -143,22 +143,22 @@ def _groups() -> set[str]:
 
 
 def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
-    """A page carries nothing of the plan."""
+    """A page, or a script (``shell``), carries nothing of the plan."""
     return ()
 
 
 def hinted(text: str) -> bool:
-    """Pages of third parties are not read."""
+    """Pages and scripts of third parties are not read."""
     return False
 
 
 def recognised(body: Any) -> bool:
-    """Pages of third parties are not read."""
+    """Pages and scripts of third parties are not read."""
     return False
 
 
 def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
-    """A page has none that is counted."""
+    """Nothing of a text that people read is counted."""
     return ()
 
 

@@ -7,16 +7,33 @@ group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from compiler.diagnostics import Diagnostic
 from compiler.output.artifact import Artifact
 from compiler.output.formats import Setting
-from compiler.output.formats.markdown import shell_faults
-from compiler.plan import PlanNode
+from compiler.output.formats.markdown import (
+    hinted,
+    lifted,
+    parts,
+    recognised,
+    shell_faults,
+    written,
+)
 from compiler.source import Route
+
+__all__ = [
+    "KIND",
+    "LATE",
+    "TAGS",
+    "hinted",
+    "lifted",
+    "parts",
+    "recognised",
+    "verified",
+    "written",
+]
 
 KIND = "Script"
 LATE = True
@@ -32,28 +49,3 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
         faults = shell_faults(script.path, script.content, files, setting.folder)
         diagnostics += [replace(fault, at=at, object=name) for fault in faults]
     return diagnostics
-
-
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
-    """A script carries nothing of the plan."""
-    return ()
-
-
-def hinted(text: str) -> bool:
-    """Scripts of third parties are not read."""
-    return False
-
-
-def recognised(body: Any) -> bool:
-    """Scripts of third parties are not read."""
-    return False
-
-
-def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
-    """A script has none that is counted."""
-    return ()
-
-
-def written(artifact: Artifact) -> bytes:
-    """The text as it is."""
-    return artifact.content.encode()

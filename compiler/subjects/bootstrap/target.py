@@ -20,6 +20,7 @@ from compiler.subjects.namespaces.people import short_name
 from compiler.subjects.pools.plan import POOL_LABEL, NodePool
 from compiler.subjects.secrets.plan import SecretReader
 from compiler.targets.body import given
+from compiler.targets.stack import pod_identity, role_policy, template
 
 FOLDER = "bootstrap"
 
@@ -154,15 +155,7 @@ def stack(boot: Bootstrap) -> dict[str, Any]:
         }
     # What its policy is follows with each bucket, see ``_bucket``.
     resources["BucketRole"] = _role(boot.bucket_role, boot.controller_trust, [])
-    return _stack(f"What cluster {boot.cluster} needs before it exists", resources)
-
-
-def _stack(description: str, resources: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "AWSTemplateFormatVersion": "2010-09-09",
-        "Description": description,
-        "Resources": dict(resources),
-    }
+    return template(f"What cluster {boot.cluster} needs before it exists", resources)
 
 
 def stacks(boot: Bootstrap) -> Iterator[Artifact]:
@@ -189,7 +182,7 @@ def _part(
     name: str, description: str, resources: Mapping[str, Any], at: Route
 ) -> Artifact:
     path = f"{FOLDER}/stacks/{name}.yaml"
-    body = _stack(description, resources)
+    body = template(description, resources)
     return Artifact(body, path, at, format="cloudformation")
 
 
@@ -228,16 +221,7 @@ def _bucket(boot: Bootstrap, storage: StorageNeeds) -> dict[str, Any]:
         # Mountpoint for Amazon S3 1.22, doc/CONFIGURATION.md: buckets encrypted with a KMS key.
         actions = ["kms:GenerateDataKey", "kms:Decrypt"]
         rights += [{"Effect": "Allow", "Action": actions, "Resource": storage.key}]
-    document = {"Version": "2012-10-17", "Statement": rights}
-    # AWS::IAM::RolePolicy (CloudFormation template reference): a role may have many, each from another stack.
-    return {
-        "Type": "AWS::IAM::RolePolicy",
-        "Properties": {
-            "PolicyName": f"bucket-{storage.name}",
-            "RoleName": boot.bucket_role,
-            "PolicyDocument": document,
-        },
-    }
+    return role_policy(f"bucket-{storage.name}", boot.bucket_role, rights)
 
 
 def _rights(boot: Bootstrap, bucket: str) -> list[dict[str, Any]]:
@@ -265,24 +249,11 @@ def _rights(boot: Bootstrap, bucket: str) -> list[dict[str, Any]]:
 
 
 def _driver(boot: Bootstrap, driver: PodIdentity) -> dict[str, Any]:
-    # AWS::EKS::PodIdentityAssociation (CloudFormation template reference).
     role = {
-        "Type": "AWS::IAM::Role",
-        "Properties": {
-            "AssumeRolePolicyDocument": dict(boot.controller_trust),
-            "ManagedPolicyArns": list(driver.policy_arns),
-        },
+        "AssumeRolePolicyDocument": dict(boot.controller_trust),
+        "ManagedPolicyArns": list(driver.policy_arns),
     }
-    association = {
-        "Type": "AWS::EKS::PodIdentityAssociation",
-        "Properties": {
-            "ClusterName": boot.cluster,
-            "Namespace": driver.namespace,
-            "ServiceAccount": driver.service_account,
-            "RoleArn": {"Fn::GetAtt": ["Role", "Arn"]},
-        },
-    }
-    return {"Role": role, "Association": association}
+    return pod_identity(role, boot.cluster, driver.namespace, driver.service_account)
 
 
 def _entry(boot: Bootstrap, entry: AccessEntry) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from copy import deepcopy
 from compiler.manifest import Body, Manifest, ref_of
 from compiler.plan import Plan
 from compiler.subjects.overrides.plan import IncludedObject
-from compiler.targets.body import object_path, texts, unsubstituted
+from compiler.targets.body import guarded, object_path
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._:-]")
 _LONGEST = 180  # of a name in a file's name, which has 255 bytes
@@ -18,18 +18,9 @@ _LONGEST = 180  # of a name in a file's name, which has 255 bytes
 def lower(plan: Plan) -> Iterator[Manifest]:
     """The objects word for word, but for the annotation that keeps Flux from filling in ``${…}``."""
     for node in plan.of(IncludedObject):
-        body = _guarded(deepcopy(dict(node.body)))
+        body = guarded(deepcopy(dict(node.body)))
         path = _path(node, body)
         yield Manifest(body, path, node.at, key=node.file, whole=node.at)
-
-
-def _guarded(body: Body) -> Body:
-    annotations = body["metadata"].get("annotations") or {}
-    if isinstance(annotations, dict):
-        guarded = unsubstituted(annotations, texts(body))
-        if guarded is not annotations:
-            body["metadata"]["annotations"] = guarded
-    return body
 
 
 def _path(node: IncludedObject, body: Body) -> str:

@@ -16,6 +16,7 @@ from compiler.subjects.secrets.plan import (
     SecretStore,
 )
 from compiler.targets.body import NO_PRUNE, given, head, path
+from compiler.targets.stack import pod_identity, role_policy, template
 
 API = "external-secrets.io/v1"
 FOLDER = "secrets"
@@ -98,33 +99,16 @@ def _remote(stored: str, part: str) -> Body:
 def _stack(
     name: str, description: str, resources: dict[str, Any], at: Route
 ) -> Artifact:
-    body = {
-        "AWSTemplateFormatVersion": "2010-09-09",
-        "Description": description,
-        "Resources": resources,
-    }
+    body = template(description, resources)
     return Artifact(body, f"{_STACKS}/{name}.yaml", at, format="cloudformation")
 
 
 def _role(reader: SecretReader) -> dict[str, Any]:
-    # AWS::IAM::Role, AWS::EKS::PodIdentityAssociation (CloudFormation template reference).
     role = {
-        "Type": "AWS::IAM::Role",
-        "Properties": {
-            "RoleName": reader.role,
-            "AssumeRolePolicyDocument": dict(reader.trust),
-        },
+        "RoleName": reader.role,
+        "AssumeRolePolicyDocument": dict(reader.trust),
     }
-    association = {
-        "Type": "AWS::EKS::PodIdentityAssociation",
-        "Properties": {
-            "ClusterName": reader.cluster,
-            "Namespace": reader.namespace,
-            "ServiceAccount": reader.service_account,
-            "RoleArn": {"Fn::GetAtt": ["Role", "Arn"]},
-        },
-    }
-    return {"Role": role, "Association": association}
+    return pod_identity(role, reader.cluster, reader.namespace, reader.service_account)
 
 
 def _policy(reader: SecretReader, access: SecretAccess) -> dict[str, Any]:
@@ -143,12 +127,4 @@ def _policy(reader: SecretReader, access: SecretAccess) -> dict[str, Any]:
         statements.append(
             {"Effect": "Allow", "Action": ["kms:Decrypt"], "Resource": access.kms_key}
         )
-    # AWS::IAM::RolePolicy (CloudFormation template reference): a role may have many, each from another stack.
-    return {
-        "Type": "AWS::IAM::RolePolicy",
-        "Properties": {
-            "PolicyName": f"secret-{access.name}",
-            "RoleName": reader.role,
-            "PolicyDocument": {"Version": "2012-10-17", "Statement": statements},
-        },
-    }
+    return role_policy(f"secret-{access.name}", reader.role, statements)

@@ -20,6 +20,7 @@ from compiler.subjects.storage.plan import (
     Repository,
 )
 from compiler.targets.body import given
+from compiler.targets.stack import template
 
 FOLDER = "bootstrap/stacks"
 SUBNET = "Subnet"
@@ -65,13 +66,9 @@ def _artifact(
     origins: Origins,
     **sections: Any,
 ) -> Artifact:
-    body = {
-        "AWSTemplateFormatVersion": "2010-09-09",
-        "Description": f"{description}, storage {made.name} of cluster {made.cluster}",
-        **given(**sections),
-        "Resources": dict(resources),
-        "Outputs": dict(outputs),
-    }
+    whose = f"storage {made.name} of cluster {made.cluster}"
+    body = template(f"{description}, {whose}", resources, **given(**sections))
+    body["Outputs"] = dict(outputs)
     path = f"{FOLDER}/{made.stack}.yaml"
     return Artifact(body, path, made.at, origins, format="cloudformation")
 

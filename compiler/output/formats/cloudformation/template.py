@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from compiler.output.artifact import Body
 from compiler.output.body import follow
 from compiler.output.formats.cloudformation.functions import (
     FOR_EACH,
@@ -71,7 +72,6 @@ _OTHER_ATTRIBUTES = ("Connectors", "Version")  # of SAM, and of custom resources
 _KEEPING = ("Delete", "Retain", "RetainExceptOnCreate", "Snapshot")
 _LOGICAL = re.compile(r"[A-Za-z0-9]+\Z")
 _LONGEST = 255
-Body = dict[str, Any]
 
 
 def is_template(body: Any) -> bool:
