@@ -21,10 +21,17 @@ else:
             raise TypeError("what may change is made by dataclasses.dataclass")
 
         def decorate(cls):
+            annotations = vars(cls).get("__annotations__", {})
+            if not any(_is_special(text) for text in annotations.values()):
+                # The standard one searches each text three times for what is no field.
+                cls.__annotations__ = dict.fromkeys(annotations, object)
             cls_with_slots = dataclasses.dataclass(
                 init=False, repr=False, eq=False, slots=True, kw_only=kw_only
             )(cls)
+            cls_with_slots.__annotations__ = annotations
             fields = dataclasses.fields(cls_with_slots)
+            for field in fields:
+                field.type = annotations.get(field.name, field.type)
             compared = [field.name for field in fields if field.compare]
             cls_with_slots._compared = attrgetter("__class__", *compared)
             cls_with_slots.__init__ = _first_initializer(cls_with_slots, fields)
@@ -33,6 +40,12 @@ else:
             return cls_with_slots
 
         return decorate
+
+
+def _is_special(annotation: Any) -> bool:
+    """Whether an annotation may be of what is no field, or no plain one."""
+    text = str(annotation)
+    return "ClassVar" in text or "InitVar" in text or "KW_ONLY" in text
 
 
 _FEW = 32

@@ -130,6 +130,12 @@ def test_the_tools_of_dataclasses_work_on_it() -> None:
     }
 
 
+def test_its_annotations_stay() -> None:
+    assert OURS.__annotations__ == STANDARD.__annotations__
+    types = [field.type for field in dataclasses.fields(OURS)]
+    assert types == [field.type for field in dataclasses.fields(STANDARD)]
+
+
 def test_it_can_be_copied_and_pickled() -> None:
     node = OURS("a", seen={"x": 1})
     again = copy.deepcopy(node)

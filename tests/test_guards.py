@@ -11,7 +11,6 @@ from typing import Any, get_args, get_type_hints
 import pytest
 import yaml
 from builders import SPECS, example, spec
-from pydantic import BaseModel
 from running import Command
 
 from compiler.driver import check
@@ -21,6 +20,7 @@ from compiler.plan import Plan
 from compiler.plan.base import PlanNode
 from compiler.source import Key, Route
 from compiler.spec.cluster import language
+from compiler.spec.later import model_of
 from compiler.subjects import parts
 from compiler.targets import lower
 from compiler.verify import verify
@@ -33,11 +33,12 @@ def kinds_at(hint: Any, route: tuple[Key, ...]) -> bool:
     if not route:
         return True
     key, rest = route[0], route[1:]
-    if isinstance(hint, type) and issubclass(hint, BaseModel):
-        hints = get_type_hints(hint, include_extras=True)
+    model = model_of(hint)
+    if model is not None:
+        hints = get_type_hints(model, include_extras=True)
         return any(
             kinds_at(hints[name], rest)
-            for name, field in hint.model_fields.items()
+            for name, field in model.model_fields.items()
             if key in (field.alias, name)
         )
     origin, arguments = getattr(hint, "__origin__", None), get_args(hint)

@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 
+from compiler.cli.deferred import defer_search
 from compiler.cli.exits import BROKEN_PIPE, USAGE
 from compiler.cli.main import main
 from compiler.cli.streams import prepare
@@ -21,6 +22,7 @@ def entry() -> None:
     # No plugin of pydantic that happens to be installed has a say in what a spec means, or is searched for, which
     # takes a twentieth of `check` (pydantic 2.7, pull request 8767).
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
+    defer_search()
     prepare()
     code = main()
     try:

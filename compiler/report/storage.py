@@ -8,7 +8,7 @@ from compiler.report.markdown import table
 from compiler.report.subject import Subject
 from compiler.subjects.cluster.plan import Cluster
 from compiler.subjects.jobs.spec import Job, JobsSection
-from compiler.subjects.storage.spec import CreatedLustre, Storage, StorageSection
+from compiler.subjects.storage.spec import Storage, StorageSection
 
 
 def section(subject: Subject) -> Iterator[str]:
@@ -25,9 +25,9 @@ def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:
     jobs = JobsSection.of(subject.spec).jobs
     users = [job.name for job in jobs if _mounts(job, storage)]
     mounted = ", ".join(users) or "no job"
-    lustre = storage.fsx_lustre
+    lustre, existing = storage.fsx_lustre, storage.existing_lustre
     if lustre is not None:
-        known = "made" if isinstance(lustre, CreatedLustre) else lustre.id
+        known = existing.id if existing is not None else "made"
         what = f"FSx for Lustre {lustre.version or '(version not said)'}, {lustre.deployment}, {known}"
         return storage.name, what, str(lustre.size), mounted
     made = ", made" if storage.created_bucket is not None else ""

@@ -69,3 +69,15 @@ def _fields(model: SpecModel) -> list[tuple[str, Any]]:
 def as_list(value: Any) -> Any:
     """A list of one may be written as its item."""
     return [value] if isinstance(value, dict) else value
+
+
+def existing_or_created(existing: object, create: object, what: str) -> None:
+    """Refuse a mapping that has not exactly one of ``existing`` and ``create``."""
+    if (existing is None) == (create is None):
+        fact = "both `existing` and `create` are given"
+        if existing is None:
+            fact = "neither `existing` nor `create` is given"
+        raise fault(
+            fact,
+            f"write `existing:` with facts about a {what} that is there, or `create:` for a new one",
+        )

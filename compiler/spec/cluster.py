@@ -1,7 +1,5 @@
 """The spec of a cluster: what every cluster has, and the sections of its platform's subjects."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Literal
 

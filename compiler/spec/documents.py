@@ -5,25 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+from pydantic import BaseModel
+
 from compiler.platforms import EKS, Platform
-from compiler.spec.base import SpecModel
+from compiler.spec.later import model_of
 from compiler.subjects import parts
 
 
 @cache
 def documents(
     platform: Platform = EKS,
-) -> Mapping[str, tuple[str, type[SpecModel]]]:
+) -> Mapping[str, tuple[str, type[BaseModel]]]:
     """Each kind with its list of the spec and the model of an item: ``DOCUMENTS`` of the subjects' ``spec`` modules."""
-    kinds: dict[str, tuple[str, type[SpecModel]]] = {}
-    for module in parts("spec", platform.subjects):
-        for kind, item in getattr(module, "DOCUMENTS", {}).items():
-            assert kind not in kinds, f"two subjects have documents of kind {kind}"
-            kinds[kind] = item
-    return kinds
+    models = {}
+    for kind, (section, declared) in _declared(platform).items():
+        model = model_of(declared)
+        assert model is not None, f"kind {kind} has no model"
+        models[kind] = (section, model)
+    return models
 
 
 @cache
 def lists(platform: Platform = EKS) -> Mapping[str, str]:
     """Each kind with its list of the spec."""
-    return {kind: section for kind, (section, _) in documents(platform).items()}
+    return {kind: section for kind, (section, _) in _declared(platform).items()}
+
+
+@cache
+def _declared(platform: Platform) -> Mapping[str, tuple[str, object]]:
+    kinds: dict[str, tuple[str, object]] = {}
+    for module in parts("spec", platform.subjects):
+        for kind, item in getattr(module, "DOCUMENTS", {}).items():
+            assert kind not in kinds, f"two subjects have documents of kind {kind}"
+            kinds[kind] = item
+    return kinds

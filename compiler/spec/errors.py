@@ -15,6 +15,7 @@ from compiler.diagnostics.near import meant
 from compiler.diagnostics.words import kind_of
 from compiler.source import Document, Route, ScalarNode
 from compiler.spec.flow import flow
+from compiler.spec.later import model_of
 
 _WANTED = {
     "string_type": "text",
@@ -201,8 +202,9 @@ def holds(annotation: Any, kind: type) -> bool:
 
 def inner_model(annotation: Any) -> type[BaseModel] | None:
     """The model inside the type of a field; ``None`` where there is none."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
+    model = model_of(annotation)
+    if model is not None:
+        return model
     for member in get_args(annotation):
         inner = inner_model(member)
         if inner is not None:

@@ -17,6 +17,7 @@ from compiler.spec import types as spec_types
 from compiler.spec.cluster import language
 from compiler.spec.errors import holds, inner_model
 from compiler.spec.flow import flow
+from compiler.spec.later import model_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +224,9 @@ def _kind(declared: Any, name_of: Callable[[type[BaseModel]], str]) -> str:
         return f"list of {'mappings' if inside[0] == 'mapping' else inside[0]}"
     if origin is dict:
         return f"mapping of {inside[0]} to {inside[1]}"
-    if isinstance(declared, type) and issubclass(declared, BaseModel):
-        return name_of(declared) if declared.model_fields else "`{}`"
+    model = model_of(declared)
+    if model is not None:
+        return name_of(model) if model.model_fields else "`{}`"
     return _PLAIN[declared]
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from compiler.source.inherit import DEFAULTS, NEVER_INHERITED
-from compiler.spec.base import SpecModel
 from compiler.spec.cluster import language
 from compiler.spec.documents import documents
 from compiler.spec.editor import shape_of
-from compiler.subjects.jobs.launchers.spec import FILLING
+from compiler.spec.later import stood_for
+from compiler.subjects.jobs.launchers.filling import FILLING
 
 _BASE = "TrainingClusterBase"
 KINDS = ("TrainingCluster", _BASE, *documents())
@@ -54,6 +55,20 @@ class _Editors(GenerateJsonSchema):
         check = schema["function"]["function"]
         return {**super().function_after_schema(schema), **shape_of(check)}
 
+    def function_plain_schema(
+        self, schema: core_schema.PlainValidatorFunctionSchema
+    ) -> JsonSchemaValue:
+        model = stood_for(schema["function"]["function"])
+        if model is None:
+            return super().function_plain_schema(schema)
+        model.model_rebuild()
+        return self.generate_inner(model.__pydantic_core_schema__)
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        if schema["type"] == "function-plain":
+            return False  # a model has a title of its own
+        return super().field_title_should_be_set(schema)
+
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
         names = self.generate_inner(schema["keys_schema"])
         values = self.generate_inner(schema["values_schema"])
@@ -63,7 +78,7 @@ class _Editors(GenerateJsonSchema):
         return body | {"propertyNames": names}
 
 
-def _schema_of(model: type[SpecModel]) -> dict[str, Any]:
+def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
     return model.model_json_schema(by_alias=True, schema_generator=_Editors)
 
 

@@ -20,6 +20,8 @@ def _like(value_check: Callable[[Any], Any]) -> WithJsonSchema:
     return WithJsonSchema(dict(shape_of(value_check)))
 
 
+# Kubernetes, considerations for large clusters: no more than 5,000 nodes.
+MOST_NODES = 5000
 _ENV = r"[-._a-zA-Z][-._a-zA-Z0-9]*"
 # IAM's pathType, roleNameType and userNameType (botocore 1.44.5, iam service-2).
 _ARN = r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/([!-~]+/)?[\w+=,.@-]{1,64}"

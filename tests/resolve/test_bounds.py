@@ -10,8 +10,8 @@ from builders import FSX, POOL, plan_of, resolved, spec
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
 from compiler.subjects.cluster.plan import Cluster
+from compiler.subjects.jobs.forms.model import Model
 from compiler.subjects.jobs.model import checkpoint_bytes
-from compiler.subjects.jobs.spec import Model
 
 ID = "cr-0a1b2c3d4e5f60718"
 BLOCK = {

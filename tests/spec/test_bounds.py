@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 from compiler.diagnostics.pages import load_pages
 from compiler.spec import types
 from compiler.spec.cluster import language
+from compiler.spec.errors import inner_model
 from tests.policy.harness import builtin_rules
 
 CODES = {*load_pages(), *(each.code for each in builtin_rules())}
@@ -31,23 +32,13 @@ def rows() -> dict[str, list[str]]:
     return found
 
 
-def inner(annotation: Any) -> type[BaseModel] | None:
-    """The model inside a field's type."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next(
-        (found for each in get_args(annotation) if (found := inner(each)) is not None),
-        None,
-    )
-
-
 def leaves(
     model: type[BaseModel], above: str = ""
 ) -> Iterator[tuple[str, FieldInfo, Any]]:
     """Each value of the language by its key, with its field and the type that it was declared with."""
     hints = get_type_hints(model, include_extras=True)
     for name, field in model.model_fields.items():
-        key, part = f"{above}{field.alias or name}", inner(field.annotation)
+        key, part = f"{above}{field.alias or name}", inner_model(field.annotation)
         if part is None:
             yield key, field, hints[name]
         else:

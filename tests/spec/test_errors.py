@@ -9,7 +9,7 @@ from compiler.source import Route
 from compiler.spec.cluster import language
 from compiler.spec.errors import explain, keys_of, model_at
 from compiler.subjects.jobs.spec import Job, Mount
-from compiler.subjects.network.spec import ExistingNetwork
+from compiler.subjects.network.forms.existing import ExistingNetwork
 from compiler.subjects.pools.spec import NodePool
 
 

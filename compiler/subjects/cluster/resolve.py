@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compiler.catalog.zones import WITHOUT_EKS
 from compiler.diagnostics.diagnostic import listed
@@ -27,12 +27,15 @@ from compiler.subjects.cluster.principals import (
     check_principals,
     node_role_arn,
 )
-from compiler.subjects.cluster.spec import AddonSettings, ClusterSection
+from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.delivery.resolve import setting
-from compiler.subjects.network.spec import ExistingNetwork, NetworkSection
+from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.overrides.values import overridden
 from compiler.subjects.pools.plan import NodeGroup
 from compiler.subjects.pools.pools import Pool, resolve_pools
+
+if TYPE_CHECKING:
+    from compiler.subjects.network.forms.existing import ExistingNetwork
 
 SYSTEM = "system"
 
@@ -253,13 +256,13 @@ def _addons(setting: Setting) -> tuple[Addon, ...]:
     """Those of every cluster, with what the spec changes of them, and those of its own."""
     context = setting.context
     own = ClusterSection.of(context.spec).eks.addons
+    values = {name: settings.values for name, settings in own.items()}
     ours = {addon.component: addon for addon in addons.wanted(context, EKS)}
     charts = {
         name for name, addon in addons.addons().items() if addon.by in (HELM, MANIFESTS)
     }
     installed = [
-        _addon(setting, addon, own.get(name, AddonSettings()))
-        for name, addon in ours.items()
+        _addon(setting, addon, values.get(name, {})) for name, addon in ours.items()
     ]
     for name, settings in own.items():
         if name in charts:
@@ -275,11 +278,11 @@ def _addons(setting: Setting) -> tuple[Addon, ...]:
     return tuple(installed)
 
 
-def _addon(setting: Setting, addon: AddOn, own: AddonSettings) -> Addon:
+def _addon(setting: Setting, addon: AddOn, own: Mapping[str, Any]) -> Addon:
     context, name = setting.context, addon.component
     at = AT_EKS / "addons" / name / "values"
     build = context.build(name)
-    values, _ = overridden(context, name, addon.values(setting), own.values, at)
+    values, _ = overridden(context, name, addon.values(setting), own, at)
     role = addon.role
     if role is None:
         return Addon(name, build, values)

@@ -1,17 +1,15 @@
 """The cluster itself, as people write it."""
 
-from __future__ import annotations
-
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
+from compiler.spec.later import later
 from compiler.spec.section import Section
 from compiler.spec.types import (
     AddonName,
-    AddonVersion,
     AmiAlias,
     Arn,
     Distinct,
@@ -19,6 +17,11 @@ from compiler.spec.types import (
     KubernetesVersion,
     PublicCidr,
 )
+
+if TYPE_CHECKING:
+    from compiler.subjects.cluster.forms.addon_settings import AddonSettings
+else:
+    (AddonSettings,) = later("cluster.forms.addon_settings", "AddonSettings")
 
 
 class ApiServer(SpecModel):
@@ -59,22 +62,6 @@ class SystemNodes(SpecModel):
         le=20,
         description="The number of system nodes; the node group may have one more during an update.",
         examples=[2],
-    )
-
-
-class AddonSettings(SpecModel):
-    """An EKS add-on of the cluster's own, or what it changes of one that every cluster has."""
-
-    version: AddonVersion | None = Field(
-        None,
-        description="The build of the add-on; derived: the release's, or the one that EKS takes for an add-on that "
-        "the release does not know.",
-        examples=["v1.63.1-eksbuild.1"],
-    )
-    values: dict[str, Any] = Field(
-        {},
-        description="The configuration of the add-on (configurationValues), over what Trainyard sets.",
-        examples=[{"env": {"WARM_ENI_TARGET": "1"}}],
     )
 
 

@@ -1,7 +1,5 @@
 """Delivery, as people write it."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from pydantic import Field, model_validator

@@ -1,7 +1,5 @@
 """What watches the nodes, as people write it."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from compiler.spec.base import SpecModel

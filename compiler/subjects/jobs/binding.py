@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
@@ -16,6 +17,9 @@ from compiler.subjects.pools.spec import PoolsSection
 from compiler.subjects.queues.resolve import Queue, resolve_queues
 from compiler.subjects.queues.spec import QueuesSection
 from compiler.subjects.storage.resolve import resolve_storage
+
+if TYPE_CHECKING:
+    from compiler.subjects.jobs.forms.volumes import JobVolume
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,20 +214,18 @@ def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:
         )
 
 
-def mount_of(
-    job: spec_jobs.Job, path: str
-) -> spec_jobs.Mount | spec_jobs.JobVolume | None:
+def mount_of(job: spec_jobs.Job, path: str) -> spec_jobs.Mount | JobVolume | None:
     """The mount or volume that a path lies in, the innermost of several."""
-    mounts: list[spec_jobs.Mount | spec_jobs.JobVolume] = [*job.mounts, *job.volumes]
+    mounts: list[spec_jobs.Mount | JobVolume] = [*job.mounts, *job.volumes]
     around = [mount for mount in mounts if is_under(path, mount.path)]
     return max(around, default=None, key=_path_length)
 
 
-def _path_length(mount: spec_jobs.Mount | spec_jobs.JobVolume) -> int:
+def _path_length(mount: spec_jobs.Mount | JobVolume) -> int:
     return len(posixpath.normpath(mount.path))
 
 
-def is_read_only(mount: spec_jobs.Mount | spec_jobs.JobVolume) -> bool:
+def is_read_only(mount: spec_jobs.Mount | JobVolume) -> bool:
     """Whether nothing can be written there: ConfigMaps and Secrets never are (Kubernetes, volumes)."""
     if mount.read_only or isinstance(mount, spec_jobs.Mount):
         return mount.read_only

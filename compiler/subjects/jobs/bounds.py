@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from compiler.catalog import allocatable
 from compiler.diagnostics.diagnostic import listed
@@ -15,10 +16,12 @@ from compiler.subjects.jobs.spec import Mount
 from compiler.subjects.jobs.volumes import check_paths, check_volumes
 from compiler.subjects.pools.pools import Pool
 from compiler.subjects.pools.share import ROOT_GIB
-from compiler.subjects.pools.spec import Block
 from compiler.subjects.queues.topology import levels_of
 from compiler.subjects.storage.resolve import Storage
 from compiler.subjects.storage.throughput import peak
+
+if TYPE_CHECKING:
+    from compiler.subjects.pools.forms.reservations import Block
 
 
 def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:

@@ -17,13 +17,16 @@ Weights, gradients and the optimizer's state, without activations and buffers: w
 from __future__ import annotations
 
 from math import ceil, prod
+from typing import TYPE_CHECKING
 
 from compiler.dataclass import dataclass
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
 from compiler.subjects.jobs.binding import Job
 from compiler.subjects.jobs.plan import TrainingState
-from compiler.subjects.jobs.spec import Model, Parallel
+
+if TYPE_CHECKING:
+    from compiler.subjects.jobs.forms.model import Model, Parallel
 
 _MIB, _GIB = 1024**2, 1024**3
 _WEIGHT = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1}

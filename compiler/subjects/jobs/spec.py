@@ -1,21 +1,17 @@
 """Training jobs, as people write them: ten lines, everything else derived."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from typing import Annotated, Any, Literal, Self
+from pydantic import AfterValidator, Field, model_validator
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
-from pydantic.config import JsonDict
-
-from compiler.diagnostics.diagnostic import listed
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.choice import OneOf
+from compiler.spec.later import later
 from compiler.spec.section import Section
 from compiler.spec.types import (
+    MOST_NODES,
     Amount,
     Command,
-    Count,
     Distinct,
     EnvName,
     FilePath,
@@ -36,7 +32,20 @@ from compiler.spec.types import (
     TorchVersion,
     Word,
 )
-from compiler.subjects.jobs.launchers.spec import JobLauncher, filled
+from compiler.subjects.jobs.launchers.filling import filled
+
+if TYPE_CHECKING:
+    from compiler.subjects.jobs.forms.init_container import InitContainer
+    from compiler.subjects.jobs.forms.model import Model
+    from compiler.subjects.jobs.forms.topology import JobTopology
+    from compiler.subjects.jobs.forms.volumes import JobVolume
+    from compiler.subjects.jobs.launchers.spec import JobLauncher
+else:
+    (InitContainer,) = later("jobs.forms.init_container", "InitContainer")
+    (Model,) = later("jobs.forms.model", "Model")
+    (JobTopology,) = later("jobs.forms.topology", "JobTopology")
+    (JobVolume,) = later("jobs.forms.volumes", "JobVolume")
+    (JobLauncher,) = later("jobs.launchers.spec", "JobLauncher")
 
 
 class Mount(SpecModel):
@@ -54,161 +63,6 @@ class Mount(SpecModel):
     )
 
 
-class ClaimVolume(SpecModel):
-    """A PersistentVolumeClaim that exists in the job's namespace."""
-
-    claim_name: ObjectName = Field(
-        description="The name of the claim.", examples=["datasets"]
-    )
-
-
-class ConfigMapVolume(SpecModel):
-    """A ConfigMap that exists in the job's namespace."""
-
-    name: ObjectName = Field(
-        description="The name of the ConfigMap.", examples=["tokenizer"]
-    )
-
-
-class SecretVolume(SpecModel):
-    """A Secret that exists in the job's namespace."""
-
-    secret_name: ObjectName = Field(
-        description="The name of the Secret.", examples=["wandb"]
-    )
-
-
-class EmptyDirVolume(SpecModel):
-    """A folder that is empty when a pod starts, and gone with it."""
-
-    size_limit: Size | None = Field(
-        None,
-        description="The size above which the pod is evicted; unset: that of the node's disk, or of its memory.",
-        examples=["100Gi"],
-    )
-    medium: Literal["Memory"] | None = Field(
-        None,
-        description="With `Memory` a tmpfs, which counts as memory of the job; unset: the node's disk.",
-        examples=["Memory"],
-    )
-
-
-class NodeLocalVolume(SpecModel):
-    """A folder on the NVMe disks of the node, empty when a pod starts, and gone with it."""
-
-    size: Size = Field(
-        description="The size above which the pod is evicted.", examples=["2Ti"]
-    )
-
-
-class HostPathVolume(SpecModel):
-    """A path of the node itself."""
-
-    path: Path = Field(description="The path on the node.", examples=["/opt/profiler"])
-    type: (
-        Literal[
-            "DirectoryOrCreate",
-            "Directory",
-            "FileOrCreate",
-            "File",
-            "Socket",
-            "CharDevice",
-            "BlockDevice",
-        ]
-        | None
-    ) = Field(
-        None,
-        description="What must be at the path; unset: nothing is checked.",
-        examples=["Directory"],
-    )
-
-
-_KINDS_OF_VOLUMES = (
-    "persistentVolumeClaim",
-    "configMap",
-    "secret",
-    "emptyDir",
-    "nodeLocal",
-    "hostPath",
-)
-_ONE_KIND: JsonDict = {"oneOf": [{"required": [kind]} for kind in _KINDS_OF_VOLUMES]}
-
-
-class JobVolume(SpecModel):
-    """A volume of every pod of the job: exactly one kind, at a path."""
-
-    model_config = ConfigDict(json_schema_extra=_ONE_KIND)
-
-    name: Name = Field(
-        description="The name of the volume, unique in the job.", examples=["cache"]
-    )
-    path: MountPath = Field(
-        description="The folder of the container at which it appears.",
-        examples=["/cache"],
-    )
-    read_only: bool = Field(
-        False, description="Whether the job may only read it.", examples=[True]
-    )
-    persistent_volume_claim: ClaimVolume | None = Field(
-        None,
-        description="A claim that exists in the namespace; for storage of this spec there is `mounts`.",
-        examples=[{"claimName": "datasets"}],
-    )
-    config_map: ConfigMapVolume | None = Field(
-        None,
-        description="A ConfigMap that exists in the namespace, with a file for each key.",
-        examples=[{"name": "tokenizer"}],
-    )
-    secret: SecretVolume | None = Field(
-        None,
-        description="A Secret that exists in the namespace, with a file for each key.",
-        examples=[{"secretName": "wandb"}],
-    )
-    empty_dir: EmptyDirVolume | None = Field(
-        None,
-        description="An empty folder on the node's disk or in its memory.",
-        examples=[{"sizeLimit": "100Gi"}],
-    )
-    node_local: NodeLocalVolume | None = Field(
-        None,
-        description="An empty folder on the node's NVMe disks, in a pool with `localStorage: raid0`.",
-        examples=[{"size": "2Ti"}],
-    )
-    host_path: HostPathVolume | None = Field(
-        None,
-        description="A path of the node, in a namespace with `podSecurity: privileged` and where policy RUN052 allows "
-        "it.",
-        examples=[{"path": "/opt/profiler"}],
-    )
-
-    @model_validator(mode="after")
-    def _of_one_kind(self) -> Self:
-        given = self._given()
-        if len(given) != 1:
-            what = f"{listed(given)} are given" if given else "of no kind"
-            raise fault(
-                f"volume `{self.name}`: {what}"
-                if given
-                else f"volume `{self.name}` is {what}",
-                f"write exactly one of {listed(_KINDS_OF_VOLUMES)}",
-            )
-        return self
-
-    def _given(self) -> list[str]:
-        fields = type(self).model_fields
-        keys = [(name, field.alias or name) for name, field in fields.items()]
-        return [
-            key
-            for name, key in keys
-            if key in _KINDS_OF_VOLUMES and getattr(self, name) is not None
-        ]
-
-    @property
-    def chosen(self) -> str:
-        """The one kind, as it is written."""
-        return self._given()[0]
-
-
 # core/v1 ConfigMap: validation of Kubernetes 1.35 counts the bytes of all values, MaxSecretSize.
 _MOST_FILES = 1024**2
 
@@ -222,33 +76,6 @@ def _of_one_config_map(files: dict[str, str]) -> dict[str, str]:
             source="core/v1 ConfigMap (Kubernetes 1.35)",
         )
     return files
-
-
-class InitContainer(SpecModel):
-    """What runs in every pod before the program, with the job's mounts, volumes and files."""
-
-    name: Name = Field(
-        description="The container's name, unique in the job and not `node`.",
-        examples=["prepare"],
-    )
-    image: Image | None = Field(
-        None,
-        description="The container image; derived: the job's.",
-        examples=["registry.example/prepare:1.0"],
-    )
-    command: Command = Field(
-        min_length=1,
-        description="The program and its words, without a shell.",
-        examples=[["python", "prepare.py"]],
-    )
-    args: list[Word] = Field(
-        [], description="More words of the command.", examples=[["--shards", "64"]]
-    )
-    env: dict[EnvName, Word] = Field(
-        {},
-        description="Environment variables of the program; it has none of the job's.",
-        examples=[{"HF_HOME": "/cache"}],
-    )
 
 
 class SecretEnv(SpecModel):
@@ -379,116 +206,6 @@ class JobResources(SpecModel):
     )
 
 
-Degree = Annotated[int, Field(ge=1, le=65536)]
-
-
-class Parallel(SpecModel):
-    """How the ranks of a job divide the model and its data; together the degrees are all ranks."""
-
-    tensor: Degree = Field(
-        1,
-        description="The ranks that divide each layer, best those of one node.",
-        examples=[8],
-    )
-    pipeline: Degree = Field(
-        1, description="The stages of layers, one after the other.", examples=[4]
-    )
-    context: Degree = Field(
-        1, description="The ranks that divide each sequence.", examples=[2]
-    )
-    data: int | None = Field(
-        None,
-        ge=1,
-        le=65536,
-        description="The copies of the model, each with data of its own; derived: the ranks that are left.",
-        examples=[16],
-    )
-
-
-class Model(SpecModel):
-    """The model, so that its training state can be compared with the memory of the accelerators."""
-
-    parameters: Count = Field(
-        description="The number of parameters of the model.", examples=[8.03e9]
-    )
-    trainable: Count | None = Field(
-        None,
-        description="The number of parameters that are trained, with adapters (LoRA) a few of them; unset: all.",
-        examples=[41.9e6],
-    )
-    precision: Literal["fp32", "bf16", "fp16", "fp8"] = Field(
-        "bf16",
-        description="The format in which the model computes.",
-        examples=["bf16"],
-    )
-    sharding: Literal["none", "optimizer", "gradients", "full"] = Field(
-        "none",
-        description="What is divided among the ranks: nothing, the optimizer (ZeRO-1), gradients too (ZeRO-2), or "
-        "weights too (`full`: FSDP, ZeRO-3).",
-        examples=["full"],
-    )
-    offload: Literal["optimizer", "parameters"] | None = Field(
-        None,
-        description="What is kept in the node's memory: gradients and `optimizer`, or `parameters` too; unset: "
-        "nothing.",
-        examples=["optimizer"],
-    )
-    parallel: Parallel | None = Field(
-        None,
-        description="The degrees of parallelism; unset: every rank has a copy of the model, or a shard of one.",
-        examples=[{"tensor": 8, "pipeline": 4}],
-    )
-    optimizer_bytes: int | None = Field(
-        None,
-        ge=0,
-        le=32,
-        description="The bytes of optimizer state for each parameter; derived: 8 for `fp32`, otherwise 12, as Adam "
-        "has.",
-        examples=[12],
-    )
-
-    @model_validator(mode="after")
-    def _trains_what_there_is(self) -> Self:
-        if self.trainable is not None and self.trainable > self.parameters:
-            raise fault(
-                f"{self.trainable:.3g} parameters are trained, and the model has {self.parameters:.3g}",
-                "write how many of them are trained, or remove it: all are",
-                "trainable",
-            )
-        return self
-
-
-Level = Literal[
-    "reservation",
-    "network-node-layer-1",
-    "network-node-layer-2",
-    "network-node-layer-3",
-    "hostname",
-]
-
-
-class JobTopology(OneOf):
-    """How close together the nodes of a job are: below one node of a level of the pool's topology."""
-
-    required: Level | None = Field(
-        None,
-        description="The level below which all nodes of the job must be: it waits until they are.",
-        examples=["network-node-layer-2"],
-    )
-    preferred: Level | None = Field(
-        None,
-        description="The level below which all nodes of the job are where they fit, or else below the next wider one.",
-        examples=["network-node-layer-3"],
-    )
-
-    @property
-    def level(self) -> Level:
-        """The level, whether it is required or preferred."""
-        level = self.required or self.preferred
-        assert level is not None, "exactly one of the keys is given"
-        return level
-
-
 _MOST_ANNOTATIONS = (
     256 * 1024
 )  # apimachinery 0.35, validation.TotalAnnotationSizeLimitB
@@ -537,7 +254,7 @@ class Job(SpecModel):
     nodes: int = Field(
         1,
         ge=1,
-        le=5000,
+        le=MOST_NODES,
         description="The number of nodes, with one pod on each; all start together or none does.",
         examples=[4],
     )

@@ -12,15 +12,18 @@ import posixpath
 import re
 from collections.abc import Iterable
 from itertools import count as numbers
+from typing import TYPE_CHECKING
 
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.jobs.binding import Job, is_under
 from compiler.subjects.jobs.plan import FileSet, Mount, Volume
-from compiler.subjects.jobs.spec import JobVolume
 from compiler.subjects.namespaces.spec import NamespacesSection
 from compiler.subjects.storage.resolve import resolve_storage
+
+if TYPE_CHECKING:
+    from compiler.subjects.jobs.forms.volumes import JobVolume
 
 _LONGEST_KEY = 253  # apimachinery 0.35, IsConfigMapKey
 

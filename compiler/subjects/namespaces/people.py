@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from compiler.resolve.context import SPEC, Context
 from compiler.source import Route
 from compiler.subjects.cluster.plan import AccessEntry
 from compiler.subjects.cluster.spec import ClusterSection
-from compiler.subjects.namespaces.spec import Namespace, NamespacesSection
+from compiler.subjects.namespaces.spec import NamespacesSection
+
+if TYPE_CHECKING:
+    from compiler.subjects.namespaces.forms.namespace import Namespace
 
 ADMIN_POLICY = "arn:{}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from compiler.plan import PlanNode
 from compiler.plan.units import Quantity
@@ -26,8 +27,11 @@ from compiler.subjects.namespaces.plan import (
     ServiceAccount,
     Subject,
 )
-from compiler.subjects.namespaces.spec import NamespaceQuota, NamespacesSection
+from compiler.subjects.namespaces.spec import NamespacesSection
 from compiler.subjects.queues.resolve import TRAINING, resolve_queues
+
+if TYPE_CHECKING:
+    from compiler.subjects.namespaces.forms.namespace import NamespaceQuota
 
 IMDS = "169.254.169.254/32"
 _SYSTEM = {"kube-system", "kube-public", "kube-node-lease", "flux-system"}

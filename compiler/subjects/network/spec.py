@@ -1,25 +1,25 @@
 """The network, as people write it: one to create, or facts about one that exists."""
 
-from __future__ import annotations
-
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import one_at_most
+from compiler.spec.later import later
 from compiler.spec.section import Section
 from compiler.spec.types import (
     Distinct,
-    SecurityGroupId,
-    SubnetCidr,
-    SubnetId,
     VpcCidr,
-    VpcId,
     Zone,
     ZoneId,
 )
+
+if TYPE_CHECKING:
+    from compiler.subjects.network.forms.existing import ExistingNetwork
+else:
+    (ExistingNetwork,) = later("network.forms.existing", "ExistingNetwork")
 
 
 class CreatedNetwork(SpecModel):
@@ -44,82 +44,6 @@ class CreatedNetwork(SpecModel):
                 "a cluster in one zone: EKS wants subnets in two at least",
                 f"add a second zone of the Region beside `{self.zones[0]}`; it costs nothing by itself",
                 "zones",
-            )
-        return self
-
-
-class Subnet(SpecModel):
-    """A subnet that exists."""
-
-    id: SubnetId = Field(
-        description="The id of the subnet.", examples=["subnet-0a1b2c3d4e5f60718"]
-    )
-    zone: Zone = Field(
-        description="The zone that the subnet lies in.", examples=["us-west-2a"]
-    )
-    cidr: SubnetCidr | None = Field(
-        None,
-        description="The IPv4 block of the subnet; with it, the addresses of nodes and pods are compared with its "
-        "size.",
-        examples=["10.0.32.0/19"],
-    )
-    public: bool = Field(
-        False,
-        description="Whether the subnet has a route to an internet gateway; no node is placed in it.",
-        examples=[True],
-    )
-
-
-class ExistingNetwork(SpecModel):
-    """A VPC that exists, with the subnets that the cluster uses."""
-
-    vpc: VpcId = Field(
-        description="The id of the VPC.", examples=["vpc-0a1b2c3d4e5f60718"]
-    )
-    subnets: list[Subnet] = Field(
-        min_length=2,
-        description="The subnets of the cluster, private ones in two zones or more; all nodes are placed in private "
-        "ones.",
-        examples=[
-            [
-                {"id": "subnet-0a1b2c3d4e5f60718", "zone": "us-west-2a"},
-                {"id": "subnet-0a1b2c3d4e5f60719", "zone": "us-west-2b"},
-            ]
-        ],
-    )
-    security_groups: Annotated[list[SecurityGroupId], Distinct] = Field(
-        [],
-        description="Security groups of the pools' nodes, beside the one of the cluster, which lets them reach each "
-        "other.",
-        examples=[["sg-0a1b2c3d4e5f60718"]],
-    )
-
-    @property
-    def private(self) -> dict[str, list[Subnet]]:
-        """The private subnets by zone."""
-        zones: dict[str, list[Subnet]] = {}
-        for subnet in self.subnets:
-            if not subnet.public:
-                zones.setdefault(subnet.zone, []).append(subnet)
-        return zones
-
-    @model_validator(mode="after")
-    def _each_once(self) -> Self:
-        ids = [subnet.id for subnet in self.subnets]
-        for id in ids:
-            if ids.count(id) > 1:
-                raise fault(
-                    f"subnet `{id}` is listed twice",
-                    "a subnet lies in one zone, and is private or public: keep one of the two",
-                    "subnets",
-                    source="VPC user guide, subnet basics",
-                )
-        if len(self.private) < 2:
-            raise fault(
-                "private subnets in fewer than two zones: EKS wants two at least",
-                "add a private subnet of another zone; it costs nothing by itself",
-                "subnets",
-                source="EKS user guide, network-reqs",
             )
         return self
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compiler.plan import PlanNode
 from compiler.resolve.context import SPEC, Context
@@ -11,7 +11,10 @@ from compiler.source import Route
 from compiler.subjects import addons
 from compiler.subjects.overrides.include import include
 from compiler.subjects.overrides.plan import ObjectPatch, Operation
-from compiler.subjects.overrides.spec import OverridesSection, Patch
+from compiler.subjects.overrides.spec import OverridesSection
+
+if TYPE_CHECKING:
+    from compiler.subjects.overrides.forms.patch import Patch
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from compiler.dataclass import dataclass
 from compiler.plan import PlanNode
@@ -32,6 +33,10 @@ from compiler.subjects.queues.plan import (
 )
 from compiler.subjects.queues.spec import QueuesSection
 from compiler.subjects.queues.topology import topologies, topology_name
+
+if TYPE_CHECKING:
+    from compiler.subjects.queues.forms.cohorts import Weight
+
 
 DEFAULT_NAMESPACE = "training"
 TRAINING = "trainyard.dev/training"
@@ -277,7 +282,7 @@ def _fungibility(queue: Queue) -> FlavorFungibility | None:
     )
 
 
-def _weight(given: spec_queues.Weight | None) -> Quantity | None:
+def _weight(given: Weight | None) -> Quantity | None:
     return given.weight if given is not None else None
 
 
@@ -446,7 +451,9 @@ def _preemption_strategies(context: Context) -> tuple[str, ...]:
     weights += [cohort.fair_sharing for cohort in section.cohorts]
     if not any(weights):
         return ()
-    strategies = spec_queues.FairSharing().preemption_strategies
+    from compiler.subjects.queues.forms.cohorts import FairSharing
+
+    strategies = FairSharing().preemption_strategies
     context.derive(
         "kueue",
         "fairSharing.preemptionStrategies",

@@ -1,16 +1,33 @@
 """Queues, cohorts and priorities, as people write them."""
 
-from __future__ import annotations
-
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import needed
+from compiler.spec.later import later
 from compiler.spec.section import Section
-from compiler.spec.types import Distinct, Duration, Name, Period, Quantity
+from compiler.spec.types import Distinct, Duration, Name, Period
+
+if TYPE_CHECKING:
+    from compiler.subjects.queues.forms.cohorts import (
+        BorrowWithinCohort,
+        Cohort,
+        FairSharing,
+        FlavorFungibility,
+        Weight,
+    )
+else:
+    BorrowWithinCohort, Cohort, FairSharing, FlavorFungibility, Weight = later(
+        "queues.forms.cohorts",
+        "BorrowWithinCohort",
+        "Cohort",
+        "FairSharing",
+        "FlavorFungibility",
+        "Weight",
+    )
 
 
 class PoolQuota(SpecModel):
@@ -47,23 +64,6 @@ class PoolQuota(SpecModel):
                 source="kueue v0.19.2, pkg/webhooks/clusterqueue_webhook.go",
             )
         return self
-
-
-class BorrowWithinCohort(SpecModel):
-    """Which jobs of other queues a waiting job may stop although it borrows."""
-
-    policy: Literal["Never", "LowerPriority"] = Field(
-        description="Which jobs of other queues of the cohort a waiting job that must borrow may stop.",
-        examples=["LowerPriority"],
-    )
-    max_priority_threshold: int | None = Field(
-        None,
-        ge=-(2**31),
-        le=2**31 - 1,
-        description="The highest priority of a job that may be stopped this way; unset: any that is lower than the "
-        "waiting job's.",
-        examples=[100],
-    )
 
 
 class Preemption(SpecModel):
@@ -105,34 +105,6 @@ class Preemption(SpecModel):
                 source="kueue.x-k8s.io/v1beta2 ClusterQueue, rule of preemption (v0.19.2)",
             )
         return self
-
-
-class Weight(SpecModel):
-    """The share in what a cohort has free, against the other members."""
-
-    # Kueue's webhook: not negative, and above 1n if not 0 (v0.19.2, pkg/webhooks/common.go).
-    weight: Quantity = Field(
-        description="The weight against other members of the cohort in what is free; 0 is always last; Kueue takes "
-        "1 where none is given.",
-        examples=[2, "500m"],
-    )
-
-
-class FlavorFungibility(SpecModel):
-    """Whether a job tries the next pool of the queue before it borrows or stops others."""
-
-    when_can_borrow: Literal["MayStopSearch", "TryNextFlavor"] = Field(
-        "MayStopSearch",
-        description="Whether a job that would have to borrow nodes of a pool tries the next pool of the quota first "
-        "(`TryNextFlavor`).",
-        examples=["TryNextFlavor"],
-    )
-    when_can_preempt: Literal["MayStopSearch", "TryNextFlavor"] = Field(
-        "TryNextFlavor",
-        description="Whether a job that would have to stop others in a pool tries the next pool of the quota first "
-        "(`TryNextFlavor`).",
-        examples=["MayStopSearch"],
-    )
 
 
 class Queue(SpecModel):
@@ -217,36 +189,6 @@ class Queue(SpecModel):
         return self
 
 
-class Cohort(SpecModel):
-    """A group of queues that lend each other what they do not use."""
-
-    model_config = needed(fairSharing="parentName")
-
-    name: Name = Field(
-        description="The cohort's name, which queues refer to.", examples=["training"]
-    )
-    parent_name: Name | None = Field(
-        None,
-        description="The cohort that this one lends to and borrows from; unset: none.",
-        examples=["company"],
-    )
-    fair_sharing: Weight | None = Field(
-        None,
-        description="The cohort's weight among the members of its parent.",
-        examples=[{"weight": 2}],
-    )
-
-    @model_validator(mode="after")
-    def _shares_with_somebody(self) -> Self:
-        if self.fair_sharing is not None and self.parent_name is None:
-            raise fault(
-                f"cohort `{self.name}` has a weight, and no parent",
-                "add `parentName:`, or remove `fairSharing`",
-                "fairSharing",
-            )
-        return self
-
-
 class Priority(SpecModel):
     """A priority class of workloads in the queues."""
 
@@ -282,39 +224,6 @@ class WaitForPodsReady(SpecModel):
         "derived: a repair of its node, at least `timeout`.",
         examples=["45m"],
     )
-
-
-Strategy = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
-# kueue v0.19.2, pkg/config/validation.go: no other list is accepted.
-_STRATEGIES: tuple[list[Strategy], ...] = (
-    ["LessThanOrEqualToFinalShare"],
-    ["LessThanInitialShare"],
-    ["LessThanOrEqualToFinalShare", "LessThanInitialShare"],
-)
-
-
-class FairSharing(SpecModel):
-    """Fair sharing of what cohorts have free: jobs of the member with the lowest share go first."""
-
-    preemption_strategies: list[Strategy] = Field(
-        list(_STRATEGIES[-1]),
-        description="When a job may stop one of a member with a larger share; each strategy is tried where those "
-        "before it found too little.",
-        examples=[["LessThanOrEqualToFinalShare"]],
-        json_schema_extra={"enum": [list(each) for each in _STRATEGIES]},
-    )
-
-    @model_validator(mode="after")
-    def _of_those_there_are(self) -> Self:
-        if self.preemption_strategies not in _STRATEGIES:
-            given = ", ".join(self.preemption_strategies)
-            raise fault(
-                f"`[{given}]` is no list that Kueue starts with",
-                f"write `[{', '.join(_STRATEGIES[-1])}]`, or one of the two",
-                "preemptionStrategies",
-                source="kueue v0.19.2, pkg/config/validation.go",
-            )
-        return self
 
 
 class Kueue(SpecModel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from compiler.catalog import iam
 from compiler.diagnostics.diagnostic import listed
@@ -19,7 +20,10 @@ from compiler.subjects.secrets.plan import (
     SecretReader,
     SecretStore,
 )
-from compiler.subjects.secrets.spec import Secret, SecretsSection
+from compiler.subjects.secrets.spec import SecretsSection
+
+if TYPE_CHECKING:
+    from compiler.subjects.secrets.forms.secret import Secret
 
 STORE = "secrets-manager"
 # The default of the CRD (external-secrets v2.9.0, ExternalSecret refreshInterval).

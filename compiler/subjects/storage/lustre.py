@@ -5,12 +5,15 @@ Sources: botocore 1.44.5 fsx (CreateFileSystem StorageCapacity, PerUnitStorageTh
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.resolve.context import Context
 from compiler.source import Route
-from compiler.subjects.storage.spec import CreatedLustre, FsxLustre
+from compiler.subjects.storage.spec import FsxLustre
+
+if TYPE_CHECKING:
+    from compiler.subjects.storage.forms.created_lustre import CreatedLustre
 
 _GIB = 1024**3
 _THROUGHPUT = {

@@ -6,6 +6,8 @@ S3 user guide.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from compiler.diagnostics.diagnostic import listed
 from compiler.resolve.context import Context
 from compiler.source import Route
@@ -13,12 +15,11 @@ from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools.pools import resolve_pools
 from compiler.subjects.storage.plan import MadeBucket, MadeFileSystem
 from compiler.subjects.storage.repositories import repositories
-from compiler.subjects.storage.spec import (
-    CreatedBucket,
-    CreatedLustre,
-    StorageSection,
-    Transition,
-)
+from compiler.subjects.storage.spec import StorageSection
+
+if TYPE_CHECKING:
+    from compiler.subjects.storage.forms.created_lustre import CreatedLustre
+    from compiler.subjects.storage.forms.s3 import CreatedBucket, Transition
 
 _API = "FSx API, CreateFileSystemLustreConfiguration (botocore 1.44.5)"
 _GUIDE = "FSx for Lustre user guide"

@@ -6,14 +6,18 @@ overview-dra-data-repo.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from compiler.resolve.context import Context, near_help
 from compiler.source import Route
 from compiler.subjects.storage.plan import Repository
-from compiler.subjects.storage.spec import (
-    CreatedLustre,
-    DataRepository,
-    StorageSection,
-)
+from compiler.subjects.storage.spec import StorageSection
+
+if TYPE_CHECKING:
+    from compiler.subjects.storage.forms.created_lustre import (
+        CreatedLustre,
+        DataRepository,
+    )
 
 _API = "FSx API, CreateDataRepositoryAssociation (botocore 1.44.5)"
 _MOST = 8

@@ -8,13 +8,17 @@ disks.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 from compiler.dataclass import dataclass
-from compiler.subjects.storage.spec import CreatedLustre, FsxLustre
+from compiler.subjects.storage.spec import FsxLustre
+
+if TYPE_CHECKING:
+    from compiler.subjects.storage.forms.created_lustre import CreatedLustre
 
 SOURCE = "FSx for Lustre user guide, ssd-storage"
 _TIB = 1024**4
-FileSystem = FsxLustre | CreatedLustre
+FileSystem: TypeAlias = "FsxLustre | CreatedLustre"
 
 
 @dataclass(frozen=True, slots=True)

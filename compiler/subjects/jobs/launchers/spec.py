@@ -1,17 +1,22 @@
 """The launchers of a job: exactly one key."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from compiler.spec.choice import OneOf
-from compiler.subjects.jobs.launchers.jax.spec import Jax
-from compiler.subjects.jobs.launchers.mpi.spec import Mpi
-from compiler.subjects.jobs.launchers.nccl_test.spec import FILLS, NcclTest
-from compiler.subjects.jobs.launchers.torchrun.spec import Torchrun
+from compiler.spec.later import later
+
+if TYPE_CHECKING:
+    from compiler.subjects.jobs.launchers.jax.spec import Jax
+    from compiler.subjects.jobs.launchers.mpi.spec import Mpi
+    from compiler.subjects.jobs.launchers.nccl_test.spec import NcclTest
+    from compiler.subjects.jobs.launchers.torchrun.spec import Torchrun
+else:
+    (Jax,) = later("jobs.launchers.jax.spec", "Jax")
+    (Mpi,) = later("jobs.launchers.mpi.spec", "Mpi")
+    (NcclTest,) = later("jobs.launchers.nccl_test.spec", "NcclTest")
+    (Torchrun,) = later("jobs.launchers.torchrun.spec", "Torchrun")
 
 
 class JobLauncher(OneOf):
@@ -43,17 +48,3 @@ class JobLauncher(OneOf):
         """The launcher, by the name of its folder."""
         fields = type(self).model_fields
         return next(name for name in fields if getattr(self, name) is not None)
-
-
-FILLING: Mapping[str, Mapping[str, Any]] = {"ncclTest": FILLS}
-"""Launchers that say themselves what other jobs must, by their keys."""
-
-
-def filled(job: Any) -> Any:
-    """What is written of a job, with what its launcher says."""
-    launcher = job.get("launcher") if isinstance(job, dict) else None
-    if not isinstance(launcher, dict):
-        return job
-    for key in launcher.keys() & FILLING.keys():
-        job = {**FILLING[key], **job}
-    return job

@@ -1,7 +1,5 @@
 """Open MPI's mpirun, as people write it."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from compiler.spec.base import SpecModel

@@ -7,7 +7,8 @@ from compiler.resolve.context import Context
 from compiler.subjects.jobs.binding import Job
 from compiler.subjects.jobs.environment import variable
 from compiler.subjects.jobs.launchers.mpi.resolve import OpenMpi
-from compiler.subjects.jobs.launchers.nccl_test.spec import FILLS, IMAGE, NcclTest
+from compiler.subjects.jobs.launchers.nccl_test.acceptance import FILLS, IMAGE
+from compiler.subjects.jobs.launchers.nccl_test.spec import NcclTest
 from compiler.subjects.jobs.plan import EnvVar
 
 # NVIDIA/aicr bc05c6b, validators/performance/testdata/h100/eks/runtime.yaml: where the image has its libraries.

@@ -1,7 +1,5 @@
 """torchrun, as people write it."""
 
-from __future__ import annotations
-
 from compiler.spec.base import SpecModel
 
 

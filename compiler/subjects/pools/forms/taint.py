@@ -1,0 +1,25 @@
+"""Taints of a pool's nodes."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from compiler.spec.base import SpecModel
+from compiler.spec.types import (
+    LabelValue,
+    TaintKey,
+)
+
+
+class Taint(SpecModel):
+    """A taint beside the one for accelerators."""
+
+    key: TaintKey = Field(description="The taint's key.", examples=["example.com/team"])
+    value: LabelValue = Field(
+        "", description="The taint's value; unset: empty.", examples=["research"]
+    )
+    effect: Literal["NoSchedule", "NoExecute", "PreferNoSchedule"] = Field(
+        "NoSchedule",
+        description="What happens to pods that do not tolerate the taint.",
+        examples=["NoSchedule"],
+    )
