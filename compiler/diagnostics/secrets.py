@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache, lru_cache
 
 # The forms that owners give their tokens so that they are found (GitHub, supported secret scanning patterns; Hugging
 # Face, user access tokens; AWS IAM, unique identifiers; RFC 7519 and RFC 7468).
@@ -96,23 +97,29 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]+$")
 # Ends of names that carry credentials where the value looks like one, and not where it is a word.
 ENDS = ("_TOKEN", "_SECRET", "_PAT", "_PWD", "_PASS", "_CREDENTIALS")
 _RANDOM = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}$")
-_HINTS = "|".join(hint for _, hints, _ in _FORMS for hint in hints)
 
 
-def forms(text: str) -> list[str]:
-    """What kinds of secrets stand in a text, by their form."""
-    return [what for what, pattern in _possible(text) if re.search(pattern, text)]
+@lru_cache(maxsize=4096)
+def forms(text: str) -> tuple[str, ...]:
+    """What kinds of secrets stand in a text, by their form. Most jobs of a set have the same words."""
+    possible = _possible(text)
+    return tuple(what for what, pattern in possible if re.search(pattern, text))
 
 
 def _possible(text: str) -> list[tuple[str, str]]:
     """The kinds of which a text has a hint, with their patterns; of nearly every text of thousands of jobs, none."""
-    if re.search(_HINTS, text) is None:
+    if _hints().search(text) is None:
         return []
     possible = []
     for what, hints, pattern in _FORMS:
         if any(hint in text for hint in hints):
             possible.append((what, pattern))
     return possible
+
+
+@cache
+def _hints() -> re.Pattern[str]:
+    return re.compile("|".join(hint for _, hints, _ in _FORMS for hint in hints))
 
 
 def named(name: str) -> bool:
@@ -151,8 +158,9 @@ def literal(value: str) -> bool:
     return _REFERENCE.match(value) is None
 
 
+@lru_cache(maxsize=4096)
 def carried(name: str, value: str) -> str:
-    """What kind of secret a variable or a key carries; empty for none."""
+    """What kind of secret a variable or a key carries; empty for none. Most jobs of a set have the same variables."""
     for what in forms(value):
         return what
     if not _may_carry(name):

@@ -172,7 +172,8 @@ def env(values: Reader) -> tuple[EnvVar, ...]:
 
 def _variable(body: dict[str, Any]) -> EnvVar:
     name = _text(body.get("name")) or ""
-    secret = at(body, "valueFrom", "secretKeyRef")
+    source = body.get("valueFrom")
+    secret = at(source, "secretKeyRef") if source is not None else None
     if secret is None:
         return _literal(name, _text(body.get("value")))
     return EnvVar(name, None, _text(at(secret, "name")), _text(at(secret, "key")))

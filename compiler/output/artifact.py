@@ -93,6 +93,8 @@ class Artifact:
         default=None, init=False, repr=False, compare=False
     )
 
+    _id: str = dataclasses.field(default="", init=False, repr=False, compare=False)
+
     def __post_init__(self) -> None:
         kind_of_format(self.format)
 
@@ -110,7 +112,9 @@ class Artifact:
     @property
     def id(self) -> str:
         """The first key of routes into this artifact: ``@Kind/namespace/name``, with its ``key`` where it has one."""
-        return f"@{self.ref}#{self.key}" if self.key else f"@{self.ref}"
+        if not self._id:
+            self._id = f"@{self.ref}#{self.key}" if self.key else f"@{self.ref}"
+        return self._id
 
     @property
     def content(self) -> str:

@@ -6,6 +6,7 @@ Source: core/v1 of Kubernetes 1.36 (``items``, ``configMapKeyRef``, ``secretKeyR
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from compiler.manifest import Body, Manifest
@@ -31,12 +32,16 @@ _OF_JOBS = (
     ("spec", "initializer", "dataset", "env", "*", "valueFrom"),
     ("spec", "initializer", "model", "env", "*", "valueFrom"),
 )
+_WITH_KEYS = ("ConfigMap", "Secret")
 Reference = tuple[Path, str, str, Any]
 """The place of a key, kind and name of the object that is to have it, and the key."""
 
 
 def absent_keys(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
     """Faults of keys. An object without any key may be filled by a controller, and is not judged."""
+    declared = chain.from_iterable(objects.of_kind("", kind) for kind in _WITH_KEYS)
+    if next(declared, None) is None:
+        return
     for manifest in objects.manifests:
         namespace = identity_of(manifest.body)[2]
         for path, kind, name, key in _references(manifest.body):

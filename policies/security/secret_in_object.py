@@ -6,6 +6,7 @@ from typing import Any
 
 from compiler.diagnostics.secrets import carried, forms, in_text, literal
 from compiler.manifest import Manifest
+from compiler.output.body import at
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -110,17 +111,24 @@ def _in_object(manifest: Manifest, *, judged: bool) -> Iterator[Finding]:
     if kind == "Secret" and not group:
         yield from _secret(manifest)
         return
-    body: Any = manifest.body
-    if judged:
-        body = {"metadata": manifest.body.get("metadata")}
-    for path, what in _found(body, (), by_name=group != "external-secrets.io"):
-        yield Finding(
-            f"{what} is in git, in {kind} `{manifest.ref.name}`",
-            Route((manifest.id, *path)),
-            secret=True,
-            help="put it into a Secret that is not in git (External Secrets), and refer to that",
-            spec_help="keep it in AWS Secrets Manager, name that under `secrets:`, and refer to the Secret",
-        )
+    by_name = group != "external-secrets.io"
+    for path in _OWN_TEXTS if judged else ((),):
+        for place, what in _found(at(manifest.body, *path), path, by_name=by_name):
+            yield _finding(manifest, place, what)
+
+
+_OWN_TEXTS = (("metadata", "labels"), ("metadata", "annotations"))
+"""Where an object of a job has texts that neither RUN024 nor RUN051 looks at."""
+
+
+def _finding(manifest: Manifest, path: Place, what: str) -> Finding:
+    return Finding(
+        f"{what} is in git, in {manifest.ref.kind} `{manifest.ref.name}`",
+        Route((manifest.id, *path)),
+        secret=True,
+        help="put it into a Secret that is not in git (External Secrets), and refer to that",
+        spec_help="keep it in AWS Secrets Manager, name that under `secrets:`, and refer to the Secret",
+    )
 
 
 def _secret(manifest: Manifest) -> Iterator[Finding]:

@@ -42,6 +42,7 @@ __all__ = [
 
 KIND = "Template"
 LATE = False
+_SECTIONS = ("AWSTemplateFormatVersion", "Resources")
 _SECTION = re.compile(
     r"""^["']?(?:AWSTemplateFormatVersion|Resources)["']?\s*:|\A\s*\{[\s\S]*"Resources"\s*:""",
     re.MULTILINE,
@@ -81,7 +82,8 @@ def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]
 
 def hinted(text: str) -> bool:
     """Whether a text has the sections of a template where a template has them."""
-    return _SECTION.search(text) is not None
+    named = any(section in text for section in _SECTIONS)
+    return named and _SECTION.search(text) is not None
 
 
 def recognised(body: Any) -> bool:
